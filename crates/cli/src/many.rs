@@ -47,10 +47,11 @@ pub struct ManyArgs {
     /// Take each file of a folder by itself, with the same names in the result
     #[arg(long, help_heading = "Many objects")]
     each: bool,
-    /// Take only objects whose names match: *.csv, or with a slash 2026/**. May be repeated
+    /// Take only objects that match a pattern as in .gitignore: *.csv, raw/, /2026/**. May be repeated
     #[arg(long, value_name = "PATTERN", help_heading = "Many objects")]
     include: Vec<String>,
-    /// Leave out objects whose names match. May be repeated
+    /// Leave out objects that match: node_modules/, *.tmp. A pattern with ! takes back what those before it match. May be
+    /// repeated
     #[arg(long, value_name = "PATTERN", help_heading = "Many objects")]
     exclude: Vec<String>,
     /// Change nothing, and show what would be done
@@ -222,7 +223,7 @@ impl ManyArgs {
         readers: Option<&Readers>,
     ) -> Result<Exit, Failure> {
         let filter = Filter::new(&self.include, &self.exclude).map_err(|why| {
-            Failure::usage(why, "in a pattern, * and ? stand for characters, and ** also for slashes")
+            Failure::usage(why, "patterns are those of .gitignore: * and ? stand for characters, ** also for slashes, {a,b} for one of both")
         })?;
         imp::give_back_memory();
         let (Route { from, to }, shard, memory) = (route, self.shard()?, self.memory()?);
@@ -243,6 +244,7 @@ impl ManyArgs {
         // A rehearsal leaves the state as it is.
         let job = job.filter(|_| !self.dry_run);
         let _notice = again(job.as_ref());
+        let patterns = filter.clone();
         let told = Told::new(act.verb(), output.json, self.dry_run, &name, readers);
         let report = |pair: &Pair, outcome: Outcome| told.tell(pair, outcome);
         let run = Run {
@@ -270,7 +272,7 @@ impl ManyArgs {
                 let failure = Failure::usage(format!("{name}: there is nothing to {} below it", act.verb()), hint);
                 Err(told.end_early(job.as_ref(), is_new.get(), failure))
             }
-            Ok(()) => Ok(told.end(job.as_ref(), shard.count(), is_new.get())),
+            Ok(()) => Ok(told.end(job.as_ref(), shard.count(), is_new.get(), &patterns.idle())),
             Err(failure) => Err(told.end_early(job.as_ref(), is_new.get(), failure)),
         }
     }

@@ -1,26 +1,33 @@
 //! Which objects are meant: `--include` and `--exclude`.
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 /// Chooses objects by their names.
 ///
-/// In a pattern, `*` stands for any characters but a slash, `**` for any characters, `?` for one character. A pattern
-/// without a slash is compared with the last part of a name, any other with the whole name. Without a pattern to
-/// include, everything is included; what is excluded is out in any case.
+/// Patterns are those of `.gitignore`: `*` stands for any characters but a slash, `**` for any characters, `?` for one
+/// character. A pattern without a slash, or with one at its end alone, matches at any depth; any other begins at the top.
+/// What matches a folder matches all that lies in it, and with a slash at its end, a pattern matches folders only. `!`
+/// before a pattern takes back what patterns before it matched. Without a pattern to include, everything is included;
+/// what is excluded is out in any case.
 ///
 /// ```
 /// use deadpan_fleet::Filter;
 ///
-/// let filter = Filter::new(&["*.csv", "2026/**"], &["draft*"])?;
+/// let filter = Filter::new(&["*.csv", "2026/**"], &["draft*", "tmp/"])?;
 /// assert!(filter.takes("old/a.csv") && filter.takes("2026/x/photo.jpg"));
-/// assert!(!filter.takes("old/photo.jpg") && !filter.takes("2026/draft.csv"));
+/// assert!(!filter.takes("old/photo.jpg") && !filter.takes("2026/draft.csv") && !filter.takes("2026/tmp/x/y"));
 /// assert!(filter.takes_either(&["old/a.csv.dpn", "old/a.csv"]));
 /// # Ok::<(), String>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
-    include: Option<[GlobSet; 2]>,
-    exclude: Option<[GlobSet; 2]>,
+    include: Option<Gitignore>,
+    exclude: Option<Gitignore>,
+    /// The patterns that have matched nothing so far.
+    idle: Arc<Mutex<Vec<(String, Gitignore)>>>,
 }
 
 impl Filter {
@@ -29,7 +36,17 @@ impl Filter {
     /// # Errors
     /// The text says what is wrong with which pattern.
     pub fn new<S: AsRef<str>>(include: &[S], exclude: &[S]) -> Result<Self, String> {
-        Ok(Self { include: sets(include)?, exclude: sets(exclude)? })
+        let all = include.iter().chain(exclude).map(AsRef::as_ref);
+        let idle = all.map(|pattern| {
+            let positive = pattern.strip_prefix('!').unwrap_or(pattern);
+            Ok((pattern.to_owned(), matcher(&[positive])?))
+        });
+        let idle = Arc::new(Mutex::new(idle.collect::<Result<_, String>>()?));
+        let several = |patterns: &[S]| match patterns.is_empty() {
+            true => Ok(None),
+            false => matcher(patterns).map(Some),
+        };
+        Ok(Self { include: several(include)?, exclude: several(exclude)?, idle })
     }
 
     /// Whether an object with this name is meant.
@@ -41,39 +58,47 @@ impl Filter {
     /// Returns whether `--exclude` has a pattern that matches every file in a folder.
     pub(crate) fn excludes_folder(&self, name: &str) -> bool {
         // No file has these names, so only a pattern for all names matches both, at two depths.
-        let inside = [format!("{name}/\u{1}"), format!("{name}/\u{1}/\u{1}")];
-        self.exclude.as_ref().is_some_and(|[_, wholes]| inside.iter().all(|inside| wholes.is_match(inside)))
+        let inside = [format!("{name}/\u{1}\u{2}"), format!("{name}/\u{1}\u{2}/\u{1}\u{2}")];
+        self.exclude.as_ref().is_some_and(|exclude| inside.iter().all(|inside| matches(exclude, inside)))
     }
 
     /// Returns whether the filter takes an object that has several names. A pattern matches the object if it matches
     /// one of the names.
     #[must_use]
     pub fn takes_either(&self, names: &[&str]) -> bool {
-        let matches = |[lasts, wholes]: &[GlobSet; 2]| {
-            names.iter().any(|name| lasts.is_match(name.rsplit('/').next().unwrap_or(name)) || wholes.is_match(name))
-        };
-        self.include.as_ref().is_none_or(matches) && !self.exclude.as_ref().is_some_and(matches)
+        let one = |patterns: &Gitignore| names.iter().any(|name| matches(patterns, name));
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).retain(|(_, pattern)| !one(pattern));
+        self.include.as_ref().is_none_or(one) && !self.exclude.as_ref().is_some_and(one)
+    }
+
+    /// Returns the patterns that have matched no object so far.
+    #[must_use]
+    pub fn idle(&self) -> Vec<String> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.iter().map(|(pattern, _)| pattern.clone()).collect()
     }
 }
 
-/// Returns the patterns for last parts, and those for whole names; `None` without a pattern.
-fn sets<S: AsRef<str>>(patterns: &[S]) -> Result<Option<[GlobSet; 2]>, String> {
-    if patterns.is_empty() {
-        return Ok(None);
-    }
-    let mut sets = [GlobSetBuilder::new(), GlobSetBuilder::new()];
+/// Whether the last of the patterns that match this file, or else a folder that it lies in, is no `!`.
+fn matches(patterns: &Gitignore, name: &str) -> bool {
+    // A key may begin with slashes, or have parts that are no names of files.
+    patterns.matched_path_or_any_parents(Path::new(name.trim_start_matches('/')), false).is_ignore()
+}
+
+fn matcher<S: AsRef<str>>(patterns: &[S]) -> Result<Gitignore, String> {
+    let mut builder = GitignoreBuilder::new("");
     for pattern in patterns {
         let pattern = pattern.as_ref();
-        let wrong = |error: globset::Error| format!("{pattern}: {}", error.kind());
-        let trimmed = pattern.trim_start_matches("./").trim_start_matches('/');
-        // A folder stands for all that lies in it.
-        let whole = if trimmed.ends_with('/') { format!("{trimmed}**") } else { trimmed.to_owned() };
-        let glob = GlobBuilder::new(&whole).literal_separator(true).build().map_err(wrong)?;
-        sets[usize::from(pattern.contains('/'))].add(glob);
+        let wrong = |error: ignore::Error| match error {
+            ignore::Error::Glob { err, .. } => format!("{pattern}: {err}"),
+            error => format!("{pattern}: {error}"),
+        };
+        // In a list of patterns, a line that begins with # is a comment.
+        let line = if pattern.starts_with('#') { format!("\\{pattern}") } else { pattern.to_owned() };
+        let line = line.strip_prefix("./").unwrap_or(&line);
+        builder.add_line(None, line).map_err(wrong)?;
     }
-    let [names, paths] = sets;
-    let built = |set: GlobSetBuilder| set.build().map_err(|error| error.to_string());
-    Ok(Some([built(names)?, built(paths)?]))
+    builder.build().map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
@@ -81,16 +106,56 @@ mod tests {
     use super::*;
 
     #[test]
+    fn patterns_are_those_of_gitignore() {
+        let names = [
+            "a.log",
+            "x/a.log",
+            "tmp/a",
+            "x/tmp/a/b",
+            "tmp2/a",
+            "/x/tmp/a",
+            "x//tmp/a",
+            "#a",
+            "!a",
+            "x/keep.log",
+            "tmp",
+        ];
+        for (patterns, matched) in [
+            (&["*.log"][..], &["a.log", "x/a.log", "x/keep.log"][..]),
+            (&["/*.log"], &["a.log"]),
+            (&["./*.log"], &["a.log", "x/a.log", "x/keep.log"]),
+            (&["tmp/"], &["tmp/a", "x/tmp/a/b", "/x/tmp/a", "x//tmp/a"]),
+            (&["tmp"], &["tmp/a", "x/tmp/a/b", "/x/tmp/a", "x//tmp/a", "tmp"]),
+            (&["/tmp"], &["tmp/a", "tmp"]),
+            (&["x/*.log"], &["x/a.log", "x/keep.log"]),
+            (&["x/**"], &["x/a.log", "x/tmp/a/b", "/x/tmp/a", "x//tmp/a", "x/keep.log"]),
+            (&["*.log", "!keep.log"], &["a.log", "x/a.log"]),
+            (&["#*"], &["#a"]),
+            (&["\\!a"], &["!a"]),
+        ] {
+            let filter = Filter::new(patterns, &[]).expect("patterns");
+            let found: Vec<_> = names.iter().filter(|name| filter.takes(name)).copied().collect();
+            assert_eq!(found, matched, "{patterns:?}");
+            assert_eq!(filter.idle(), [""; 0], "{patterns:?}");
+        }
+        let filter = Filter::new(&["*.log"], &["node_modules/", "!none", "a.log"]).expect("patterns");
+        assert!(!filter.takes("x/a.log") && filter.takes("x/keep.log"));
+        assert_eq!(filter.idle(), ["node_modules/", "!none"]);
+        assert!(Filter::new(&["{a"], &[]).expect_err("a list").starts_with("{a: unclosed alternate group"));
+    }
+
+    #[test]
     fn a_folder_is_excluded_with_all_that_lies_in_it() {
         for (pattern, is_excluded) in [
             ("tmp/", true),
             ("tmp/**", true),
-            ("**", false),
+            ("**", true),
             ("*/**", true),
-            ("tmp/*", false),
+            ("tmp/*", true),
             ("**/.*", false),
             ("tmp/?", false),
-            ("tmp", false),
+            ("tmp", true),
+            ("other", false),
         ] {
             let filter = Filter::new(&[], &[pattern]).expect("a pattern");
             assert_eq!(filter.excludes_folder("tmp"), is_excluded, "{pattern}");

@@ -16,7 +16,7 @@ use crate::many::readers::{Compared, Readers};
 use crate::output::Place;
 use crate::progress::{Progress, amount};
 use crate::report::{Done, Report};
-use crate::shown::count;
+use crate::shown::{bytes, count};
 use crate::streams::{print, print_json};
 use deadpan_fleet::{Error, Job, Outcome, Pair, Spot, TreeFile};
 use deadpan_remote::Problem;
@@ -150,19 +150,19 @@ impl<'a> Told<'a> {
         let worst = self.report.lock().unwrap_or_else(PoisonError::into_inner).worst();
         failure.exit = failure.exit.max(worst);
         if self.json || self.tally().made > 0 {
-            self.finish(job, 1, is_new, Some(&failure));
+            self.finish(job, 1, is_new, &[], Some(&failure));
         }
         failure
     }
 
     /// Prints the summary: how many objects were made, were there already, and failed. Returns the exit code.
     /// `shares` work on the job. If the job `is_new`, it has not made the results that were there already, and a note
-    /// says so.
-    pub fn end(self, job: Option<&Job>, shares: u64, is_new: bool) -> Exit {
-        self.finish(job, shares, is_new, None)
+    /// says so. `idle` are the patterns that have matched nothing.
+    pub fn end(self, job: Option<&Job>, shares: u64, is_new: bool, idle: &[String]) -> Exit {
+        self.finish(job, shares, is_new, idle, None)
     }
 
-    fn finish(self, job: Option<&Job>, shares: u64, is_new: bool, failure: Option<&Failure>) -> Exit {
+    fn finish(self, job: Option<&Job>, shares: u64, is_new: bool, idle: &[String], failure: Option<&Failure>) -> Exit {
         let Self { command, json, rehearse, start, progress, report, tally, readers: _ } = self;
         drop(progress);
         let report = report.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -181,6 +181,7 @@ impl<'a> Told<'a> {
                 "waiting": waiting,
                 "failed": failed,
                 "left_out": left_out,
+                "idle_patterns": idle,
                 "bytes": moved,
                 "seconds": seconds,
                 "job": job.map(|job| job.folder().text()),
@@ -212,6 +213,9 @@ impl<'a> Told<'a> {
         if unknown > 0 {
             let results = count(unknown, "result was there already, and may", "results were there already, and may");
             say(&format!("note: {results} be sealed for others: deadpan inspect --keys shows for whom"));
+        }
+        for pattern in idle {
+            say(&format!("note: no name matches the pattern {}", bytes(pattern.as_bytes())));
         }
         if left_out > 0 {
             let others = count(left_out, "link or special file is", "links and special files are");

@@ -114,7 +114,7 @@ fn what_changed_and_what_does_not_fit_is_told() {
         (&["cluster", "status", "file:///tmp/"], "this names a file, and a place in a store is wanted"),
         (&["open", "s3://bucket/none/", "--to", "none"], "there is nothing to open below it"),
         (&["seal", "--each", "tree", "--to", "s3://bucket/_deadpan/x/"], "lies the state of jobs"),
-        (&["seal", "--each", "--include", "[", "tree", "--to", "s3://bucket/y/"], "[: "),
+        (&["seal", "--each", "--include", "{", "tree", "--to", "s3://bucket/y/"], "{: "),
         (&["seal", "--each", "--max-memory", "50M", "tree", "--to", "s3://bucket/y/"], "leaves no room"),
         (&["open", "--range", "1:2", "s3://bucket/x/"], "take single files"),
         (&["open", "--verify", "s3://bucket/none/"], "there is no sealed object below it"),
@@ -653,4 +653,30 @@ fn results_that_are_there_for_others_are_told() {
     seal("-r alice").expect(0, "2 objects");
     seal("-r bob").expect(0, "2 results were there already, and may be sealed for others");
     seal("").expect(2, refused);
+}
+
+/// A pattern for a folder excluded nothing of thousands of files, in silence.
+#[test]
+fn patterns_match_folders_and_idle_ones_are_told() {
+    let sandbox = Sandbox::with_key("hybrid");
+    let make = "mkdir -p tree/node_modules/x tree/a/node_modules && echo 1 > tree/node_modules/x/1 && \
+                echo 2 > tree/a/node_modules/2 && echo 3 > tree/a/3";
+    sandbox.shell(make).expect(0, "");
+    let dry = |options: &str| {
+        let run = sandbox.shell(&format!("deadpan seal --each --dry-run {options} tree --to out")).expect(0, "");
+        (String::from_utf8(run.stdout().to_vec()).unwrap(), run.stderr())
+    };
+    for options in ["--exclude node_modules/", "--exclude node_modules", "--include '*' --exclude 'node_*/'"] {
+        let (lines, notes) = dry(options);
+        assert_eq!(lines.lines().count(), 1, "{options}: {lines}");
+        assert!(lines.contains("tree/a/3 ->") && !notes.contains("note: "), "{options}: {lines}{notes}");
+    }
+    let (lines, notes) = dry("--exclude nodule/ --exclude '!*.o' --include '*'");
+    assert_eq!(lines.lines().count(), 3);
+    assert!(notes.contains("note: no name matches the pattern nodule/\n"), "{notes}");
+    assert!(notes.contains("note: no name matches the pattern !*.o\n") && !notes.contains("pattern *\n"), "{notes}");
+    let (lines, _) = dry("--exclude '/node_modules'");
+    assert_eq!(lines.lines().count(), 2);
+    let (_, notes) = dry("--exclude nodule/ --json");
+    assert!(!notes.contains("note: "), "{notes}");
 }
