@@ -14,6 +14,7 @@ use crate::input::Source;
 use crate::list::clock::Clock;
 use crate::names::put_name;
 use crate::passphrase::Passphrases;
+use crate::remote;
 use crate::report::Done;
 use crate::shown::{Foreign, bytes, count, shown};
 use crate::signers::{self, Signers, Wanted};
@@ -53,15 +54,12 @@ impl SigningArgs {
     /// Refuses `--sign KEY` in place of `--sign=KEY`, because KEY would be sealed and sent to the recipients.
     pub fn refuse_key_as_file(&self, sources: &[Source]) -> Result<(), Failure> {
         for path in files_after("--sign", sources) {
-            let name = path.to_string_lossy();
-            let is_own =
-                || home::check_name(&name).is_ok() && Home::find().is_ok_and(|home| home.own_path(&name).exists());
-            let is_key = match path.exists() {
-                true => home::text(path).is_ok_and(|(text, _)| key::read(&text).is_ok()),
-                false => is_own(),
-            };
-            if is_key {
-                let name = shown(path);
+            let name = shown(path);
+            if !path.exists() {
+                let message = format!("there is no file {name}, and --sign takes a key after an equals sign");
+                return Err(Failure::usage(message, format!("if it is a key, write --sign={name}")));
+            }
+            if home::text(path).is_ok_and(|(text, _)| key::read(&text).is_ok()) {
                 let message = format!("{name} is a key, and --sign takes a key after an equals sign");
                 let hint = format!("write --sign={name}; to seal the key itself, name it before --sign");
                 return Err(Failure::usage(message, hint));
@@ -89,7 +87,8 @@ impl SigningArgs {
 fn files_after<'a>(option: &str, sources: &'a [Source]) -> Vec<&'a Path> {
     let words: Vec<_> = invocation::arguments();
     let is_after = |path: &Path| words.windows(2).any(|pair| pair[0] == *option && pair[1] == *path);
-    sources.iter().filter_map(Source::path).filter(|path| is_after(path)).collect()
+    let files = sources.iter().filter_map(Source::path).filter(|path| !remote::is_address(path));
+    files.filter(|path| is_after(path)).collect()
 }
 
 /// The options for checking who signed.
@@ -105,18 +104,15 @@ pub struct SignerArgs {
 }
 
 impl SignerArgs {
-    /// Refuses `--require-signature WHO` in place of `--require-signature=WHO`: there is no file WHO, but a signer with
-    /// this name is known.
+    /// Refuses `--require-signature WHO` in place of `--require-signature=WHO`, if there is no file WHO: other files would
+    /// be opened, whoever signed them.
     pub fn refuse_who_as_file(&self, sources: &[Source]) -> Result<(), Failure> {
-        for path in files_after("--require-signature", sources).into_iter().filter(|path| !path.exists()) {
-            if self.judge()?.signers()?.wanted(&path.to_string_lossy()).is_ok() {
-                let name = shown(path);
-                let message =
-                    format!("there is no file {name}, and --require-signature takes WHO after an equals sign");
-                return Err(Failure::usage(message, format!("write --require-signature={name}")));
-            }
-        }
-        Ok(())
+        let mut files = files_after("--require-signature", sources).into_iter();
+        files.find(|path| !path.exists()).map_or(Ok(()), |path| {
+            let name = shown(path);
+            let message = format!("there is no file {name}, and --require-signature takes WHO after an equals sign");
+            Err(Failure::usage(message, format!("if it is a signer, write --require-signature={name}")))
+        })
     }
 
     /// Returns the judge of signatures. Fails if WHO is unknown.

@@ -131,9 +131,15 @@ fn brief(argument: &Arg) -> String {
         (None, long) => format!("\\-\\-{}", escaped(long.unwrap_or_default())),
     };
     let dots = if is_repeated(argument) { "..." } else { "" };
+    format!("\\fB{name}\\fR{}{dots}", value_after(argument, "\\ "))
+}
+
+/// Returns the value of an option as it follows the name: after `space`, or after an equals sign.
+fn value_after(argument: &Arg, space: &str) -> String {
     match value(argument) {
-        Some(value) => format!("\\fB{name}\\fR\\ {value}{dots}"),
-        None => format!("\\fB{name}\\fR{dots}"),
+        Some(value) if argument.is_require_equals_set() => format!("[={value}]"),
+        Some(value) => format!("{space}{value}"),
+        None => String::new(),
     }
 }
 
@@ -165,10 +171,7 @@ fn described(argument: &Arg) -> String {
     names.extend(argument.get_short().map(|letter| format!("\\fB\\-{letter}\\fR")));
     names.extend(argument.get_long().map(|name| format!("\\fB\\-\\-{}\\fR", escaped(name))));
     let mut head = names.join(", ");
-    if let Some(value) = value(argument) {
-        head.push_str(if head.is_empty() { "" } else { " " });
-        head.push_str(&value);
-    }
+    head.push_str(&value_after(argument, if head.is_empty() { "" } else { " " }));
     let mut entry = format!(".TP\n{head}\n");
     let help = text(argument.get_help());
     // clap adds a remark about `-h`, which does not belong in a page.
