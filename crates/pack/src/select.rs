@@ -52,6 +52,12 @@ impl Selection {
         Self(paths.into_iter().map(|path| plain(&path).to_vec()).collect())
     }
 
+    /// Whether this is a single path, and no pattern: where the path is that of a file, its contents are meant.
+    #[must_use]
+    pub fn is_one_name(&self) -> bool {
+        matches!(self.0.as_slice(), [wanted] if !Glob::is_one(wanted))
+    }
+
     /// Looks up each path in the index. Exact names take precedence over patterns.
     ///
     /// # Errors
@@ -148,6 +154,12 @@ impl Chosen {
     #[must_use]
     pub fn takes(&self, path: &[u8]) -> bool {
         self.rules.iter().any(|rule| rule.takes(path))
+    }
+
+    /// Whether a single path is selected, and not by a pattern.
+    #[must_use]
+    pub fn is_one_name(&self) -> bool {
+        matches!(self.rules.as_slice(), [Rule::Path(_)])
     }
 
     /// Returns the selected entries, in order. Reads only the parts of the index that contain selected entries.

@@ -3,18 +3,19 @@
 use std::io::{self, Write};
 
 use super::range::library;
-use super::{OpenJob, Origin};
+use super::{OpenJob, OpenOptions, Origin};
 use crate::advice;
 use crate::failure::Failure;
 use crate::folder::{self, Scattered, Target};
 use crate::output::{Output, Place};
+use crate::partial::Attributes;
 use crate::progress::Progress;
 use crate::report::Done;
 use crate::sealed::Sealed;
 use crate::signed::Verdict;
 use crate::unpack::selection;
 use crate::window::TextOnly;
-use deadpan_pack::{Contents, Error, Excerpt, Kind, Outcome, Selection, Unpacker};
+use deadpan_pack::{Contents, Entry, Error, Excerpt, Kind, Outcome, Pick, Selection, Unpacker};
 use deadpan_seal::{Cursor, Format, Opened, ReadAt, Work};
 
 /// Opens a sealed folder.
@@ -58,8 +59,8 @@ fn to(
     if job.judge.is_required() {
         compare_first(opened, origin, place, job)?;
     }
-    if !args.only.is_empty() && *place == Place::Stdout {
-        return single(opened, origin, sealed, job);
+    if !args.only.is_empty() && (*place == Place::Stdout || names_the_file(place, args)) {
+        return single(opened, origin, sealed, place, job);
     }
     let mut target = target(place, origin, job)?;
     if !args.only.is_empty() {
@@ -144,15 +145,28 @@ fn failed(error: Error, origin: &Origin<'_>) -> Failure {
     Failure { hint: hint.map(str::to_owned).or(failure.hint), ..failure }
 }
 
-/// Writes the one selected file to standard output, while the archive passes as a stream.
-fn single(opened: &Opened, origin: &Origin<'_>, sealed: &mut Sealed<'_>, job: &OpenJob<'_>) -> Result<Done, Failure> {
+/// Writes the one selected file to standard output or to a file, while the archive passes as a stream.
+fn single(
+    opened: &Opened,
+    origin: &Origin<'_>,
+    sealed: &mut Sealed<'_>,
+    place: &Place,
+    job: &OpenJob<'_>,
+) -> Result<Done, Failure> {
     let args = job.args;
-    let output = args.output.open(&Place::Stdout, origin.input)?;
+    if !selection(&args.only).is_one_name() {
+        let message = format!("{} is read only once, and only one file that is named can go to a stream", origin.name);
+        let hint = "name one file with --only, or a folder with -o, or save the sealed file without armor first";
+        return Err(Failure::usage(message, hint));
+    }
+    let output = args.output.open(place, origin.input)?;
     let name = output.shown();
     let mut unpacker = Unpacker::single(selection(&args.only).filter(), stream(&output)?);
     args.unpack.limit(&mut unpacker);
     let (outcome, verdict) = through(opened, origin, sealed, &mut unpacker, &name, job)?;
-    Ok(verdict.joined(Done { output: Some(output.place().clone()), bytes: outcome.bytes, ..Done::default() }))
+    drop(unpacker);
+    let place = output.land(Attributes::usual(), args.output.sync)?;
+    Ok(verdict.joined(Done { output: Some(place), bytes: outcome.bytes, ..Done::default() }))
 }
 
 /// Returns a writer to the output that owns its file. A terminal gets only text.
@@ -185,7 +199,11 @@ fn part(
     };
     let ((mut contents, verdict), (other, _)) = (contents()?, contents()?);
     let chosen = selection(&args.only).within(&mut contents).map_err(failed)?;
-    if *place != Place::Stdout {
+    let first: Vec<_> = chosen.entries(&mut contents).take(2).collect::<Result<_, _>>().map_err(failed)?;
+    let is_file = |pick: &Pick| matches!(pick.file().kind, Kind::File | Kind::Sparse);
+    // The form follows from what is asked for, and not from how many entries match.
+    let one = first.first().filter(|pick| chosen.is_one_name() && first.len() == 1 && is_file(pick));
+    if *place != Place::Stdout && (one.is_none() || !names_the_file(place, args)) {
         let mut target = target(place, origin, job)?;
         let progress = Progress::new(&name, None);
         let add = |bytes| progress.add(bytes);
@@ -198,20 +216,36 @@ fn part(
     let output = args.output.open(place, origin.input)?;
     let blamed = |error| blamed(error, origin, &output.shown());
     let mut writer = stream(&output)?;
-    let first: Vec<_> = chosen.entries(&mut contents).take(2).collect::<Result<_, _>>().map_err(failed)?;
-    let bytes = match first.as_slice() {
-        // A single file is written as it is, several entries as an archive. Both are compared with their headers.
-        [pick] if matches!(pick.file().kind, Kind::File | Kind::Sparse) => {
+    let bytes = match one {
+        // A file is written as it is, everything else as an archive. Both are compared with their headers.
+        Some(pick) => {
             let path = [contents.root_name(), b"/", &pick.entry.path].concat();
             let mut unpacker = Unpacker::single(Selection::new([path]).filter(), writer);
             args.unpack.limit(&mut unpacker);
             let excerpt = Excerpt::new(chosen.entries(&mut contents), other);
             deadpan_pack::unpack(excerpt, &mut unpacker, &deadpan_pack::Work::default()).map_err(blamed)?.bytes
         }
-        _ => io::copy(&mut Excerpt::new(chosen.entries(&mut contents), other).hashed(), &mut writer)
+        None => io::copy(&mut Excerpt::new(chosen.entries(&mut contents), other).hashed(), &mut writer)
             .map_err(|error| blamed(error.downcast::<Error>().unwrap_or_else(Error::Write)))?,
     };
-    Ok(verdict.joined(Done { output: Some(output.place().clone()), bytes, ..Done::default() }))
+    let attributes = one.map_or(Attributes::usual(), |pick| of_file(pick.file(), args.unpack.mask()));
+    let place = output.land(attributes, args.output.sync)?;
+    Ok(verdict.joined(Done { output: Some(place), bytes, ..Done::default() }))
+}
+
+/// Whether `-o` names the one file that `--only` names, and not a folder for it.
+fn names_the_file(place: &Place, args: &OpenOptions) -> bool {
+    let (Place::Given(path), [only]) = (place, args.only.as_slice()) else { return false };
+    args.output.place() == Some(place)
+        && !place.ends_with_slash()
+        && !path.is_dir()
+        && path.file_name() == only.file_name()
+        && selection(&args.only).is_one_name()
+}
+
+/// Returns the time and the mode of a file in the archive, without the bits in `mask`, setuid, setgid and sticky.
+fn of_file(entry: &Entry, mask: u32) -> Attributes {
+    Attributes { mode: entry.mode & 0o777 & !mask, modified: entry.modified.system() }
 }
 
 /// Begins the folder. A part of a sealed folder is added to an existing folder, unless the sender chose the name.
