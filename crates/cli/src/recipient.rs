@@ -82,6 +82,24 @@ impl Recipients {
     pub fn refuse_ssh(&self) -> Result<(), Failure> {
         self.ssh.as_ref().map_or(Ok(()), |name| Err(only_in_age(name)))
     }
+
+    /// Tells a user at a terminal if none of the recipients is one of the user's own keys. A recipient that only its
+    /// passphrase or a plugin tells may be one.
+    pub fn tell_if_others(&self, home: &Home) -> Result<(), Failure> {
+        if self.passphrase.is_some() || !self.others.is_empty() || !std::io::stderr().is_terminal() {
+            return Ok(());
+        }
+        let own = home.own()?;
+        let may_open = |own: &home::Own| match own.public() {
+            Ok(Some(key)) => self.keys.contains(&key),
+            _ => true,
+        };
+        if !own.iter().any(may_open) {
+            let hint = own.first().map_or(String::new(), |own| format!("; your own key is one more: -r {}", own.name));
+            say(&format!("note: only others can open this, and you cannot{hint}"));
+        }
+        Ok(())
+    }
 }
 
 /// Returns the failure for a key of SSH among the recipients of a file in Deadpan's own format.

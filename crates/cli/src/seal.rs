@@ -154,6 +154,7 @@ impl SealArgs {
             to.refuse_ssh()?;
         }
         to.sealing = to.sealing.format(self.format().into()).map_err(|error| Failure::of("", error))?;
+        to.tell_if_others(home)?;
         to.sealing = self.signing.add(to.sealing, home, passphrases)?.hide_length(self.hide_length);
         Ok(to)
     }

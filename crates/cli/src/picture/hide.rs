@@ -173,6 +173,7 @@ impl Hide {
                 let (home, passphrases) = (Home::find()?, Passphrases::new(&args.to.source));
                 let to = args.to.resolve(&named, "the pictures", &home, &passphrases, false)?;
                 to.refuse_ssh()?;
+                to.tell_if_others(&home)?;
                 Some(to)
             }
         };

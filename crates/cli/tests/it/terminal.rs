@@ -428,3 +428,24 @@ fn ctrl_c_ends_a_silent_plugin() {
     assert_eq!(status.signal(), Some(2));
     assert_eq!(sandbox.names(), ["a.txt", "bin"]);
 }
+
+/// Whoever seals to others alone finds out when it is too late.
+#[test]
+fn sealing_only_to_others_is_told_on_a_terminal() {
+    let sandbox = Sandbox::with_key("ecc");
+    sandbox.write("a.txt", "straight face");
+    sandbox.shell("deadpan keygen --mode ecc --no-passphrase -o bob.key").expect(0, "");
+    let note = "note: only others can open this, and you cannot; your own key is one more: -r ecc";
+    for (args, told) in [
+        (&["seal", "-f", "-r", "bob.pub", "a.txt"][..], true),
+        (&["picture", "hide", "-f", "-r", "bob.pub", "a.txt"], true),
+        (&["seal", "-f", "-r", "bob.pub", "-r", "ecc", "a.txt"], false),
+        (&["seal", "-f", "a.txt"], false),
+    ] {
+        let shown = Session::start(&sandbox, args).end(0);
+        assert_eq!(shown.contains(note), told, "{args:?}: {shown}");
+    }
+    // In a pipe, it is no surprise.
+    let run = sandbox.run(&["seal", "-f", "-r", "bob.pub", "a.txt"]).expect(0, "");
+    assert!(!run.stderr().contains("note: "), "{}", run.stderr());
+}
