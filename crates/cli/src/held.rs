@@ -6,47 +6,89 @@
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
+use rustix::process::{Resource, getrlimit};
+
+use crate::folder::allow_many_files;
 use crate::remote;
-use deadpan_disk::{Folder, Input, OpenMode, Way, parent, trimmed};
+use deadpan_disk::{About, Error, FileId, Folder, Input, OpenMode, Planted, Way, parent, trimmed};
 
-/// The most folders that are remembered, so that descriptors are left. Others are looked up again.
-const MOST: usize = 256;
+/// The most folders that stay open, whatever number of open files the system allows.
+const MOST: u64 = 1 << 16;
 
 static HELD: Mutex<BTreeMap<PathBuf, Held>> = Mutex::new(BTreeMap::new());
+/// The inputs that were named, as far as they are links or folders.
+static INPUTS: Mutex<BTreeMap<PathBuf, Option<FileId>>> = Mutex::new(BTreeMap::new());
 
 /// What a path named first.
 #[derive(Clone)]
 enum Held {
     There(Way),
+    /// A folder that is opened again, because too many are open.
+    Seen(FileId),
     /// Nothing: the nearest folder above, and the path from there.
-    Missing(Folder, PathBuf),
+    Missing(Way, PathBuf),
 }
 
-/// Returns the way to the folder that this path named first.
+/// Returns the way to the folder that this path named first. Otherwise goes on from the nearest folder above that is
+/// held.
 pub fn way(path: &Path) -> io::Result<Way> {
     let path = trimmed(path);
     match held(&path) {
-        Some(Held::There(way)) => Ok(way),
-        Some(Held::Missing(above, rest)) => above.descend(&rest).map(Way::from),
-        None => remember(path.clone(), Way::to(&path)?),
+        Some(Held::There(way)) => return Ok(way),
+        Some(Held::Missing(above, rest)) => return above.descend(&rest),
+        Some(Held::Seen(id)) => {
+            let way = Way::to(&path)?;
+            return if way.folder().about()?.id == id { Ok(way) } else { Err(exchanged()) };
+        }
+        None => {}
     }
+    let way = match above(&path) {
+        Some((way, rest)) => way.onward(&rest, &path)?,
+        None => Way::to(&path)?,
+    };
+    let id = way.folder().about()?.id;
+    put(path, if has_room() { Held::There(way.clone()) } else { Held::Seen(id) });
+    Ok(way)
 }
 
-/// As [`way`]. If the folder is missing, makes it, and the folders above it.
-pub fn way_or_make(path: &Path, mode: u32) -> io::Result<Way> {
+/// As [`way`]. If the folder is missing, makes it, and the folders above it. Refuses one that another user may have
+/// planted, before anything is made.
+pub fn own_or_make(path: &Path, mode: u32) -> Result<Folder, Error> {
     let path = trimmed(path);
     hold_folder(&path);
-    match held(&path) {
-        Some(Held::Missing(above, rest)) => remember(path, above.descend_or_make(&rest, mode)?.into()),
-        _ => way(&path),
+    if let Some(planted) = planted(&path) {
+        return Err(Error::Planted(planted));
     }
+    let way = match held(&path) {
+        Some(Held::Missing(above, rest)) => above.descend_or_make(&rest, mode),
+        _ => way(&path),
+    };
+    let way = way.map_err(Error::of_folder)?;
+    put(path, Held::There(way.clone()));
+    Ok(way.folder().clone())
 }
 
-/// Opens the file that this path names in the folder that its beginning named first.
+/// Returns what another user may have planted on the way to a folder, or to the nearest one above it.
+pub fn planted(path: &Path) -> Option<Planted> {
+    hold_folder(&trimmed(path));
+    let way = match held(&trimmed(path)) {
+        Some(Held::Missing(above, _)) => Some(above),
+        _ => way(path).ok(),
+    };
+    way.and_then(|way| way.planted().cloned())
+}
+
+/// Opens the file that this path names in the folder that its beginning named first. Fails if the file was named as an
+/// input, and has become a link since then, or another folder.
 pub fn open(path: &Path, mode: OpenMode) -> io::Result<Input> {
-    Input::open_by(path, mode, way)
+    let input = Input::open_by(path, mode, way)?;
+    match INPUTS.lock().unwrap_or_else(PoisonError::into_inner).get(path) {
+        Some(Some(id)) if *id != input.about.id => Err(exchanged()),
+        Some(None) if input.about.is_folder() || input.found.is_link => Err(exchanged()),
+        _ => Ok(input),
+    }
 }
 
 /// Opens the folders in which files of these paths lie. What cannot be opened is told when it is used.
@@ -55,8 +97,19 @@ pub fn hold<'a>(paths: impl IntoIterator<Item = &'a Path>) {
     files.for_each(|path| hold_folder(&trimmed(parent(path))));
 }
 
+/// As [`hold`], for inputs. Which of them are links or folders, and where they lead, is remembered.
+pub fn hold_inputs<'a>(paths: impl IntoIterator<Item = &'a Path>) {
+    for path in paths.into_iter().filter(|path| !remote::is_address(path)) {
+        hold([path]);
+        let Ok(about) = About::of_path(path) else { continue };
+        let is_link = About::of_name(&trimmed(path)).is_ok_and(|about| about.is_link());
+        let id = Some(about.id).filter(|_| is_link || about.is_folder());
+        INPUTS.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), id);
+    }
+}
+
 /// Opens a folder, or the nearest one above it.
-fn hold_folder(path: &Path) {
+pub fn hold_folder(path: &Path) {
     let is_missing = |way: &io::Result<Way>| way.as_ref().is_err_and(|error| error.kind() == ErrorKind::NotFound);
     if held(path).is_some() || !is_missing(&way(path)) {
         return;
@@ -66,25 +119,41 @@ fn hold_folder(path: &Path) {
         if is_missing(&way) {
             continue;
         }
-        if let (Ok(way), Ok(rest)) = (way, path.strip_prefix(above)) {
-            put(path.to_owned(), Held::Missing(way.folder().clone(), rest.to_owned()));
+        if let (Ok(way), Ok(rest), true) = (way, path.strip_prefix(above), has_room()) {
+            put(path.to_owned(), Held::Missing(way, rest.to_owned()));
         }
         return;
     }
+}
+
+/// Returns the nearest folder above a path that is open, and the path from there.
+fn above(path: &Path) -> Option<(Way, PathBuf)> {
+    let held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+    path.ancestors().skip(1).find_map(|above| match held.get(above) {
+        Some(Held::There(way)) => Some((way.clone(), path.strip_prefix(above).ok()?.to_owned())),
+        _ => None,
+    })
+}
+
+/// Whether another folder may stay open: most of the open files that the system allows are for other things.
+fn has_room() -> bool {
+    static ROOM: OnceLock<u64> = OnceLock::new();
+    let room = *ROOM.get_or_init(|| {
+        allow_many_files();
+        getrlimit(Resource::Nofile).current.unwrap_or(MOST) / 4
+    });
+    (HELD.lock().unwrap_or_else(PoisonError::into_inner).len() as u64) < room.min(MOST)
 }
 
 fn held(path: &Path) -> Option<Held> {
     HELD.lock().unwrap_or_else(PoisonError::into_inner).get(path).cloned()
 }
 
-fn remember(path: PathBuf, way: Way) -> io::Result<Way> {
-    put(path, Held::There(way.clone()));
-    Ok(way)
+fn put(path: PathBuf, what: Held) {
+    HELD.lock().unwrap_or_else(PoisonError::into_inner).insert(path, what);
 }
 
-fn put(path: PathBuf, what: Held) {
-    let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
-    if held.len() < MOST || held.contains_key(&path) {
-        held.insert(path, what);
-    }
+/// Returns the error of a path that leads elsewhere than at the beginning.
+fn exchanged() -> io::Error {
+    io::Error::other("another program has put something else in its place meanwhile")
 }

@@ -7,22 +7,26 @@ mod permissions;
 mod signing;
 
 use std::fs::File;
-use std::io::{ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use crate::failure::Failure;
 use crate::held;
 use crate::output::planted_by;
 use crate::partial::{Attributes, Partial, failure, folder_of};
 use crate::shown::{count, shown};
-use deadpan_disk::{About, Error, Folder, Input, OpenMode, Replace};
+use deadpan_disk::{About, Error, Folder, Handle, Input, OpenMode, Planted, Replace, is_root, keep};
 use deadpan_seal::key::{self, Found};
 use deadpan_seal::{PublicKey, Secret};
-pub use pair::{check_pair, public_of, public_path, refuse_existing, write_pair};
+pub use pair::{check_pair, public_of, public_path, refuse_existing, write_pair, write_public};
 pub use signing::{DEFAULT_NAME, Public, check_pair as check_signing_pair, seals, signs, verifying_of};
 
 /// The maximum length of a key file, in bytes.
 const LONGEST: usize = 1 << 20;
+
+/// The beginning of the identities of age.
+const AGE: &[u8] = b"AGE-SECRET-KEY-";
 
 /// The rules for the name of a key.
 pub const VALID_NAME: &str = "letters, digits and -_.@+, not beginning with a dot, a dash or age1, 64 bytes at most";
@@ -130,7 +134,13 @@ impl Home {
         if !folder.starts_with(&self.folder) {
             return Ok(());
         }
-        held::way_or_make(folder, 0o700).map(drop).map_err(|error| Failure::path("create", folder, &error))
+        let made = held::own_or_make(folder, 0o700).map_err(|error| match error {
+            Error::Planted(found) => planted_key(&found),
+            Error::System(_, error) => Failure::path("create", folder, &error),
+            error => failure(folder, error),
+        })?;
+        let given = held::way(folder_of(folder)).and_then(|around| give_to_owner_of(around.folder(), &made));
+        given.map_err(|error| Failure::path("create", folder, &error))
     }
 }
 
@@ -201,6 +211,11 @@ pub fn keys_in(path: &Path, text: &[u8], about: &About) -> Result<Vec<Found>, Fa
     Ok(found)
 }
 
+/// Returns the refusal of a place for keys that another user may have planted.
+pub fn planted_key(found: &Planted) -> Failure {
+    Failure::usage(planted_by(found), "choose a folder of your own for keys, with DEADPAN_HOME or -o")
+}
+
 /// Reads the text of a key file.
 pub fn text(path: &Path) -> Result<(Secret, About), Failure> {
     let Input { file, about, .. } = open(path)?;
@@ -208,7 +223,14 @@ pub fn text(path: &Path) -> Result<(Secret, About), Failure> {
 }
 
 fn open(path: &Path) -> Result<Input, Failure> {
-    held::open(path, OpenMode::WAITING).map_err(|error| Failure::path("read", path, &error))
+    // Keys may come from a pipe, but nobody writes to one in the key folder.
+    let is_kept = Home::find().is_ok_and(|home| path.starts_with(&home.folder));
+    let mode = if is_kept { OpenMode::default() } else { OpenMode::WAITING };
+    let input = held::open(path, mode).map_err(|error| Failure::path("read", path, &error))?;
+    match is_kept && !input.about.is_file() {
+        true => Err(Failure::usage(format!("{} is not a file", shown(path)), "remove it; a key is in a file")),
+        false => Ok(input),
+    }
 }
 
 fn text_of(path: &Path, mut file: &File, about: &About) -> Result<Secret, Failure> {
@@ -244,8 +266,18 @@ fn write_in(folder: &Folder, path: &Path, text: &[u8], mode: u32, replace: bool)
     finish(Partial::create_in(folder, path)?, path, text, mode, replace)
 }
 
+/// Gives what root makes in the key folder of another user to that user.
+fn give_to_owner_of(folder: &Folder, made: &impl Handle) -> io::Result<()> {
+    let about = folder.about()?;
+    if is_root() && about.owner != 0 { made.set_owner(Some(about.owner), about.group) } else { Ok(()) }
+}
+
 fn finish(partial: Partial, path: &Path, text: &[u8], mode: u32, replace: bool) -> Result<(), Failure> {
-    partial.file().write_all(text).map_err(|error| Failure::path("write", path, &error))?;
+    let failed = |error| Failure::path("write", path, &error);
+    partial.file().write_all(text).map_err(failed)?;
+    if Home::find().is_ok_and(|home| path.starts_with(&home.folder)) {
+        give_to_owner_of(partial.draft().folder(), partial.file()).map_err(failed)?;
+    }
     partial.land(Attributes { mode, modified: None }, Replace::any_if(replace), true)
 }
 
@@ -253,6 +285,7 @@ fn finish(partial: Partial, path: &Path, text: &[u8], mode: u32, replace: bool) 
 pub struct KeyFile {
     path: PathBuf,
     input: Input,
+    text: Secret,
 }
 
 impl KeyFile {
@@ -261,14 +294,14 @@ impl KeyFile {
         let input = open(path)?;
         match &input.found.link {
             Some(link) => Err(Failure::usage(planted_by(link), "name the key itself, without the link")),
-            None => Ok(Self { path: path.to_owned(), input }),
+            None => Ok(Self { path: path.to_owned(), text: text_of(path, &input.file, &input.about)?, input }),
         }
     }
 
     /// Reads the key. Several keys are an error, since writing one of them would lose the others.
     pub fn only(&self) -> Result<Found, Failure> {
-        let Self { path, input } = self;
-        let mut found = keys_in(path, &text_of(path, &input.file, &input.about)?, &input.about)?;
+        let Self { path, input, text } = self;
+        let mut found = keys_in(path, text, &input.about)?;
         match (found.pop(), found.is_empty()) {
             (Some(key), true) => Ok(key),
             _ => Err(Failure::usage(
@@ -276,6 +309,11 @@ impl KeyFile {
                 "put each into a file of its own first",
             )),
         }
+    }
+
+    /// Whether the file is one of age, which is written as PEM from then on.
+    pub fn is_of_age(&self) -> bool {
+        self.text.windows(AGE.len()).any(|part| part.eq_ignore_ascii_case(AGE))
     }
 
     /// Returns a note on other names of the file, which keep the key as it was.
@@ -287,11 +325,15 @@ impl KeyFile {
 
     /// Replaces the file, which may be one that a link leads to, and waits until the new one is on the disk.
     pub fn replace(self, text: &[u8]) -> Result<(), Failure> {
-        let Self { path, input } = self;
+        let Self { path, input, text: _ } = self;
         let real = input.found.real.ok_or_else(|| failure(&path, Error::Changed))?;
+        let failed = |error| Failure::path("write", &path, &error);
         let partial = Partial::create_at(&real, &path)?;
-        partial.file().write_all(text).map_err(|error| Failure::path("write", &path, &error))?;
-        partial.land(Attributes::private(), Replace::Only(input.about.id), true)
+        partial.file().write_all(text).map_err(failed)?;
+        keep(partial.file(), &input.file, false).map_err(|error| failure(&path, error))?;
+        // Whatever others could do with the old file, and even if it was older.
+        partial.file().set_mode(0o600).and_then(|()| partial.file().set_modified(SystemTime::now())).map_err(failed)?;
+        partial.land_dressed(Replace::Only(input.about.id), true)
     }
 }
 

@@ -200,7 +200,13 @@ impl Keygen {
                     format!("{NO_TERMINAL}; {hint}"),
                 ));
             }
-            Some(passphrases.new_one(&format!("the key {}", shown(path)), hint)?)
+            let passphrase = passphrases.new_or_none(&format!("the key {}", shown(path)), hint)?;
+            if passphrase.is_none() {
+                say(
+                    "note: the key is not protected by a passphrase, and only its file's mode (0600) keeps others away",
+                );
+            }
+            passphrase
         };
         match self.kind {
             Kind::Seals(kem) => {

@@ -13,6 +13,7 @@ use std::time::Instant;
 use crate::claims::Claims;
 use crate::failure::{Exit, Failure, help};
 use crate::folder::UnpackArgs;
+use crate::held;
 use crate::home::Home;
 use crate::identity::Identities;
 use crate::input::{Input, Source};
@@ -131,6 +132,7 @@ impl Plan for Open {
             return self.many.all(&args.output, args.unpack.mask(), route, &act, None, None);
         }
         args.output.hold(&self.sources);
+        self.sources.iter().filter(|_| !args.verify).for_each(|source| args.hold_result(source));
         let sources = if args.verify { Source::expanded(&self.sources)? } else { self.sources.clone() };
         args.output.check_room(sources.len())?;
         let identities = args.identities(Passphrases::new(&args.source))?;
@@ -153,7 +155,19 @@ impl Plan for Open {
     }
 }
 
+/// Returns the output without `-o`, if its name is known before the file is opened.
+fn known_place(source: &Source) -> Result<Place, Failure> {
+    bare(source).map(Place::Given).ok_or_else(|| Failure::usage("no name yet", ""))
+}
+
 impl OpenOptions {
+    /// Opens the folder that the result may be unpacked into, as far as its name is known.
+    fn hold_result(&self, source: &Source) {
+        let places = [self.output.file(|| known_place(source)).ok(), self.output.place().cloned()];
+        let paths = places.iter().flatten().filter_map(Place::path).filter(|path| !remote::is_address(path));
+        paths.for_each(|path| held::hold_folder(&deadpan_disk::trimmed(path)));
+    }
+
     /// Whether the data go to standard output. Folders have rules of their own.
     pub fn is_to_stdout(&self) -> bool {
         !self.verify && (self.output.is_stdout() || self.range.is_some() && self.output.place().is_none())
@@ -225,7 +239,7 @@ impl OpenJob<'_> {
         if args.verify || args.range.is_some() && args.output.place().is_none() {
             return Ok(());
         }
-        let usual = || bare(source).map(Place::Given).ok_or_else(|| Failure::usage("no name yet", ""));
+        let usual = || known_place(source);
         match args.output.file(usual) {
             Ok(place) if place.descriptor().is_some() => Ok(()),
             Ok(place) if args.output.force => self.claims.check(&place, source),
@@ -241,8 +255,8 @@ impl OpenJob<'_> {
     fn wants_bytes(&self, origin: &Origin<'_>) -> bool {
         let args = self.args;
         let piped = *origin.source == Source::Stdin && origin.stem.is_none();
-        let to_stdout = args.output.place().map_or(piped, |place| *place == Place::Stdout);
-        args.range.is_some() || args.only.is_empty() && to_stdout
+        let to_stream = args.output.place().map_or(piped, Place::is_stream);
+        args.range.is_some() || args.only.is_empty() && to_stream
     }
 
     fn open(&mut self, source: &Source) -> Result<Done, Failure> {

@@ -22,7 +22,7 @@ use crate::signals;
 use crate::streams;
 use deadpan_disk::{About, Error, FileId, FileKind, Folder, Replace};
 use deadpan_remote::Upload;
-pub use planted::{refused as planted, what as planted_by};
+pub use planted::what as planted_by;
 
 /// The options of all commands that write a result.
 #[derive(Clone, Debug, clap::Args)]
@@ -90,7 +90,7 @@ impl OutputArgs {
 
     /// Opens the folders of the inputs and of `-o`, before the command waits for anything.
     pub fn hold(&self, sources: &[Source]) {
-        held::hold(sources.iter().filter_map(Source::path));
+        held::hold_inputs(sources.iter().filter_map(Source::path));
         if let Some(path) = self.output.as_ref().and_then(Place::path) {
             held::hold([path]);
             if self.output.as_ref().is_some_and(Place::is_folder) {
@@ -162,19 +162,12 @@ impl OutputArgs {
         Ok(output)
     }
 
-    /// Opens a folder that exists in another one, to put results into it, and refuses one that another user may have
-    /// planted, unless the user named it with `--force`.
-    pub fn enter(&self, place: &Place, above: &Folder, path: &Path) -> Result<Folder, Failure> {
+    /// Opens a folder that exists, to put results into it, and refuses one that another user may have planted, unless
+    /// the user named it with `--force`.
+    pub fn enter(&self, place: &Place, path: &Path) -> Result<Folder, Failure> {
         let failed = |error: &io::Error| Failure::path("open", path, error);
-        let name = path.file_name().unwrap_or_default();
-        let opened = match self.force && self.names(place) {
-            true => above.enter_followed(name).map_err(|error| failed(&error))?,
-            false => above.enter_unplanted(name).map_err(|error| match error {
-                Error::Planted(planted) => planted::refused(&planted, self.names(place)),
-                Error::System(_, error) => failed(&error),
-                error => partial::failure(path, error),
-            })?,
-        };
+        planted::check(path, self.names(place), self.force)?;
+        let opened = held::way(path).map_err(|error| failed(&error))?.folder().clone();
         // What is unpacked here is looked for by its names.
         opened.entries().map(drop).map_err(|error| failed(&error))?;
         Ok(opened)
@@ -184,16 +177,14 @@ impl OutputArgs {
     /// input, it is the folder in which the input was found.
     pub fn folder_of(&self, path: &Path, input: Option<&Input>) -> Result<Folder, Failure> {
         let found = input.map(|input| &input.found).filter(|_| self.output.is_none());
-        if let Some((found, folder)) = found.and_then(|found| Some((found, found.folder_beside(path)?))) {
-            return match &found.link {
-                Some(link) => Err(Failure::usage(
-                    planted::what(link),
-                    "name the file that it leads to, or name the output with -o",
-                )),
-                None => Ok(folder.clone()),
-            };
+        if let Some(link) = found.and_then(|found| found.link.as_ref()) {
+            let hint = "name the file that it leads to, or name the output with -o";
+            return Err(Failure::usage(planted::what(link), hint));
         }
-        self.folder_at(folder_of(path), path)
+        match found.and_then(|found| found.folder_beside(path)) {
+            Some(folder) => Ok(folder.clone()),
+            None => self.folder_at(folder_of(path), path),
+        }
     }
 
     /// Returns where a folder goes. If there are several `results`, or if `-o` ends with a slash, `-o` is the folder in
@@ -250,6 +241,11 @@ impl Place {
     /// Returns the number of the open descriptor that the path stands for, such as 1 for `/dev/stdout`.
     pub fn descriptor(&self) -> Option<u32> {
         self.path().and_then(special::descriptor)
+    }
+
+    /// Whether this is standard output, or another open descriptor.
+    pub fn is_stream(&self) -> bool {
+        *self == Self::Stdout || self.descriptor().is_some()
     }
 
     pub fn is_folder(&self) -> bool {

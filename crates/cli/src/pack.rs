@@ -82,9 +82,10 @@ impl PackCommand {
 
 impl Plan for PackCommand {
     fn run(&self) -> Result<Exit, Failure> {
+        let sources: Vec<_> = self.folders.iter().cloned().map(Source::File).collect();
+        self.output.hold(&sources);
         self.output.check_room(self.folders.len())?;
         let mut report = Report::new("pack", self.output.json, self.folders.len()).aside(self.output.is_stdout());
-        let sources: Vec<_> = self.folders.iter().cloned().map(Source::File).collect();
         let claims = Claims::of(&sources);
         for source in &sources {
             let start = Instant::now();

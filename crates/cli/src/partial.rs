@@ -6,9 +6,12 @@ use std::path::{Path, PathBuf};
 
 use crate::failure::{Exit, Failure};
 use crate::held;
+use crate::output::planted_by;
 use crate::remote;
 use crate::shown::shown;
-use deadpan_disk::{Draft, DraftFolder, Error, Folder, Landing, Left, Replace, SetError, Spot, Step, Unkept, land_set};
+use deadpan_disk::{
+    Draft, DraftFolder, Error, Folder, Landing, Left, Replace, SetError, Spot, Step, Unkept, Way, land_set,
+};
 
 pub use deadpan_disk::{Attributes, parent as folder_of};
 
@@ -19,11 +22,16 @@ pub struct Partial {
 }
 
 impl Partial {
-    /// Makes a file that gets the name `target` later. Only its owner can read it until its mode is set.
+    /// Makes a file that gets the name `target` later. Only its owner can read it until its mode is set. A folder that
+    /// another user may have planted is refused.
     pub fn create(target: &Path) -> Result<Self, Failure> {
         refuse_object(target)?;
-        let way = held::way(folder_of(target)).map_err(|error| failure(target, Error::of_folder(error)))?;
-        Self::create_in(way.folder(), target)
+        let way = held::way(folder_of(target)).map_err(Error::of_folder);
+        let folder = way.and_then(Way::unplanted).map_err(|error| match error {
+            Error::Planted(planted) => Failure::usage(planted_by(&planted), "choose a folder of your own"),
+            error => failure(target, error),
+        })?;
+        Self::create_in(&folder, target)
     }
 
     /// Makes a file that gets the name `target` later, whose folder is open.

@@ -214,30 +214,44 @@ impl Passphrases {
     /// Returns a new passphrase for `what`, which the user types twice. Several files that are sealed together get the
     /// same passphrase, so the user is asked once. `without` is advice on how to go on without a passphrase.
     pub fn new_one(&self, what: &str, without: &str) -> Result<Passphrase, Failure> {
-        let hint = format!("an empty passphrase protects nothing; {without}");
-        let empty = || Failure::new(Exit::Key, "the passphrase is empty", hint.as_str());
         if let Some(known) = self.given()?.or(self.typed.get()) {
-            return if known.as_bytes().is_empty() { Err(empty()) } else { Ok(known.clone()) };
+            return if known.as_bytes().is_empty() { Err(empty(without)) } else { Ok(known.clone()) };
         }
         let terminal = Terminal::find()
             .ok_or_else(|| Failure::new(Exit::Key, format!("a passphrase is needed for {what}"), NO_TERMINAL))?;
         let typed = twice(&terminal, &format!("new passphrase for {what}"))?;
         if typed.as_bytes().is_empty() {
-            return Err(empty());
+            return Err(empty(without));
         }
         Ok(self.typed.get_or_init(|| typed).clone())
     }
 
-    /// Returns a new passphrase for `what`; `None` without a terminal, or if the user types nothing.
-    pub fn new_if_wanted(&self, what: &str) -> Result<Option<Passphrase>, Failure> {
+    /// As [`new_one`](Self::new_one), but `None` if the user types nothing.
+    pub fn new_or_none(&self, what: &str, without: &str) -> Result<Option<Passphrase>, Failure> {
+        if self.given()?.is_some() {
+            return self.new_one(what, without).map(Some);
+        }
+        let terminal = Terminal::find()
+            .ok_or_else(|| Failure::new(Exit::Key, format!("a passphrase is needed for {what}"), NO_TERMINAL))?;
+        let typed = twice(&terminal, &format!("new passphrase for {what} (empty for none)"))?;
+        Ok((!typed.as_bytes().is_empty()).then_some(typed))
+    }
+
+    /// Returns a new passphrase for `what`; `None` without a terminal, or if the user types nothing. An empty one that is
+    /// given, as by a variable that a script has not set, is refused. `without` is advice on how to go on without one.
+    pub fn new_if_wanted(&self, what: &str, without: &str) -> Result<Option<Passphrase>, Failure> {
         if let Some(given) = self.given()? {
-            return Ok((!given.as_bytes().is_empty()).then(|| given.clone()));
+            return if given.as_bytes().is_empty() { Err(empty(without)) } else { Ok(Some(given.clone())) };
         }
         // If standard error is not a terminal, another program runs this one, and no user waits for a question.
         let Some(terminal) = Terminal::find().filter(|_| std::io::stderr().is_terminal()) else { return Ok(None) };
         let typed = twice(&terminal, &format!("passphrase for {what} (empty for none)"))?;
         Ok((!typed.as_bytes().is_empty()).then_some(typed))
     }
+}
+
+fn empty(without: &str) -> Failure {
+    Failure::new(Exit::Key, "the passphrase is empty", format!("an empty passphrase protects nothing; {without}"))
 }
 
 fn twice(terminal: &Terminal, question: &str) -> Result<Passphrase, Failure> {

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 
 use crate::console::say;
 use crate::failure::{Exit, Failure};
-use crate::home::{self, Home};
+use crate::held;
+use crate::home::{self, Home, Public};
 use crate::input::Source;
 use crate::keygen;
 use crate::keys::protect;
@@ -469,10 +470,7 @@ pub fn public_of(path: &Path, passphrases: &Passphrases) -> Result<PublicKey, Fa
         return Err(Failure::usage(format!("{} changed while it was read", shown(path)), "try again"));
     };
     let key = protect::unlock(path, &locked, passphrases)?;
-    let beside = home::public_path(path);
-    if home::write(&beside, key::public_pem(key.public()).as_bytes(), 0o644, false).is_ok() {
-        say(&format!("note: wrote the public part of {} to {}", shown(path), shown(&beside)));
-    }
+    home::write_public(path, &Public::Sealing(key.public().clone()));
     Ok(key.public().clone())
 }
 
@@ -535,7 +533,16 @@ fn own(
         let key = PrivateKey::generate(kem).map_err(|error| Failure::of(&shown(&path), error))?;
         return Ok((name.to_owned(), key.public().clone()));
     }
-    let passphrase = passphrases.new_if_wanted(&format!("your new key {}", shown(&path)))?;
+    let public = home::public_path(&path);
+    if public.exists() && !path.exists() {
+        let message = format!("{} is there, and its private key {} is not", shown(&public), shown(&path));
+        let hint = "put the private key back from a backup; or if it is lost, remove the public part, and the next `seal` \
+                    makes a new key, which does not open what was sealed to the old one";
+        return Err(Failure::usage(message, hint));
+    }
+    held::hold([path.as_path()]);
+    let without = "make a key without a passphrase with: deadpan keygen --no-passphrase";
+    let passphrase = passphrases.new_if_wanted(&format!("your new key {}", shown(&path)), without)?;
     let key = match keygen::make(home, &path, kem, passphrase.as_ref()) {
         Ok(key) => key,
         // Another run of the program may have made the key in the meantime.

@@ -131,7 +131,7 @@ struct Tally {
 impl Plan for Rewrap {
     fn run(&self) -> Result<Exit, Failure> {
         let args = &self.args;
-        held::hold(args.files.iter().map(PathBuf::as_path));
+        held::hold_inputs(args.files.iter().map(PathBuf::as_path));
         let home = Home::find()?;
         let passphrases = Passphrases::new(&args.source);
         let change = Change::of(args, &home, &passphrases)?;

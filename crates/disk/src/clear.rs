@@ -1,4 +1,5 @@
-//! Removes a folder and its contents, through handles, whatever the modes of its folders are.
+//! Removes a folder and its contents, through handles, whatever the modes of its folders are. What is mounted in it
+//! stays.
 
 use std::ffi::{CString, OsStr};
 
@@ -33,10 +34,10 @@ pub fn clear(parent: &Folder, name: &OsStr) -> bool {
 
 /// Opens a folder, and lets its owner use it.
 fn enter(parent: &Folder, name: &OsStr) -> std::io::Result<Folder> {
-    let folder = match parent.enter(name) {
+    let folder = match parent.enter_unmounted(name) {
         Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
             parent.unlock(name)?;
-            parent.enter(name)?
+            parent.enter_unmounted(name)?
         }
         entered => entered?,
     };

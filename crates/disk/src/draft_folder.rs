@@ -1,7 +1,9 @@
 //! A folder that gets its name when it is complete.
 //!
-//! Until then it has a temporary name, and only its owner has access to it. The folder is removed when the process ends
-//! early. If a run is killed, its folder stays, and the next run with the same output removes it.
+//! Until then it lies in a draft, a folder with a temporary name to which only its owner has access. The draft is
+//! removed when the process ends early. If a run is killed, its draft stays, and the next run with the same output
+//! removes it. The folder in the draft has the same temporary name: so another user, who can rename any folder to look
+//! like a draft where both may change names, cannot have it removed.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -26,7 +28,10 @@ const TRIES: usize = 64;
 pub struct DraftFolder {
     name: OsString,
     parent: Folder,
+    /// The draft.
+    around: Folder,
     folder: Folder,
+    /// The name of the draft, and of the folder in it.
     temporary: OsString,
     guard: Guard,
 }
@@ -60,8 +65,10 @@ impl DraftFolder {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 made => made.map_err(Error::create)?,
             };
-            if let Some(folder) = lock(parent, &temporary).map_err(Error::create)? {
-                return Ok(Self { name: name.into(), parent: parent.clone(), folder, temporary, guard });
+            if let Some(around) = lock(parent, &temporary).map_err(Error::create)? {
+                around.make(&temporary, 0o700).map_err(Error::create)?;
+                let folder = around.enter(&temporary).map_err(Error::create)?;
+                return Ok(Self { name: name.into(), parent: parent.clone(), around, folder, temporary, guard });
             }
         }
         Err(Error::create(Errno::BUSY))
@@ -107,10 +114,22 @@ impl DraftFolder {
     }
 
     fn rename(&self, name: &OsStr) -> Result<(), Error> {
-        self.guard.settle(|| self.parent.rename_new(&self.temporary, name)).map_err(|error| match error.kind() {
+        // A folder that its owner may not write to does not get another folder around it.
+        let mode = self.folder.about().map_err(Error::dress)?.mode;
+        let is_fixed = mode & 0o200 == 0;
+        if is_fixed {
+            self.folder.set_mode(mode | 0o200).map_err(Error::dress)?;
+        }
+        let moved = self.guard.settle(|| self.around.move_new(&self.temporary, &self.parent, name));
+        if is_fixed {
+            self.folder.set_mode(mode).map_err(Error::dress)?;
+        }
+        moved.map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => Error::Exists,
             _ => Error::create(error),
-        })
+        })?;
+        let _ = self.parent.remove_folder(&self.temporary);
+        Ok(())
     }
 }
 

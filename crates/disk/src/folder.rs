@@ -165,6 +165,23 @@ impl Folder {
         Ok(Self::found(handle, Some(&self.trail), Path::new(name)))
     }
 
+    /// Opens a folder in this one, unless something is mounted there.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn enter_unmounted(&self, name: &OsStr) -> io::Result<Self> {
+        use rustix::fs::{ResolveFlags, openat2};
+        let flags = FOLDER | OFlags::NOFOLLOW;
+        match openat2(&self.handle, single(name)?, flags, Mode::empty(), ResolveFlags::NO_XDEV) {
+            // An old kernel, or a sandbox.
+            Err(Errno::NOSYS | Errno::PERM) => self.enter(name),
+            entered => Ok(Self::found(entered?, Some(&self.trail), Path::new(name))),
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn enter_unmounted(&self, name: &OsStr) -> io::Result<Self> {
+        self.enter(name)
+    }
+
     /// Opens a folder in this one for the names in it.
     #[cfg(target_os = "linux")]
     pub(crate) fn enter_for_names(&self, name: &OsStr) -> io::Result<Self> {
@@ -419,22 +436,31 @@ impl Folder {
     /// # Errors
     /// [`io::ErrorKind::AlreadyExists`] if something has the name `to`; otherwise the system's error.
     pub fn rename_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
-        self.renamed_new(from, to).map_err(|error| match error {
+        self.move_new(from, self, to)
+    }
+
+    /// Moves what is called `from` to another folder, and replaces nothing.
+    pub(crate) fn move_new(&self, from: &OsStr, other: &Self, to: &OsStr) -> io::Result<()> {
+        self.moved_new(from, other, to).map_err(|error| match error {
             Errno::NOTEMPTY => io::ErrorKind::AlreadyExists.into(),
             error => error.into(),
         })
     }
 
     pub(crate) fn renamed_new(&self, from: &OsStr, to: &OsStr) -> Result<(), Errno> {
+        self.moved_new(from, self, to)
+    }
+
+    fn moved_new(&self, from: &OsStr, other: &Self, to: &OsStr) -> Result<(), Errno> {
         let (from, to) = (single(from)?, single(to)?);
         #[cfg(target_os = "linux")]
-        match rustix::fs::renameat_with(&self.handle, from, &self.handle, to, rustix::fs::RenameFlags::NOREPLACE) {
+        match rustix::fs::renameat_with(&self.handle, from, &other.handle, to, rustix::fs::RenameFlags::NOREPLACE) {
             Err(Errno::INVAL | Errno::NOSYS) => {}
             result => return result,
         }
-        match linkat(&self.handle, from, &self.handle, to, AtFlags::empty()) {
+        match linkat(&self.handle, from, &other.handle, to, AtFlags::empty()) {
             // Folders cannot be linked. Renaming one replaces nothing but an empty folder.
-            Err(Errno::PERM | Errno::ISDIR) => renameat(&self.handle, from, &self.handle, to),
+            Err(Errno::PERM | Errno::ISDIR) => renameat(&self.handle, from, &other.handle, to),
             result => result.and_then(|()| unlinkat(&self.handle, from, AtFlags::empty())),
         }
     }

@@ -64,6 +64,8 @@ pub struct Found {
     /// Where the file lies: other than `named` only if that is a link. `None` where links have no path, like those in
     /// `/dev/fd`, and if the name was replaced while it was opened.
     pub real: Option<Spot>,
+    /// Whether the name is that of a link.
+    pub is_link: bool,
     /// A link of another user on the way to the file.
     pub link: Option<Planted>,
 }
@@ -114,8 +116,9 @@ impl Input {
         if !matches!(about.kind, FileKind::File | FileKind::Folder | FileKind::Fifo) {
             fcntl_setfl(&file, fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
         }
+        let is_link = named.folder.look(name)?.is_none_or(|found| found.is_link());
         let real = way.end(name).ok().flatten().filter(|real| real.folder.has(&real.name, &file));
-        Ok(Self { file, about, found: Found { named: Some(named), real, link: way.link().cloned() } })
+        Ok(Self { file, about, found: Found { named: Some(named), real, is_link, link: way.link().cloned() } })
     }
 
     /// Opens the file at a spot, which must not be a link, without waiting for the writer of a pipe.
@@ -125,6 +128,6 @@ impl Input {
     pub fn exactly_at(spot: Spot, write: bool) -> io::Result<Self> {
         let opened = if write { spot.folder.file_to_change(&spot.name) } else { spot.folder.file(&spot.name) };
         let (file, about) = opened?;
-        Ok(Self { file, about, found: Found { real: Some(spot.clone()), named: Some(spot), link: None } })
+        Ok(Self { file, about, found: Found { real: Some(spot.clone()), named: Some(spot), ..Found::default() } })
     }
 }

@@ -25,7 +25,7 @@ pub fn sweep(folder: &Folder, name: &OsStr) {
             continue;
         }
         let Ok((file, about)) = folder.file(&found) else { continue };
-        let is_left = (about.is_file() || about.is_folder() && !is_new(folder, &found, &about))
+        let is_left = (about.is_file() || about.is_folder() && !is_new(folder, &found, &about) && is_draft(folder, &found))
             && about.owner == geteuid().as_raw()
             && matches!(file.lock_now(), Ok(Locked::Yes))
             // The run that made the draft may have completed or removed it in the meantime.
@@ -36,6 +36,13 @@ pub fn sweep(folder: &Folder, name: &OsStr) {
         }
     }
     cleanup::swept(&swept);
+}
+
+/// Whether a folder holds nothing but a folder of the same name, as drafts do. Whoever may rename a folder of this user
+/// cannot make it look so.
+fn is_draft(folder: &Folder, name: &OsStr) -> bool {
+    let names = folder.enter_unmounted(name).and_then(|draft| draft.entries());
+    names.is_ok_and(|mut names| names.all(|found| found.is_ok_and(|(found, _)| found == *name)))
 }
 
 /// Whether a folder may be so new that the run that made it has not locked it yet: it is empty, and its time is at most

@@ -301,3 +301,34 @@ fn a_way_leads_where_the_system_goes() {
     }
     fs::remove_dir_all(place).unwrap();
 }
+
+/// Where another user may change names, too, that user can call any folder like a draft.
+#[test]
+fn a_folder_that_only_looks_like_a_draft_stays() {
+    let place = folder("likeness");
+    let name = ".out.0123456789abcdef.deadpan-part";
+    let old = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
+    let age = |path: &Path| fs::File::open(path).unwrap().set_modified(old).unwrap();
+    for inner in ["thesis", "out", "0123456789abcdef"] {
+        fs::create_dir_all(place.join(name).join(inner)).unwrap();
+        age(&place.join(name));
+        drop(DraftFolder::create(&place.join("out")).unwrap());
+        drop(create(&place.join("out"), false));
+        assert!(place.join(name).join(inner).exists(), "{inner}");
+        fs::remove_dir_all(place.join(name)).unwrap();
+    }
+    // A real one goes.
+    fs::create_dir_all(place.join(name).join(name).join("a/b")).unwrap();
+    age(&place.join(name));
+    drop(DraftFolder::create(&place.join("out")).unwrap());
+    assert_eq!(names(&place), [""; 0]);
+    // A folder that its owner may not write to gets its name nevertheless.
+    let draft = DraftFolder::create(&place.join("out")).unwrap();
+    draft.folder().set_mode(0o555).unwrap();
+    draft.land(false).unwrap();
+    assert_eq!(
+        (names(&place), Folder::open(&place.join("out")).unwrap().about().unwrap().mode),
+        (vec!["out".into()], 0o555)
+    );
+    fs::remove_dir_all(place).unwrap();
+}

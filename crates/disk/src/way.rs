@@ -59,15 +59,45 @@ impl Way {
         }
         // In messages, a relative path does not begin with a dot.
         let (start, shown) = if path.is_absolute() { ("/", "/") } else { (".", "") };
-        let mut way = Self::from(Folder::open_for_names(Path::new(start))?.named(Path::new(shown)));
-        way.along(path)?;
-        Ok(Self { folder: way.folder.named(path), ..way })
+        let way = Self::from(Folder::open_for_names(Path::new(start))?.named(Path::new(shown)));
+        way.onward(path, path)
+    }
+
+    /// Goes on from here to where a path leads. `shown` is the whole path, for messages.
+    ///
+    /// # Errors
+    /// Those of [`to`](Self::to).
+    pub fn onward(mut self, path: &Path, shown: &Path) -> io::Result<Self> {
+        self.along(path)?;
+        Ok(Self { folder: self.folder.named(shown), ..self })
+    }
+
+    /// Enters the folders of a relative path, and makes those that are missing. Follows no link.
+    ///
+    /// # Errors
+    /// Those of [`Folder::descend_or_make`].
+    pub fn descend_or_make(self, path: &Path, mode: u32) -> io::Result<Self> {
+        Ok(Self { folder: self.folder.descend_or_make(path, mode)?, ..self })
+    }
+
+    /// Enters the folders of a relative path. Follows no link.
+    ///
+    /// # Errors
+    /// Those of [`Folder::descend`].
+    pub fn descend(self, path: &Path) -> io::Result<Self> {
+        Ok(Self { folder: self.folder.descend(path)?, ..self })
     }
 
     /// Returns the folder.
     #[must_use]
     pub fn folder(&self) -> &Folder {
         &self.folder
+    }
+
+    /// Returns what another user may have planted on the way: a link, or else a folder.
+    #[must_use]
+    pub fn planted(&self) -> Option<&Planted> {
+        self.link.as_ref().or(self.planted.as_ref())
     }
 
     /// Returns the first link of another user on the way.
@@ -81,8 +111,8 @@ impl Way {
     /// # Errors
     /// [`Error::Planted`].
     pub fn unplanted(self) -> Result<Folder, Error> {
-        match self.link.or(self.planted) {
-            Some(planted) => Err(Error::Planted(planted)),
+        match self.planted() {
+            Some(planted) => Err(Error::Planted(planted.clone())),
             None => Ok(self.folder),
         }
     }

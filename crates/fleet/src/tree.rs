@@ -50,7 +50,10 @@ impl Tree {
     /// # Errors
     /// If it cannot be opened.
     pub fn open(&self) -> io::Result<&Folder> {
-        self.once(|path| self.find(path))
+        self.once(|path| match self.above.get() {
+            Some((above, rest)) => above.descend(rest),
+            None => self.find(path),
+        })
     }
 
     /// Opens the folder, or the nearest one above it. From then on, it does not matter where the path leads.

@@ -6,6 +6,9 @@ use std::{fs, io};
 /// Writes a temporary file and renames it to `path`. If this fails, for example on a full disk, the old file remains.
 /// Pipes and devices are written directly.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if is_link_of_others(path) {
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is a link of another user"));
+    }
     // A symbolic link remains, and its target is replaced.
     let place = fs::canonicalize(path);
     let path = place.as_deref().unwrap_or(path);
@@ -20,6 +23,21 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
         let _ = fs::remove_file(&new);
     }
     written
+}
+
+/// Whether this is a link of another user, which could lead to any file. Where the system has no folder that tells who
+/// runs this process, no link is.
+#[cfg(unix)]
+fn is_link_of_others(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let link = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_symlink);
+    let own = fs::metadata("/proc/self").map(|process| process.uid());
+    link.zip(own.ok()).is_some_and(|(link, own)| ![0, own].contains(&link.uid()))
+}
+
+#[cfg(not(unix))]
+fn is_link_of_others(_path: &Path) -> bool {
+    false
 }
 
 #[cfg(test)]

@@ -94,7 +94,7 @@ impl Target {
                 match above.look_followed(name).map_err(failed)? {
                     None => Root::New(PartialFolder::create_in(&above, &trimmed)?),
                     Some(about) if about.is_folder() && given && (join || force) => {
-                        Root::There(output.enter(place, &above, &trimmed)?)
+                        Root::There(output.enter(place, &trimmed)?)
                     }
                     Some(about) if about.is_folder() && given => return Err(exists(path)),
                     Some(_) if given => {

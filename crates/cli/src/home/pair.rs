@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Public, permissions, read, signs, write_in};
+use super::{Public, permissions, planted_key, read, signs, write, write_in};
+use crate::console::say;
 use crate::failure::Failure;
 use crate::held;
-use crate::output::planted;
 use crate::partial::{failure, folder_of};
 use crate::shown::shown;
 use deadpan_disk::{self as disk, About, Way};
@@ -121,12 +121,20 @@ pub fn refuse_existing(private: &Path) -> Result<(), Failure> {
     Err(Failure::usage(format!("{} exists already", shown(taken)), format!("keys are never replaced; {hint}")))
 }
 
+/// Writes the public part of a private key beside it, if nothing is there: a protected key does not show it.
+pub fn write_public(private: &Path, public: &Public) {
+    let path = public_path(private);
+    if write(&path, public.text().as_bytes(), 0o644, false).is_ok() {
+        say(&format!("note: wrote the public part of {} to {}", shown(private), shown(&path)));
+    }
+}
+
 /// Writes a private key, and its public part beside it. Nothing is replaced.
 pub fn write_pair(path: &Path, public: &Public, text: &[u8]) -> Result<(), Failure> {
     // Both parts go into the same folder, whatever its path means meanwhile.
     let way = held::way(folder_of(path)).map_err(disk::Error::of_folder);
     let folder = way.and_then(Way::unplanted).map_err(|error| match error {
-        disk::Error::Planted(found) => planted(&found, true),
+        disk::Error::Planted(found) => planted_key(&found),
         error => failure(path, error),
     })?;
     write_in(&folder, path, text, 0o600, false)?;

@@ -62,6 +62,15 @@ impl Public {
         }
     }
 
+    /// Returns the fingerprint that `ssh-keygen -l` shows, if SSH knows such keys.
+    pub fn ssh_fingerprint(&self) -> Option<String> {
+        match self {
+            Self::Sealing(_) => None,
+            Self::Signing(key) => key.scheme().ssh_name().starts_with("ssh-").then(|| key.ssh_fingerprint()),
+            Self::Ssh(key) => Some(key.fingerprint()),
+        }
+    }
+
     /// Returns the key as a file holds it: a PEM block, or the line of an SSH key that has no other form here.
     pub fn text(&self) -> String {
         match self {

@@ -124,7 +124,10 @@ impl Line {
         let algorithm = self.algorithm();
         let fingerprint = match (&self.plugin, &self.key) {
             (Some(plugin), _) => format!("age-plugin-{plugin}"),
-            (None, Some(key)) => key.fingerprint(),
+            (None, Some(key)) => match key.ssh_fingerprint() {
+                Some(ssh) if ssh != key.fingerprint() => format!("{} ({ssh})", key.fingerprint()),
+                _ => key.fingerprint(),
+            },
             (None, None) => "public part unknown".into(),
         };
         let protection = match self.protected {
@@ -151,6 +154,7 @@ impl Line {
             "kem": key.filter(|key| !key.signs()).map(Public::algorithm),
             "scheme": key.filter(|key| key.signs()).map(Public::algorithm),
             "fingerprint": key.map(Public::fingerprint),
+            "ssh_fingerprint": key.and_then(Public::ssh_fingerprint),
             "plugin": self.plugin,
             "protected": self.protected,
             "default": self.default,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::console::say;
 use crate::failure::{Exit, Failure};
-use crate::home;
+use crate::home::{self, Public};
 use crate::passphrase::Passphrases;
 use crate::shown::shown;
 use deadpan_seal::PrivateKey;
@@ -39,9 +39,15 @@ pub fn protect(path: &Path, passphrases: &Passphrases) -> Result<(), Failure> {
         _ => return Err(not_private(&name)),
     };
     let text = text.map_err(|error| Failure::of(&name, error))?;
-    let others = place.other_names();
+    let (others, is_of_age) = (place.other_names(), place.is_of_age());
     place.replace(text.as_bytes())?;
+    if is_of_age {
+        say(
+            "note: age cannot read this key any more, also without the passphrase: keep a copy of the identity for age",
+        );
+    }
     others.iter().for_each(|others| say(&format!("note: {others}")));
+    Public::of(&key).iter().for_each(|public| home::write_public(path, public));
     say(&format!("{name} {}", if was { "has a new passphrase" } else { "is protected now" }));
     Ok(())
 }

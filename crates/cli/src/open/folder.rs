@@ -59,7 +59,7 @@ fn to(
     if job.judge.is_required() {
         compare_first(opened, origin, place, job)?;
     }
-    if !args.only.is_empty() && (*place == Place::Stdout || names_the_file(place, args)) {
+    if !args.only.is_empty() && (place.is_stream() || names_the_file(place, args, false)) {
         return single(opened, origin, sealed, place, job);
     }
     let mut target = target(place, origin, job)?;
@@ -203,7 +203,7 @@ fn part(
     let is_file = |pick: &Pick| matches!(pick.file().kind, Kind::File | Kind::Sparse);
     // The form follows from what is asked for, and not from how many entries match.
     let one = first.first().filter(|pick| chosen.is_one_name() && first.len() == 1 && is_file(pick));
-    if *place != Place::Stdout && (one.is_none() || !names_the_file(place, args)) {
+    if !place.is_stream() && (one.is_none() || !names_the_file(place, args, true)) {
         let mut target = target(place, origin, job)?;
         let progress = Progress::new(&name, None);
         let add = |bytes| progress.add(bytes);
@@ -233,13 +233,14 @@ fn part(
     Ok(verdict.joined(Done { output: Some(place), bytes, ..Done::default() }))
 }
 
-/// Whether `-o` names the one file that `--only` names, and not a folder for it.
-fn names_the_file(place: &Place, args: &OpenOptions) -> bool {
+/// Whether `-o` names a file for the one file that `--only` names, and not a folder around it. Unless it `is_known` that
+/// this is a file, `-o` has to have its name.
+fn names_the_file(place: &Place, args: &OpenOptions, is_known: bool) -> bool {
     let (Place::Given(path), [only]) = (place, args.only.as_slice()) else { return false };
     args.output.place() == Some(place)
         && !place.ends_with_slash()
         && !path.is_dir()
-        && path.file_name() == only.file_name()
+        && (is_known || path.file_name() == only.file_name())
         && selection(&args.only).is_one_name()
 }
 

@@ -9,32 +9,33 @@ use std::path::Path;
 use crate::failure::Failure;
 use crate::held;
 use crate::shown::shown;
-use deadpan_disk::{Error, Folder, Planted, parent, trimmed};
+use deadpan_disk::{Error, Planted, parent, trimmed};
 
 /// Refuses an output that another user may have planted. With `force`, an output that the user named is accepted.
 pub fn check(path: &Path, named: bool, force: bool) -> Result<(), Failure> {
     let found = match named {
-        true if force => return Ok(()),
-        true => held::way(path).map_err(Error::of_folder).and_then(deadpan_disk::Way::unplanted),
-        false => enter(&trimmed(path)),
+        true if force => None,
+        true => held::planted(path),
+        false => at_end(&trimmed(path)),
     };
-    match found {
-        Err(Error::Planted(planted)) => Err(refused(&planted, named)),
-        _ => Ok(()),
-    }
+    found.map_or(Ok(()), |planted| Err(refused(&planted, named)))
 }
 
-/// Opens the folder at the end of a path. What is on the way to it is not looked at.
-fn enter(path: &Path) -> Result<Folder, Error> {
-    let way = held::way(parent(path)).map_err(Error::of_folder)?;
-    way.folder().enter_unplanted(path.file_name().ok_or(Error::NoName)?)
+/// Returns what another user may have planted under the name at the end of a path. What is on the way to it is not
+/// looked at.
+fn at_end(path: &Path) -> Option<Planted> {
+    let way = held::way(parent(path)).ok()?;
+    match way.folder().enter_unplanted(path.file_name()?) {
+        Err(Error::Planted(planted)) => Some(planted),
+        _ => None,
+    }
 }
 
 /// Returns the refusal of an output that another user may have planted.
 pub fn refused(planted: &Planted, named: bool) -> Failure {
     let hint =
         if named { "name a folder of your own; --force uses it nevertheless" } else { "choose another name with -o" };
-    let more = if planted.is_link { "" } else { ", who could read the result" };
+    let more = if planted.is_link { "" } else { ", who could read or replace the result" };
     Failure::usage(format!("{}{more}", what(planted)), hint)
 }
 

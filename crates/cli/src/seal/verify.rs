@@ -8,6 +8,7 @@ use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::identity::Identities;
 use crate::input::Input;
+use crate::output::planted_by;
 use crate::partial::{self, folder_of};
 use crate::passphrase::Passphrases;
 use crate::recipient::Recipients;
@@ -82,6 +83,10 @@ pub fn check(input: &Input) -> Result<(), Failure> {
     if About::of_name(path).is_ok_and(|about| about.is_link()) {
         let hint = "removing the link would leave the file that it points to; seal that file";
         return Err(Failure::usage(format!("{name} is a symbolic link, which --remove-source does not follow"), hint));
+    }
+    if let Some(link) = &input.found.link {
+        let hint = "leave out --remove-source, or name the file that the link leads to";
+        return Err(Failure::usage(planted_by(link), hint));
     }
     if !input.about.is_some_and(|about| about.is_file()) {
         return Err(Failure::usage(

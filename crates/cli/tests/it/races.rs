@@ -470,7 +470,7 @@ fn links_of_another_user_in_the_middle_of_a_path_are_not_followed() {
         line(&format!("pack d -o {way}/sub/d.tar")).expect(2, words);
         line(&format!("keygen --no-passphrase -o {way}/sub/x.key")).expect(2, words);
     }
-    let words = "t/theirs is a folder of another user (number 65534), who could read the result";
+    let words = "t/theirs is a folder of another user (number 65534), who could read or replace the result";
     line("seal -p --passphrase-file pw -o t/theirs/sub/new plain").expect(2, words);
     assert_eq!(names(&sandbox.path("victim")), ["sub"]);
     assert_eq!(names(&sandbox.path("victim/sub")), ["diary.dpn"]);
@@ -480,4 +480,132 @@ fn links_of_another_user_in_the_middle_of_a_path_are_not_followed() {
     assert_eq!(sandbox.read("mine"), b"diary");
     line("seal -p --passphrase-file pw --force -o own/sub/new plain").expect(0, "");
     line("rewrap --force --recursive -r other.pub --passphrase-file pw own/sub").expect(0, "2 changed");
+}
+
+/// A folder that is unpacked into was looked up again after the passphrase was asked for, and so was a missing one.
+#[test]
+fn a_folder_is_unpacked_where_it_was_named() {
+    as_one_and_two(|sandbox, as_other| {
+        sandbox.shell("mkdir tree && echo chosen > tree/file && echo pw > pw").expect(0, "");
+        sandbox.run(&["seal", "-p", "--passphrase-file", "pw", "-o", "t.dpn", "tree"]).expect(0, "");
+        sandbox.run(&["seal", "-p", "--passphrase-file", "pw", "-o", "x.dpn", "tree/file"]).expect(0, "");
+        for (line, is_there) in [
+            ("open -f -o d/t t.dpn", true),
+            ("open -f -o d/ t.dpn", true),
+            ("open -f -o d/ x.dpn t.dpn", true),
+            ("open --only file -o d/t t.dpn", true),
+            ("open -f d/t.dpn", true),
+            ("open --only file d/t.dpn", true),
+            ("open -f d/t.dpn", false),
+            ("open --each -f e --to d/t", true),
+            ("open --each e --to d/t", false),
+            ("open --each e --to d/t/u", false),
+        ] {
+            let prepare = "rm -rf d d.held victim e && mkdir -p d/t victim e && echo own > victim/file && cp t.dpn d && \
+                           cp x.dpn e/file.dpn";
+            sandbox.shell(prepare).expect(0, "");
+            if !is_there {
+                sandbox.shell("rmdir d/t").expect(0, "");
+            }
+            if as_other {
+                sandbox.shell("chown -R 65534:65534 d").expect(0, "");
+            }
+            let mut args: Vec<_> = line.split(' ').collect();
+            args.extend(["--passphrase-file", "pipe"]);
+            let meddle = || {
+                if !is_there {
+                    sandbox.shell("mkdir d/t && chown 65534 d/t || true").expect(0, "");
+                }
+                swap(sandbox, "d/t", as_other);
+            };
+            let run = paused(sandbox, &args, meddle);
+            assert_eq!(names(&sandbox.path("victim")), ["file"], "{line}: {}", run.stderr());
+            assert_eq!(sandbox.read("victim/file"), b"own\n", "{line}: {}", run.stderr());
+        }
+    });
+}
+
+/// Each input but the first was looked up when its turn came.
+#[test]
+fn all_inputs_are_found_before_anything_is_asked() {
+    let sandbox = prepared();
+    sandbox.shell("mkdir d/t && echo x > d/t/file").expect(0, "");
+    let args = ["pack", "-f", "pipe", "d/t"];
+    answered(&sandbox, sandbox.command("deadpan", &args), b"", || swap(&sandbox, "d", false)).expect(2, "");
+    assert_eq!(names(&sandbox.path("victim")), [""; 0]);
+    sandbox.shell("rm d && mv d.held d").expect(0, "");
+    for name in ["d/a.dpn", "d/b.dpn", "victim/b.dpn", "d/t/c.dpn", "victim/c.dpn"] {
+        seal(&sandbox, name, "x", &[]);
+    }
+    let before = [sandbox.read("victim/b.dpn"), sandbox.read("victim/c.dpn")];
+    let told = "another program has put something else in its place meanwhile";
+    let args = ["rewrap", "-r", "other.pub", "--passphrase-file", "pipe", "d/a.dpn", "d/b.dpn"];
+    let link = || drop(sandbox.shell("mv d/b.dpn d/old && ln -s ../victim/b.dpn d/b.dpn").expect(0, ""));
+    paused(&sandbox, &args, link).expect(4, told);
+    let args = ["rewrap", "--recursive", "-r", "other.pub", "--passphrase-file", "pipe", "d/a.dpn", "d/t"];
+    paused(&sandbox, &args, || swap(&sandbox, "d/t", false)).expect(4, told);
+    assert!([sandbox.read("victim/b.dpn"), sandbox.read("victim/c.dpn")] == before);
+    // With few open files, folders are opened again, and have to be the same.
+    sandbox.shell("for i in $(seq 60); do mkdir m$i && cp d/a.dpn m$i; done; echo own > victim/a").expect(0, "");
+    let line = "ulimit -n 20; exec deadpan open -f --passphrase-file pipe m*/a.dpn d/a.dpn";
+    let run = answered(&sandbox, sandbox.command("sh", &["-c", line]), b"pw\n", || swap(&sandbox, "d", false));
+    run.expect(4, told);
+    assert_eq!(sandbox.read("victim/a"), b"own\n");
+    assert_eq!(sandbox.shell("cat m*/a | wc -c").stdout(), b"60\n");
+}
+
+/// Commands that did not ask whose link it is.
+#[test]
+fn no_command_writes_through_a_link_of_another_user() {
+    if !rustix::process::geteuid().is_root() {
+        return skip("links of another user", "this needs root");
+    }
+    let sandbox = prepared();
+    sandbox
+        .shell("echo mine > victim/z && mkdir victim/sub && ln -s ../victim d/l && chown -h 65534 d/l")
+        .expect(0, "");
+    let words = "d/l is a link of another user (number 65534)";
+    let line = |line: &str| sandbox.shell(line).expect(2, words);
+    line("deadpan seal --remove-source -r other.pub -o zz d/l/z");
+    line("deadpan cluster key -o d/l/key");
+    line("deadpan man -o d/l/man");
+    line("deadpan seal -f -r other.pub d/l/sub/..");
+    line("deadpan pack -f d/l/sub/..");
+    line("DEADPAN_HOME=d/l deadpan keys add bob other.pub");
+    line("DEADPAN_HOME=d/l deadpan keygen --no-passphrase");
+    line("DEADPAN_HOME=d/l/new deadpan keygen --no-passphrase");
+    line("DEADPAN_HOME=d/l/new deadpan seal -o zz plain; deadpan seal --each d --to d/l/new");
+    assert_eq!(names(&sandbox.path("victim")), ["sub", "z"]);
+    let json = "deadpan lab speed ct::eq --json d/report --seconds 0.01";
+    sandbox.shell("ln -s ../victim/z d/report && chown -h 65534 d/report").expect(0, "");
+    sandbox.shell(json);
+    assert_eq!(sandbox.read("victim/z"), b"mine\n");
+}
+
+/// Root wrote files of its own into the key folder of another user, who could not open anything any more.
+#[test]
+fn root_leaves_keys_to_their_owner() {
+    if !rustix::process::geteuid().is_root() {
+        return skip("keys of another user", "this needs root");
+    }
+    let sandbox = Sandbox::with_key("hybrid");
+    sandbox
+        .shell("chown -R 65534:65534 home && echo pw > pw && deadpan keygen --no-passphrase -o bob.key")
+        .expect(0, "");
+    let lines = "deadpan keys protect hybrid --passphrase-file pw; deadpan keygen --mode ecc --no-passphrase; \
+                 deadpan keys default ecc; deadpan keys add bob bob.pub";
+    sandbox.shell(lines).expect(0, "");
+    let owners = sandbox.shell("find home -not -uid 65534 -or -not -gid 65534").expect(0, "");
+    assert_eq!(String::from_utf8_lossy(owners.stdout()), "");
+    // A key elsewhere is that of whoever makes it.
+    sandbox.shell("mkdir theirs && chown 65534 theirs && deadpan keygen --no-passphrase -o theirs/x.key").expect(0, "");
+    assert_eq!(fs::metadata(sandbox.path("theirs/x.key")).unwrap().uid(), 0);
+}
+
+/// A pipe in the place of a contact was waited for.
+#[test]
+fn a_pipe_in_the_key_folder_is_no_key() {
+    let sandbox = Sandbox::with_key("hybrid");
+    sandbox.shell("mkdir -p home/contacts && mkfifo home/contacts/bob.pub && echo x > x").expect(0, "");
+    sandbox.run(&["seal", "-r", "bob", "x"]).expect(2, "bob.pub is not a file");
 }

@@ -87,8 +87,7 @@ fn an_empty_answer_for_a_new_passphrase_names_the_way_without_one() {
     let sandbox = Sandbox::with_key("ecc");
     sandbox.write("a.txt", "straight face");
     for (args, way) in [
-        (&["keygen"][..], "make a key without a passphrase with --no-passphrase"),
-        (&["keys", "protect", "ecc"], "take the passphrase off a key with: deadpan keys unprotect"),
+        (&["keys", "protect", "ecc"][..], "take the passphrase off a key with: deadpan keys unprotect"),
         (&["seal", "-p", "a.txt"], "name a recipient with -r instead"),
     ] {
         let mut session = Session::start(&sandbox, args);
@@ -96,6 +95,10 @@ fn an_empty_answer_for_a_new_passphrase_names_the_way_without_one() {
         let shown = session.end(3);
         assert!(shown.contains(&format!("an empty passphrase protects nothing; {way}")), "{shown}");
     }
+    // A new key may go without.
+    let mut session = Session::start(&sandbox, &["keygen"]);
+    session.expect("new passphrase for the key").expect(" (empty for none): ").say("");
+    assert!(session.end(0).contains("note: the key is not protected by a passphrase"));
 }
 
 #[test]
@@ -227,7 +230,7 @@ fn ctrl_z_and_fg_at_the_prompt_echo_nothing_and_ask_again() {
         let mut session = Session::of(&sandbox, shell[0], &shell[1..]);
         session.say("PS1='ready> '; deadpan keygen; echo code $?");
         for _ in 0..2 {
-            session.expect("new passphrase for the key").expect(".key: ").expect_echo(false);
+            session.expect("new passphrase for the key").expect(".key (empty for none): ").expect_echo(false);
             session.terminal.write_all(b"begun").unwrap();
             session.control(b'Z').expect("Stopped");
             if shell[0] == "dash" {
@@ -236,7 +239,11 @@ fn ctrl_z_and_fg_at_the_prompt_echo_nothing_and_ask_again() {
             session.say("echo at the shell").expect("at the shell").expect("at the shell\r\n");
             session.say("fg");
         }
-        session.expect("new passphrase for the key").expect(".key: ").expect_echo(false).say("correct horse");
+        session
+            .expect("new passphrase for the key")
+            .expect(".key (empty for none): ")
+            .expect_echo(false)
+            .say("correct horse");
         session.expect("the same again: ").say("correct horse").expect("fingerprint: ").expect("ready> ");
         if shell[0] == "dash" {
             session.expect_echo(true);

@@ -174,15 +174,24 @@ impl Folder {
     pub(super) fn fill(&self) {
         let at_last = self.at_last.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(at_last) = at_last else { return };
-        let number = at_last.number.unwrap_or(u64::MAX);
+        let (number, existed) = (at_last.number.unwrap_or(u64::MAX), at_last.existed);
         let Some(dress) = at_last.dress(self.ledger.stopped()) else { return };
         let filled = self.handle().and_then(|handle| {
             // A new folder can inherit the setgid bit from its parent, and an existing folder can have it already.
             let special = if dress.owner.is_none() { about(&handle)?.mode & 0o7000 } else { 0 };
             Dress { mode: dress.mode | special, ..dress }.put_on(&handle, || self.path(), &self.ledger)
         });
-        if let Err(trouble) = filled {
-            self.ledger.fail_late(number, &self.path(), trouble);
+        match filled {
+            // Whoever may write into a folder of another user need not own it.
+            Err(Trouble::System(Action::SetMode | Action::SetTime, error))
+                if existed && error.kind() == ErrorKind::PermissionDenied =>
+            {
+                let path = self.path();
+                let name = if path.is_empty() { "the target folder".into() } else { shown(&path) };
+                self.ledger.remark(format!("mode and time of {name} stay as they were: it belongs to another user"));
+            }
+            Err(trouble) => self.ledger.fail_late(number, &self.path(), trouble),
+            Ok(()) => {}
         }
     }
 
