@@ -1,3 +1,4 @@
+import copy
 import gc
 import io
 import os
@@ -35,6 +36,32 @@ def test_keys_are_written_and_read(mode):
     assert key.public.fingerprint in repr(key.public)
     assert hash(deadpan.PublicKey.read(key.public.to_pem())) == hash(key.public)
     assert "PRIVATE" not in repr(key)
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "ecc", "pqc", "P-256", "ML-KEM-1024"])
+def test_keys_are_compared_by_value(mode):
+    key, other = deadpan.PrivateKey.generate(mode), deadpan.PrivateKey.generate(mode)
+    again = deadpan.PrivateKey.read(key.to_pem())
+    assert key == again and not key != again and hash(key) == hash(again) and len({key, again, other}) == 2
+    assert key != other and key != KEY and key != key.public and key != "a text" and key != None  # noqa: E711
+    assert copy.copy(key) is key and copy.deepcopy({"key": key})["key"] is key
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "ecc", "pqc", "P-256", "ML-KEM-1024"])
+def test_public_keys_are_copied_and_pickled(mode):
+    key = deadpan.PrivateKey.generate(mode).public
+    copies = [copy.copy(key), copy.deepcopy(key)]
+    copies += [pickle.loads(pickle.dumps(key, protocol)) for protocol in range(pickle.HIGHEST_PROTOCOL + 1)]
+    assert all(one == key and type(one) is deadpan.PublicKey for one in copies) and {key, *copies} == {key}
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_secrets_are_not_pickled(protocol):
+    passphrase = deadpan.Passphrase("correct horse")
+    for secret in (KEY, passphrase, deadpan.Session(passphrase)):
+        with pytest.raises(TypeError, match="not pickled, because"):
+            pickle.dumps(secret, protocol)
+        assert copy.copy(secret) is secret and copy.deepcopy(secret) is secret
 
 
 def test_age_keys_and_files():
