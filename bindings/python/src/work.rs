@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 
@@ -84,4 +84,32 @@ pub(crate) fn run<T: Send>(
         progress.call1(py, (done.load(Ordering::Relaxed),))?;
     }
     Ok(value)
+}
+
+/// Calls `each` with all items, in order, without the lock of the interpreter, until it fails. Looks for signals once
+/// in a tick, so each item should take less.
+///
+/// # Errors
+/// The outer error is the exception of a signal handler, and the inner one is that of `each`.
+pub(crate) fn in_turns<I: Iterator + Send, E: Send>(
+    py: Python<'_>,
+    mut items: I,
+    mut each: impl FnMut(I::Item) -> Result<(), E> + Send,
+) -> PyResult<Result<(), E>> {
+    loop {
+        let turn = py.detach(|| {
+            let start = Instant::now();
+            for item in items.by_ref() {
+                each(item)?;
+                if start.elapsed() >= TICK {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        });
+        match turn {
+            Ok(false) => py.check_signals()?,
+            turn => return Ok(turn.map(drop)),
+        }
+    }
 }
