@@ -6,7 +6,8 @@ use pyo3::types::PyBytes;
 
 use crate::buffer;
 use crate::errors::{exception, raised};
-use deadpan_bind::{public_key, public_keys};
+use crate::to::{advice, advised};
+use deadpan_bind::{Code, public_key, public_keys};
 use deadpan_ct::CtEq;
 use deadpan_seal::key;
 use deadpan_seal::{Cost, Kem, Material};
@@ -55,7 +56,11 @@ impl PrivateKey {
     fn read(py: Python<'_>, text: &Bound<'_, PyAny>, passphrase: Option<&Passphrase>) -> PyResult<Self> {
         let text = buffer::text(text)?;
         let passphrase = passphrase.map(|passphrase| &passphrase.0);
-        py.detach(|| deadpan_bind::private_key(&text, passphrase)).map(Self).map_err(exception)
+        let key = py.detach(|| deadpan_bind::private_key(&text, passphrase));
+        key.map(Self).map_err(|fault| match fault.code {
+            Code::Key => exception(advised(fault, advice(&text))),
+            _ => exception(fault),
+        })
     }
 
     /// Returns the key as PEM, protected if there is a passphrase: `bytes`, which are meant to be written to a file and
@@ -125,13 +130,19 @@ impl PublicKey {
     /// Reads a key: PEM, or an age recipient. A text with several keys is an error.
     #[staticmethod]
     fn read(text: &Bound<'_, PyAny>) -> PyResult<Self> {
-        public_key(&buffer::text(text)?).map(Self).map_err(exception)
+        let text = buffer::text(text)?;
+        public_key(&text).map(Self).map_err(|fault| {
+            let is_several = public_keys(&text).is_ok_and(|keys| keys.len() > 1);
+            let advice = if is_several { "; PublicKey.read_all returns all" } else { advice(&text) };
+            exception(advised(fault, advice))
+        })
     }
 
     /// Reads all keys of a text, such as a file with a key in each line.
     #[staticmethod]
     fn read_all(text: &Bound<'_, PyAny>) -> PyResult<Vec<Self>> {
-        let keys = public_keys(&buffer::text(text)?).map_err(exception)?;
+        let text = buffer::text(text)?;
+        let keys = public_keys(&text).map_err(|fault| exception(advised(fault, advice(&text))))?;
         Ok(keys.into_iter().map(Self).collect())
     }
 

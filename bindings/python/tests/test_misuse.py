@@ -211,6 +211,36 @@ def test_several_keys_in_a_text():
         deadpan.open(sealed, KEY.public)
 
 
+def test_errors_say_what_to_do_next(tmp_path):
+    (tmp_path / "my.pub").write_text(KEY.public.to_pem())
+    read = r"read the file.*read_bytes\(\)"
+    for call, error, advice in (
+        (lambda: deadpan.seal(b"face", "my.pub"), deadpan.InvalidKeyError, read),
+        (lambda: deadpan.seal(b"face", str(tmp_path / "my.pub").encode()), deadpan.InvalidKeyError, read),
+        (lambda: deadpan.PublicKey.read("my.pub"), deadpan.InvalidKeyError, read),
+        (lambda: deadpan.PrivateKey.read("my.key"), deadpan.InvalidKeyError, read),
+        (lambda: deadpan.seal(b"face", tmp_path / "my.pub"), TypeError, read),
+        (lambda: deadpan.open(b"face", tmp_path / "my.key"), TypeError, r"PrivateKey.read\("),
+        (lambda: deadpan.open(b"face", ["my.key"]), TypeError, r"str is no key; .*PrivateKey.read\("),
+        (lambda: deadpan.open(b"face", KEY.to_pem()), TypeError, r"bytes is no key; .*PrivateKey.read\("),
+        (lambda: deadpan.PublicKey.read(KEY.public.to_pem() * 2), deadpan.InvalidKeyError, "PublicKey.read_all"),
+        (lambda: deadpan.seal(b"", [KEY, deadpan.PrivateKey.generate("ecc")]), ValueError, "allow_mixed=True"),
+    ):  # fmt: skip
+        with pytest.raises(error, match=advice):
+            call()
+    # A damaged key is no path.
+    with pytest.raises(deadpan.InvalidKeyError) as damaged:
+        deadpan.PublicKey.read(KEY.public.to_pem()[:-40])
+    assert "path" not in str(damaged.value)
+
+
+def test_modules_have_no_names_of_others():
+    import types
+
+    for module in (deadpan.lab, deadpan.base64, deadpan.ct, deadpan.pad):
+        assert not [name for name, what in vars(module).items() if isinstance(what, types.ModuleType)]
+
+
 def test_errors_of_files_have_numbers_and_names(tmp_path):
     import errno
 
