@@ -95,7 +95,8 @@ pub(crate) fn open_folder(
     work::run(py, None, progress, |work| deadpan_bind::open_folder(&identities, &input, &folder, work).map(drop))
 }
 
-/// Lists the entries of a sealed folder: dictionaries with path, kind, size and mode.
+/// Lists the entries of a sealed folder: dictionaries with path, kind, size, mode and the time of the last change, in
+/// seconds since 1970.
 #[pyfunction]
 pub(crate) fn list_folder<'py>(
     py: Python<'py>,
@@ -111,17 +112,19 @@ pub(crate) fn list_folder<'py>(
                 Kind::Folder => "folder",
                 _ => "other",
             };
-            entries.push((entry.path.clone(), kind, entry.size, entry.mode));
+            let modified = entry.modified.seconds as f64 + f64::from(entry.modified.nanoseconds) / 1e9;
+            entries.push((entry.path.clone(), kind, entry.size, entry.mode, modified));
             true
         })
     })
     .map_err(exception)?;
-    let entry = |(path, kind, size, mode): (Vec<u8>, &str, u64, u32)| {
+    let entry = |(path, kind, size, mode, modified): (Vec<u8>, &str, u64, u32, f64)| {
         let entry = PyDict::new(py);
         entry.set_item("path", OsString::from_vec(path))?;
         entry.set_item("kind", kind)?;
         entry.set_item("size", size)?;
         entry.set_item("mode", mode)?;
+        entry.set_item("modified", modified)?;
         Ok(entry)
     };
     entries.into_iter().map(entry).collect()

@@ -85,3 +85,26 @@ def test_what_is_refused():
         deadpan.base64.b64encode("a text")
     with pytest.raises(TypeError):
         deadpan.ct.compare_digest("a text", b"a text")
+
+
+def test_differences_from_the_standard_module_that_the_page_names():
+    import array
+    import hmac
+
+    own = deadpan.base64
+    assert own.b64encode(b"\xff\xff", "-_") == b"__8="
+    with pytest.raises(TypeError):
+        base64.b64encode(b"\xff\xff", "-_")
+    with pytest.raises(binascii.Error):
+        own.b64decode(b"-_+/", b"-_")
+    assert base64.b64decode(b"-_+/", b"-_", validate=True) == b"\xfb\xff\xbf"
+    values = array.array("H", [1, 2])
+    assert own.decodebytes(own.encodebytes(values)) == values.tobytes()
+    with pytest.raises(TypeError):
+        base64.encodebytes(values)
+    with pytest.raises(binascii.Error):
+        own.decodebytes(b"Zg==\nZg==\n")
+    assert base64.decodebytes(b"Zg==\nZg==\n") == b"f"
+    assert deadpan.ct.compare_digest("l\u00ednea", "l\u00ednea")
+    with pytest.raises(TypeError):
+        hmac.compare_digest("l\u00ednea", "l\u00ednea")

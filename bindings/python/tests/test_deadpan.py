@@ -236,12 +236,17 @@ def test_files_and_folders(tmp_path):
     assert "name" not in about and deadpan.inspect(sealed, KEY)["name"] == "plain"
     with pytest.raises(deadpan.NotSealedError):
         deadpan.inspect(plain)
+    names = deadpan.Description.__annotations__
+    assert set(deadpan.inspect(sealed, KEY)) == set(names) and set(about) < set(names)
+    assert set(about["recipients"][0]) < set(deadpan.RecipientInfo.__annotations__)
     folder = tmp_path / "folder"
     (folder / "in").mkdir(parents=True)
     (folder / "in" / "file").write_bytes(b"straight face")
     assert deadpan.seal_folder(folder, tmp_path / "folder.dpn", KEY.public) == []
     entries = deadpan.list_folder(tmp_path / "folder.dpn", KEY)
     assert any(entry["path"].endswith("in/file") and entry["size"] == 13 for entry in entries)
+    times = {entry["path"]: entry["modified"] for entry in entries}
+    assert times["in/file"] == pytest.approx((folder / "in" / "file").stat().st_mtime, abs=1e-5)
     deadpan.open_folder(tmp_path / "folder.dpn", tmp_path / "again", KEY)
     assert (tmp_path / "again" / "in" / "file").read_bytes() == b"straight face"
     assert sorted(path.name for path in tmp_path.iterdir()) == [

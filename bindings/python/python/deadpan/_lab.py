@@ -1,4 +1,4 @@
-"""Measures whether the time of a Python function depends on its input. The verdicts have known error rates."""
+"""The implementation of `deadpan.lab`, whose own names are only those for users."""
 
 import contextlib
 import gc
@@ -15,8 +15,6 @@ import time
 import types
 
 from deadpan import _native
-
-__all__ = ["Comparison", "compare_timing"]
 
 # The lab starts this program as its worker. It hands its pipes to the process that asked, which has the function.
 _RELAY = (
