@@ -254,6 +254,35 @@ def test_files_and_folders(tmp_path):
     ]  # fmt: skip
 
 
+def test_a_part_of_a_folder(tmp_path):
+    folder, sealed = tmp_path / "folder", tmp_path / "folder.dpn"
+    for name in ("a.txt", "in/b.txt", "in/c.bin", "other/d.txt"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(name.encode() * 100_000)
+    deadpan.seal_folder(folder, sealed, KEY.public)
+
+    def opened(number, only):
+        out = tmp_path / str(number)
+        deadpan.open_folder(sealed, out, KEY, only=only)
+        found = {str(path.relative_to(out)): path.read_bytes() for path in out.rglob("*") if path.is_file()}
+        assert all(data == name.encode() * 100_000 for name, data in found.items())
+        return sorted(found)
+
+    assert opened(1, "a.txt") == ["a.txt"]
+    assert opened(2, ["in", deadpan.list_folder(sealed, KEY)[1]["path"]]) == ["a.txt", "in/b.txt", "in/c.bin"]
+    assert opened(3, ["**/*.txt"]) == ["a.txt", "in/b.txt", "other/d.txt"]
+    assert len(opened(4, None)) == 4
+    for wrong, error in (("missing", ValueError), ([], ValueError), (7, TypeError)):
+        with pytest.raises(error):
+            deadpan.open_folder(sealed, tmp_path / "x", KEY, only=wrong)
+    data = bytearray(sealed.read_bytes())
+    data[len(data) // 2] ^= 1
+    sealed.write_bytes(data)
+    with pytest.raises(deadpan.TamperedError, match="folder.dpn"):
+        deadpan.open_folder(sealed, tmp_path / "x", KEY, only=["in", "other"])
+    assert not (tmp_path / "x").exists()
+
+
 def test_progress_and_stop(tmp_path):
     plain = tmp_path / "plain"
     plain.write_bytes(bytes(200_000_000))

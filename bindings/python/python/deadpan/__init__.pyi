@@ -1,5 +1,5 @@
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, TypeAlias, final
 
 from typing_extensions import Buffer
@@ -109,6 +109,13 @@ def seal_folder(
     allow_mixed: bool = False,
     progress: _Progress | None = None,
 ) -> list[str]: ...
-def open_folder(input: _Path, folder: _Path, keys: _Keys, *, progress: _Progress | None = None) -> None: ...
+def open_folder(
+    input: _Path,
+    folder: _Path,
+    keys: _Keys,
+    *,
+    only: _Path | Sequence[_Path] | None = None,
+    progress: _Progress | None = None,
+) -> None: ...
 def list_folder(input: _Path, keys: _Keys) -> list[Entry]: ...
 def random_bytes(length: int) -> bytes: ...
