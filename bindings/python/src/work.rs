@@ -16,17 +16,33 @@ const TICK: Duration = Duration::from_millis(40);
 /// Work on less data takes less than a tick.
 const SHORT: u64 = 16 << 20;
 
+/// How long work is done, with the arguments of Python's functions.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct How<'a, 'py> {
+    /// Called with the number of bytes that are done.
+    pub(crate) progress: Option<&'a Bound<'py, PyAny>>,
+    /// The number of threads; 0 for one on each core.
+    pub(crate) threads: usize,
+}
+
+impl<'a, 'py> From<Option<&'a Bound<'py, PyAny>>> for How<'a, 'py> {
+    fn from(progress: Option<&'a Bound<'py, PyAny>>) -> Self {
+        Self { progress, threads: 0 }
+    }
+}
+
 /// Runs `work`. `length` is the length of the data, if it is known: short work needs no second thread. `progress` is
 /// called with the number of bytes that are done, first with 0 and last with all of them. If `progress` raises before
 /// the end, or if a signal handler raises, the work stops and the exception is raised.
-pub(crate) fn run<T: Send>(
-    py: Python<'_>,
+pub(crate) fn run<'a, 'py: 'a, T: Send>(
+    py: Python<'py>,
     length: Option<u64>,
-    progress: Option<&Bound<'_, PyAny>>,
+    how: impl Into<How<'a, 'py>>,
     work: impl FnOnce(&Work<'_>) -> Result<T, Fault> + Send,
 ) -> PyResult<T> {
+    let How { progress, threads } = how.into();
     if progress.is_none() && length.is_some_and(|length| length < SHORT) {
-        return py.detach(|| work(&Work::default())).map_err(exception);
+        return py.detach(|| work(&Work { threads, ..Work::default() })).map_err(exception);
     }
     if let Some(progress) = progress {
         progress.call1((0,))?;
@@ -36,7 +52,7 @@ pub(crate) fn run<T: Send>(
         done.fetch_add(bytes, Ordering::Relaxed);
     };
     let stopped = || stop.load(Ordering::Relaxed);
-    let options = Work { threads: 0, progress: Some(&count), stop: Some(&stopped) };
+    let options = Work { threads, progress: Some(&count), stop: Some(&stopped) };
     let progress = progress.map(|progress| progress.clone().unbind());
     let mut raised = None;
     let job = Mutex::new(Some(work));

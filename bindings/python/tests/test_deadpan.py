@@ -298,6 +298,29 @@ def test_progress_and_stop(tmp_path):
     assert not (tmp_path / "x").exists()
 
 
+@pytest.mark.parametrize("length", [0, 1, 300_000, 100_000_000])
+@pytest.mark.parametrize("age", [False, True])
+@pytest.mark.parametrize("threads", [0, 1])
+def test_progress_and_threads_of_bytes(length, age, threads):
+    key, data, told = deadpan.PrivateKey.generate("ecc"), bytes(length), []
+    how = {"progress": told.append, "threads": threads}
+    whole = lambda: told[0] == 0 and told[-1] == length and told == sorted(told)  # noqa: E731
+    sealed = deadpan.seal(data, key, age=age, **how)
+    assert whole() and not told.clear()
+    assert deadpan.open(sealed, key, **how) == data and whole() and not told.clear()
+    out, back = bytearray(len(sealed)), bytearray(length)
+    assert deadpan.seal_into(data, key, out, age=age, **how) == len(out) and whole() and not told.clear()
+    assert deadpan.open_into(out, key, back, **how) == length and back == data and whole()
+
+    def enough(done):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        deadpan.seal(data, key, progress=enough)
+    with pytest.raises((TypeError, OverflowError)):
+        deadpan.seal(data, key, threads=-1)
+
+
 def test_ctrl_c_stops_work_and_leaves_nothing(tmp_path):
     with open(tmp_path / "plain", "wb") as file:
         file.truncate(30_000_000_000)

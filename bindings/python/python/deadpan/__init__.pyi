@@ -75,16 +75,33 @@ class Session:
     def __new__(cls, passphrase: Passphrase) -> Session: ...
 
 def seal(
-    data: Buffer, to: _To, *, age: bool = False, hide_length: bool = False, allow_mixed: bool = False
+    data: Buffer,
+    to: _To,
+    *,
+    age: bool = False,
+    hide_length: bool = False,
+    allow_mixed: bool = False,
+    progress: _Progress | None = None,
+    threads: int = 0,
 ) -> bytes: ...
-def open(data: Buffer, keys: _Keys) -> bytes: ...
+def open(data: Buffer, keys: _Keys, *, progress: _Progress | None = None, threads: int = 0) -> bytes: ...
 def sealed_length(
     length: int, to: _To, *, age: bool = False, hide_length: bool = False, allow_mixed: bool = False
 ) -> int: ...
 def seal_into(
-    data: Buffer, to: _To, out: Buffer, *, age: bool = False, hide_length: bool = False, allow_mixed: bool = False
+    data: Buffer,
+    to: _To,
+    out: Buffer,
+    *,
+    age: bool = False,
+    hide_length: bool = False,
+    allow_mixed: bool = False,
+    progress: _Progress | None = None,
+    threads: int = 0,
 ) -> int: ...
-def open_into(data: Buffer, keys: _Keys, out: Buffer) -> int: ...
+def open_into(
+    data: Buffer, keys: _Keys, out: Buffer, *, progress: _Progress | None = None, threads: int = 0
+) -> int: ...
 def seal_file(
     input: _Path,
     output: _Path,
