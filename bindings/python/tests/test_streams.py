@@ -196,6 +196,15 @@ def test_a_failure_that_the_program_swallows_is_no_success():
         assert writer.write(b"") == 0 and writer.tell() == 0
 
 
+@pytest.mark.parametrize("length", [(4 << 20) - 1, 4 << 20, (4 << 20) + 1, 9 << 20])
+def test_one_long_write_and_read(length):
+    data, out = os.urandom(length), io.BytesIO()
+    with deadpan.Writer(out, KEY.public) as writer:
+        assert writer.write(memoryview(data).cast("B")) == writer.tell() == length
+    with deadpan.Reader(out, KEY) as reader:
+        assert reader.read(7) + reader.read() == data
+
+
 def test_lines_are_fast():
     line = bytes(10_000_000)
     sealed = deadpan.seal(line + b"\n" + b"short\n" * 100_000, KEY.public)
