@@ -6,17 +6,24 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyType};
 
 use crate::buffer::{self, Input};
-use crate::imp::NewBytes;
+use crate::imp::{Memory, NewBytes};
+use crate::work;
 use deadpan_base64::hex::{self, Case};
+use deadpan_base64::stream::Decoder;
 use deadpan_base64::{Base64, Error, STANDARD, URL_SAFE};
 use deadpan_ct::{CtEq, Wiped};
+use deadpan_seal::ReadAt;
 
 /// Longer data are encoded and decoded without the interpreter's lock.
 const BRIEF: usize = 4096;
 /// The bytes of a buffer that are copied and encoded at once: whole groups of three.
 const PIECE: usize = 48 << 10;
+/// The bytes that are encoded at once where they lie. From this length on, the codec writes past the caches.
+const LONG_PIECE: usize = 24 << 20;
 /// The bytes in a line of `encodebytes`.
 const LINE: usize = 57;
+/// The bytes in the lines that are encoded at once.
+const LINES: usize = 512 * LINE;
 
 /// The two symbols that stand for `+` and `/`.
 type Pair = [u8; 2];
@@ -31,9 +38,9 @@ pub(crate) fn b64encode<'py>(
     altchars: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     match altchars.map(pair).transpose()? {
-        None | Some(USUAL) => encoded(py, s, STANDARD, |_| ()),
-        Some([b'-', b'_']) => encoded(py, s, URL_SAFE, |_| ()),
-        Some(pair) => encoded(py, s, STANDARD, |text| replace(text, USUAL, pair)),
+        None | Some(USUAL) => encoded(py, s, STANDARD, None),
+        Some([b'-', b'_']) => encoded(py, s, URL_SAFE, None),
+        Some(pair) => encoded(py, s, STANDARD, Some(pair)),
     }
 }
 
@@ -50,75 +57,110 @@ pub(crate) fn b64decode<'py>(
         return Err(PyValueError::new_err("this module skips no characters: validate=False is not possible"));
     }
     match altchars.map(pair).transpose()? {
-        None | Some(USUAL) => decoded(py, &buffer::text(s)?, STANDARD),
-        Some([b'-', b'_']) => decoded(py, &buffer::text(s)?, URL_SAFE),
-        Some(pair) => {
-            let mut text = Wiped::new(buffer::text(s)?.to_vec());
-            // `+` and `/` are invalid, unless they are in the pair.
-            replace(&mut text, USUAL, USUAL.map(|symbol| if pair.contains(&symbol) { symbol } else { b'?' }));
-            replace(&mut text, pair, USUAL);
-            decoded(py, &text, STANDARD)
-        }
+        None | Some(USUAL) => decoded(py, s, STANDARD, None),
+        Some([b'-', b'_']) => decoded(py, s, URL_SAFE, None),
+        Some(pair) => decoded(py, s, STANDARD, Some(pair)),
     }
 }
 
 /// Encodes bytes with `+` and `/`.
 #[pyfunction]
 pub(crate) fn standard_b64encode<'py>(py: Python<'py>, s: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-    encoded(py, s, STANDARD, |_| ())
+    encoded(py, s, STANDARD, None)
 }
 
 /// Decodes a text with `+` and `/`, strictly.
 #[pyfunction]
 pub(crate) fn standard_b64decode<'py>(py: Python<'py>, s: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-    decoded(py, &buffer::text(s)?, STANDARD)
+    decoded(py, s, STANDARD, None)
 }
 
 /// Encodes bytes with `-` and `_`.
 #[pyfunction]
 pub(crate) fn urlsafe_b64encode<'py>(py: Python<'py>, s: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-    encoded(py, s, URL_SAFE, |_| ())
+    encoded(py, s, URL_SAFE, None)
 }
 
 /// Decodes a text with `-` and `_`, strictly.
 #[pyfunction]
 pub(crate) fn urlsafe_b64decode<'py>(py: Python<'py>, s: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-    decoded(py, &buffer::text(s)?, URL_SAFE)
+    decoded(py, s, URL_SAFE, None)
 }
 
 /// Encodes bytes in lines of 76 characters, each with a line feed behind it.
 #[pyfunction]
 pub(crate) fn encodebytes<'py>(py: Python<'py>, s: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
     let data = Input::of(s)?;
-    let data = data.fixed();
-    let room = STANDARD.encoded_len(data.len()).and_then(|room| room.checked_add(data.len().div_ceil(LINE)));
+    let memory = data.memory();
+    let room = STANDARD.encoded_len(memory.len()).and_then(|room| room.checked_add(memory.len().div_ceil(LINE)));
     let room = room.ok_or_else(|| wrong(py, Error::TooLong))?;
-    PyBytes::new_with(py, room, |text| {
-        let mut rest = &mut text[..];
-        for line in data.chunks(LINE) {
-            let length = STANDARD.encode_into(line, rest).map_err(|error| wrong(py, error))?.len();
-            rest[length] = b'\n';
-            rest = &mut rest[length + 1..];
-        }
-        Ok(())
-    })
+    let mut text = NewBytes::new(py, room as u64)?;
+    let mut piece = Wiped::new(vec![0; memory.len().min(LINES)]);
+    let whole_line = LINE / 3 * 4 + 1;
+    let pieces = (0..memory.len()).step_by(LINES).zip(text.uninit().chunks_mut(LINES / LINE * whole_line));
+    in_pieces(py, memory.len(), pieces, |(begin, place)| {
+        let read = memory.read(&mut piece, begin as u64);
+        piece[..read].chunks(LINE).zip(place.chunks_mut(whole_line)).try_for_each(|(line, place)| {
+            let length = STANDARD.encode_uninit(line, place)?.len();
+            place[length].write(b'\n');
+            Ok(())
+        })
+    })?;
+    Ok(text.finish(room as u64))
 }
 
-/// Decodes a text in lines. White space is skipped; all else is strict.
+/// Decodes a text in lines. White space is skipped; all else is strict. May leak: the length, the positions of white
+/// space, and which block of 4096 symbols has the first flaw.
 #[pyfunction]
 pub(crate) fn decodebytes<'py>(py: Python<'py>, s: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
     let data = Input::of(s)?;
-    let plain = STANDARD.skipping_white_space().decode(&data.fixed()).map_err(|error| wrong(py, error))?;
-    Ok(PyBytes::new(py, &Wiped::new(plain)))
+    let memory = data.memory();
+    let length = memory.len();
+    let mut decoder = Decoder::new(STANDARD.skipping_white_space());
+    let mut piece = Wiped::new(vec![0; length.min(PIECE)]);
+    // How much of the text is white space is known at its end, so the bytes are moved then.
+    let mut plain = NewBytes::new(py, STANDARD.decoded_len_max(length) as u64)?;
+    let draft = plain.memory();
+    let mut count = 0;
+    let mut put = |bytes: &[u8]| {
+        draft.write(bytes, count as u64).ok_or(Error::Invalid)?;
+        count += bytes.len();
+        Ok(())
+    };
+    let decoded = in_pieces(py, length, (0..length).step_by(PIECE), |begin| {
+        let read = memory.read(&mut piece, begin as u64);
+        let mut rest = &piece[..read];
+        while !rest.is_empty() {
+            let (taken, bytes) = decoder.push(rest)?;
+            put(bytes)?;
+            rest = &rest[taken..];
+        }
+        Ok(())
+    });
+    let decoded = decoded.and_then(|()| decoder.finish().and_then(&mut put).map_err(|error| wrong(py, error)));
+    if let Err(error) = decoded {
+        draft.wipe(count);
+        return Err(error);
+    }
+    let mut result = NewBytes::new(py, count as u64)?;
+    let place = result.memory();
+    in_pieces(py, count, (0..count).step_by(PIECE), |begin| {
+        let moved = &mut piece[..PIECE.min(count - begin)];
+        draft.read(moved, begin as u64);
+        place.write(moved, begin as u64).ok_or(Error::Invalid)?;
+        moved.fill(0);
+        draft.write(moved, begin as u64).ok_or(Error::Invalid)
+    })?;
+    Ok(result.finish(count as u64))
 }
 
 /// Encodes bytes in base 16, in upper case.
 #[pyfunction]
 pub(crate) fn b16encode<'py>(py: Python<'py>, s: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
     let data = Input::of(s)?;
-    let data = data.fixed();
-    PyBytes::new_with(py, 2 * data.len(), |text| {
-        hex::encode_into(Case::Upper, &data, text).map(drop).map_err(|error| wrong(py, error))
+    let room = data.memory().len().checked_mul(2).ok_or_else(|| wrong(py, Error::TooLong))?;
+    turned(py, data.memory(), room, (PIECE, 2 * PIECE), |piece, digits| {
+        hex::encode_into(Case::Upper, piece, digits).is_ok()
     })
 }
 
@@ -126,53 +168,133 @@ pub(crate) fn b16encode<'py>(py: Python<'py>, s: &Bound<'py, PyAny>) -> PyResult
 #[pyfunction]
 #[pyo3(signature = (s, casefold = false))]
 pub(crate) fn b16decode<'py>(py: Python<'py>, s: &Bound<'py, PyAny>, casefold: bool) -> PyResult<Bound<'py, PyBytes>> {
-    let text = buffer::text(s)?;
-    let lower = text.iter().fold(false, |any, byte| any | byte.is_ascii_lowercase());
-    if lower && !casefold {
-        return Err(wrong(py, Error::Invalid));
-    }
-    PyBytes::new_with(py, text.len() / 2, |bytes| {
-        hex::decode_into(&text, bytes).map(drop).map_err(|error| wrong(py, error))
+    let text = Input::text(s)?;
+    let room = text.memory().len() / 2;
+    turned(py, text.memory(), room, (2 * PIECE, PIECE), |piece, bytes| {
+        let lower = piece.iter().fold(false, |any, byte| any | byte.is_ascii_lowercase());
+        hex::decode_into(piece, bytes).is_ok() & (casefold | !lower)
     })
 }
 
-/// Encodes bytes, and calls `last` on each piece of the text.
+/// Encodes bytes, with the two symbols of `pair` for `+` and `/`.
 fn encoded<'py>(
     py: Python<'py>,
     data: &Bound<'py, PyAny>,
     codec: Base64,
-    last: impl Fn(&mut [u8]) + Copy + Send + Sync,
+    pair: Option<Pair>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let data = Input::of(data)?;
-    let length = data.memory().len();
+    let memory = data.memory();
+    let length = memory.len();
     let room = codec.encoded_len(length).ok_or_else(|| wrong(py, Error::TooLong))?;
     let mut text = NewBytes::new(py, room as u64)?;
-    let place = text.uninit();
-    let mut encode = || match &data {
-        Input::Bytes(bytes) => codec.encode_uninit(bytes, place).map(last),
-        Input::Shared(pinned) => {
-            let memory = pinned.memory();
-            let mut piece = Wiped::new(vec![0; length.min(PIECE)]);
-            (0..length).step_by(PIECE).zip(place.chunks_mut(PIECE / 3 * 4)).try_for_each(|(begin, place)| {
-                let read = memory.read(&mut piece, begin as u64);
-                codec.encode_uninit(&piece[..read], place).map(last)
-            })
+    let encode = |piece: &[u8], place| {
+        let text = codec.encode_uninit(piece, place)?;
+        if let Some(pair) = pair {
+            replace(text, USUAL, pair);
         }
+        Ok(())
     };
-    let result = if length <= BRIEF { encode() } else { py.detach(encode) };
-    result.map_err(|error| wrong(py, error))?;
+    let size = if matches!(data, Input::Bytes(_)) && pair.is_none() { LONG_PIECE } else { PIECE };
+    let pieces = (0..length).step_by(size).zip(text.uninit().chunks_mut(size / 3 * 4));
+    let mut copy = Wiped::new(Vec::new());
+    in_pieces(py, length, pieces, |(begin, place)| {
+        let count = size.min(length - begin);
+        if let Some(piece) = memory.bytes_at(begin as u64, count) {
+            return encode(piece, place);
+        }
+        copy.resize(count, 0);
+        memory.read(&mut copy, begin as u64);
+        encode(&copy, place)
+    })?;
     Ok(text.finish(room as u64))
 }
 
-fn decoded<'py>(py: Python<'py>, text: &[u8], codec: Base64) -> PyResult<Bound<'py, PyBytes>> {
-    let filled = text.iter().rev().take(2).take_while(|&&byte| byte == b'=').count();
-    PyBytes::new_with(py, (text.len() / 4 * 3).saturating_sub(filled), |bytes| {
-        let result = match text.len() <= BRIEF {
-            true => codec.decode_into(text, bytes).map(drop),
-            false => py.detach(|| codec.decode_into(text, bytes).map(drop)),
+/// Decodes a text, in which the two symbols of `pair` stand for `+` and `/`.
+fn decoded<'py>(
+    py: Python<'py>,
+    text: &Bound<'py, PyAny>,
+    codec: Base64,
+    pair: Option<Pair>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let text = Input::text(text)?;
+    let memory = text.memory();
+    let mut end = [0; 2];
+    memory.read(&mut end, memory.len().saturating_sub(2) as u64);
+    let filled = end.iter().rev().take_while(|&&byte| byte == b'=').count();
+    let room = (memory.len() / 4 * 3).saturating_sub(filled);
+    turned(py, memory, room, (PIECE / 3 * 4, PIECE), |text, bytes| {
+        let mut changed = Wiped::new(Vec::new());
+        let piece = if let Some(pair) = pair {
+            let piece = &mut *changed;
+            piece.extend_from_slice(text);
+            // `+` and `/` are invalid, unless they are in the pair.
+            replace(piece, USUAL, USUAL.map(|symbol| if pair.contains(&symbol) { symbol } else { b'?' }));
+            replace(piece, pair, USUAL);
+            piece
+        } else {
+            text
         };
-        result.map_err(|error| wrong(py, error))
+        let whole = bytes.len();
+        codec.decode_into(piece, bytes).is_ok_and(|bytes| bytes.len() == whole)
     })
+}
+
+/// Turns pieces of `from` bytes into pieces of `to` bytes, and returns all of them, `room` bytes. `turn` says whether a
+/// piece is valid. All pieces are read, whether or not they are: a flaw takes the same time wherever it is.
+fn turned<'py>(
+    py: Python<'py>,
+    input: Memory<'_>,
+    room: usize,
+    (from, to): (usize, usize),
+    mut turn: impl FnMut(&[u8], &mut [u8]) -> bool + Send,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let length = input.len();
+    // Bytes that never change are read where they lie.
+    let is_fixed = input.bytes_at(0, length).is_some();
+    let mut copy = Wiped::new(vec![0; if is_fixed { 0 } else { length.min(from) }]);
+    let mut turn_piece = |begin: usize, result: &mut [u8]| {
+        let count = from.min(length - begin);
+        if let Some(piece) = input.bytes_at(begin as u64, count) {
+            return turn(piece, result);
+        }
+        input.read(&mut copy[..count], begin as u64);
+        turn(&copy[..count], result)
+    };
+    if length <= BRIEF {
+        return PyBytes::new_with(py, room, |result| match turn_piece(0, result) {
+            true => Ok(()),
+            false => Err(wrong(py, Error::Invalid)),
+        });
+    }
+    let mut output = NewBytes::new(py, room as u64)?;
+    let place = output.memory();
+    let mut result = Wiped::new(vec![0; room.min(to)]);
+    let mut valid = true;
+    in_pieces(py, length, (0..length).step_by(from), |begin| {
+        let at = begin / from * to;
+        // The text may be too short for its last piece, and is not valid then.
+        let result = &mut result[..to.min(room.saturating_sub(at))];
+        valid &= turn_piece(begin, result);
+        valid &= place.write(result, at as u64).is_some();
+        Ok(())
+    })?;
+    if valid {
+        return Ok(output.finish(room as u64));
+    }
+    output.with(0, |_| Err(wrong(py, Error::Invalid)))
+}
+
+/// Calls `each` with all pieces of data of this length. Long data are worked on without the interpreter's lock, and
+/// signals are looked for meanwhile.
+fn in_pieces<I: Iterator + Send>(
+    py: Python<'_>,
+    length: usize,
+    mut pieces: I,
+    mut each: impl FnMut(I::Item) -> Result<(), Error> + Send,
+) -> PyResult<()> {
+    let result = if length <= BRIEF { pieces.try_for_each(&mut each) } else { work::in_turns(py, pieces, each)? };
+    result.map_err(|error| wrong(py, error))
 }
 
 /// Replaces two symbols by others. May leak: the length of the text.

@@ -46,6 +46,14 @@ impl<'a> Input<'a> {
         Ok(Self::Shared(Pinned::readable(value)?))
     }
 
+    /// Takes a text, or bytes that are one.
+    pub(crate) fn text(value: &'a Bound<'_, PyAny>) -> PyResult<Self> {
+        match value.cast::<PyString>() {
+            Ok(text) => Ok(Self::Bytes(text.to_str()?.as_bytes())),
+            Err(_) => Self::of(value),
+        }
+    }
+
     pub(crate) fn memory(&self) -> Memory<'_> {
         match self {
             Self::Bytes(bytes) => Memory::of(bytes),
@@ -69,13 +77,10 @@ impl<'a> Input<'a> {
 
 /// Returns the bytes of a text or of a buffer.
 pub(crate) fn text<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<Fixed<'a>> {
-    if let Ok(bytes) = value.cast::<PyBytes>() {
-        return Ok(Fixed::Own(bytes.as_bytes()));
+    match Input::text(value)? {
+        Input::Bytes(bytes) => Ok(Fixed::Own(bytes)),
+        Input::Shared(pinned) => Ok(Fixed::Copy(pinned.memory().copy())),
     }
-    if let Ok(text) = value.cast::<PyString>() {
-        return Ok(Fixed::Own(text.to_str()?.as_bytes()));
-    }
-    Ok(Fixed::Copy(Pinned::readable(value)?.memory().copy()))
 }
 
 /// Returns the error for a buffer that cannot be used.

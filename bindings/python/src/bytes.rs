@@ -4,11 +4,11 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::buffer::Input;
+use crate::buffer::{Fixed, Input};
 use crate::errors::raised;
 use crate::imp::{Memory, NewBytes, Pinned};
 use crate::to::{Options, identities, sealing};
-use crate::work;
+use crate::work::{self, How};
 use deadpan_bind::Fault;
 use deadpan_ct::Wiped;
 use deadpan_seal::{Cursor, Error, Header, Identity, Opened, Sealing, random};
@@ -17,9 +17,12 @@ use deadpan_seal::{Cursor, Error, Header, Identity, Opened, Sealing, random};
 ///
 /// `to` is one recipient or several: public keys, passphrases, sessions, texts of public keys. `age` chooses age's
 /// format. `hide_length` pads the data, so that the length of the result reveals little. `allow_mixed` allows a
-/// classical key beside others, which makes all of it classical.
+/// classical key beside others, which makes all of it classical. `progress` is called with the number of bytes that are
+/// done; an exception stops the work. `threads` is the number of threads, and 0 stands for one on each core.
 #[pyfunction]
-#[pyo3(signature = (data, to, *, age = false, hide_length = false, allow_mixed = false))]
+#[pyo3(signature = (data, to, *, age = false, hide_length = false, allow_mixed = false, progress = None,
+    threads = 0))]
+#[expect(clippy::too_many_arguments, reason = "they are the arguments in Python")]
 pub(crate) fn seal<'py>(
     py: Python<'py>,
     data: &Bound<'py, PyAny>,
@@ -27,36 +30,43 @@ pub(crate) fn seal<'py>(
     age: bool,
     hide_length: bool,
     allow_mixed: bool,
+    progress: Option<&Bound<'py, PyAny>>,
+    threads: usize,
 ) -> PyResult<Bound<'py, PyBytes>> {
+    let how = How { progress, threads };
     let sealing = sealing(to, Options { age, hide_length, allow_mixed })?;
     let data = Input::of(data)?;
-    if let Some(plain) = data.short() {
+    if let Some(plain) = short(&data, how) {
         let sealed = py.detach(|| sealing.bytes(&plain)).map_err(raised)?;
         return Ok(PyBytes::new(py, &sealed));
     }
     let room = sealing.sealed_length(data.memory().len() as u64).map_err(raised)?;
     let mut sealed = NewBytes::new(py, room)?;
-    seal_long(py, &sealing, data.memory(), sealed.memory())?;
+    seal_long(py, &sealing, how, data.memory(), sealed.memory())?;
     Ok(sealed.finish(room))
 }
 
 /// Opens sealed bytes: returns all of the data, or raises. `keys` is one key or several: private keys, passphrases,
-/// sessions.
+/// sessions. `progress` and `threads` are those of `seal`.
 #[pyfunction]
+#[pyo3(signature = (data, keys, *, progress = None, threads = 0))]
 pub(crate) fn open<'py>(
     py: Python<'py>,
     data: &Bound<'py, PyAny>,
     keys: &Bound<'py, PyAny>,
+    progress: Option<&Bound<'py, PyAny>>,
+    threads: usize,
 ) -> PyResult<Bound<'py, PyBytes>> {
+    let how = How { progress, threads };
     let identities = identities(keys)?;
     let data = Input::of(data)?;
-    if let Some(sealed) = data.short() {
+    if let Some(sealed) = short(&data, how) {
         let plain = py.detach(|| open_short(&sealed, &identities)).map_err(raised)?;
         return Ok(PyBytes::new(py, &plain));
     }
     let (opened, room) = begin(py, data.memory(), &identities)?;
     let mut plain = NewBytes::new(py, room)?;
-    let length = open_long(py, &opened, data.memory(), room, plain.memory())?;
+    let length = open_long(py, &opened, how, data.memory(), room, plain.memory())?;
     Ok(plain.finish(length))
 }
 
@@ -75,7 +85,9 @@ pub(crate) fn sealed_length(
 
 /// Seals bytes into the buffer `out`, and returns how many bytes were written. See `sealed_length` and `seal`.
 #[pyfunction]
-#[pyo3(signature = (data, to, out, *, age = false, hide_length = false, allow_mixed = false))]
+#[pyo3(signature = (data, to, out, *, age = false, hide_length = false, allow_mixed = false, progress = None,
+    threads = 0))]
+#[expect(clippy::too_many_arguments, reason = "they are the arguments in Python")]
 pub(crate) fn seal_into<'py>(
     py: Python<'py>,
     data: &Bound<'py, PyAny>,
@@ -84,44 +96,51 @@ pub(crate) fn seal_into<'py>(
     age: bool,
     hide_length: bool,
     allow_mixed: bool,
+    progress: Option<&Bound<'py, PyAny>>,
+    threads: usize,
 ) -> PyResult<u64> {
+    let how = How { progress, threads };
     let sealing = sealing(to, Options { age, hide_length, allow_mixed })?;
     let (data, out) = apart(data, out)?;
-    if let Some(plain) = data.short() {
+    if let Some(plain) = short(&data, how) {
         return put(&py.detach(|| sealing.bytes(&plain)).map_err(raised)?, out.memory());
     }
     let room = sealing.sealed_length(data.memory().len() as u64).map_err(raised)?;
     if room > out.memory().len() as u64 {
         return Err(too_small(room));
     }
-    seal_long(py, &sealing, data.memory(), out.memory())
+    seal_long(py, &sealing, how, data.memory(), out.memory())
 }
 
 /// Opens bytes into the buffer `out`, and returns how many bytes were written. A buffer as long as the sealed data
 /// suffices.
 #[pyfunction]
+#[pyo3(signature = (data, keys, out, *, progress = None, threads = 0))]
 pub(crate) fn open_into<'py>(
     py: Python<'py>,
     data: &Bound<'py, PyAny>,
     keys: &Bound<'py, PyAny>,
     out: &Bound<'py, PyAny>,
+    progress: Option<&Bound<'py, PyAny>>,
+    threads: usize,
 ) -> PyResult<u64> {
+    let how = How { progress, threads };
     let identities = identities(keys)?;
     let (data, out) = apart(data, out)?;
-    if let Some(sealed) = data.short() {
+    if let Some(sealed) = short(&data, how) {
         let plain = py.detach(|| open_short(&sealed, &identities)).map_err(raised)?;
         return put(&plain, out.memory());
     }
     let (opened, room) = begin(py, data.memory(), &identities)?;
     if room <= out.memory().len() as u64 {
-        return open_long(py, &opened, data.memory(), room, out.memory());
+        return open_long(py, &opened, how, data.memory(), room, out.memory());
     }
     if !opened.hides_length() {
         return Err(too_small(room));
     }
     // The plaintext without its padding may fit.
     let mut plain = NewBytes::new(py, room)?;
-    let length = open_long(py, &opened, data.memory(), room, plain.memory())?;
+    let length = open_long(py, &opened, how, data.memory(), room, plain.memory())?;
     plain.with(length, |data| put(data, out.memory()))
 }
 
@@ -134,9 +153,20 @@ fn apart<'a>(data: &'a Bound<'_, PyAny>, out: &Bound<'_, PyAny>) -> PyResult<(In
     }
 }
 
-fn seal_long(py: Python<'_>, sealing: &Sealing, plain: Memory<'_>, sealed: Memory<'_>) -> PyResult<u64> {
+/// Returns all of the data if they are short, and no progress is wanted.
+fn short<'a>(data: &'a Input<'_>, how: How<'_, '_>) -> Option<Fixed<'a>> {
+    if how.progress.is_none() { data.short() } else { None }
+}
+
+fn seal_long<'py>(
+    py: Python<'py>,
+    sealing: &Sealing,
+    how: How<'_, 'py>,
+    plain: Memory<'_>,
+    sealed: Memory<'_>,
+) -> PyResult<u64> {
     let length = plain.len() as u64;
-    work::run(py, Some(length), None, |work| {
+    work::run(py, Some(length), how, |work| {
         sealing.positions(&plain, length, &sealed, work).map(|summary| summary.sealed).map_err(Fault::from)
     })
 }
@@ -160,8 +190,15 @@ fn begin(py: Python<'_>, sealed: Memory<'_>, identities: &[Identity]) -> PyResul
 
 /// Opens sealed data into memory that has room for the plaintext, and returns the plaintext's length. After an error
 /// the memory holds none of the plaintext.
-fn open_long(py: Python<'_>, opened: &Opened, sealed: Memory<'_>, room: u64, plain: Memory<'_>) -> PyResult<u64> {
-    let result = work::run(py, Some(room), None, |work| {
+fn open_long<'py>(
+    py: Python<'py>,
+    opened: &Opened,
+    how: How<'_, 'py>,
+    sealed: Memory<'_>,
+    room: u64,
+    plain: Memory<'_>,
+) -> PyResult<u64> {
+    let result = work::run(py, Some(room), how, |work| {
         opened.positions_into(&sealed, sealed.len() as u64, &plain, work).map_err(Fault::from)
     });
     result.map(|summary| summary.plain).inspect_err(|_| plain.wipe(room as usize))

@@ -30,7 +30,7 @@ exceptions! {
     CostlyError: NoKeyError, "Trying the passphrase costs more than is allowed.";
     InvalidKeyError: Error, "The key is damaged, or is no key.";
     LockedKeyError: InvalidKeyError, "The private key is protected by a passphrase.";
-    StoppedError: Error, "The progress callback stopped the work.";
+    StoppedError: Error, "The work was stopped before its end.";
 }
 
 /// Returns the exception for an error.

@@ -81,21 +81,41 @@ pub(crate) fn seal_folder(
     })
 }
 
-/// Opens a sealed folder to a new folder.
+/// The selected paths of a sealed folder.
+#[derive(FromPyObject)]
+pub(crate) enum Only {
+    One(PathBuf),
+    Several(Vec<PathBuf>),
+}
+
+/// Opens a sealed folder to a new folder. `only` is a path of `list_folder` or several: files, folders with everything
+/// in them, and patterns such as `photos/*.jpg`. Then only these parts of the input are read.
 #[pyfunction]
-#[pyo3(signature = (input, folder, keys, *, progress = None))]
+#[pyo3(signature = (input, folder, keys, *, only = None, progress = None))]
 pub(crate) fn open_folder(
     py: Python<'_>,
     input: PathBuf,
     folder: PathBuf,
     keys: &Bound<'_, PyAny>,
+    only: Option<Only>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
     let identities = identities(keys)?;
-    work::run(py, None, progress, |work| deadpan_bind::open_folder(&identities, &input, &folder, work).map(drop))
+    let only = only.map(|only| match only {
+        Only::One(path) => vec![path],
+        Only::Several(paths) => paths,
+    });
+    work::run(py, None, progress, |work| match only {
+        Some(only) => {
+            let only = only.into_iter().map(|path| path.into_os_string().into_vec()).collect();
+            deadpan_bind::open_folder_part(&identities, &input, &folder, only, work)
+        }
+        None => deadpan_bind::open_folder(&identities, &input, &folder, work).map(drop),
+    })
 }
 
-/// Lists the entries of a sealed folder: dictionaries with path, kind, size and mode.
+/// Lists the entries of a sealed folder: dictionaries with path, kind, size, mode and the time of the last change, in
+/// seconds since 1970.
 #[pyfunction]
 pub(crate) fn list_folder<'py>(
     py: Python<'py>,
@@ -111,17 +131,19 @@ pub(crate) fn list_folder<'py>(
                 Kind::Folder => "folder",
                 _ => "other",
             };
-            entries.push((entry.path.clone(), kind, entry.size, entry.mode));
+            let modified = entry.modified.seconds as f64 + f64::from(entry.modified.nanoseconds) / 1e9;
+            entries.push((entry.path.clone(), kind, entry.size, entry.mode, modified));
             true
         })
     })
     .map_err(exception)?;
-    let entry = |(path, kind, size, mode): (Vec<u8>, &str, u64, u32)| {
+    let entry = |(path, kind, size, mode, modified): (Vec<u8>, &str, u64, u32, f64)| {
         let entry = PyDict::new(py);
         entry.set_item("path", OsString::from_vec(path))?;
         entry.set_item("kind", kind)?;
         entry.set_item("size", size)?;
         entry.set_item("mode", mode)?;
+        entry.set_item("modified", modified)?;
         Ok(entry)
     };
     entries.into_iter().map(entry).collect()

@@ -1,14 +1,31 @@
 //! Keys, passphrases and sessions.
 
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::buffer;
 use crate::errors::{exception, raised};
-use deadpan_bind::{public_key, public_keys};
+use crate::to::{advice, advised};
+use deadpan_bind::{Code, public_key, public_keys};
+use deadpan_ct::CtEq;
 use deadpan_seal::key;
-use deadpan_seal::{Cost, Kem};
+use deadpan_seal::{Cost, Kem, Material};
+
+/// Returns the exception for a secret that would be pickled.
+fn not_pickled(what: &str, instead: &str) -> PyResult<()> {
+    Err(PyTypeError::new_err(format!(
+        "{what} is not pickled, because everybody who can read the pickle would have the secret: {instead}"
+    )))
+}
+
+/// Returns a hash of a public key.
+fn hash(key: &deadpan_seal::PublicKey) -> u64 {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+    let mut hasher = DefaultHasher::new();
+    key.as_bytes().hash(&mut hasher);
+    hasher.finish()
+}
 
 /// A private key, which opens what was sealed to its public key.
 #[pyclass(frozen, module = "deadpan")]
@@ -39,7 +56,11 @@ impl PrivateKey {
     fn read(py: Python<'_>, text: &Bound<'_, PyAny>, passphrase: Option<&Passphrase>) -> PyResult<Self> {
         let text = buffer::text(text)?;
         let passphrase = passphrase.map(|passphrase| &passphrase.0);
-        py.detach(|| deadpan_bind::private_key(&text, passphrase)).map(Self).map_err(exception)
+        let key = py.detach(|| deadpan_bind::private_key(&text, passphrase));
+        key.map(Self).map_err(|fault| match fault.code {
+            Code::Key => exception(advised(fault, advice(&text))),
+            _ => exception(fault),
+        })
     }
 
     /// Returns the key as PEM, protected if there is a passphrase: `bytes`, which are meant to be written to a file and
@@ -68,6 +89,33 @@ impl PrivateKey {
         PublicKey(self.0.public().clone())
     }
 
+    /// Compares what key files store, in constant time. May leak: the kinds and the lengths.
+    fn __eq__(&self, other: &Self) -> bool {
+        let (one, two) = match (self.0.material(), other.0.material()) {
+            (Material::Seed(one), Material::Seed(two)) | (Material::Expanded(one), Material::Expanded(two)) => {
+                (one, two)
+            }
+            _ => return false,
+        };
+        self.0.kem() == other.0.kem() && one.len() == two.len() && one.ct_eq(two).declassify()
+    }
+
+    fn __hash__(&self) -> u64 {
+        hash(self.0.public())
+    }
+
+    fn __copy__(this: Py<Self>) -> Py<Self> {
+        this
+    }
+
+    fn __deepcopy__(this: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        this
+    }
+
+    fn __reduce_ex__(&self, _protocol: &Bound<'_, PyAny>) -> PyResult<()> {
+        not_pickled("a private key", "write to_pem(passphrase)")
+    }
+
     fn __repr__(&self) -> String {
         format!("<deadpan.PrivateKey {} {}>", self.0.kem().name(), key::fingerprint(self.0.public()))
     }
@@ -82,13 +130,19 @@ impl PublicKey {
     /// Reads a key: PEM, or an age recipient. A text with several keys is an error.
     #[staticmethod]
     fn read(text: &Bound<'_, PyAny>) -> PyResult<Self> {
-        public_key(&buffer::text(text)?).map(Self).map_err(exception)
+        let text = buffer::text(text)?;
+        public_key(&text).map(Self).map_err(|fault| {
+            let is_several = public_keys(&text).is_ok_and(|keys| keys.len() > 1);
+            let advice = if is_several { "; PublicKey.read_all returns all" } else { advice(&text) };
+            exception(advised(fault, advice))
+        })
     }
 
     /// Reads all keys of a text, such as a file with a key in each line.
     #[staticmethod]
     fn read_all(text: &Bound<'_, PyAny>) -> PyResult<Vec<Self>> {
-        let keys = public_keys(&buffer::text(text)?).map_err(exception)?;
+        let text = buffer::text(text)?;
+        let keys = public_keys(&text).map_err(|fault| exception(advised(fault, advice(&text))))?;
         Ok(keys.into_iter().map(Self).collect())
     }
 
@@ -119,15 +173,23 @@ impl PublicKey {
     }
 
     fn __hash__(&self) -> u64 {
-        use std::hash::{DefaultHasher, Hash, Hasher};
-        let mut hasher = DefaultHasher::new();
-        self.0.as_bytes().hash(&mut hasher);
-        hasher.finish()
+        hash(&self.0)
+    }
+
+    /// Copies and pickles are made from the PEM text.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+        Ok((py.import("deadpan._native")?.getattr("pickled_key")?, (self.to_pem(),)))
     }
 
     fn __repr__(&self) -> String {
         format!("<deadpan.PublicKey {} {}>", self.kind(), self.fingerprint())
     }
+}
+
+/// Returns the public key of a pickle.
+#[pyfunction]
+pub(crate) fn pickled_key(pem: &Bound<'_, PyAny>) -> PyResult<PublicKey> {
+    PublicKey::read(pem)
 }
 
 /// A passphrase. It is hashed for each item; a `Session` hashes it once.
@@ -145,6 +207,18 @@ impl Passphrase {
         }
     }
 
+    fn __copy__(this: Py<Self>) -> Py<Self> {
+        this
+    }
+
+    fn __deepcopy__(this: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        this
+    }
+
+    fn __reduce_ex__(&self, _protocol: &Bound<'_, PyAny>) -> PyResult<()> {
+        not_pickled("a passphrase", "ask for it where it is needed")
+    }
+
     fn __repr__(&self) -> &'static str {
         "<deadpan.Passphrase>"
     }
@@ -159,6 +233,18 @@ impl Session {
     #[new]
     fn new(py: Python<'_>, passphrase: &Passphrase) -> PyResult<Self> {
         py.detach(|| deadpan_seal::Session::new(&passphrase.0, Cost::default())).map(Self).map_err(raised)
+    }
+
+    fn __copy__(this: Py<Self>) -> Py<Self> {
+        this
+    }
+
+    fn __deepcopy__(this: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        this
+    }
+
+    fn __reduce_ex__(&self, _protocol: &Bound<'_, PyAny>) -> PyResult<()> {
+        not_pickled("a session", "make one where it is needed")
     }
 
     fn __repr__(&self) -> &'static str {

@@ -29,6 +29,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<keys::Session>()?;
     module.add_class::<streams::NativeReader>()?;
     module.add_class::<streams::NativeWriter>()?;
+    module.add_function(wrap_pyfunction!(keys::pickled_key, module)?)?;
     module.add_function(wrap_pyfunction!(bytes::seal, module)?)?;
     module.add_function(wrap_pyfunction!(bytes::open, module)?)?;
     module.add_function(wrap_pyfunction!(bytes::seal_into, module)?)?;

@@ -9,11 +9,14 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::buffer::Input;
+use crate::buffer::{Input, SHORT};
 use crate::errors::{exception, raised};
+use crate::imp::Pinned;
 use crate::to::{Options, identities, sealing};
+use crate::work;
 use deadpan_bind::{Fault, open_seekable};
-use deadpan_seal::{Cursor, Error, Header, Identity, RangeReader, Sealer};
+use deadpan_ct::Wiped;
+use deadpan_seal::{Cursor, Error, Header, Identity, RangeReader, Sealer, WriteAt};
 
 /// The source of sealed data.
 enum SealedSource {
@@ -116,19 +119,23 @@ impl NativeReader {
         Ok(Self { length: reader.length(), reader: Mutex::new(reader), path })
     }
 
-    /// Returns up to so many bytes from a position; fewer only at the end.
-    fn read_at<'py>(&self, py: Python<'py>, position: u64, length: usize) -> PyResult<Bound<'py, PyBytes>> {
+    /// Fills a buffer from a position on, and returns how many bytes there were: fewer than fit only at the end.
+    fn read_into(&self, py: Python<'_>, position: u64, buffer: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let out = Pinned::writable(buffer)?;
+        let memory = out.memory();
         let left = usize::try_from(self.length.saturating_sub(position)).unwrap_or(usize::MAX);
-        PyBytes::new_with(py, length.min(left), |bytes| {
-            let filled = py.detach(|| {
-                let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
-                reader.seek(SeekFrom::Start(position))?;
-                reader.read_exact(bytes)
-            });
-            filled.map_err(|error| match &self.path {
-                Some(path) => exception(Fault::of_reader(error).about(path)),
-                None => raised_by_object(error),
-            })
+        let length = memory.len().min(left);
+        let mut piece = Wiped::new(vec![0; length.min(SHORT)]);
+        let filled = work::in_turns(py, (0..length).step_by(SHORT), |begin| {
+            let piece = &mut piece[..SHORT.min(length - begin)];
+            let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+            reader.seek(SeekFrom::Start(position + begin as u64))?;
+            reader.read_exact(piece)?;
+            memory.write_all_at(piece, begin as u64)
+        })?;
+        filled.map(|()| length).map_err(|error| match &self.path {
+            Some(path) => exception(Fault::of_reader(error).about(path)),
+            None => raised_by_object(error),
         })
     }
 }
@@ -172,13 +179,22 @@ impl NativeWriter {
         Ok(Self { sealer: Mutex::new(Some(sealer)), ready })
     }
 
-    /// Seals bytes. Returns what is to be written now.
-    fn write<'py>(&self, py: Python<'py>, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+    /// Seals up to `length` bytes of a buffer, from `begin` on. Returns what is to be written now.
+    fn write<'py>(
+        &self,
+        py: Python<'py>,
+        data: &Bound<'py, PyAny>,
+        begin: u64,
+        length: u64,
+    ) -> PyResult<Bound<'py, PyBytes>> {
         let data = Input::of(data)?;
         let plain = data.memory();
+        let end = begin.saturating_add(length).min(plain.len() as u64);
         let written = py.detach(|| {
             let mut sealer = self.sealer.lock().unwrap_or_else(PoisonError::into_inner);
-            sealer.as_mut().map(|sealer| io::copy(&mut Cursor::new(plain, plain.len() as u64), sealer).map(drop))
+            let mut plain = Cursor::new(plain, end);
+            plain.seek(SeekFrom::Start(begin)).ok()?;
+            sealer.as_mut().map(|sealer| io::copy(&mut plain, sealer).map(drop))
         });
         let written = written.ok_or_else(|| PyValueError::new_err("the writer is closed"))?;
         written.map_err(|error| exception(Fault::of_writer(error)))?;

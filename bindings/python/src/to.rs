@@ -4,10 +4,10 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
-use crate::errors::{exception, raised};
+use crate::errors::exception;
 use crate::keys::{Passphrase, PrivateKey, PublicKey, Session};
-use deadpan_bind::public_keys;
-use deadpan_seal::{Cost, Format, Identity, Recipient, Sealing};
+use deadpan_bind::{Fault, public_keys};
+use deadpan_seal::{Cost, Error, Format, Identity, Recipient, Sealing};
 
 /// Options of sealing.
 #[derive(Clone, Copy, Default)]
@@ -33,7 +33,8 @@ fn recipients(value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<Recipient>>> {
         return one(session.get().0.recipient());
     }
     if value.is_instance_of::<PyString>() || value.is_instance_of::<PyBytes>() {
-        let keys = public_keys(&crate::buffer::text(value)?).map_err(exception)?;
+        let text = crate::buffer::text(value)?;
+        let keys = public_keys(&text).map_err(|fault| exception(advised(fault, advice(&text))))?;
         return Ok(Some(keys.into_iter().map(Recipient::Key).collect()));
     }
     Ok(None)
@@ -54,7 +55,24 @@ pub(crate) fn sealing(to: &Bound<'_, PyAny>, options: Options) -> PyResult<Seali
     };
     let sealing = if options.allow_mixed { Sealing::mixed(all) } else { Sealing::to(all) };
     let format = if options.age { Format::Age } else { Format::Deadpan };
-    sealing.and_then(|sealing| sealing.hide_length(options.hide_length).format(format)).map_err(raised)
+    sealing.and_then(|sealing| sealing.hide_length(options.hide_length).format(format)).map_err(|error| {
+        let advice = if matches!(error, Error::Mixed(_)) { "; allow_mixed=True allows it" } else { "" };
+        exception(advised(error.into(), advice))
+    })
+}
+
+/// Advice for a path that was given for a key.
+const READ_IT: &str = "; if it is a path, read the file: pathlib.Path(path).read_bytes()";
+
+/// Returns the advice for a text that is no key: it may be a path. Texts of keys are longer, or have their marks.
+pub(crate) fn advice(text: &[u8]) -> &'static str {
+    let is_key = text.contains(&b'\n') || text.starts_with(b"-----") || text.to_ascii_lowercase().starts_with(b"age");
+    if is_key || text.len() > 1000 { "" } else { READ_IT }
+}
+
+/// Adds advice to an error.
+pub(crate) fn advised(fault: Fault, advice: &str) -> Fault {
+    Fault { text: fault.text + advice, ..fault }
 }
 
 fn identity(value: &Bound<'_, PyAny>) -> Option<Identity> {
@@ -71,6 +89,9 @@ fn identity(value: &Bound<'_, PyAny>) -> Option<Identity> {
 pub(crate) fn identities(keys: &Bound<'_, PyAny>) -> PyResult<Vec<Identity>> {
     if let Some(one) = identity(keys) {
         return Ok(vec![one]);
+    }
+    if keys.is_instance_of::<PyString>() || keys.is_instance_of::<PyBytes>() {
+        return Err(wrong(keys, "key"));
     }
     keys.try_iter()
         .map_err(|error| instead(keys, error, "key"))?
@@ -89,5 +110,12 @@ fn wrong(value: &Bound<'_, PyAny>, what: &str) -> PyErr {
         return PyTypeError::new_err("a public key opens nothing: a private key is needed");
     }
     let name = value.get_type().name().map_or_else(|_| "this".to_owned(), |name| name.to_string());
-    PyTypeError::new_err(format!("{name} is no {what}"))
+    let is_text = value.is_instance_of::<PyString>() || value.is_instance_of::<PyBytes>();
+    let is_path = value.hasattr("__fspath__").unwrap_or(false);
+    let advice = match what {
+        "key" if is_text || is_path => "; read the file with deadpan.PrivateKey.read(pathlib.Path(path).read_bytes())",
+        _ if is_path => READ_IT,
+        _ => "",
+    };
+    PyTypeError::new_err(format!("{name} is no {what}{advice}"))
 }

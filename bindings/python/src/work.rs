@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 
@@ -16,17 +16,33 @@ const TICK: Duration = Duration::from_millis(40);
 /// Work on less data takes less than a tick.
 const SHORT: u64 = 16 << 20;
 
+/// How long work is done, with the arguments of Python's functions.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct How<'a, 'py> {
+    /// Called with the number of bytes that are done.
+    pub(crate) progress: Option<&'a Bound<'py, PyAny>>,
+    /// The number of threads; 0 for one on each core.
+    pub(crate) threads: usize,
+}
+
+impl<'a, 'py> From<Option<&'a Bound<'py, PyAny>>> for How<'a, 'py> {
+    fn from(progress: Option<&'a Bound<'py, PyAny>>) -> Self {
+        Self { progress, threads: 0 }
+    }
+}
+
 /// Runs `work`. `length` is the length of the data, if it is known: short work needs no second thread. `progress` is
 /// called with the number of bytes that are done, first with 0 and last with all of them. If `progress` raises before
 /// the end, or if a signal handler raises, the work stops and the exception is raised.
-pub(crate) fn run<T: Send>(
-    py: Python<'_>,
+pub(crate) fn run<'a, 'py: 'a, T: Send>(
+    py: Python<'py>,
     length: Option<u64>,
-    progress: Option<&Bound<'_, PyAny>>,
+    how: impl Into<How<'a, 'py>>,
     work: impl FnOnce(&Work<'_>) -> Result<T, Fault> + Send,
 ) -> PyResult<T> {
+    let How { progress, threads } = how.into();
     if progress.is_none() && length.is_some_and(|length| length < SHORT) {
-        return py.detach(|| work(&Work::default())).map_err(exception);
+        return py.detach(|| work(&Work { threads, ..Work::default() })).map_err(exception);
     }
     if let Some(progress) = progress {
         progress.call1((0,))?;
@@ -36,7 +52,7 @@ pub(crate) fn run<T: Send>(
         done.fetch_add(bytes, Ordering::Relaxed);
     };
     let stopped = || stop.load(Ordering::Relaxed);
-    let options = Work { threads: 0, progress: Some(&count), stop: Some(&stopped) };
+    let options = Work { threads, progress: Some(&count), stop: Some(&stopped) };
     let progress = progress.map(|progress| progress.clone().unbind());
     let mut raised = None;
     let job = Mutex::new(Some(work));
@@ -84,4 +100,32 @@ pub(crate) fn run<T: Send>(
         progress.call1(py, (done.load(Ordering::Relaxed),))?;
     }
     Ok(value)
+}
+
+/// Calls `each` with all items, in order, without the lock of the interpreter, until it fails. Looks for signals once
+/// in a tick, so each item should take less.
+///
+/// # Errors
+/// The outer error is the exception of a signal handler, and the inner one is that of `each`.
+pub(crate) fn in_turns<I: Iterator + Send, E: Send>(
+    py: Python<'_>,
+    mut items: I,
+    mut each: impl FnMut(I::Item) -> Result<(), E> + Send,
+) -> PyResult<Result<(), E>> {
+    loop {
+        let turn = py.detach(|| {
+            let start = Instant::now();
+            for item in items.by_ref() {
+                each(item)?;
+                if start.elapsed() >= TICK {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        });
+        match turn {
+            Ok(false) => py.check_signals()?,
+            turn => return Ok(turn.map(drop)),
+        }
+    }
 }

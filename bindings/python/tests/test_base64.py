@@ -41,7 +41,7 @@ def test_what_is_valid_is_what_is_encoded(text):
         assert base64.b64encode(data).decode() == text
 
 
-@pytest.mark.parametrize("length", [0, 1, 4095, 4096, 4097, 49151, 49152, 49153, 1_000_000])
+@pytest.mark.parametrize("length", [0, 1, 4095, 4096, 4097, 29183, 29184, 29185, 49151, 49152, 49153, (24 << 20) + 1])
 def test_lengths(length):
     data = os.urandom(length)
     text = base64.b64encode(data)
@@ -54,6 +54,31 @@ def test_lengths(length):
     assert out.getvalue() == base64.encodebytes(data)
     deadpan.base64.decode(io.BytesIO(out.getvalue()), back)
     assert back.getvalue() == data
+
+
+@pytest.mark.parametrize("length", [4095, 4096, 4097, 4098, *range(65533, 65544), 131071, 131072, 131073, 131074])
+@pytest.mark.parametrize("end", [b"", b"=", b"==", b"===", b"A=", b"=A", b"AA=A", b"A==="])
+def test_ends_at_the_borders_of_pieces(length, end):
+    text = b"A" * (length - len(end)) + end
+    try:
+        data = base64.b64decode(text, validate=True)
+        # The other module allows more than one text for some bytes.
+        data = data if base64.b64encode(data) == text else None
+    except binascii.Error:
+        data = None
+    half = text.replace(b"=", b"g")
+    for decode, given_, wanted in (
+        (deadpan.base64.b64decode, text, data),
+        (deadpan.base64.b64decode, bytearray(text), data),
+        (lambda text: deadpan.base64.b64decode(text, b"*!"), text, data),
+        (deadpan.base64.decodebytes, text, data),
+        (deadpan.base64.b16decode, half, base64.b16decode(half) if b"g" not in half and length % 2 == 0 else None),
+    ):
+        if wanted is None:
+            with pytest.raises(binascii.Error):
+                decode(given_)
+        else:
+            assert decode(given_) == wanted
 
 
 def test_a_file_that_gives_less_than_was_asked_for():
@@ -85,3 +110,26 @@ def test_what_is_refused():
         deadpan.base64.b64encode("a text")
     with pytest.raises(TypeError):
         deadpan.ct.compare_digest("a text", b"a text")
+
+
+def test_differences_from_the_standard_module_that_the_page_names():
+    import array
+    import hmac
+
+    own = deadpan.base64
+    assert own.b64encode(b"\xff\xff", "-_") == b"__8="
+    with pytest.raises(TypeError):
+        base64.b64encode(b"\xff\xff", "-_")
+    with pytest.raises(binascii.Error):
+        own.b64decode(b"-_+/", b"-_")
+    assert base64.b64decode(b"-_+/", b"-_", validate=True) == b"\xfb\xff\xbf"
+    values = array.array("H", [1, 2])
+    assert own.decodebytes(own.encodebytes(values)) == values.tobytes()
+    with pytest.raises(TypeError):
+        base64.encodebytes(values)
+    with pytest.raises(binascii.Error):
+        own.decodebytes(b"Zg==\nZg==\n")
+    assert base64.decodebytes(b"Zg==\nZg==\n") == b"f"
+    assert deadpan.ct.compare_digest("l\u00ednea", "l\u00ednea")
+    with pytest.raises(TypeError):
+        hmac.compare_digest("l\u00ednea", "l\u00ednea")

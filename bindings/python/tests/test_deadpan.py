@@ -1,3 +1,4 @@
+import copy
 import gc
 import io
 import os
@@ -35,6 +36,32 @@ def test_keys_are_written_and_read(mode):
     assert key.public.fingerprint in repr(key.public)
     assert hash(deadpan.PublicKey.read(key.public.to_pem())) == hash(key.public)
     assert "PRIVATE" not in repr(key)
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "ecc", "pqc", "P-256", "ML-KEM-1024"])
+def test_keys_are_compared_by_value(mode):
+    key, other = deadpan.PrivateKey.generate(mode), deadpan.PrivateKey.generate(mode)
+    again = deadpan.PrivateKey.read(key.to_pem())
+    assert key == again and not key != again and hash(key) == hash(again) and len({key, again, other}) == 2
+    assert key != other and key != KEY and key != key.public and key != "a text" and key != None  # noqa: E711
+    assert copy.copy(key) is key and copy.deepcopy({"key": key})["key"] is key
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "ecc", "pqc", "P-256", "ML-KEM-1024"])
+def test_public_keys_are_copied_and_pickled(mode):
+    key = deadpan.PrivateKey.generate(mode).public
+    copies = [copy.copy(key), copy.deepcopy(key)]
+    copies += [pickle.loads(pickle.dumps(key, protocol)) for protocol in range(pickle.HIGHEST_PROTOCOL + 1)]
+    assert all(one == key and type(one) is deadpan.PublicKey for one in copies) and {key, *copies} == {key}
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_secrets_are_not_pickled(protocol):
+    passphrase = deadpan.Passphrase("correct horse")
+    for secret in (KEY, passphrase, deadpan.Session(passphrase)):
+        with pytest.raises(TypeError, match="not pickled, because"):
+            pickle.dumps(secret, protocol)
+        assert copy.copy(secret) is secret and copy.deepcopy(secret) is secret
 
 
 def test_age_keys_and_files():
@@ -209,17 +236,51 @@ def test_files_and_folders(tmp_path):
     assert "name" not in about and deadpan.inspect(sealed, KEY)["name"] == "plain"
     with pytest.raises(deadpan.NotSealedError):
         deadpan.inspect(plain)
+    names = deadpan.Description.__annotations__
+    assert set(deadpan.inspect(sealed, KEY)) == set(names) and set(about) < set(names)
+    assert set(about["recipients"][0]) < set(deadpan.RecipientInfo.__annotations__)
     folder = tmp_path / "folder"
     (folder / "in").mkdir(parents=True)
     (folder / "in" / "file").write_bytes(b"straight face")
     assert deadpan.seal_folder(folder, tmp_path / "folder.dpn", KEY.public) == []
     entries = deadpan.list_folder(tmp_path / "folder.dpn", KEY)
     assert any(entry["path"].endswith("in/file") and entry["size"] == 13 for entry in entries)
+    times = {entry["path"]: entry["modified"] for entry in entries}
+    assert times["in/file"] == pytest.approx((folder / "in" / "file").stat().st_mtime, abs=1e-5)
     deadpan.open_folder(tmp_path / "folder.dpn", tmp_path / "again", KEY)
     assert (tmp_path / "again" / "in" / "file").read_bytes() == b"straight face"
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "again", "back", "folder", "folder.dpn", "plain", "sealed",
     ]  # fmt: skip
+
+
+def test_a_part_of_a_folder(tmp_path):
+    folder, sealed = tmp_path / "folder", tmp_path / "folder.dpn"
+    for name in ("a.txt", "in/b.txt", "in/c.bin", "other/d.txt"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(name.encode() * 100_000)
+    deadpan.seal_folder(folder, sealed, KEY.public)
+
+    def opened(number, only):
+        out = tmp_path / str(number)
+        deadpan.open_folder(sealed, out, KEY, only=only)
+        found = {str(path.relative_to(out)): path.read_bytes() for path in out.rglob("*") if path.is_file()}
+        assert all(data == name.encode() * 100_000 for name, data in found.items())
+        return sorted(found)
+
+    assert opened(1, "a.txt") == ["a.txt"]
+    assert opened(2, ["in", deadpan.list_folder(sealed, KEY)[1]["path"]]) == ["a.txt", "in/b.txt", "in/c.bin"]
+    assert opened(3, ["**/*.txt"]) == ["a.txt", "in/b.txt", "other/d.txt"]
+    assert len(opened(4, None)) == 4
+    for wrong, error in (("missing", ValueError), ([], ValueError), (7, TypeError)):
+        with pytest.raises(error):
+            deadpan.open_folder(sealed, tmp_path / "x", KEY, only=wrong)
+    data = bytearray(sealed.read_bytes())
+    data[len(data) // 2] ^= 1
+    sealed.write_bytes(data)
+    with pytest.raises(deadpan.TamperedError, match="folder.dpn"):
+        deadpan.open_folder(sealed, tmp_path / "x", KEY, only=["in", "other"])
+    assert not (tmp_path / "x").exists()
 
 
 def test_progress_and_stop(tmp_path):
@@ -235,6 +296,29 @@ def test_progress_and_stop(tmp_path):
     with pytest.raises(RuntimeError, match="enough"):
         deadpan.open_file(tmp_path / "sealed", tmp_path / "x", KEY, progress=enough)
     assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize("length", [0, 1, 300_000, 100_000_000])
+@pytest.mark.parametrize("age", [False, True])
+@pytest.mark.parametrize("threads", [0, 1])
+def test_progress_and_threads_of_bytes(length, age, threads):
+    key, data, told = deadpan.PrivateKey.generate("ecc"), bytes(length), []
+    how = {"progress": told.append, "threads": threads}
+    whole = lambda: told[0] == 0 and told[-1] == length and told == sorted(told)  # noqa: E731
+    sealed = deadpan.seal(data, key, age=age, **how)
+    assert whole() and not told.clear()
+    assert deadpan.open(sealed, key, **how) == data and whole() and not told.clear()
+    out, back = bytearray(len(sealed)), bytearray(length)
+    assert deadpan.seal_into(data, key, out, age=age, **how) == len(out) and whole() and not told.clear()
+    assert deadpan.open_into(out, key, back, **how) == length and back == data and whole()
+
+    def enough(done):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        deadpan.seal(data, key, progress=enough)
+    with pytest.raises((TypeError, OverflowError)):
+        deadpan.seal(data, key, threads=-1)
 
 
 def test_ctrl_c_stops_work_and_leaves_nothing(tmp_path):

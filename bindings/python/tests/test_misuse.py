@@ -115,11 +115,11 @@ def test_a_forgotten_reader_warns_and_closes_its_file(tmp_path):
 def test_one_reader_and_one_writer_in_many_threads():
     data = os.urandom(2_000_000)
     reader = deadpan.Reader(io.BytesIO(deadpan.seal(data, KEY.public)), KEY)
-    wrong = []
+    wrong, native = [], reader.raw._native
 
     def read(start):
         for place in range(start, start + 100_000, 1000):
-            if reader._native.read_at(place, 1000) != data[place : place + 1000]:
+            if native.read_into(place, piece := bytearray(1000)) != 1000 or piece != data[place : place + 1000]:
                 wrong.append(place)
 
     threads = [threading.Thread(target=read, args=(start,)) for start in range(0, 800_000, 100_000)]
@@ -211,6 +211,36 @@ def test_several_keys_in_a_text():
         deadpan.open(sealed, KEY.public)
 
 
+def test_errors_say_what_to_do_next(tmp_path):
+    (tmp_path / "my.pub").write_text(KEY.public.to_pem())
+    read = r"read the file.*read_bytes\(\)"
+    for call, error, advice in (
+        (lambda: deadpan.seal(b"face", "my.pub"), deadpan.InvalidKeyError, read),
+        (lambda: deadpan.seal(b"face", str(tmp_path / "my.pub").encode()), deadpan.InvalidKeyError, read),
+        (lambda: deadpan.PublicKey.read("my.pub"), deadpan.InvalidKeyError, read),
+        (lambda: deadpan.PrivateKey.read("my.key"), deadpan.InvalidKeyError, read),
+        (lambda: deadpan.seal(b"face", tmp_path / "my.pub"), TypeError, read),
+        (lambda: deadpan.open(b"face", tmp_path / "my.key"), TypeError, r"PrivateKey.read\("),
+        (lambda: deadpan.open(b"face", ["my.key"]), TypeError, r"str is no key; .*PrivateKey.read\("),
+        (lambda: deadpan.open(b"face", KEY.to_pem()), TypeError, r"bytes is no key; .*PrivateKey.read\("),
+        (lambda: deadpan.PublicKey.read(KEY.public.to_pem() * 2), deadpan.InvalidKeyError, "PublicKey.read_all"),
+        (lambda: deadpan.seal(b"", [KEY, deadpan.PrivateKey.generate("ecc")]), ValueError, "allow_mixed=True"),
+    ):  # fmt: skip
+        with pytest.raises(error, match=advice):
+            call()
+    # A damaged key is no path.
+    with pytest.raises(deadpan.InvalidKeyError) as damaged:
+        deadpan.PublicKey.read(KEY.public.to_pem()[:-40])
+    assert "path" not in str(damaged.value)
+
+
+def test_modules_have_no_names_of_others():
+    import types
+
+    for module in (deadpan.lab, deadpan.base64, deadpan.ct, deadpan.pad):
+        assert not [name for name, what in vars(module).items() if isinstance(what, types.ModuleType)]
+
+
 def test_errors_of_files_have_numbers_and_names(tmp_path):
     import errno
 
@@ -291,7 +321,7 @@ def test_use_within_use_is_an_error():
     source = Within(deadpan.seal(bytes(1_000_000), KEY.public))
     with deadpan.Reader(source, KEY) as reader:
         source.reader = reader
-        with pytest.raises(RuntimeError, match="in use by the same thread"):
+        with pytest.raises(RuntimeError, match="reentrant call"):
             reader.read(10)
         source.reader = None
         reader.seek(0)
@@ -359,6 +389,99 @@ def test_ctrl_c_stops_pictures(tmp_path):
     finally:
         signal.signal(signal.SIGINT, before)
     assert list(tmp_path.iterdir()) == []
+
+
+class Nowhere(io.RawIOBase):
+    def writable(self):
+        return True
+
+    def write(self, data):
+        return len(data)
+
+
+def read_all(sealed):
+    with deadpan.Reader(io.BytesIO(sealed), KEY) as reader:
+        reader.read(10)
+        return reader.read()
+
+
+def write_all(data):
+    with deadpan.Writer(Nowhere(), KEY.public) as writer:
+        writer.write(data)
+
+
+def read_into(sealed):
+    with deadpan.Reader(io.BytesIO(sealed), KEY) as reader:
+        reader.readinto(bytearray(len(sealed)))
+
+
+LONG_WORK = {
+    "write": (bytes, write_all),
+    "read": (lambda size: deadpan.seal(bytes(size), KEY.public), read_all),
+    "readinto": (lambda size: deadpan.seal(bytes(size), KEY.public), read_into),
+    "b64encode": (bytes, lambda data: deadpan.base64.b64encode(data, b"*!")),
+    "b64encode of a buffer": (bytearray, lambda data: deadpan.base64.b64encode(data, b"*!")),
+    "b64decode": (lambda size: b"A" * (size // 4 * 4), lambda text: deadpan.base64.b64decode(text, b"*!")),
+    "encodebytes": (bytes, deadpan.base64.encodebytes),
+    "decodebytes": (lambda size: b"AAA\n" * (size // 16 * 4), deadpan.base64.decodebytes),
+    "b16encode": (bytearray, deadpan.base64.b16encode),
+    "b16decode": (lambda size: bytearray(b"A") * size, deadpan.base64.b16decode),
+}
+
+
+@pytest.mark.parametrize("make, work", LONG_WORK.values(), ids=LONG_WORK)
+def test_signals_are_heard_during_long_work(make, work):
+    import signal
+
+    heard = []
+    before = signal.signal(signal.SIGALRM, lambda *_: heard.append(time.monotonic()))
+    try:
+        size, took = 1 << 24, 0
+        while took < 0.4 and size < 1 << 29:
+            size *= 2
+            data = make(size)
+            heard.clear()
+            signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
+            start = time.monotonic()
+            work(data)
+            took = time.monotonic() - start
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            within = sum(1 for at in heard if at < start + took)
+        # Once in 40 milliseconds on an idle machine.
+        assert within >= max(2, took / 0.2)
+
+        def enough(*_):
+            raise KeyboardInterrupt
+
+        signal.signal(signal.SIGALRM, enough)
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        start = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            work(data)
+        assert time.monotonic() - start < 0.05 + took / 2 + 0.1
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_an_interrupted_writer_is_cut_short():
+    import signal
+
+    out = io.BytesIO()
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
+    try:
+        with pytest.raises(deadpan.StoppedError, match="interrupted"):
+            with deadpan.Writer(out, KEY.public) as writer:
+                with pytest.raises(KeyboardInterrupt):
+                    timer.start()
+                    while True:
+                        writer.write(bytes(100_000_000))
+    finally:
+        timer.join()
+        signal.signal(signal.SIGINT, before)
+    with pytest.raises((deadpan.TruncatedError, deadpan.TamperedError)):
+        deadpan.open(out.getvalue(), KEY)
 
 
 def test_the_lab_refuses_numbers_that_are_not_possible():

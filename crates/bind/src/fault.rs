@@ -230,6 +230,14 @@ impl From<KeyError> for Fault {
 impl From<deadpan_pack::Error> for Fault {
     fn from(error: deadpan_pack::Error) -> Self {
         use deadpan_pack::{Action, Error};
+        // A pack is read through the engine, whose errors tell damage from failures of the system.
+        let error = match error {
+            Error::Read(inner) => match inner.downcast::<deadpan_seal::Error>() {
+                Ok(error) => return error.into(),
+                Err(inner) => Error::Read(inner),
+            },
+            error => error,
+        };
         let code = match &error {
             Error::Stopped => Code::Stopped,
             Error::Read(_) | Error::Shrank { .. } => Code::Read,

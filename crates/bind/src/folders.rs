@@ -1,16 +1,17 @@
 //! Sealing, opening and listing of folders.
 
+use std::fs::File;
 use std::io;
 use std::path::Path;
 
 use crate::draft::{DraftFile, DraftFolder};
 use crate::fault::shown;
 use crate::files::{blame, metadata, refuse_same};
-use crate::patient::{PatientInput, open_input, open_seekable};
+use crate::patient::{PatientInput, open_input, open_seekable, refuse_fifo};
 use crate::{Code, Fault};
 use deadpan_disk::{Folder, Input, umask};
-use deadpan_pack::{Contents, Job, Packer, Packing, Rest, Unpacker, Unpacking};
-use deadpan_seal::{Cursor, Header, Identity, Sealing, Sink, Source, Summary, Taken, Work};
+use deadpan_pack::{Contents, Excerpt, Job, Outcome, Packer, Packing, Rest, Selection, Unpacker, Unpacking};
+use deadpan_seal::{Cursor, Header, Identity, Opened, RangeReader, Sealing, Sink, Source, Summary, Taken, Work};
 
 pub use deadpan_pack::{Entry, Kind};
 
@@ -86,19 +87,79 @@ pub fn open_folder(identities: &[Identity], input: &Path, output: &Path, work: &
     let mut source = PatientInput::new(&file, &about, work);
     let opened = Header::read(&mut source).and_then(|header| header.open(identities)).map_err(failed)?;
     if opened.metadata().kind != deadpan_seal::Kind::Folder {
-        return Err(Fault::argument(format!("{} holds no folder", shown(input))));
+        return Err(no_folder(input));
     }
     let draft = DraftFolder::new(output, &found)?;
-    let mut unpacker =
-        Unpacker::new(draft.folder().clone(), Unpacking { fresh: true, mask: umask(), ..Unpacking::default() });
+    let mut unpacker = unpacker(&draft);
     let (summary, _) = opened.scatter(source, Scattered(&mut unpacker), work).map_err(failed)?;
     let outcome = unpacker.finish().map_err(|error| Fault::from(error).about(input))?;
+    land(draft, unpacker, &outcome, input)?;
+    Ok(summary)
+}
+
+/// Opens a part of a sealed folder to a new folder, and reads only this part. `only` has paths, as a listing shows
+/// them, and patterns; a folder is taken with everything in it.
+///
+/// # Errors
+/// The errors of [`open_folder`], and if nothing is selected, if a path or pattern matches nothing, or if the input is
+/// a pipe.
+pub fn open_folder_part(
+    identities: &[Identity],
+    input: &Path,
+    output: &Path,
+    only: Vec<Vec<u8>>,
+    work: &Work<'_>,
+) -> Result<(), Fault> {
+    if only.is_empty() {
+        return Err(Fault::argument("no path is selected"));
+    }
+    let Input { file, about, found } = open_input(input)?;
+    refuse_fifo(&about, input)?;
+    let opened = Header::read(&file).and_then(|header| header.open(identities));
+    let opened = opened.map_err(|error| blame(error, input, output))?;
+    let failed = |error: deadpan_pack::Error| match Fault::from(error) {
+        fault if fault.code == Code::Stopped => fault,
+        fault => fault.about(input),
+    };
+    // One reader walks the index, and the other reads the entries.
+    let (mut walked, read) =
+        (contents(&opened, &file, about.length, input)?, contents(&opened, &file, about.length, input)?);
+    let chosen = Selection::new(only).within(&mut walked).map_err(failed)?;
+    let draft = DraftFolder::new(output, &found)?;
+    let mut unpacker = unpacker(&draft);
+    let work = deadpan_pack::Work { threads: work.threads, progress: work.progress, stop: work.stop };
+    let excerpt = Excerpt::new(chosen.entries(&mut walked), read);
+    let outcome = deadpan_pack::unpack(excerpt, &mut unpacker, &work).map_err(failed)?;
+    land(draft, unpacker, &outcome, input)
+}
+
+fn unpacker(draft: &DraftFolder) -> Unpacker {
+    Unpacker::new(draft.folder().clone(), Unpacking { fresh: true, mask: umask(), ..Unpacking::default() })
+}
+
+/// Gives the folder its name, unless an entry failed.
+fn land(draft: DraftFolder, unpacker: Unpacker, outcome: &Outcome, input: &Path) -> Result<(), Fault> {
     if let Some(failure) = outcome.failures.first() {
         return Err(Fault::from(failure.error.clone()).about(input));
     }
     drop(unpacker);
-    draft.land()?;
-    Ok(summary)
+    draft.land()
+}
+
+/// Returns the contents of a sealed folder, through a reader of their own.
+fn contents<'a>(
+    opened: &Opened,
+    file: &'a File,
+    length: u64,
+    input: &Path,
+) -> Result<Contents<RangeReader<Cursor<&'a File>>>, Fault> {
+    let reader = opened.seekable(Cursor::new(file, length)).map_err(|error| blame(error, input, input))?;
+    let contents = Contents::read(reader).map_err(|error| Fault::from(error).about(input))?;
+    contents.ok_or_else(|| no_folder(input))
+}
+
+fn no_folder(input: &Path) -> Fault {
+    Fault::argument(format!("{} holds no folder", shown(input)))
 }
 
 /// Calls `each` with the entries of a sealed folder, in order, until it returns false. Only the index is read.
@@ -107,13 +168,9 @@ pub fn open_folder(identities: &[Identity], input: &Path, output: &Path, work: &
 /// If the input cannot be read or does not open, or if it holds no folder.
 pub fn list_folder(identities: &[Identity], input: &Path, mut each: impl FnMut(&Entry) -> bool) -> Result<(), Fault> {
     let (file, length) = open_seekable(input)?;
-    let failed = |error| blame(error, input, input);
-    let opened = Header::read(&file).and_then(|header| header.open(identities)).map_err(failed)?;
-    let reader = opened.seekable(Cursor::new(&file, length)).map_err(failed)?;
-    let contents = Contents::read(reader).map_err(|error| Fault::from(error).about(input))?;
-    let Some(mut contents) = contents else {
-        return Err(Fault::argument(format!("{} holds no folder", shown(input))));
-    };
+    let opened = Header::read(&file).and_then(|header| header.open(identities));
+    let opened = opened.map_err(|error| blame(error, input, input))?;
+    let mut contents = contents(&opened, &file, length, input)?;
     for entry in contents.entries() {
         let entry = entry.map_err(|error| Fault::from(error).about(input))?;
         if !each(&entry) {

@@ -16,7 +16,7 @@ mod pictures;
 pub use deadpan_disk::cleanup::close as remove_drafts;
 pub use fault::{Code, Fault};
 pub use files::{open_file, seal_file};
-pub use folders::{Entry, Kind, list_folder, open_folder, seal_folder};
+pub use folders::{Entry, Kind, list_folder, open_folder, open_folder_part, seal_folder};
 pub use inspect::inspect;
 pub use keys::{private_key, public_key, public_keys};
 pub use patient::open_seekable;

@@ -25,9 +25,15 @@ pub(crate) fn open_input(path: &Path) -> Result<Input, Fault> {
 /// If the input cannot be read, or is a pipe.
 pub fn open_seekable(path: &Path) -> Result<(File, u64), Fault> {
     let Input { file, about, .. } = open_input(path)?;
+    refuse_fifo(&about, path)?;
+    Ok((file, about.length))
+}
+
+/// Refuses a pipe, which is read in order only.
+pub(crate) fn refuse_fifo(about: &About, path: &Path) -> Result<(), Fault> {
     match about.kind {
         FileKind::Fifo => Err(Fault::argument(format!("{} is a pipe, and cannot be read at any place", shown(path)))),
-        _ => Ok((file, about.length)),
+        _ => Ok(()),
     }
 }
 

@@ -39,11 +39,12 @@ from deadpan._native import (
     seal_into,
     sealed_length,
 )
-from deadpan._inspect import Entry, inspect
+from deadpan._inspect import Description, Entry, RecipientInfo, inspect
 from deadpan._streams import Reader, Writer
 
 __all__ = [
     "CostlyError",
+    "Description",
     "Entry",
     "Error",
     "InvalidKeyError",
@@ -57,6 +58,7 @@ __all__ = [
     "PrivateKey",
     "PublicKey",
     "Reader",
+    "RecipientInfo",
     "Session",
     "SignatureError",
     "StoppedError",

@@ -1,6 +1,6 @@
 import os
-from collections.abc import Callable, Iterable
-from typing import TypeAlias, final
+from collections.abc import Callable, Iterable, Sequence
+from typing import Literal, TypeAlias, final
 
 from typing_extensions import Buffer
 
@@ -10,7 +10,9 @@ from deadpan import ct as ct
 from deadpan import lab as lab
 from deadpan import pad as pad
 from deadpan import picture as picture
+from deadpan._inspect import Description as Description
 from deadpan._inspect import Entry as Entry
+from deadpan._inspect import RecipientInfo as RecipientInfo
 from deadpan._inspect import inspect as inspect
 from deadpan._streams import Reader as Reader
 from deadpan._streams import Writer as Writer
@@ -18,6 +20,8 @@ from deadpan._streams import Writer as Writer
 __version__: str
 
 _Path: TypeAlias = str | os.PathLike[str]
+_Kind: TypeAlias = Literal["P-256", "X25519", "ML-KEM-768", "ML-KEM-1024", "ML-KEM-768+P-256", "X-Wing"]
+_Mode: TypeAlias = Literal["hybrid", "ecc", "pqc"] | _Kind
 _Progress: TypeAlias = Callable[[int], object]
 _Recipient: TypeAlias = PublicKey | PrivateKey | Passphrase | Session | str | bytes
 _To: TypeAlias = _Recipient | Iterable[_Recipient]
@@ -41,7 +45,7 @@ class StoppedError(Error): ...
 @final
 class PrivateKey:
     @staticmethod
-    def generate(mode: str = "hybrid") -> PrivateKey: ...
+    def generate(mode: _Mode = "hybrid") -> PrivateKey: ...
     @staticmethod
     def read(text: str | Buffer, passphrase: Passphrase | None = None) -> PrivateKey: ...
     def to_pem(self, passphrase: Passphrase | None = None) -> bytes: ...
@@ -60,7 +64,7 @@ class PublicKey:
     @property
     def fingerprint(self) -> str: ...
     @property
-    def kind(self) -> str: ...
+    def kind(self) -> _Kind: ...
 
 @final
 class Passphrase:
@@ -71,16 +75,33 @@ class Session:
     def __new__(cls, passphrase: Passphrase) -> Session: ...
 
 def seal(
-    data: Buffer, to: _To, *, age: bool = False, hide_length: bool = False, allow_mixed: bool = False
+    data: Buffer,
+    to: _To,
+    *,
+    age: bool = False,
+    hide_length: bool = False,
+    allow_mixed: bool = False,
+    progress: _Progress | None = None,
+    threads: int = 0,
 ) -> bytes: ...
-def open(data: Buffer, keys: _Keys) -> bytes: ...
+def open(data: Buffer, keys: _Keys, *, progress: _Progress | None = None, threads: int = 0) -> bytes: ...
 def sealed_length(
     length: int, to: _To, *, age: bool = False, hide_length: bool = False, allow_mixed: bool = False
 ) -> int: ...
 def seal_into(
-    data: Buffer, to: _To, out: Buffer, *, age: bool = False, hide_length: bool = False, allow_mixed: bool = False
+    data: Buffer,
+    to: _To,
+    out: Buffer,
+    *,
+    age: bool = False,
+    hide_length: bool = False,
+    allow_mixed: bool = False,
+    progress: _Progress | None = None,
+    threads: int = 0,
 ) -> int: ...
-def open_into(data: Buffer, keys: _Keys, out: Buffer) -> int: ...
+def open_into(
+    data: Buffer, keys: _Keys, out: Buffer, *, progress: _Progress | None = None, threads: int = 0
+) -> int: ...
 def seal_file(
     input: _Path,
     output: _Path,
@@ -105,6 +126,13 @@ def seal_folder(
     allow_mixed: bool = False,
     progress: _Progress | None = None,
 ) -> list[str]: ...
-def open_folder(input: _Path, folder: _Path, keys: _Keys, *, progress: _Progress | None = None) -> None: ...
+def open_folder(
+    input: _Path,
+    folder: _Path,
+    keys: _Keys,
+    *,
+    only: _Path | Sequence[_Path] | None = None,
+    progress: _Progress | None = None,
+) -> None: ...
 def list_folder(input: _Path, keys: _Keys) -> list[Entry]: ...
 def random_bytes(length: int) -> bytes: ...

@@ -1,17 +1,44 @@
 """The description of sealed files."""
 
-from typing import Literal, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 from deadpan._native import inspect as _inspect
 
 
 class Entry(TypedDict):
-    """An entry of a sealed folder."""
+    """An entry of a sealed folder. ``modified`` is in seconds since 1970."""
 
     path: str
     kind: Literal["file", "folder", "other"]
     size: int
     mode: int
+    modified: float
+
+
+class RecipientInfo(TypedDict):
+    """A recipient in a header. A key has ``kind`` and ``kem``, and a passphrase may have the cost of its hash."""
+
+    type: Literal["key", "passphrase", "other"]
+    kind: NotRequired[str]
+    kem: NotRequired[int]
+    memory: NotRequired[int]
+    passes: NotRequired[int]
+    lanes: NotRequired[int]
+
+
+class Description(TypedDict):
+    """The result of `inspect`. The items from ``kind`` on are there if a key was given."""
+
+    format: Literal["deadpan", "age"]
+    length: int
+    header_length: int
+    signed: bool
+    recipients: list[RecipientInfo]
+    kind: NotRequired[Literal["bytes", "file", "folder"]]
+    name: NotRequired[str | None]
+    modified: NotRequired[float | None]
+    mode: NotRequired[int | None]
+    hides_length: NotRequired[bool]
 
 
 def inspect(path, keys=None):

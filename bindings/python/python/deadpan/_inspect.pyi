@@ -1,4 +1,4 @@
-from typing import Any, Literal, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 from deadpan import _Keys, _Path
 
@@ -7,5 +7,26 @@ class Entry(TypedDict):
     kind: Literal["file", "folder", "other"]
     size: int
     mode: int
+    modified: float
 
-def inspect(path: _Path, keys: _Keys | None = None) -> dict[str, Any]: ...
+class RecipientInfo(TypedDict):
+    type: Literal["key", "passphrase", "other"]
+    kind: NotRequired[str]
+    kem: NotRequired[int]
+    memory: NotRequired[int]
+    passes: NotRequired[int]
+    lanes: NotRequired[int]
+
+class Description(TypedDict):
+    format: Literal["deadpan", "age"]
+    length: int
+    header_length: int
+    signed: bool
+    recipients: list[RecipientInfo]
+    kind: NotRequired[Literal["bytes", "file", "folder"]]
+    name: NotRequired[str | None]
+    modified: NotRequired[float | None]
+    mode: NotRequired[int | None]
+    hides_length: NotRequired[bool]
+
+def inspect(path: _Path, keys: _Keys | None = None) -> Description: ...
