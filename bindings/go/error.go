@@ -14,8 +14,8 @@ import (
 //	if errors.Is(err, deadpan.ErrTampered) {
 //
 // Some codes are special cases of others: [ErrTruncated] and [ErrSignature] are also [ErrTampered], [ErrPassphrase] and
-// [ErrCostly] are also [ErrNoKey], and [ErrLocked] is also [ErrKey]. [ErrTruncated] is also [io.ErrUnexpectedEOF], [ErrExists] is also [fs.ErrExist], and [ErrClosed]
-// is also [fs.ErrClosed].
+// [ErrCostly] are also [ErrNoKey], and [ErrLocked] is also [ErrKey]. [ErrTruncated] is also
+// [io.ErrUnexpectedEOF], [ErrExists] is also [fs.ErrExist], and [ErrClosed] is also [fs.ErrClosed].
 type Code int32
 
 // The codes of libdeadpan. They stay the same in all versions.

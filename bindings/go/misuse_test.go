@@ -57,7 +57,8 @@ func TestNil(t *testing.T) {
 	}
 	// Each function that takes keys.
 	identities := map[string]deadpan.Identity{
-		"key 1 is nil": nil, "a private key is nil": noKey, "a passphrase is nil": noPassphrase, "a session is nil": noSession,
+		"key 1 is nil": nil, "a private key is nil": noKey,
+		"a passphrase is nil": noPassphrase, "a session is nil": noSession,
 	}
 	for name, nothing := range identities {
 		for _, options := range []*deadpan.OpenOptions{nil, {MaxCost: deadpan.MaxCost{Memory: 1, Passes: 1}}} {

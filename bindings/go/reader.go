@@ -45,7 +45,8 @@ func NewReader(r io.ReaderAt, size int64, options *OpenOptions, keys ...Identity
 	if size < 0 {
 		return nil, wrong("the size %d is negative", size)
 	}
-	return newReader(&source{reader: r}, options, keys, func(list abi.Handle, user uintptr, reader, err *abi.Handle) int32 {
+	from := &source{reader: r}
+	return newReader(from, options, keys, func(list abi.Handle, user uintptr, reader, err *abi.Handle) int32 {
 		return abi.ReaderNewAt(list, user, uint64(size), reader, err)
 	})
 }

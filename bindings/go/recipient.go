@@ -54,9 +54,9 @@ type OpenOptions struct {
 	Progress func(done int64)
 }
 
-// A MaxCost limits what trying a [Passphrase] or [Session] may cost. Sealed data tell their cost; data that ask for more
-// give [ErrCostly] before any work is done. The zero value stands for the library's limit: 2.5 GiB and 3 passes. The cost
-// of data that this package seals is 256 MiB and 3 passes, which is MaxCost{256 << 10, 3}.
+// A MaxCost limits what trying a [Passphrase] or [Session] may cost. Sealed data tell their cost; data that ask for
+// more give [ErrCostly] before any work is done. The zero value stands for the library's limit: 2.5 GiB and 3 passes.
+// The cost of data that this package seals is 256 MiB and 3 passes, which is MaxCost{256 << 10, 3}.
 type MaxCost struct {
 	// Memory is the most memory, in KiB.
 	Memory uint32

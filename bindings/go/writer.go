@@ -15,9 +15,9 @@ const stretch = 256 << 10
 // A Writer seals what is written to it, and writes the result to another writer, in the same goroutine. It is an
 // [io.WriteCloser].
 //
-// Finish seals the end, and nothing else does. Close without Finish before it cuts the result short, so that it does not
-// open, and returns [ErrUnfinished]. So half of the data never looks like all of it, also after an early return or a
-// panic:
+// Finish seals the end, and nothing else does. Close without Finish before it cuts the result short, so that it does
+// not open, and returns [ErrUnfinished]. So half of the data never looks like all of it, also after an early return or
+// a panic:
 //
 //	defer w.Close()
 //	if _, err := io.Copy(w, data); err != nil {
