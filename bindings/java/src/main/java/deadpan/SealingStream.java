@@ -140,7 +140,7 @@ public final class SealingStream extends OutputStream implements WritableByteCha
      * Seals the end, and flushes the other stream. After this method has returned, the sealed data
      * are complete, and nothing more can be written. Does nothing if the stream is finished.
      *
-     * @throws IOException if the end cannot be written; then the sealed data do not open
+     * @throws IOException if the end cannot be written; then the sealed data may be cut short
      */
     public void finish() throws IOException {
         enter();
@@ -223,25 +223,32 @@ public final class SealingStream extends OutputStream implements WritableByteCha
         try {
             isLate |= isFinished && data.byteSize() > 0;
             check();
-            if (data.byteSize() <= ROOM - filled) {
-                add(data);
-            } else {
-                push();
-                for (long done = 0; done < data.byteSize(); ) {
-                    MemorySegment rest = data.asSlice(done);
-                    if (rest.isNative()) {
-                        seal(rest);
-                        break;
-                    }
-                    long piece = Math.min(ROOM, rest.byteSize());
-                    add(rest.asSlice(0, piece));
-                    push();
-                    done += piece;
-                }
-            }
+            // Whatever is thrown: what follows would have a gap before it.
+            isFailed = true;
+            take(data);
+            isFailed = false;
         } finally {
             Reference.reachabilityFence(this);
             lock.unlock();
+        }
+    }
+
+    private void take(MemorySegment data) throws IOException {
+        if (data.byteSize() <= ROOM - filled) {
+            add(data);
+            return;
+        }
+        push();
+        for (long done = 0; done < data.byteSize(); ) {
+            MemorySegment rest = data.asSlice(done);
+            if (rest.isNative()) {
+                seal(rest);
+                break;
+            }
+            long piece = Math.min(ROOM, rest.byteSize());
+            add(rest.asSlice(0, piece));
+            push();
+            done += piece;
         }
     }
 

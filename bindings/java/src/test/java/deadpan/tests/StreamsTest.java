@@ -39,6 +39,7 @@ import java.io.PipedInputStream;
 import java.io.PipedOutputStream;
 import java.io.PrintStream;
 import java.io.PrintWriter;
+import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.ClosedChannelException;
@@ -431,6 +432,21 @@ class StreamsTest {
         assertThrows(
                 IndexOutOfBoundsException.class,
                 () -> SEALER.newOutputStream(out).write(much, 1, much.length));
+    }
+
+    @Test
+    void dataThatCannotBeReadLeaveNoGap() throws IOException {
+        var out = new ByteArrayOutputStream();
+        SealingStream stream = SEALER.newOutputStream(out);
+        ByteBuffer freed;
+        try (Arena arena = Arena.ofConfined()) {
+            freed = arena.allocate(1000).asByteBuffer();
+        }
+        assertThrows(IllegalStateException.class, () -> stream.write(freed));
+        assertThrows(IOException.class, () -> stream.write(1));
+        assertThrows(IOException.class, stream::finish);
+        assertThrows(UnfinishedException.class, stream::close);
+        isCutShort(out);
     }
 
     @Test
