@@ -51,7 +51,7 @@ func AppendSeal(ctx context.Context, dst, plain []byte, options *SealOptions, to
 //
 // The room behind dst and sealed must not share memory. After an error, dst is returned as it was.
 func AppendOpen(ctx context.Context, dst, sealed []byte, options *OpenOptions, keys ...Identity) ([]byte, error) {
-	list, err := opening(keys)
+	list, err := opening(options, keys)
 	if err != nil {
 		return dst, err
 	}

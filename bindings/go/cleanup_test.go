@@ -43,7 +43,7 @@ func forget(t *testing.T) map[string]func() bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reader, err := NewReader(bytes.NewReader(sealed), int64(len(sealed)), key)
+	reader, err := NewReader(bytes.NewReader(sealed), int64(len(sealed)), nil, key)
 	if err != nil {
 		t.Fatal(err)
 	}

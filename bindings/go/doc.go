@@ -12,6 +12,7 @@
 // The package finds libdeadpan while the program runs: by the environment variable DEADPAN_LIBRARY, which holds a path,
 // or else where the system looks for libraries. It needs no C compiler, and programs can be cross-compiled. If there is
 // no library, functions return [ErrLibrary], with a text that tells how to get one; those that return no error panic.
+// The same holds on systems other than Linux and macOS of 64 bits, where the package compiles.
 //
 // With the build tag deadpan_cgo, the linker connects the library instead. A call costs a tenth of a microsecond
 // without the tag, and a third of that with it.

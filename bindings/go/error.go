@@ -2,6 +2,7 @@ package deadpan
 
 import (
 	"fmt"
+	"io"
 	"io/fs"
 	"syscall"
 
@@ -13,27 +14,29 @@ import (
 //	if errors.Is(err, deadpan.ErrTampered) {
 //
 // Some codes are special cases of others: [ErrTruncated] and [ErrSignature] are also [ErrTampered], [ErrPassphrase] and
-// [ErrCostly] are also [ErrNoKey], and [ErrLocked] is also [ErrKey]. [ErrExists] is also [fs.ErrExist], and [ErrClosed]
-// is also [fs.ErrClosed].
+// [ErrCostly] are also [ErrNoKey], and [ErrLocked] is also [ErrKey]. [ErrTruncated] is also
+// [io.ErrUnexpectedEOF], [ErrExists] is also [fs.ErrExist], and [ErrClosed] is also [fs.ErrClosed].
 type Code int32
 
 // The codes of libdeadpan. They stay the same in all versions.
 const (
-	ErrLibrary   Code = abi.Missing // libdeadpan cannot be loaded
-	ErrArgument  Code = 1           // an argument is not possible
-	ErrRoom      Code = 2           // a buffer is too small
-	ErrClosed    Code = 3           // the key, passphrase, session, reader or writer was closed
-	ErrBusy      Code = 4           // another goroutine uses the writer
-	ErrStopped   Code = 5           // stopped by the context
-	ErrFault     Code = 6           // a fault in Deadpan; please report it
-	ErrExists    Code = 7           // the output exists already
-	ErrNotSealed Code = 10          // not a sealed file
-	ErrNewer     Code = 11          // sealed by a newer version
-	ErrTruncated Code = 12          // the sealed data end too early
-	ErrTampered  Code = 13          // the sealed data are damaged, or were changed after sealing
-	ErrLimit     Code = 14          // the sealed data ask for more than is allowed
-	ErrSignature Code = 15          // a signature is wrong or missing
-	ErrEncoding  Code = 16          // the text or the padding is not valid
+	ErrLibrary    Code = abi.Missing    // libdeadpan cannot be loaded
+	ErrUnfinished Code = abi.Unfinished // a writer was closed before Finish: the sealed data are cut short
+
+	ErrArgument  Code = 1  // an argument is not possible
+	ErrRoom      Code = 2  // a buffer is too small
+	ErrClosed    Code = 3  // the key, passphrase, session, reader or writer was closed
+	ErrBusy      Code = 4  // another goroutine uses the writer
+	ErrStopped   Code = 5  // stopped by the context
+	ErrFault     Code = 6  // a fault in Deadpan; please report it
+	ErrExists    Code = 7  // the output exists already
+	ErrNotSealed Code = 10 // not a sealed file
+	ErrNewer     Code = 11 // sealed by a newer version
+	ErrTruncated Code = 12 // the sealed data end too early
+	ErrTampered  Code = 13 // the sealed data are damaged, or were changed after sealing
+	ErrLimit     Code = 14 // the sealed data ask for more than is allowed
+	ErrSignature Code = 15 // a signature is wrong or missing
+	ErrEncoding  Code = 16 // the text or the padding is not valid
 
 	ErrNoKey      Code = 20 // no key opens it
 	ErrPassphrase Code = 21 // the passphrase is wrong
@@ -52,8 +55,11 @@ func (c Code) Error() string {
 }
 
 func (c Code) message() string {
-	if c == ErrLibrary {
+	switch c {
+	case ErrLibrary:
 		return "libdeadpan cannot be loaded"
+	case ErrUnfinished:
+		return "the sealed data are cut short and do not open: the writer was closed before Finish"
 	}
 	if text := abi.Message(int32(c)); text != "" {
 		return text
@@ -61,10 +67,12 @@ func (c Code) message() string {
 	return fmt.Sprintf("error %d", int32(c))
 }
 
-// Is reports whether the code is a special case of another code or of an error of [fs].
+// Is reports whether the code is a special case of another code, or an error of [fs] or [io].
 func (c Code) Is(target error) bool {
 	switch c {
-	case ErrTruncated, ErrSignature:
+	case ErrTruncated:
+		return target == ErrTampered || target == io.ErrUnexpectedEOF
+	case ErrSignature:
 		return target == ErrTampered
 	case ErrPassphrase, ErrCostly:
 		return target == ErrNoKey

@@ -75,15 +75,15 @@ func ExampleWriter() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	defer writer.Close() // without Finish before, this cuts the sealed data short
 	if _, err := io.WriteString(writer, "first line\nsecond line\n"); err != nil {
-		writer.Abandon()
 		log.Fatal(err)
 	}
-	if err := writer.Close(); err != nil {
+	if err := writer.Finish(); err != nil {
 		log.Fatal(err)
 	}
 
-	reader, err := deadpan.NewReader(bytes.NewReader(sealed.Bytes()), int64(sealed.Len()), key)
+	reader, err := deadpan.NewReader(bytes.NewReader(sealed.Bytes()), int64(sealed.Len()), nil, key)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -38,7 +38,7 @@ func sealPath(
 func openPath(
 	ctx context.Context, input, output string, options *OpenOptions, keys []Identity, call pathCall,
 ) error {
-	list, err := opening(keys)
+	list, err := opening(options, keys)
 	if err != nil {
 		return err
 	}

@@ -89,7 +89,7 @@ func TestFoldersComeBack(t *testing.T) {
 	same(t, must(os.ReadFile(in("back/link")))(t), []byte("straight face"))
 
 	kinds := map[string]deadpan.EntryKind{}
-	for _, entry := range must(deadpan.ListFolder(ctx, in("sealed"), key))(t) {
+	for _, entry := range must(deadpan.ListFolder(ctx, in("sealed"), nil, key))(t) {
 		kinds[entry.Path] = entry.Kind
 		if entry.Kind == deadpan.EntryFile && entry.Size != 13 {
 			t.Fatalf("the size is wrong: %v", entry)
@@ -110,13 +110,13 @@ func TestFoldersComeBack(t *testing.T) {
 	wants(t, deadpan.OpenFile(ctx, in("sealed"), in("x"), nil, key), deadpan.ErrArgument)
 	wants(t, deadpan.SealFolder(ctx, in("missing"), in("x"), nil, key.Public()), fs.ErrNotExist)
 	wants(t, deadpan.SealFolder(ctx, in("sealed"), in("x"), nil, key.Public()), deadpan.ErrArgument)
-	_, err := deadpan.ListFolder(ctx, in("sealed"), other())
+	_, err := deadpan.ListFolder(ctx, in("sealed"), nil, other())
 	wants(t, err, deadpan.ErrNoKey)
-	_, err = deadpan.ListFolder(ctx, in("missing"), key)
+	_, err = deadpan.ListFolder(ctx, in("missing"), nil, key)
 	wants(t, err, fs.ErrNotExist)
 	stopped, stop := context.WithCancel(ctx)
 	stop()
-	_, err = deadpan.ListFolder(stopped, in("sealed"), key)
+	_, err = deadpan.ListFolder(stopped, in("sealed"), nil, key)
 	wants(t, err, context.Canceled)
 	wants(t, err, deadpan.ErrStopped)
 	if left := names(t, folder); !slices.Equal(left, []string{"back", "sealed", "things"}) {
@@ -131,7 +131,7 @@ func TestInspect(t *testing.T) {
 	check(t, os.Chtimes(plain, when, when))
 	sealed := filepath.Join(folder, "sealed")
 	check(t, deadpan.SealFile(ctx, plain, sealed, nil, key.Public(), other().Public()))
-	info := must(deadpan.Inspect(sealed))(t)
+	info := must(deadpan.Inspect(sealed, nil))(t)
 	size := must(os.Stat(sealed))(t).Size()
 	if info.Format != "deadpan" || info.Length != size || info.HeaderLength >= size || info.Signed || info.Kind != "" {
 		t.Fatalf("wrongly described: %s", info.Raw)
@@ -140,20 +140,20 @@ func TestInspect(t *testing.T) {
 	if !slices.Equal(info.Recipients, []deadpan.InfoRecipient{key1, key1}) {
 		t.Fatalf("wrong recipients: %v", info.Recipients)
 	}
-	info = must(deadpan.Inspect(sealed, key))(t)
+	info = must(deadpan.Inspect(sealed, nil, key))(t)
 	if info.Kind != "file" || info.Name != "plain" || info.Mode != 0o600 || !info.Modified.Equal(when) {
 		t.Fatalf("wrongly described: %s", info.Raw)
 	}
-	_, err := deadpan.Inspect(sealed, generate(deadpan.P256))
+	_, err := deadpan.Inspect(sealed, nil, generate(deadpan.P256))
 	wants(t, err, deadpan.ErrNoKey)
-	_, err = deadpan.Inspect(plain)
+	_, err = deadpan.Inspect(plain, nil)
 	wants(t, err, deadpan.ErrNotSealed)
-	_, err = deadpan.Inspect(filepath.Join(folder, "missing"))
+	_, err = deadpan.Inspect(filepath.Join(folder, "missing"), nil)
 	wants(t, err, fs.ErrNotExist)
 
 	secret := filepath.Join(folder, "secret")
 	check(t, deadpan.SealFile(ctx, plain, secret, nil, passphrase(t, "correct horse")))
-	if cost := must(deadpan.Inspect(secret))(t).Recipients[0]; cost.Type != "passphrase" || cost.Memory == 0 {
+	if cost := must(deadpan.Inspect(secret, nil))(t).Recipients[0]; cost.Type != "passphrase" || cost.Memory == 0 {
 		t.Fatalf("wrongly described: %v", cost)
 	}
 	// So many recipients that the first buffer is too small.
@@ -163,7 +163,7 @@ func TestInspect(t *testing.T) {
 	}
 	many := filepath.Join(folder, "many")
 	check(t, deadpan.SealFile(ctx, plain, many, nil, to...))
-	if info := must(deadpan.Inspect(many))(t); len(info.Recipients) != 200 {
+	if info := must(deadpan.Inspect(many, nil))(t); len(info.Recipients) != 200 {
 		t.Fatalf("%d recipients", len(info.Recipients))
 	}
 }

@@ -55,14 +55,14 @@ type Entry struct {
 }
 
 // ListFolder lists the entries of a sealed folder. It reads the index only, and not the files.
-func ListFolder(ctx context.Context, input string, keys ...Identity) ([]Entry, error) {
+func ListFolder(ctx context.Context, input string, options *OpenOptions, keys ...Identity) ([]Entry, error) {
 	if ctx == nil {
 		return nil, wrong("the context is nil")
 	}
 	if err := checkPaths(input); err != nil {
 		return nil, err
 	}
-	list, err := opening(keys)
+	list, err := opening(options, keys)
 	if err != nil {
 		return nil, err
 	}

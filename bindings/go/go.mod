@@ -1,5 +1,5 @@
 module deadpan
 
-go 1.26
+go 1.25.0
 
 require github.com/ebitengine/purego v0.11.3

@@ -46,14 +46,14 @@ type InfoRecipient struct {
 }
 
 // Inspect describes a sealed file: what everybody can see, and with a key that opens it also its name, time and mode.
-func Inspect(input string, keys ...Identity) (*Info, error) {
+func Inspect(input string, options *OpenOptions, keys ...Identity) (*Info, error) {
 	if err := checkPaths(input); err != nil {
 		return nil, err
 	}
 	var list list
 	if len(keys) > 0 {
 		var err error
-		if list, err = opening(keys); err != nil {
+		if list, err = opening(options, keys); err != nil {
 			return nil, err
 		}
 	}

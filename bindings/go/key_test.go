@@ -1,7 +1,11 @@
 package deadpan_test
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"io"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -28,6 +32,13 @@ func TestKeysAreWrittenAndRead(t *testing.T) {
 			same(t, must(deadpan.Open(sealed, again))(t), []byte("straight face"))
 			if !again.Public().Equal(public) || public.Equal(other().Public()) || public.Equal(7) {
 				t.Fatal("keys are compared wrongly")
+			}
+			if !again.Equal(key) || !key.Equal(key) || key.Equal(generate(kind)) || key.Equal(public) {
+				t.Fatal("private keys are compared wrongly")
+			}
+			check(t, again.Close())
+			if again.Equal(key) || key.Equal(again) || !again.Equal(again) {
+				t.Fatal("a key that was closed is compared wrongly")
 			}
 
 			parsed := must(deadpan.ParsePublicKey(must(public.PEM())(t)))(t)
@@ -119,4 +130,31 @@ func TestPassphrasesAndSessions(t *testing.T) {
 	wants(t, err, deadpan.ErrNoKey)
 	_, err = deadpan.NewPassphrase(nil)
 	wants(t, err, deadpan.ErrArgument)
+}
+
+// Sealed data tell the cost of a try, so a stranger may ask for too much.
+func TestTheCostOfPassphrasesHasALimit(t *testing.T) {
+	secret, folder := passphrase(t, "correct horse"), t.TempDir()
+	sealed := must(deadpan.Seal([]byte("face"), secret))(t)
+	path := filepath.Join(folder, "sealed")
+	write(t, folder, "sealed", sealed)
+	low := &deadpan.OpenOptions{MaxCost: deadpan.MaxCost{Memory: 256<<10 - 1, Passes: 64}}
+	for name, use := range map[string]func() error{
+		"AppendOpen": func() error { _, err := deadpan.AppendOpen(ctx, nil, sealed, low, secret); return err },
+		"OpenFile":   func() error { return deadpan.OpenFile(ctx, path, path+".plain", low, secret) },
+		"OpenStream": func() error { return deadpan.OpenStream(ctx, io.Discard, bytes.NewReader(sealed), low, secret) },
+		"ListFolder": func() error { _, err := deadpan.ListFolder(ctx, path, low, secret); return err },
+		"Inspect":    func() error { _, err := deadpan.Inspect(path, low, secret); return err },
+		"OpenReader": func() error { _, err := deadpan.OpenReader(path, low, secret); return err },
+		"NewReader": func() error {
+			_, err := deadpan.NewReader(bytes.NewReader(sealed), int64(len(sealed)), low, secret)
+			return err
+		},
+	} {
+		if err := use(); !errors.Is(err, deadpan.ErrCostly) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	enough := &deadpan.OpenOptions{MaxCost: deadpan.MaxCost{Memory: 256 << 10, Passes: 3}}
+	same(t, must(deadpan.AppendOpen(ctx, nil, sealed, enough, shared(), secret))(t), []byte("face"))
 }

@@ -55,10 +55,43 @@ func TestNil(t *testing.T) {
 			t.Errorf("%v, and not: %s", err, name)
 		}
 	}
+	// Each function that takes keys.
+	identities := map[string]deadpan.Identity{
+		"key 1 is nil": nil, "a private key is nil": noKey,
+		"a passphrase is nil": noPassphrase, "a session is nil": noSession,
+	}
+	for name, nothing := range identities {
+		for _, options := range []*deadpan.OpenOptions{nil, {MaxCost: deadpan.MaxCost{Memory: 1, Passes: 1}}} {
+			for function, use := range map[string]func() error{
+				"Open":       func() error { _, err := deadpan.Open(nil, nothing); return err },
+				"AppendOpen": func() error { _, err := deadpan.AppendOpen(ctx, nil, nil, options, nothing); return err },
+				"OpenFile":   func() error { return deadpan.OpenFile(ctx, path, path, options, nothing) },
+				"OpenFolder": func() error { return deadpan.OpenFolder(ctx, path, path, options, nothing) },
+				"ListFolder": func() error { _, err := deadpan.ListFolder(ctx, path, options, nothing); return err },
+				"Inspect":    func() error { _, err := deadpan.Inspect(path, options, nothing); return err },
+				"OpenReader": func() error { _, err := deadpan.OpenReader(path, options, nothing); return err },
+				"NewReader": func() error {
+					_, err := deadpan.NewReader(strings.NewReader(""), 0, options, nothing)
+					return err
+				},
+				"OpenStream": func() error {
+					return deadpan.OpenStream(ctx, io.Discard, strings.NewReader(""), options, nothing)
+				},
+			} {
+				err := use()
+				if !errors.Is(err, deadpan.ErrArgument) || !strings.Contains(err.Error(), name) {
+					t.Errorf("%s: %v, and not: %s", function, err, name)
+				}
+			}
+		}
+	}
+	if noKey.Equal(noKey) || noKey.Equal(key) || key.Equal(noKey) || key.Equal(nil) {
+		t.Fatal("nil is a key")
+	}
 	for _, closer := range []io.Closer{noKey, noPassphrase, noSession, noReader, new(deadpan.PrivateKey)} {
 		check(t, closer.Close())
 	}
-	noWriter.Abandon()
+	wants(t, noWriter.Close(), deadpan.ErrArgument)
 	if noKey.Public() != nil || noPublic.Kind() != 0 || noPublic.Equal(noPublic) || noReader.Size() != 0 {
 		t.Fatal("nil is something")
 	}
@@ -130,7 +163,7 @@ func TestKeysThatAreClosedInUse(t *testing.T) {
 
 func TestErrorsThatAreWrapped(t *testing.T) {
 	for code, also := range map[deadpan.Code][]error{
-		deadpan.ErrTruncated:  {deadpan.ErrTampered},
+		deadpan.ErrTruncated:  {deadpan.ErrTampered, io.ErrUnexpectedEOF},
 		deadpan.ErrSignature:  {deadpan.ErrTampered},
 		deadpan.ErrPassphrase: {deadpan.ErrNoKey},
 		deadpan.ErrCostly:     {deadpan.ErrNoKey},
@@ -165,12 +198,12 @@ func TestAReaderThatIsANilPointerPanicsOnTheCallersSide(t *testing.T) {
 	} {
 		func() {
 			defer func() { _ = recover() }()
-			if _, err := deadpan.NewReader(reader, 1000, key); err == nil {
+			if _, err := deadpan.NewReader(reader, 1000, nil, key); err == nil {
 				t.Errorf("%s: no error", name)
 			}
 		}()
 	}
 	// The library still works.
 	sealed := must(deadpan.Seal([]byte("face"), key.Public()))(t)
-	check(t, must(deadpan.NewReader(bytes.NewReader(sealed), int64(len(sealed)), key))(t).Close())
+	check(t, must(deadpan.NewReader(bytes.NewReader(sealed), int64(len(sealed)), nil, key))(t).Close())
 }

@@ -1,6 +1,7 @@
 package deadpan
 
 import (
+	"crypto"
 	"runtime"
 
 	"deadpan/internal/abi"
@@ -105,6 +106,26 @@ func (k *PrivateKey) write(form int32, passphrase abi.Handle) ([]byte, error) {
 	return fill(nil, textRoom, func(room []byte, length *int, err *abi.Handle) int32 {
 		return abi.PrivateKeyWrite(k.handle, form, passphrase, room, length, err)
 	})
+}
+
+// Equal reports whether the other key is the same private key, in constant time. A key that was closed equals itself
+// only.
+func (k *PrivateKey) Equal(other crypto.PrivateKey) bool {
+	key, ok := other.(*PrivateKey)
+	if !ok || k == nil || key == nil {
+		return false
+	}
+	if k == key {
+		return true
+	}
+	if k.held.check() != nil || key.held.check() != nil {
+		return false
+	}
+	defer runtime.KeepAlive(k)
+	defer runtime.KeepAlive(key)
+	var equal int32
+	err := run(func(err *abi.Handle) int32 { return abi.PrivateKeyEqual(k.handle, key.handle, &equal, err) })
+	return err == nil && equal == 1
 }
 
 // String returns the kind and the fingerprint of the public key, and nothing secret.

@@ -89,8 +89,8 @@ func TestTenThousandCallsDoNotGrow(t *testing.T) {
 				continue
 			}
 			writer := must(deadpan.NewWriter(io.Discard, nil, key.Public()))(t)
-			check(t, writer.Close())
-			reader := must(deadpan.NewReader(strings.NewReader(string(sealed)), int64(len(sealed)), key))(t)
+			check(t, writer.Finish())
+			reader := must(deadpan.NewReader(strings.NewReader(string(sealed)), int64(len(sealed)), nil, key))(t)
 			check(t, reader.Close())
 			check(t, deadpan.OpenStream(ctx, io.Discard, strings.NewReader(string(sealed)), nil, key))
 		}
@@ -154,7 +154,7 @@ func TestTheCommandLineInTheRing(t *testing.T) {
 	file := must(os.Create(in("written")))(t)
 	writer := must(deadpan.NewWriter(file, nil, key.Public()))(t)
 	must(writer.Write(plain))(t)
-	check(t, writer.Close())
+	check(t, writer.Finish())
 	check(t, file.Close())
 	run("open", "-i", "key", "-o", "written.opened", "written")
 	same(t, must(os.ReadFile(in("written.opened")))(t), plain)

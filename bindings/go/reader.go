@@ -28,32 +28,34 @@ type Reader struct {
 }
 
 // OpenReader opens a sealed file for reading at any place.
-func OpenReader(input string, keys ...Identity) (*Reader, error) {
+func OpenReader(input string, options *OpenOptions, keys ...Identity) (*Reader, error) {
 	if err := checkPaths(input); err != nil {
 		return nil, err
 	}
-	return newReader(new(source), keys, func(list abi.Handle, _ uintptr, reader, err *abi.Handle) int32 {
+	return newReader(new(source), options, keys, func(list abi.Handle, _ uintptr, reader, err *abi.Handle) int32 {
 		return abi.ReaderNew(list, input, reader, err)
 	})
 }
 
 // NewReader reads sealed data of a size from r. It does not close r, and uses it until the Reader is closed.
-func NewReader(r io.ReaderAt, size int64, keys ...Identity) (*Reader, error) {
+func NewReader(r io.ReaderAt, size int64, options *OpenOptions, keys ...Identity) (*Reader, error) {
 	if r == nil {
 		return nil, wrong("the reader is nil")
 	}
 	if size < 0 {
 		return nil, wrong("the size %d is negative", size)
 	}
-	return newReader(&source{reader: r}, keys, func(list abi.Handle, user uintptr, reader, err *abi.Handle) int32 {
+	from := &source{reader: r}
+	return newReader(from, options, keys, func(list abi.Handle, user uintptr, reader, err *abi.Handle) int32 {
 		return abi.ReaderNewAt(list, user, uint64(size), reader, err)
 	})
 }
 
 func newReader(
-	source *source, keys []Identity, call func(list abi.Handle, user uintptr, reader, err *abi.Handle) int32,
+	source *source, options *OpenOptions, keys []Identity,
+	call func(list abi.Handle, user uintptr, reader, err *abi.Handle) int32,
 ) (*Reader, error) {
-	list, err := opening(keys)
+	list, err := opening(options, keys)
 	if err != nil {
 		return nil, err
 	}

@@ -17,14 +17,14 @@ func TestReadAtAndSeek(t *testing.T) {
 	key, plain := shared(), data(1_000_000)
 	sealed := must(deadpan.Seal(plain, key.Public()))(t)
 	path := write(t, t.TempDir(), "sealed", sealed)
-	fromPath := must(deadpan.OpenReader(path, key))(t)
+	fromPath := must(deadpan.OpenReader(path, nil, key))(t)
 	file := must(os.Open(path))(t)
 	defer file.Close()
 	for name, reader := range map[string]*deadpan.Reader{
 		"path":   fromPath,
-		"file":   must(deadpan.NewReader(file, int64(len(sealed)), key))(t),
-		"memory": must(deadpan.NewReader(bytes.NewReader(sealed), int64(len(sealed)), key))(t),
-		"other":  must(deadpan.NewReader(readerAt(bytes.NewReader(sealed).ReadAt), int64(len(sealed)), key))(t),
+		"file":   must(deadpan.NewReader(file, int64(len(sealed)), nil, key))(t),
+		"memory": must(deadpan.NewReader(bytes.NewReader(sealed), int64(len(sealed)), nil, key))(t),
+		"other":  must(deadpan.NewReader(readerAt(bytes.NewReader(sealed).ReadAt), int64(len(sealed)), nil, key))(t),
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, offset := range []int64{0, 1, 65503, 65504, 65505, 500_000, 999_999, 3} {
@@ -83,21 +83,21 @@ func TestReadersThatFail(t *testing.T) {
 	key, mine := shared(), errors.New("my own error")
 	sealed := must(deadpan.Seal(data(1_000_000), key.Public()))(t)
 	size := int64(len(sealed))
-	_, err := deadpan.NewReader(nil, 5, key)
+	_, err := deadpan.NewReader(nil, 5, nil, key)
 	wants(t, err, deadpan.ErrArgument)
-	_, err = deadpan.NewReader(bytes.NewReader(sealed), -1, key)
+	_, err = deadpan.NewReader(bytes.NewReader(sealed), -1, nil, key)
 	wants(t, err, deadpan.ErrArgument)
-	_, err = deadpan.NewReader(bytes.NewReader(sealed), size-1, key)
+	_, err = deadpan.NewReader(bytes.NewReader(sealed), size-1, nil, key)
 	wants(t, err, deadpan.ErrTruncated)
-	_, err = deadpan.NewReader(bytes.NewReader(sealed), size+1, key)
+	_, err = deadpan.NewReader(bytes.NewReader(sealed), size+1, nil, key)
 	wants(t, err, deadpan.ErrTampered)
-	_, err = deadpan.NewReader(bytes.NewReader(sealed), size, other())
+	_, err = deadpan.NewReader(bytes.NewReader(sealed), size, nil, other())
 	wants(t, err, deadpan.ErrNoKey)
-	_, err = deadpan.NewReader(bytes.NewReader(nil), 0, key)
+	_, err = deadpan.NewReader(bytes.NewReader(nil), 0, nil, key)
 	if err == nil {
 		t.Fatal("nothing opens")
 	}
-	_, err = deadpan.OpenReader(filepath.Join(t.TempDir(), "missing"), key)
+	_, err = deadpan.OpenReader(filepath.Join(t.TempDir(), "missing"), nil, key)
 	wants(t, err, os.ErrNotExist)
 
 	var odd func(buffer []byte, offset int64) (int, error)
@@ -107,7 +107,7 @@ func TestReadersThatFail(t *testing.T) {
 			return odd(buffer, offset)
 		}
 		return good(buffer, offset)
-	}), size, key))(t)
+	}), size, nil, key))(t)
 	part := make([]byte, 10)
 	for name, fails := range map[string]func([]byte, int64) (int, error){
 		"my own error":            func([]byte, int64) (int, error) { return 0, mine },
@@ -151,7 +151,7 @@ func TestReadersThatFail(t *testing.T) {
 	}
 
 	file := must(os.Open(write(t, t.TempDir(), "sealed", sealed)))(t)
-	fromFile := must(deadpan.NewReader(file, size, key))(t)
+	fromFile := must(deadpan.NewReader(file, size, nil, key))(t)
 	check(t, file.Close())
 	_, err = fromFile.ReadAt(part, 500_000)
 	wants(t, err, os.ErrClosed)
@@ -166,7 +166,7 @@ func TestManyGoroutinesInOneReader(t *testing.T) {
 		time.Sleep(time.Millisecond)
 		return bytes.NewReader(sealed).ReadAt(buffer, offset)
 	})
-	reader := must(deadpan.NewReader(slow, int64(len(sealed)), key))(t)
+	reader := must(deadpan.NewReader(slow, int64(len(sealed)), nil, key))(t)
 	failures := make(chan error, 8)
 	for worker := range int64(8) {
 		go func() {

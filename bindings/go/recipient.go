@@ -40,8 +40,11 @@ type SealOptions struct {
 	Progress func(done int64)
 }
 
-// OpenOptions chooses how data are opened. The zero value and nil are good choices.
+// OpenOptions chooses how data are opened. The zero value and nil are good choices. Functions that have no use for an
+// option ignore it: [Inspect] replaces nothing.
 type OpenOptions struct {
+	// MaxCost limits what trying a passphrase may cost. A server that opens files of others needs a low limit.
+	MaxCost MaxCost
 	// Replace lets an output replace another file. Otherwise that is ErrExists.
 	Replace bool
 	// Threads is the number of threads that work. 0 stands for one on each core.
@@ -49,6 +52,23 @@ type OpenOptions struct {
 	// Progress is told how many bytes of data are done: 0 first, then about twenty times a second, and at the end. The
 	// goroutine that called the function calls it.
 	Progress func(done int64)
+}
+
+// A MaxCost limits what trying a [Passphrase] or [Session] may cost. Sealed data tell their cost; data that ask for
+// more give [ErrCostly] before any work is done. The zero value stands for the library's limit: 2.5 GiB and 3 passes.
+// The cost of data that this package seals is 256 MiB and 3 passes, which is MaxCost{256 << 10, 3}.
+type MaxCost struct {
+	// Memory is the most memory, in KiB.
+	Memory uint32
+	// Passes is the most work, as so many passes over Memory. Less memory may have more passes.
+	Passes uint32
+}
+
+func (o *OpenOptions) maxCost() MaxCost {
+	if o == nil {
+		return MaxCost{}
+	}
+	return o.MaxCost
 }
 
 func (o *SealOptions) work() work {
@@ -136,9 +156,10 @@ func sealing(options *SealOptions, to []Recipient) (list, error) {
 	})
 }
 
-// opening returns the library's list of identities.
-func opening(keys []Identity) (list, error) {
-	if len(keys) == 1 && keys[0] != nil {
+// opening returns the library's list of identities, with their limit.
+func opening(options *OpenOptions, keys []Identity) (list, error) {
+	limit := options.maxCost()
+	if len(keys) == 1 && keys[0] != nil && limit == (MaxCost{}) {
 		only, err := keys[0].identity()
 		return list{handle: only.alone}, err
 	}
@@ -155,7 +176,12 @@ func opening(keys []Identity) (list, error) {
 				return err
 			}
 		}
-		return nil
+		if limit == (MaxCost{}) {
+			return nil
+		}
+		return run(func(err *abi.Handle) int32 {
+			return abi.OpeningMaxCost(list, limit.Memory, limit.Passes, err)
+		})
 	})
 }
 

@@ -31,7 +31,7 @@ func SealStream(ctx context.Context, w io.Writer, r io.Reader, options *SealOpti
 // OpenStream opens everything that it reads from r, and writes the data to w. What it has written is authentic, but
 // only after a nil error it is complete. See [SealStream] about r and w.
 func OpenStream(ctx context.Context, w io.Writer, r io.Reader, options *OpenOptions, keys ...Identity) error {
-	list, err := opening(keys)
+	list, err := opening(options, keys)
 	if err != nil {
 		return err
 	}

@@ -67,7 +67,7 @@ func TestAgeVectors(t *testing.T) {
 			opened, err := deadpan.Open(vector.file, vector.keys...)
 			var stream bytes.Buffer
 			streamed := deadpan.OpenStream(ctx, &stream, bytes.NewReader(vector.file), nil, vector.keys...)
-			_, seekable := deadpan.NewReader(bytes.NewReader(vector.file), int64(len(vector.file)), vector.keys...)
+			_, seekable := deadpan.NewReader(bytes.NewReader(vector.file), int64(len(vector.file)), nil, vector.keys...)
 			if vector.about["expect"] == "success" {
 				check(t, errors.Join(err, streamed, seekable))
 				same(t, stream.Bytes(), opened)

@@ -28,7 +28,7 @@ func (w work) serve(ctx context.Context, requests <-chan request, call func(work
 	if ctx == nil {
 		return wrong("the context is nil")
 	}
-	if w.threads < 0 || w.threads > math.MaxUint32 {
+	if w.threads < 0 || uint64(w.threads) > math.MaxUint32 {
 		return wrong("%d threads are not possible", w.threads)
 	}
 	if ctx.Err() != nil {

@@ -4,6 +4,7 @@ import (
 	"io"
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"deadpan/internal/abi"
 )
@@ -12,10 +13,17 @@ import (
 const stretch = 256 << 10
 
 // A Writer seals what is written to it, and writes the result to another writer, in the same goroutine. It is an
-// [io.WriteCloser]. Without Close, the result is cut short and does not open: if something fails, call Abandon.
+// [io.WriteCloser].
 //
-// Defer Abandon and end with `return w.Close()`: a deferred Close after an error would make half of the data look like
-// all of it.
+// Finish seals the end, and nothing else does. Close without Finish before it cuts the result short, so that it does
+// not open, and returns [ErrUnfinished]. So half of the data never looks like all of it, also after an early return or
+// a panic:
+//
+//	defer w.Close()
+//	if _, err := io.Copy(w, data); err != nil {
+//		return err
+//	}
+//	return w.Finish()
 type Writer struct {
 	held   resource
 	handle abi.Handle
@@ -25,7 +33,8 @@ type Writer struct {
 
 	lock sync.Mutex
 	// failed is the error of an earlier call: what follows would have a gap before it.
-	failed error
+	failed   error
+	finished atomic.Bool
 }
 
 // sealed is what the library has sealed, and what was not written yet.
@@ -100,32 +109,50 @@ func (w *Writer) Write(bytes []byte) (int, error) {
 	return done, err
 }
 
-// Close seals the end. It does not close the other writer. Closing twice does nothing.
-func (w *Writer) Close() error {
+// Finish seals the end. Only after a nil error the result is complete. It does not close the other writer. Finishing
+// twice does nothing.
+func (w *Writer) Finish() error {
 	if w == nil {
 		return wrong("the writer is nil")
-	}
-	if w.held.closed.Load() {
-		return nil
 	}
 	if !w.lock.TryLock() {
 		return busy()
 	}
 	defer w.lock.Unlock()
-	defer w.held.close()
-	return w.attempt(func() error {
+	if w.finished.Load() {
+		return nil
+	}
+	err := w.attempt(func() error {
 		if err := run(func(err *abi.Handle) int32 { return abi.WriterFinish(w.handle, err) }); err != nil {
 			return err
 		}
 		return w.flush()
 	})
-}
-
-// Abandon closes the writer without an end: the result does not open. After Close it does nothing.
-func (w *Writer) Abandon() {
-	if w != nil {
+	if err == nil {
+		w.finished.Store(true)
 		w.held.close()
 	}
+	return err
+}
+
+// Close frees the writer, and does not wait for another goroutine that uses it. It does not close the other writer.
+// Without a successful Finish before, the result is cut short, and the error is [ErrUnfinished], each time.
+func (w *Writer) Close() error {
+	if w == nil {
+		return wrong("the writer is nil")
+	}
+	if w.finished.Load() {
+		return nil
+	}
+	w.held.close()
+	unfinished := &Error{Code: ErrUnfinished, Text: ErrUnfinished.message()}
+	if w.lock.TryLock() {
+		defer w.lock.Unlock()
+		if w.failed != nil {
+			unfinished.causes = []error{w.failed}
+		}
+	}
+	return unfinished
 }
 
 func busy() error {
@@ -134,6 +161,9 @@ func busy() error {
 
 // attempt does something that must not fail in between, and remembers if it did.
 func (w *Writer) attempt(do func() error) error {
+	if w.finished.Load() {
+		return &Error{Code: ErrClosed, Text: "the writer is finished: write before Finish"}
+	}
 	if err := w.held.check(); err != nil {
 		return err
 	}

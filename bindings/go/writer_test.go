@@ -4,10 +4,12 @@ import (
 	"archive/tar"
 	"archive/zip"
 	"bytes"
+	"compress/gzip"
 	"encoding/gob"
 	"errors"
 	"io"
 	"os"
+	"runtime"
 	"testing"
 	"testing/fstest"
 	"testing/iotest"
@@ -32,11 +34,15 @@ func TestWritersAndReaders(t *testing.T) {
 			count := must(writer.Write(rest[:min(77_777, len(rest))]))(t)
 			rest = rest[count:]
 		}
+		check(t, writer.Finish())
+		check(t, writer.Finish())
 		check(t, writer.Close())
 		check(t, writer.Close())
+		_, err := writer.Write([]byte("more"))
+		wants(t, err, deadpan.ErrClosed)
 		same(t, must(deadpan.Open(sealed.Bytes(), key))(t), plain)
 
-		reader := must(deadpan.NewReader(bytes.NewReader(sealed.Bytes()), int64(sealed.Len()), key))(t)
+		reader := must(deadpan.NewReader(bytes.NewReader(sealed.Bytes()), int64(sealed.Len()), nil, key))(t)
 		if reader.Size() != int64(length) {
 			t.Fatalf("the size is %d, and not %d", reader.Size(), length)
 		}
@@ -54,7 +60,7 @@ func TestWritersAndReaders(t *testing.T) {
 	if count := must(writer.Write(data(2_000_000)))(t); count != 2_000_000 {
 		t.Fatalf("%d bytes were written", count)
 	}
-	check(t, writer.Close())
+	check(t, writer.Finish())
 	same(t, must(deadpan.Open(sealed.Bytes(), key))(t), data(2_000_000))
 }
 
@@ -65,16 +71,74 @@ func TestAWriterWithoutAnEnd(t *testing.T) {
 	must(writer.Write(data(500_000)))(t)
 	_, err := deadpan.Open(sealed.Bytes(), key)
 	wants(t, err, deadpan.ErrTruncated)
-	writer.Abandon()
-	writer.Abandon()
+	wants(t, writer.Close(), deadpan.ErrUnfinished)
+	wants(t, writer.Close(), deadpan.ErrUnfinished)
 	_, err = deadpan.Open(sealed.Bytes(), key)
 	wants(t, err, deadpan.ErrTruncated)
 	_, err = writer.Write([]byte("more"))
 	wants(t, err, deadpan.ErrClosed)
 	wants(t, err, os.ErrClosed)
-	check(t, writer.Close())
+	wants(t, writer.Finish(), deadpan.ErrClosed)
+	wants(t, writer.Close(), deadpan.ErrUnfinished)
 	_, err = deadpan.Open(sealed.Bytes(), key)
 	wants(t, err, deadpan.ErrTruncated)
+	wants(t, err, io.ErrUnexpectedEOF)
+}
+
+// Half of the data must never look like all of it, whatever ends the function that writes.
+func TestHalfOfTheDataIsNeverComplete(t *testing.T) {
+	key, mine := shared(), errors.New("the second half is lost")
+	var closed error
+	for name, fill := range map[string]func(w io.WriteCloser) error{
+		"an early return": func(w io.WriteCloser) (err error) {
+			defer func() { closed = w.Close() }()
+			must(w.Write(data(500_000)))(t)
+			return mine
+		},
+		"a panic": func(w io.WriteCloser) error {
+			defer func() { closed = w.Close() }()
+			must(w.Write(data(500_000)))(t)
+			panic(mine)
+		},
+		"the end of the goroutine": func(w io.WriteCloser) error {
+			defer func() { closed = w.Close() }()
+			must(w.Write(data(500_000)))(t)
+			runtime.Goexit()
+			return nil
+		},
+		"a writer on top": func(w io.WriteCloser) error {
+			top := gzip.NewWriter(w)
+			must(top.Write(data(500_000)))(t)
+			closed = errors.Join(top.Close(), w.Close())
+			return mine
+		},
+		"a Read that fails": func(w io.WriteCloser) error {
+			defer func() { closed = w.Close() }()
+			_, err := io.Copy(w, io.MultiReader(bytes.NewReader(data(500_000)), iotest.ErrReader(mine)))
+			return err
+		},
+	} {
+		var sealed bytes.Buffer
+		writer := must(deadpan.NewWriter(&sealed, nil, key.Public()))(t)
+		done := make(chan any, 1)
+		go func() {
+			ended := any("the goroutine ended")
+			defer func() {
+				if panicked := recover(); panicked != nil {
+					ended = panicked
+				}
+				done <- ended
+			}()
+			ended = fill(writer)
+		}()
+		<-done
+		if !errors.Is(closed, deadpan.ErrUnfinished) {
+			t.Errorf("%s: Close returned %v", name, closed)
+		}
+		if _, err := deadpan.Open(sealed.Bytes(), key); !errors.Is(err, deadpan.ErrTruncated) {
+			t.Errorf("%s: Open returned %v", name, err)
+		}
+	}
 }
 
 func TestWritersThatFail(t *testing.T) {
@@ -102,7 +166,10 @@ func TestWritersThatFail(t *testing.T) {
 	left = 100
 	_, err = writer.Write([]byte("more"))
 	wants(t, err, mine)
-	wants(t, writer.Close(), mine)
+	wants(t, writer.Finish(), mine)
+	err = writer.Close()
+	wants(t, err, mine)
+	wants(t, err, deadpan.ErrUnfinished)
 	_, err = writer.Write([]byte("more"))
 	wants(t, err, deadpan.ErrClosed)
 }
@@ -130,7 +197,8 @@ func TestWritersThatPanic(t *testing.T) {
 	armed = false
 	_, err := writer.Write([]byte("more"))
 	wants(t, err, deadpan.ErrWrite)
-	wants(t, writer.Close(), deadpan.ErrWrite)
+	wants(t, writer.Finish(), deadpan.ErrWrite)
+	wants(t, writer.Close(), deadpan.ErrUnfinished)
 }
 
 func TestTwoGoroutinesInOneWriter(t *testing.T) {
@@ -154,7 +222,7 @@ func TestTwoGoroutinesInOneWriter(t *testing.T) {
 	<-inside
 	_, err := writer.Write([]byte("more"))
 	wants(t, err, deadpan.ErrBusy)
-	wants(t, writer.Close(), deadpan.ErrBusy)
+	wants(t, writer.Finish(), deadpan.ErrBusy)
 	slow = false
 	close(leave)
 	within(t, 20*time.Second, func() {
@@ -162,7 +230,20 @@ func TestTwoGoroutinesInOneWriter(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	check(t, writer.Close())
+	check(t, writer.Finish())
+
+	// Close does not wait for a Write that waits.
+	writer = must(deadpan.NewWriter(blocks, nil, key.Public()))(t)
+	slow, leave = true, make(chan bool)
+	go func() {
+		_, err := writer.Write(data(3_000_000))
+		first <- err
+	}()
+	<-inside
+	wants(t, writer.Close(), deadpan.ErrUnfinished)
+	slow = false
+	close(leave)
+	within(t, 20*time.Second, func() { wants(t, <-first, deadpan.ErrClosed) })
 }
 
 func TestTheStandardLibraryReadsAndWritesSealedData(t *testing.T) {
@@ -171,8 +252,8 @@ func TestTheStandardLibraryReadsAndWritesSealedData(t *testing.T) {
 		var sealed bytes.Buffer
 		writer := must(deadpan.NewWriter(&sealed, nil, key.Public()))(t)
 		fill(writer)
-		check(t, writer.Close())
-		return must(deadpan.NewReader(bytes.NewReader(sealed.Bytes()), int64(sealed.Len()), key))(t)
+		check(t, writer.Finish())
+		return must(deadpan.NewReader(bytes.NewReader(sealed.Bytes()), int64(sealed.Len()), nil, key))(t)
 	}
 	face := []byte("straight face")
 	files := fstest.MapFS{"file": {Data: face, Mode: 0o600}}

@@ -97,7 +97,7 @@ static void keys(void)
         struct both b = make(kinds[i]);
         uint8_t text[8192], sealed[8192], plain[64];
         size_t length, written, opened;
-        int32_t kind = 0;
+        int32_t kind = 0, equal = 7;
         dp_private_key *again = NULL;
         dp_public_key *public_again = NULL;
         dp_opening *opening = NULL;
@@ -113,6 +113,13 @@ static void keys(void)
         OK(dp_opening_add_key(opening, again, NULL));
         OK(dp_open(opening, sealed, written, plain, sizeof plain, &opened, NULL, NULL));
         CHECK(opened == 4 && memcmp(plain, "face", 4) == 0);
+        OK(dp_private_key_equal(b.key, again, &equal, NULL));
+        CHECK(equal == 1);
+        OK(dp_private_key_free(again));
+        CODE(DP_ERR_HANDLE, dp_private_key_equal(b.key, again, &equal, NULL));
+        OK(dp_private_key_generate(kinds[i], &again, NULL));
+        OK(dp_private_key_equal(b.key, again, &equal, NULL));
+        CHECK(equal == 0);
         OK(dp_private_key_free(again));
 
         if (!brief || kinds[i] == DP_XWING) {
@@ -188,6 +195,8 @@ static void recipients(void)
     OK(dp_opening_add_session(opening, session, NULL));
     OK(dp_open(opening, sealed, written, plain, sizeof plain, &opened, NULL, NULL));
     CHECK(opened == 4);
+    OK(dp_opening_max_cost(opening, 1024, 1, NULL));
+    OK(dp_open(opening, sealed, written, plain, sizeof plain, &opened, NULL, NULL));
     CODE(DP_ERR_NO_KEY, dp_open(hybrid.opening, sealed, written, plain, sizeof plain, &opened, NULL, NULL));
     CHECK(opened == 0);
     OK(dp_opening_free(opening));
@@ -201,8 +210,17 @@ static void recipients(void)
     OK(dp_opening_add_passphrase(opening, passphrase, NULL));
     CODE(DP_ERR_ROOM, dp_open(opening, sealed, written, small, sizeof small, &opened, NULL, NULL));
     CHECK(opened == 4);
-    OK(dp_open(opening, sealed, written, plain, sizeof plain, &opened, NULL, NULL));
+    OK(dp_opening_max_cost(opening, (256 << 10) - 1, 64, NULL));
+    CODE(DP_ERR_COSTLY, dp_open(opening, sealed, written, plain, sizeof plain, &opened, NULL, &error));
+    CHECK(error != NULL && opened == 0);
+    OK(dp_error_free(error));
+    OK(dp_opening_max_cost(opening, 256 << 10, 2, NULL));
+    CODE(DP_ERR_COSTLY, dp_open(opening, sealed, written, plain, sizeof plain, &opened, NULL, NULL));
+    OK(dp_opening_max_cost(opening, 256 << 10, 3, NULL));
+    if (!brief)
+        OK(dp_open(opening, sealed, written, plain, sizeof plain, &opened, NULL, NULL));
     OK(dp_opening_free(opening));
+    CODE(DP_ERR_HANDLE, dp_opening_max_cost(opening, 256 << 10, 3, NULL));
     OK(dp_sealing_free(sealing));
     OK(dp_passphrase_free(passphrase));
 

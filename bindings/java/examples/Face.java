@@ -8,13 +8,16 @@ import deadpan.Opener;
 import deadpan.PrivateKey;
 import deadpan.SealedChannel;
 import deadpan.Sealer;
+import deadpan.SealingStream;
 
 import java.io.IOException;
-import java.io.OutputStream;
+import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.zip.GZIPInputStream;
+import java.util.zip.GZIPOutputStream;
 
 /** The examples of the README, as a whole program. */
 public final class Face {
@@ -67,14 +70,25 @@ public final class Face {
 
     private static void streams(Path folder, PrivateKey key) throws IOException {
         Path log = folder.resolve("log.dpn");
-        try (OutputStream out =
+        try (SealingStream out =
                 Sealer.to(key.publicKey()).newOutputStream(Files.newOutputStream(log))) {
             out.write("first line\nsecond line\n".getBytes(UTF_8));
+            out.finish(); // without this, log is cut short and does not open
         }
         try (SealedChannel channel = Opener.with(key).newChannel(log)) {
             ByteBuffer buffer = ByteBuffer.allocate(6);
             channel.position(11).read(buffer);
             System.out.println(new String(buffer.array(), UTF_8)); // second
+        }
+        try (SealingStream out =
+                        Sealer.to(key.publicKey()).newOutputStream(Files.newOutputStream(log));
+                GZIPOutputStream gzip = new GZIPOutputStream(out)) {
+            gzip.write("first line\nsecond line\n".getBytes(UTF_8));
+            gzip.finish(); // a Writer: flush()
+            out.finish();
+        }
+        try (InputStream in = new GZIPInputStream(Opener.with(key).newInputStream(log))) {
+            System.out.print(new String(in.readAllBytes(), UTF_8));
         }
     }
 }

@@ -119,6 +119,8 @@ int32_t dp_private_key_read(const uint8_t *text, size_t length, const dp_passphr
 int32_t dp_private_key_write(const dp_private_key *key, int32_t form, const dp_passphrase *passphrase, uint8_t *text,
                              size_t room, size_t *length, dp_error **error);
 int32_t dp_private_key_public(const dp_private_key *key, dp_public_key **public_key, dp_error **error);
+/* Whether both are the same key, 1 or 0, in constant time. ML-KEM keys with and without their seed differ. */
+int32_t dp_private_key_equal(const dp_private_key *one, const dp_private_key *other, int32_t *equal, dp_error **error);
 int32_t dp_private_key_free(dp_private_key *key);
 
 /* Reads PEM or an age recipient. A text with several keys is DP_ERR_KEY, so that no recipient is lost. */
@@ -158,6 +160,13 @@ int32_t dp_opening_new(dp_opening **opening, dp_error **error);
 int32_t dp_opening_add_key(const dp_opening *opening, const dp_private_key *key, dp_error **error);
 int32_t dp_opening_add_passphrase(const dp_opening *opening, const dp_passphrase *passphrase, dp_error **error);
 int32_t dp_opening_add_session(const dp_opening *opening, const dp_session *session, dp_error **error);
+/*
+ * Limits what trying the passphrases and sessions of the list may cost, whenever they were added: memory in KiB, and as
+ * much work as so many passes over it. Data that ask for more give DP_ERR_COSTLY before any work is done; a server that
+ * opens data of others needs a low limit. Without one, 2.5 GiB and 3 passes are allowed. The cost of data that this
+ * library seals is 256 MiB and 3 passes. A session always opens what costs no more than its own hash.
+ */
+int32_t dp_opening_max_cost(const dp_opening *opening, uint32_t memory, uint32_t passes, dp_error **error);
 int32_t dp_opening_free(dp_opening *opening);
 
 /* ---- Work: threads, progress, stop. NULL stands for all cores, and no watching ---- */

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use deadpan_bind::Fault;
-use deadpan_seal::{Format, Identity, Recipient, Sealing};
+use deadpan_seal::{Format, Identity, MaxCost, Recipient, Sealing};
 
 /// The recipients and options of sealed files.
 #[derive(Default)]
@@ -43,14 +43,28 @@ impl Recipe {
 
 /// The keys and passphrases that files are opened with.
 #[derive(Default)]
-pub(crate) struct Ring(Mutex<Vec<Identity>>);
+pub(crate) struct Ring {
+    identities: Mutex<Vec<Identity>>,
+    max_cost: Mutex<Option<MaxCost>>,
+}
 
 impl Ring {
     pub(crate) fn add(&self, identity: Identity) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(identity);
+        self.identities.lock().unwrap_or_else(PoisonError::into_inner).push(identity);
     }
 
+    /// Sets what trying a passphrase may cost.
+    pub(crate) fn limit(&self, max_cost: MaxCost) {
+        *self.max_cost.lock().unwrap_or_else(PoisonError::into_inner) = Some(max_cost);
+    }
+
+    /// Returns the identities, with the limit.
     pub(crate) fn identities(&self) -> Vec<Identity> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        let max_cost = *self.max_cost.lock().unwrap_or_else(PoisonError::into_inner);
+        let identities = self.identities.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        match max_cost {
+            Some(max_cost) => identities.into_iter().map(|one| one.with_max_cost(max_cost)).collect(),
+            None => identities,
+        }
     }
 }

@@ -26,7 +26,9 @@ use crate::metadata::Contents;
 use crate::recipient::{unwrap_of_session, unwrap_with_key, unwrap_with_passphrase, unwrap_with_plugin};
 use crate::threshold::group::{Gathered, Group};
 use crate::trailer::{Addressee, FOOTER, Footer};
-use crate::{Cost, Error, Format, Passphrase, PrivateKey, PublicKey, Session, Share, ShareFault, Stanza, plugin};
+use crate::{
+    Cost, Error, Format, MaxCost, Passphrase, PrivateKey, PublicKey, Session, Share, ShareFault, Stanza, plugin,
+};
 use unlocked::Unlocked;
 
 /// A key or passphrase to open files with.
@@ -65,6 +67,17 @@ impl From<&Session> for Identity {
 }
 
 impl Identity {
+    /// Returns the same identity with a limit on the cost of trying a passphrase, if it is one: see
+    /// [`Passphrase::with_max_cost`] and [`Session::with_max_cost`]. Keys have no cost.
+    #[must_use]
+    pub fn with_max_cost(self, max: MaxCost) -> Self {
+        match self {
+            Self::Passphrase(passphrase) => Self::Passphrase(passphrase.with_max_cost(max)),
+            Self::Session(session) => Self::Session(session.with_max_cost(max)),
+            other => other,
+        }
+    }
+
     /// Returns the public key of a private key.
     fn public(&self) -> Option<&PublicKey> {
         if let Self::Key(key) = self { Some(key.public()) } else { None }

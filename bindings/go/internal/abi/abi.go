@@ -22,6 +22,8 @@ const (
 	System   = 32
 	// Missing is no code of the library: the library itself was not found.
 	Missing = -1
+	// Unfinished is no code of the library either: it stands for a writer that was closed without its end.
+	Unfinished = -2
 )
 
 // Text returns the text at an address, up to the zero behind it.

@@ -23,6 +23,8 @@ package abi
 #cgo nocallback dp_private_key_write
 #cgo noescape dp_private_key_public
 #cgo nocallback dp_private_key_public
+#cgo noescape dp_private_key_equal
+#cgo nocallback dp_private_key_equal
 #cgo noescape dp_private_key_free
 #cgo nocallback dp_private_key_free
 #cgo noescape dp_public_key_read
@@ -69,6 +71,8 @@ package abi
 #cgo nocallback dp_opening_add_passphrase
 #cgo noescape dp_opening_add_session
 #cgo nocallback dp_opening_add_session
+#cgo noescape dp_opening_max_cost
+#cgo nocallback dp_opening_max_cost
 #cgo noescape dp_opening_free
 #cgo nocallback dp_opening_free
 #cgo noescape dp_work_new
@@ -141,6 +145,7 @@ int32_t dp_private_key_read(const uint8_t *text, size_t length, uintptr_t passph
 int32_t dp_private_key_write(uintptr_t key, int32_t form, uintptr_t passphrase, uint8_t *text, size_t room, size_t
     *length, uintptr_t *error);
 int32_t dp_private_key_public(uintptr_t key, uintptr_t *public_key, uintptr_t *error);
+int32_t dp_private_key_equal(uintptr_t one, uintptr_t other, int32_t *equal, uintptr_t *error);
 int32_t dp_private_key_free(uintptr_t key);
 int32_t dp_public_key_read(const uint8_t *text, size_t length, uintptr_t *key, uintptr_t *error);
 int32_t dp_public_key_write(uintptr_t key, int32_t form, uint8_t *text, size_t room, size_t *length, uintptr_t *error);
@@ -164,6 +169,7 @@ int32_t dp_opening_new(uintptr_t *opening, uintptr_t *error);
 int32_t dp_opening_add_key(uintptr_t opening, uintptr_t key, uintptr_t *error);
 int32_t dp_opening_add_passphrase(uintptr_t opening, uintptr_t passphrase, uintptr_t *error);
 int32_t dp_opening_add_session(uintptr_t opening, uintptr_t session, uintptr_t *error);
+int32_t dp_opening_max_cost(uintptr_t opening, uint32_t memory, uint32_t passes, uintptr_t *error);
 int32_t dp_opening_free(uintptr_t opening);
 int32_t dp_work_new(uintptr_t *work, uintptr_t *error);
 int32_t dp_work_threads(uintptr_t work, uint32_t threads, uintptr_t *error);
@@ -305,6 +311,10 @@ func PrivateKeyPublic(key Handle, public, err *Handle) int32 {
 	return int32(C.dp_private_key_public(C.uintptr_t(key), out(public), out(err)))
 }
 
+func PrivateKeyEqual(one, other Handle, equal *int32, err *Handle) int32 {
+	return int32(C.dp_private_key_equal(C.uintptr_t(one), C.uintptr_t(other), (*C.int32_t)(equal), out(err)))
+}
+
 func PrivateKeyFree(key Handle) int32 {
 	return int32(C.dp_private_key_free(C.uintptr_t(key)))
 }
@@ -400,6 +410,10 @@ func OpeningAddPassphrase(opening, passphrase Handle, err *Handle) int32 {
 
 func OpeningAddSession(opening, session Handle, err *Handle) int32 {
 	return int32(C.dp_opening_add_session(C.uintptr_t(opening), C.uintptr_t(session), out(err)))
+}
+
+func OpeningMaxCost(opening Handle, memory, passes uint32, err *Handle) int32 {
+	return int32(C.dp_opening_max_cost(C.uintptr_t(opening), C.uint32_t(memory), C.uint32_t(passes), out(err)))
 }
 
 func OpeningFree(opening Handle) int32 {

@@ -9,8 +9,6 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
-
-	"github.com/ebitengine/purego"
 )
 
 const advice = `
@@ -41,7 +39,7 @@ func (s *symbol) find() uintptr {
 	if err != nil {
 		return 0
 	}
-	address, err := purego.Dlsym(handle, s.name)
+	address, err := findSymbol(handle, s.name)
 	if err != nil {
 		return 0
 	}
@@ -71,12 +69,12 @@ var library = sync.OnceValues(func() (uintptr, error) {
 
 // open opens one library, and checks that it is Deadpan's.
 func open(path string) (uintptr, error) {
-	handle, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
+	handle, err := loadLibrary(path)
 	if err != nil {
 		return 0, err
 	}
 	for _, function := range symbols {
-		if _, err := purego.Dlsym(handle, function.name); err != nil {
+		if _, err := findSymbol(handle, function.name); err != nil {
 			return 0, fmt.Errorf("%s is not libdeadpan of this version: %w", path, err)
 		}
 	}
@@ -85,6 +83,9 @@ func open(path string) (uintptr, error) {
 
 // MissingText tells why there is no library, and what to do about it.
 func MissingText() string {
+	if noSystem != "" {
+		return noSystem
+	}
 	_, err := library()
 	return fmt.Sprintf("libdeadpan cannot be loaded: %v%s", err, advice)
 }

@@ -5,12 +5,7 @@ package abi
 import (
 	"sync"
 	"unsafe"
-
-	"github.com/ebitengine/purego"
 )
-
-// Arguments go to the library in registers of 64 bits. Systems of 32 bits need the build tag deadpan_cgo.
-const _ = uint(unsafe.Sizeof(uintptr(0)) - 8)
 
 // The functions of the library.
 var (
@@ -23,6 +18,7 @@ var (
 	dpPrivateKeyRead       = add("dp_private_key_read")
 	dpPrivateKeyWrite      = add("dp_private_key_write")
 	dpPrivateKeyPublic     = add("dp_private_key_public")
+	dpPrivateKeyEqual      = add("dp_private_key_equal")
 	dpPrivateKeyFree       = add("dp_private_key_free")
 	dpPublicKeyRead        = add("dp_public_key_read")
 	dpPublicKeyWrite       = add("dp_public_key_write")
@@ -46,6 +42,7 @@ var (
 	dpOpeningAddKey        = add("dp_opening_add_key")
 	dpOpeningAddPassphrase = add("dp_opening_add_passphrase")
 	dpOpeningAddSession    = add("dp_opening_add_session")
+	dpOpeningMaxCost       = add("dp_opening_max_cost")
 	dpOpeningFree          = add("dp_opening_free")
 	dpWorkNew              = add("dp_work_new")
 	dpWorkThreads          = add("dp_work_threads")
@@ -83,10 +80,10 @@ var (
 
 // Callbacks, one for each type: purego never frees one.
 var (
-	cRead   = sync.OnceValue(func() uintptr { return purego.NewCallback(onRead) })
-	cReadAt = sync.OnceValue(func() uintptr { return purego.NewCallback(onReadAt) })
-	cWrite  = sync.OnceValue(func() uintptr { return purego.NewCallback(onWrite) })
-	cEach   = sync.OnceValue(func() uintptr { return purego.NewCallback(onEach) })
+	cRead   = sync.OnceValue(func() uintptr { return callbackTo(onRead) })
+	cReadAt = sync.OnceValue(func() uintptr { return callbackTo(onReadAt) })
+	cWrite  = sync.OnceValue(func() uintptr { return callbackTo(onWrite) })
+	cEach   = sync.OnceValue(func() uintptr { return callbackTo(onEach) })
 )
 
 // call calls a function of the library. The pragma keeps what the addresses point to alive, and on the heap, until the
@@ -98,8 +95,7 @@ func call(function *symbol, arguments ...uintptr) int32 {
 	if address == 0 {
 		return Missing
 	}
-	code, _, _ := purego.SyscallN(address, arguments...)
-	return int32(code)
+	return int32(callAddress(address, arguments...))
 }
 
 // Version returns the version of the library, and nothing if it is missing.
@@ -117,7 +113,7 @@ func fromC(function *symbol, arguments ...uintptr) string {
 	if address == 0 {
 		return ""
 	}
-	text, _, _ := purego.SyscallN(address, arguments...)
+	text := callAddress(address, arguments...)
 	return Text(*(**byte)(unsafe.Pointer(&text)))
 }
 
@@ -156,6 +152,12 @@ func PrivateKeyWrite(key Handle, form int32, passphrase Handle, text []byte, len
 
 func PrivateKeyPublic(key Handle, public, err *Handle) int32 {
 	return call(dpPrivateKeyPublic, uintptr(key), uintptr(unsafe.Pointer(public)), uintptr(unsafe.Pointer(err)))
+}
+
+func PrivateKeyEqual(one, other Handle, equal *int32, err *Handle) int32 {
+	return call(dpPrivateKeyEqual,
+		uintptr(one), uintptr(other), uintptr(unsafe.Pointer(equal)), uintptr(unsafe.Pointer(err)),
+	)
 }
 
 func PrivateKeyFree(key Handle) int32 {
@@ -262,6 +264,10 @@ func OpeningAddPassphrase(opening, passphrase Handle, err *Handle) int32 {
 
 func OpeningAddSession(opening, session Handle, err *Handle) int32 {
 	return call(dpOpeningAddSession, uintptr(opening), uintptr(session), uintptr(unsafe.Pointer(err)))
+}
+
+func OpeningMaxCost(opening Handle, memory, passes uint32, err *Handle) int32 {
+	return call(dpOpeningMaxCost, uintptr(opening), uintptr(memory), uintptr(passes), uintptr(unsafe.Pointer(err)))
 }
 
 func OpeningFree(opening Handle) int32 {

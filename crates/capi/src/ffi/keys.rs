@@ -59,6 +59,12 @@ exports! {
         give(public, held::<PrivateKey, _>(key)?.public().clone())
     }
 
+    /// Compares two private keys in constant time. `equal` is 1 or 0.
+    fn dp_private_key_equal(one: *const dp_private_key, other: *const dp_private_key, equal: *mut i32) {
+        let same = held::<PrivateKey, _>(one)?.same(&*held::<PrivateKey, _>(other)?);
+        set(equal, i32::from(same))
+    }
+
     /// Reads a public key: PEM or an age recipient.
     fn dp_public_key_read(text: *const u8, length: usize, key: *mut *mut dp_public_key) {
         ready(key)?;

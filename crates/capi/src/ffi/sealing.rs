@@ -3,7 +3,7 @@
 use super::border::{give, held, ready, set};
 use super::kinds::{dp_opening, dp_passphrase, dp_private_key, dp_public_key, dp_sealing, dp_session};
 use crate::recipe::{Recipe, Ring};
-use deadpan_seal::{Cost, Identity, Passphrase, PrivateKey, PublicKey, Recipient, Session};
+use deadpan_seal::{Cost, Identity, MaxCost, Passphrase, PrivateKey, PublicKey, Recipient, Session};
 
 exports! {
     /// Begins a list of recipients.
@@ -81,6 +81,12 @@ exports! {
     fn dp_opening_add_session(opening: *const dp_opening, session: *const dp_session) {
         let session = held::<Session, _>(session)?;
         held::<Ring, _>(opening)?.add(Identity::Session((*session).clone()));
+        Ok(())
+    }
+
+    /// Limits what trying the passphrases and sessions of the list may cost: memory in KiB, and passes over it.
+    fn dp_opening_max_cost(opening: *const dp_opening, memory: u32, passes: u32) {
+        held::<Ring, _>(opening)?.limit(MaxCost::new(memory, passes));
         Ok(())
     }
 }

@@ -131,6 +131,19 @@ impl PrivateKey {
         }
     }
 
+    /// Returns whether both are the same key, with the same material. A key whose seed is known differs from the same
+    /// key without it. May leak: the kinds of the keys and of their material, and the answer.
+    #[must_use]
+    pub fn same(&self, other: &Self) -> bool {
+        self.kem() == other.kem()
+            && match (self.material(), other.material()) {
+                (Material::Seed(one), Material::Seed(other)) | (Material::Expanded(one), Material::Expanded(other)) => {
+                    one.same(other)
+                }
+                _ => false,
+            }
+    }
+
     /// Returns the shared secret in `enc`. Returns `None` if `enc` is not valid for this kind: a wrong length, or a
     /// point that is off the curve, not in its canonical form, or of small order. For a wrong ciphertext, ML-KEM
     /// returns another secret.

@@ -101,6 +101,7 @@ fn every_kind_agrees_with_itself() {
         let again = PrivateKey::from_seed(kem, seed).unwrap();
         assert_eq!(again.public(), private.public());
         assert!(again.decapsulate(&enc).unwrap().unwrap().same(&shared));
+        assert!(again.same(&private) && !again.same(&PrivateKey::generate(kem).unwrap()));
 
         let (other, unlike) = public.encapsulate().unwrap();
         assert!(other != enc && !unlike.same(&shared), "the same secret twice");

@@ -181,6 +181,8 @@ fn items_above_the_ceiling_are_refused_and_nothing_is_hashed() {
     for identity in [
         Identity::from(&careful),
         Identity::from(&Passphrase::new(b"straight face").with_max_cost(MaxCost::new(15, 64))),
+        Identity::from(&session).with_max_cost(MaxCost::new(0, 0)),
+        Identity::from(&Passphrase::new(b"straight face")).with_max_cost(MaxCost::new(15, 64)),
     ] {
         assert!(matches!(open(identity.clone(), &sealed), Err(Error::TooCostly(ANOTHER))));
         let both = Header::read(&sealed[..]).and_then(|header| header.open(&[identity, Identity::from(&key)]));

@@ -182,14 +182,13 @@ public final class Deadpan {
     }
 
     /**
-     * Describes a sealed file as a JSON object, as far as that needs no key. {@link Opener#inspect}
-     * tells more.
+     * Describes a sealed file, as far as that needs no key. {@link Opener#inspect} tells more.
      *
      * @param input the sealed file
-     * @return the JSON object
+     * @return the description, without {@link Description#contents}
      * @throws IOException if the file is not sealed, or cannot be read
      */
-    public static String inspect(Path input) throws IOException {
+    public static Description inspect(Path input) throws IOException {
         return Places.inspect(input, 0);
     }
 
@@ -220,8 +219,8 @@ public final class Deadpan {
      * @return whether both are the same
      */
     public static boolean constantTimeEquals(byte[] one, byte[] other) {
-        MemorySegment left = MemorySegment.ofArray(one);
-        MemorySegment right = MemorySegment.ofArray(other);
+        MemorySegment left = MemorySegment.ofArray(Given.notNull(one, "one"));
+        MemorySegment right = MemorySegment.ofArray(Given.notNull(other, "other"));
         if (one.length != other.length) {
             return false;
         }

@@ -1,7 +1,5 @@
 package deadpan;
 
-import java.util.Objects;
-
 /** How work is done: by how many threads, and who is told of it. */
 record Effort(int threads, Progress progress) {
     static final Effort PLAIN = new Effort(0, null);
@@ -14,7 +12,7 @@ record Effort(int threads, Progress progress) {
     }
 
     Effort withProgress(Progress told) {
-        return new Effort(threads, Objects.requireNonNull(told, "progress"));
+        return new Effort(threads, Given.notNull(told, "progress"));
     }
 
     boolean isPlain() {

@@ -57,7 +57,7 @@ final class Failure {
             case ARGUMENT -> throw new IllegalArgumentException(text);
             case HANDLE -> throw new IllegalStateException("closed meanwhile: " + text);
             case BUSY -> throw new IllegalStateException(text);
-            case EXISTS -> new Exists(subject.output, text);
+            case EXISTS -> new OutputExistsException(subject.output, text);
             case NOT_SEALED -> new NotSealedException(text);
             case NEWER -> new NewerVersionException(text);
             case TRUNCATED -> new TruncatedException(text);
@@ -108,61 +108,65 @@ final class Failure {
             return new IOException(told.text());
         }
         return switch (told.errno()) {
-            case NOT_FOUND -> new Missing(file, told.text());
-            case NOT_PERMITTED, NO_ACCESS -> new Denied(file, told.text());
-            default -> new Other(file, told.text());
+            case NOT_FOUND -> new FileMissingException(file, told.text());
+            case NOT_PERMITTED, NO_ACCESS -> new FileDeniedException(file, told.text());
+            default -> new FileFailedException(file, told.text());
         };
     }
+}
 
-    private static final class Exists extends FileAlreadyExistsException {
-        private static final long serialVersionUID = 1;
+/** The output exists. */
+final class OutputExistsException extends FileAlreadyExistsException {
+    private static final long serialVersionUID = 1;
 
-        Exists(Path file, String text) {
-            super(String.valueOf(file), null, text);
-        }
-
-        @Override
-        public String getMessage() {
-            return getReason();
-        }
+    OutputExistsException(Path file, String text) {
+        super(String.valueOf(file), null, text);
     }
 
-    private static final class Missing extends NoSuchFileException {
-        private static final long serialVersionUID = 1;
+    @Override
+    public String getMessage() {
+        return getReason();
+    }
+}
 
-        Missing(Path file, String text) {
-            super(file.toString(), null, text);
-        }
+/** A file is not there. */
+final class FileMissingException extends NoSuchFileException {
+    private static final long serialVersionUID = 1;
 
-        @Override
-        public String getMessage() {
-            return getReason();
-        }
+    FileMissingException(Path file, String text) {
+        super(file.toString(), null, text);
     }
 
-    private static final class Denied extends AccessDeniedException {
-        private static final long serialVersionUID = 1;
+    @Override
+    public String getMessage() {
+        return getReason();
+    }
+}
 
-        Denied(Path file, String text) {
-            super(file.toString(), null, text);
-        }
+/** The system does not allow to use a file. */
+final class FileDeniedException extends AccessDeniedException {
+    private static final long serialVersionUID = 1;
 
-        @Override
-        public String getMessage() {
-            return getReason();
-        }
+    FileDeniedException(Path file, String text) {
+        super(file.toString(), null, text);
     }
 
-    private static final class Other extends FileSystemException {
-        private static final long serialVersionUID = 1;
+    @Override
+    public String getMessage() {
+        return getReason();
+    }
+}
 
-        Other(Path file, String text) {
-            super(file.toString(), null, text);
-        }
+/** A file cannot be read or written, for another reason of the system. */
+final class FileFailedException extends FileSystemException {
+    private static final long serialVersionUID = 1;
 
-        @Override
-        public String getMessage() {
-            return getReason();
-        }
+    FileFailedException(Path file, String text) {
+        super(file.toString(), null, text);
+    }
+
+    @Override
+    public String getMessage() {
+        return getReason();
     }
 }

@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * may be closed while another thread uses it.
  */
 final class Handle implements AutoCloseable {
-    private static final Cleaner CLEANER = Cleaner.create();
+    static final Cleaner CLEANER = Cleaner.create();
 
     private final State state;
     private final Cleaner.Cleanable cleanable;

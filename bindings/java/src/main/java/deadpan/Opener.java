@@ -13,7 +13,6 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
-import java.util.Objects;
 
 /**
  * Opens with some keys or passphrases, with options. It cannot change: each option gives a new
@@ -39,11 +38,16 @@ public final class Opener {
     private final boolean isReplacing;
     private final boolean isOfKeys;
 
-    private Opener(List<Identity> identities, Effort effort, boolean isReplacing) {
+    /** What trying a passphrase may cost, or {@code null} for the library's limit. */
+    private final Ring.Limit limit;
+
+    private Opener(
+            List<Identity> identities, Effort effort, boolean isReplacing, Ring.Limit limit) {
         this.identities = identities;
         this.effort = effort;
         this.isReplacing = isReplacing;
         this.isOfKeys = areKeys(identities);
+        this.limit = limit;
     }
 
     /**
@@ -53,7 +57,7 @@ public final class Opener {
      * @return the opener
      */
     public static Opener with(Identity... identities) {
-        return with(List.of(identities));
+        return with(Given.list(identities, "identity"));
     }
 
     /**
@@ -63,11 +67,11 @@ public final class Opener {
      * @return the opener
      */
     public static Opener with(Collection<? extends Identity> identities) {
-        List<Identity> list = List.copyOf(identities);
+        List<Identity> list = Given.list(identities, "identity");
         if (list.isEmpty()) {
             throw new IllegalArgumentException("there is no identity");
         }
-        return new Opener(list, Effort.PLAIN, false);
+        return new Opener(list, Effort.PLAIN, false, null);
     }
 
     private static boolean areKeys(List<Identity> identities) {
@@ -86,7 +90,7 @@ public final class Opener {
      * @return the opener with this option
      */
     public Opener threads(int number) {
-        return new Opener(identities, effort.withThreads(number), isReplacing);
+        return new Opener(identities, effort.withThreads(number), isReplacing, limit);
     }
 
     /**
@@ -96,7 +100,7 @@ public final class Opener {
      * @return the opener with this option
      */
     public Opener progress(Progress progress) {
-        return new Opener(identities, effort.withProgress(progress), isReplacing);
+        return new Opener(identities, effort.withProgress(progress), isReplacing, limit);
     }
 
     /**
@@ -105,7 +109,25 @@ public final class Opener {
      * @return the opener with this option
      */
     public Opener replaceExisting() {
-        return new Opener(identities, effort, true);
+        return new Opener(identities, effort, true, limit);
+    }
+
+    /**
+     * Limits what trying a passphrase or session may cost. Data that ask for more give {@link
+     * CostlyPassphraseException} before any work is done: a server that opens data of others needs
+     * a low limit. Without this option, 2.5 GiB and 3 passes are allowed. Data that this library
+     * seals cost 256 MiB and 3 passes.
+     *
+     * @param memory the memory in KiB
+     * @param passes the work, as so many passes over that memory; less memory may have more passes
+     * @return the opener with this option
+     */
+    public Opener maxCost(int memory, int passes) {
+        if (memory < 0 || passes < 0) {
+            throw new IllegalArgumentException(
+                    memory + " KiB and " + passes + " passes are no limit: both must be 0 or more");
+        }
+        return new Opener(identities, effort, isReplacing, new Ring.Limit(memory, passes));
     }
 
     /**
@@ -116,7 +138,7 @@ public final class Opener {
      * @throws IOException if the data do not open
      */
     public byte[] open(byte[] sealed) throws IOException {
-        MemorySegment input = MemorySegment.ofArray(sealed);
+        MemorySegment input = MemorySegment.ofArray(Given.notNull(sealed, "sealed"));
         Ring ring = begin();
         try {
             // To ask for the length costs a try of the keys, and that of a passphrase is slow.
@@ -145,7 +167,10 @@ public final class Opener {
      * @throws IOException if the data do not open
      */
     public int open(byte[] sealed, byte[] out) throws IOException {
-        return (int) open(MemorySegment.ofArray(sealed), MemorySegment.ofArray(out));
+        return (int)
+                open(
+                        MemorySegment.ofArray(Given.notNull(sealed, "sealed")),
+                        MemorySegment.ofArray(Given.notNull(out, "out")));
     }
 
     /**
@@ -158,7 +183,10 @@ public final class Opener {
      * @throws IOException if the data do not open; then no position has moved
      */
     public void open(ByteBuffer sealed, ByteBuffer out) throws IOException {
-        long length = open(MemorySegment.ofBuffer(sealed), MemorySegment.ofBuffer(out));
+        long length =
+                open(
+                        MemorySegment.ofBuffer(Given.notNull(sealed, "sealed")),
+                        MemorySegment.ofBuffer(Given.notNull(out, "out")));
         sealed.position(sealed.limit());
         out.position(out.position() + (int) length);
     }
@@ -174,6 +202,8 @@ public final class Opener {
      * @throws IOException if the data do not open
      */
     public long open(MemorySegment sealed, MemorySegment out) throws IOException {
+        Given.notNull(sealed, "sealed");
+        Given.notNull(out, "out");
         Ring ring = begin();
         try {
             return open(ring, sealed, out);
@@ -246,14 +276,13 @@ public final class Opener {
     }
 
     /**
-     * Describes a sealed file as a JSON object, with the name, time and mode that only the owner of
-     * a key sees.
+     * Describes a sealed file, with the name, time and mode that only the owner of a key sees.
      *
      * @param input the sealed file
-     * @return the JSON object
+     * @return the description, with its {@link Description#contents}
      * @throws IOException if the file does not open
      */
-    public String inspect(Path input) throws IOException {
+    public Description inspect(Path input) throws IOException {
         Ring ring = begin();
         try {
             return Places.inspect(input, ring.number());
@@ -273,8 +302,8 @@ public final class Opener {
      * @throws IOException what a stream threw, or why the data do not open
      */
     public void open(InputStream input, OutputStream output) throws IOException {
-        Objects.requireNonNull(input, "input");
-        Objects.requireNonNull(output, "output");
+        Given.notNull(input, "input");
+        Given.notNull(output, "output");
         Ring ring = begin();
         try (Streams streams = new Streams(input, output)) {
             streams.run(Streams.OPEN, ring.number(), effort);
@@ -291,7 +320,7 @@ public final class Opener {
      * @throws IOException if the file does not open
      */
     public SealedChannel newChannel(Path input) throws IOException {
-        Objects.requireNonNull(input, "input");
+        Given.notNull(input, "input");
         Ring ring = begin();
         try {
             return new SealedChannel(ring, input);
@@ -308,7 +337,7 @@ public final class Opener {
      * @throws IOException if the data do not open
      */
     public SealedChannel newChannel(SeekableByteChannel sealed) throws IOException {
-        Objects.requireNonNull(sealed, "sealed");
+        Given.notNull(sealed, "sealed");
         Ring ring = begin();
         try {
             return new SealedChannel(ring, sealed);
@@ -328,9 +357,26 @@ public final class Opener {
         return new BufferedInputStream(Channels.newInputStream(newChannel(input)), BUFFER);
     }
 
+    /**
+     * Opens a stream with sealed data while they are read. What is read is authentic, and complete
+     * when the end is reached: data that are cut short or changed give an exception instead of an
+     * end.
+     *
+     * <p>A thread of its own works for each stream until the stream is closed, forgotten or at its
+     * end. Waits until the first piece is open. Closing the new stream closes the other one; after
+     * an exception of this method, the other stream stays open.
+     *
+     * @param sealed the sealed data, which nobody else may read
+     * @return the stream
+     * @throws IOException what the other stream threw, or why the data do not open
+     */
+    public InputStream newInputStream(InputStream sealed) throws IOException {
+        return OpeningStream.of(this, Given.notNull(sealed, "sealed"));
+    }
+
     /** Returns the library's list, for one call that is followed by {@link #end}. */
     private Ring begin() {
-        return Ring.of(identities);
+        return Ring.of(identities, isOfKeys ? null : limit);
     }
 
     private void end(Ring ring) {

@@ -59,6 +59,7 @@ public enum Padding {
      * @return the data and the padding
      */
     public byte[] pad(byte[] data, int block) {
+        Given.notNull(data, "data");
         check(block);
         try {
             return Text.turn(
@@ -102,7 +103,7 @@ public enum Padding {
      */
     public int unpaddedLength(byte[] padded, int block) throws EncodingException {
         check(block);
-        MemorySegment data = MemorySegment.ofArray(padded);
+        MemorySegment data = MemorySegment.ofArray(Given.notNull(padded, "padded"));
         try {
             return (int)
                     Call.about(

@@ -8,7 +8,6 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
-import java.util.Objects;
 
 /**
  * A passphrase: seals, opens, and protects private keys. Close it to wipe it.
@@ -58,7 +57,7 @@ public final class Passphrase implements Recipient, Identity, AutoCloseable {
      * @throws IllegalArgumentException if the array is empty, or has half of a surrogate pair
      */
     public static Passphrase of(char[] characters) {
-        Objects.requireNonNull(characters, "characters");
+        Given.notNull(characters, "characters");
         byte[] text = encoded(characters);
         try {
             return new Passphrase(

@@ -8,7 +8,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 
 /** Files and folders by their paths. */
 final class Places {
@@ -55,8 +54,8 @@ final class Places {
     static void run(
             MethodHandle how, long list, Path input, Path output, boolean replace, Effort effort)
             throws IOException {
-        Objects.requireNonNull(input, "input");
-        Objects.requireNonNull(output, "output");
+        Given.notNull(input, "input");
+        Given.notNull(output, "output");
         try (Work work = new Work(effort, null)) {
             work.run(
                     new Failure.Subject(input, output),
@@ -73,8 +72,8 @@ final class Places {
     }
 
     static void openFolder(Ring ring, Path input, Path folder, Effort effort) throws IOException {
-        Objects.requireNonNull(input, "input");
-        Objects.requireNonNull(folder, "folder");
+        Given.notNull(input, "input");
+        Given.notNull(folder, "folder");
         try (Work work = new Work(effort, null)) {
             long number = ring.number();
             work.run(
@@ -91,7 +90,7 @@ final class Places {
     }
 
     static List<Entry> list(Ring ring, Path input) throws IOException {
-        Objects.requireNonNull(input, "input");
+        Given.notNull(input, "input");
         try (Listing listing = new Listing()) {
             long number = ring.number();
             try {
@@ -114,8 +113,8 @@ final class Places {
     }
 
     /** Describes a sealed file; without a ring if that is zero. */
-    static String inspect(Path input, long ring) throws IOException {
-        Objects.requireNonNull(input, "input");
+    static Description inspect(Path input, long ring) throws IOException {
+        Given.notNull(input, "input");
         byte[] text =
                 Call.text(
                         new Failure.Subject(input, null),
@@ -128,7 +127,7 @@ final class Places {
                                                 call.text.byteSize(),
                                                 call.result,
                                                 call.error));
-        return new String(text, StandardCharsets.UTF_8);
+        return Description.parse(new String(text, StandardCharsets.UTF_8));
     }
 
     private static final class Listing extends Callback {

@@ -2,7 +2,6 @@ package deadpan;
 
 import java.lang.invoke.MethodHandle;
 import java.lang.ref.Reference;
-import java.util.Objects;
 
 /**
  * A private key, which opens what was sealed to its public key. Close it to wipe it.
@@ -41,6 +40,13 @@ public final class PrivateKey implements Identity, AutoCloseable {
     private static final MethodHandle PUBLIC =
             Library.function(
                     "dp_private_key_public", Library.HANDLE, Library.POINTER, Library.POINTER);
+    private static final MethodHandle EQUAL =
+            Library.function(
+                    "dp_private_key_equal",
+                    Library.HANDLE,
+                    Library.HANDLE,
+                    Library.POINTER,
+                    Library.POINTER);
     private static final MethodHandle FREE =
             Library.function("dp_private_key_free", Library.HANDLE);
 
@@ -72,7 +78,7 @@ public final class PrivateKey implements Identity, AutoCloseable {
      * @return the key
      */
     public static PrivateKey generate(Kind kind) {
-        int id = Objects.requireNonNull(kind, "kind").id();
+        int id = Given.notNull(kind, "kind").id();
         return new PrivateKey(
                 Call.run(call -> (int) GENERATE.invokeExact(id, call.result, call.error)));
     }
@@ -103,14 +109,14 @@ public final class PrivateKey implements Identity, AutoCloseable {
      */
     public static PrivateKey read(byte[] text, Passphrase passphrase) throws DeadpanException {
         try {
-            return read(text, Objects.requireNonNull(passphrase, "passphrase").number());
+            return read(text, Given.notNull(passphrase, "passphrase").number());
         } finally {
             Reference.reachabilityFence(passphrase);
         }
     }
 
     private static PrivateKey read(byte[] text, long passphrase) throws DeadpanException {
-        Objects.requireNonNull(text, "text");
+        Given.notNull(text, "text");
         return new PrivateKey(
                 Call.about(
                         call ->
@@ -140,7 +146,7 @@ public final class PrivateKey implements Identity, AutoCloseable {
      */
     public byte[] toPem(Passphrase passphrase) {
         try {
-            return write(Form.PEM, Objects.requireNonNull(passphrase, "passphrase").number());
+            return write(Form.PEM, Given.notNull(passphrase, "passphrase").number());
         } finally {
             Reference.reachabilityFence(passphrase);
         }
@@ -199,6 +205,37 @@ public final class PrivateKey implements Identity, AutoCloseable {
 
     long number() {
         return handle.number();
+    }
+
+    /**
+     * Compares keys by value, in constant time. Keys that were written and read again are equal. A
+     * closed key equals itself only.
+     */
+    @Override
+    public boolean equals(Object other) {
+        if (this == other) {
+            return true;
+        }
+        if (!(other instanceof PrivateKey key) || !handle.isOpen() || !key.handle.isOpen()) {
+            return false;
+        }
+        try {
+            long one = handle.number();
+            long two = key.handle.number();
+            return 1
+                    == Call.run(call -> (int) EQUAL.invokeExact(one, two, call.result, call.error));
+        } catch (IllegalStateException closed) {
+            return false;
+        } finally {
+            Reference.reachabilityFence(this);
+            Reference.reachabilityFence(key);
+        }
+    }
+
+    /** Returns the hash of the public key, which is not secret and outlives this key. */
+    @Override
+    public int hashCode() {
+        return publicKey.hashCode();
     }
 
     /** Wipes the key. Does nothing if the key is closed. */

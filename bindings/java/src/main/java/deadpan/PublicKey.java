@@ -3,7 +3,6 @@ package deadpan;
 import java.lang.invoke.MethodHandle;
 import java.lang.ref.Reference;
 import java.nio.charset.StandardCharsets;
-import java.util.Objects;
 
 /**
  * A public key, which data are sealed to.
@@ -59,7 +58,7 @@ public final class PublicKey implements Recipient {
      * @throws DeadpanException if the key cannot be read for another reason
      */
     public static PublicKey read(byte[] text) throws DeadpanException {
-        Objects.requireNonNull(text, "text");
+        Given.notNull(text, "text");
         return new PublicKey(
                 Call.about(
                         call ->
@@ -80,7 +79,7 @@ public final class PublicKey implements Recipient {
      * @throws DeadpanException if the key cannot be read for another reason
      */
     public static PublicKey read(String text) throws DeadpanException {
-        return read(Objects.requireNonNull(text, "text").getBytes(StandardCharsets.UTF_8));
+        return read(Given.notNull(text, "text").getBytes(StandardCharsets.UTF_8));
     }
 
     /**

@@ -19,7 +19,17 @@ final class Ring extends HandleList {
     private static final MethodHandle ADD_SESSION =
             Library.function(
                     "dp_opening_add_session", Library.HANDLE, Library.HANDLE, Library.POINTER);
+    private static final MethodHandle MAX_COST =
+            Library.function(
+                    "dp_opening_max_cost",
+                    Library.HANDLE,
+                    Library.INT,
+                    Library.INT,
+                    Library.POINTER);
     private static final MethodHandle FREE = Library.function("dp_opening_free", Library.HANDLE);
+
+    /** What trying a passphrase may cost: memory in KiB, and passes over it. */
+    record Limit(int memory, int passes) {}
 
     private Ring(Object owner, String noun) {
         super(owner, noun, NEW, FREE);
@@ -37,9 +47,13 @@ final class Ring extends HandleList {
         return of(owner, "session", ADD_SESSION, session);
     }
 
-    /** Returns the ring of these identities, which {@link #done} gives back. */
-    static Ring of(List<Identity> identities) {
-        if (identities.size() == 1) {
+    /**
+     * Returns the ring of these identities, which {@link #done} gives back.
+     *
+     * @param limit what trying a passphrase may cost, or {@code null} for the library's limit
+     */
+    static Ring of(List<Identity> identities, Limit limit) {
+        if (identities.size() == 1 && limit == null) {
             return switch (identities.getFirst()) {
                 case PrivateKey key -> key.ring();
                 case Passphrase passphrase -> passphrase.ring();
@@ -54,6 +68,14 @@ final class Ring extends HandleList {
                     case Passphrase passphrase -> ring.add(ADD_PASSPHRASE, passphrase.number());
                     case Session session -> ring.add(ADD_SESSION, session.number());
                 }
+            }
+            if (limit != null) {
+                long number = ring.number();
+                Call.run(
+                        call ->
+                                (int)
+                                        MAX_COST.invokeExact(
+                                                number, limit.memory, limit.passes, call.error));
             }
         } catch (Throwable failed) {
             ring.close();

@@ -122,7 +122,7 @@ public final class SealedChannel extends AbstractInterruptibleChannel
      */
     @Override
     public int read(ByteBuffer target) throws IOException {
-        if (target.isReadOnly()) {
+        if (Given.notNull(target, "target").isReadOnly()) {
             throw new ReadOnlyBufferException();
         }
         lock.lock();

@@ -12,7 +12,6 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
-import java.util.Objects;
 
 /**
  * Seals to some recipients, with options. It cannot change: each option gives a new sealer.
@@ -61,7 +60,7 @@ public final class Sealer {
      * @return the sealer
      */
     public static Sealer to(Recipient... recipients) {
-        return to(List.of(recipients));
+        return to(Given.list(recipients, "recipient"));
     }
 
     /**
@@ -71,7 +70,7 @@ public final class Sealer {
      * @return the sealer
      */
     public static Sealer to(Collection<? extends Recipient> recipients) {
-        List<Recipient> list = List.copyOf(recipients);
+        List<Recipient> list = Given.list(recipients, "recipient");
         if (list.isEmpty()) {
             throw new IllegalArgumentException("there is no recipient");
         }
@@ -155,7 +154,7 @@ public final class Sealer {
      * @throws IOException if the data cannot be sealed
      */
     public byte[] seal(byte[] data) throws IOException {
-        MemorySegment input = MemorySegment.ofArray(data);
+        MemorySegment input = MemorySegment.ofArray(Given.notNull(data, "data"));
         Recipe recipe = begin();
         try {
             if (data.length <= SHORT && isBrief(data.length)) {
@@ -186,7 +185,10 @@ public final class Sealer {
      * @throws IOException if the data cannot be sealed
      */
     public int seal(byte[] data, byte[] out) throws IOException {
-        return (int) seal(MemorySegment.ofArray(data), MemorySegment.ofArray(out));
+        return (int)
+                seal(
+                        MemorySegment.ofArray(Given.notNull(data, "data")),
+                        MemorySegment.ofArray(Given.notNull(out, "out")));
     }
 
     /**
@@ -199,7 +201,10 @@ public final class Sealer {
      * @throws IOException if the data cannot be sealed; then no position has moved
      */
     public void seal(ByteBuffer data, ByteBuffer out) throws IOException {
-        long length = seal(MemorySegment.ofBuffer(data), MemorySegment.ofBuffer(out));
+        long length =
+                seal(
+                        MemorySegment.ofBuffer(Given.notNull(data, "data")),
+                        MemorySegment.ofBuffer(Given.notNull(out, "out")));
         data.position(data.limit());
         out.position(out.position() + (int) length);
     }
@@ -214,6 +219,8 @@ public final class Sealer {
      * @throws IOException if the data cannot be sealed
      */
     public long seal(MemorySegment data, MemorySegment out) throws IOException {
+        Given.notNull(data, "data");
+        Given.notNull(out, "out");
         Recipe recipe = begin();
         try {
             return seal(recipe, data, out);
@@ -294,8 +301,8 @@ public final class Sealer {
      * @throws IOException what a stream threw, or why the data cannot be sealed
      */
     public void seal(InputStream input, OutputStream output) throws IOException {
-        Objects.requireNonNull(input, "input");
-        Objects.requireNonNull(output, "output");
+        Given.notNull(input, "input");
+        Given.notNull(output, "output");
         Recipe recipe = begin();
         try (Streams streams = new Streams(input, output)) {
             streams.run(Streams.SEAL, recipe.number(), effort);
@@ -305,14 +312,15 @@ public final class Sealer {
     }
 
     /**
-     * Returns a stream that seals what is written to it.
+     * Returns a stream that seals what is written to it. Call {@link SealingStream#finish} at the
+     * end: without it, the sealed data are cut short and do not open.
      *
      * @param output gets the sealed data
      * @return the stream
      * @throws IOException if the header cannot be written
      */
     public SealingStream newOutputStream(OutputStream output) throws IOException {
-        Objects.requireNonNull(output, "output");
+        Given.notNull(output, "output");
         Recipe recipe = begin();
         try {
             return new SealingStream(recipe, output);
@@ -322,14 +330,15 @@ public final class Sealer {
     }
 
     /**
-     * Returns a channel that seals what is written to it.
+     * Returns a channel that seals what is written to it. Call {@link SealingStream#finish} at the
+     * end: without it, the sealed data are cut short and do not open.
      *
      * @param output gets the sealed data, and must block
      * @return the channel
      * @throws IOException if the header cannot be written
      */
     public SealingStream newChannel(WritableByteChannel output) throws IOException {
-        return newOutputStream(Channels.newOutputStream(output));
+        return newOutputStream(Channels.newOutputStream(Given.notNull(output, "output")));
     }
 
     /** Returns the library's list, for one call that is followed by {@link #end}. */

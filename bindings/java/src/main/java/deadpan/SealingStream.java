@@ -1,5 +1,6 @@
 package deadpan;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.lang.foreign.Arena;
@@ -15,15 +16,23 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * Seals what is written to it, on the caller's thread, and writes the result to another stream.
  *
- * <p>{@link #close} seals the end and closes the other stream. Without it, and after an error or
- * {@link #abandon}, the sealed data are cut short and do not open. Several threads may write; each
- * write is whole.
+ * <p>{@link #finish} seals the end, and nothing else does: half of the data never looks like all of
+ * it. {@link #close} closes the other stream. Without {@code finish} before it, the sealed data are
+ * cut short and do not open, and {@code close} throws {@link UnfinishedException}. So a block that
+ * is left by an exception, a stream that wraps this one and closes it, and a stream that is
+ * forgotten leave sealed data that do not open.
  *
  * {@snippet :
- * try (OutputStream out = Sealer.to(key).newOutputStream(Files.newOutputStream(path))) {
+ * try (SealingStream out = Sealer.to(key).newOutputStream(Files.newOutputStream(path))) {
  *     out.write(line);
+ *     out.finish();
  * }
  * }
+ *
+ * <p>A stream that wraps this one may hold data back. Finish or flush it first: {@code
+ * gzip.finish(); out.finish();} and {@code writer.flush(); out.finish();}.
+ *
+ * <p>Several threads may write; each write is whole.
  */
 public final class SealingStream extends OutputStream implements WritableByteChannel {
     private static final MethodHandle NEW =
@@ -58,6 +67,12 @@ public final class SealingStream extends OutputStream implements WritableByteCha
 
     private int filled;
     private boolean isFailed;
+    private boolean isFinished;
+    private volatile boolean isAbandoned;
+
+    /** Whether bytes came after the end. */
+    private boolean isLate;
+
     private boolean isClosed;
 
     SealingStream(Recipe recipe, OutputStream output) throws IOException {
@@ -88,13 +103,13 @@ public final class SealingStream extends OutputStream implements WritableByteCha
 
     @Override
     public void write(byte[] bytes, int offset, int length) throws IOException {
-        Objects.checkFromIndexSize(offset, length, bytes.length);
+        Objects.checkFromIndexSize(offset, length, Given.notNull(bytes, "bytes").length);
         put(MemorySegment.ofArray(bytes).asSlice(offset, length));
     }
 
     @Override
     public int write(ByteBuffer source) throws IOException {
-        int length = source.remaining();
+        int length = Given.notNull(source, "source").remaining();
         put(MemorySegment.ofBuffer(source));
         source.position(source.limit());
         return length;
@@ -102,16 +117,47 @@ public final class SealingStream extends OutputStream implements WritableByteCha
 
     /**
      * Hands what was written to the library, and flushes the other stream. The library keeps a part
-     * of a segment.
+     * of a segment. Does nothing if the stream is finished.
      */
     @Override
     public void flush() throws IOException {
         enter();
         try {
+            // A stream that wraps this one flushes when it closes.
+            if (isFinished && !isClosed) {
+                return;
+            }
             check();
             push();
             output.flush();
         } finally {
+            Reference.reachabilityFence(this);
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Seals the end, and flushes the other stream. After this method has returned, the sealed data
+     * are complete, and nothing more can be written. Does nothing if the stream is finished.
+     *
+     * @throws IOException if the end cannot be written; then the sealed data may be cut short
+     */
+    public void finish() throws IOException {
+        enter();
+        try {
+            if (isFinished) {
+                return;
+            }
+            check();
+            push();
+            run(call -> (int) FINISH.invokeExact(handle.number(), call.error));
+            isFailed = true;
+            output.flush();
+            isFailed = false;
+            isFinished = true;
+            handle.close();
+        } finally {
+            Reference.reachabilityFence(this);
             lock.unlock();
         }
     }
@@ -122,26 +168,32 @@ public final class SealingStream extends OutputStream implements WritableByteCha
     }
 
     /**
-     * Seals the end, and closes the other stream. Does nothing if the stream is closed.
+     * Closes the other stream. Without {@link #finish} before, the sealed data are cut short and do
+     * not open. Closes the other stream once, but throws at each call: a stream that wraps this one
+     * may have swallowed the first exception.
      *
-     * @throws IOException if the end cannot be written; then the sealed data do not open
+     * @throws UnfinishedException if neither {@link #finish} nor {@link #abandon} was successful
+     *     before, or if bytes came after {@code finish}; the other stream is closed all the same
+     * @throws IOException if the other stream cannot be closed
      */
     @Override
     public void close() throws IOException {
         enter();
         try {
-            if (isClosed) {
-                return;
-            }
+            boolean isFirst = !isClosed;
             isClosed = true;
-            try (output) {
-                if (isOpen() && !isFailed) {
-                    push();
-                    run(call -> (int) FINISH.invokeExact(handle.number(), call.error));
+            try (Closeable _ = isFirst ? this::release : () -> {}) {
+                if (isLate) {
+                    throw new UnfinishedException(
+                            "the sealed data lack bytes that were written after finish()");
                 }
-            } finally {
-                handle.close();
-                pending.fill((byte) 0);
+                if (!isFinished && !isAbandoned) {
+                    throw new UnfinishedException(
+                            "the sealed data are cut short and do not open: "
+                                    + (isFailed
+                                            ? "the stream failed before finish()"
+                                            : "finish() was not called before close()"));
+                }
             }
         } finally {
             Reference.reachabilityFence(this);
@@ -149,38 +201,54 @@ public final class SealingStream extends OutputStream implements WritableByteCha
         }
     }
 
+    private void release() throws IOException {
+        try (output) {
+            handle.close();
+            pending.fill((byte) 0);
+        }
+    }
+
     /**
-     * Ends the stream without sealing the end, so that the sealed data do not open. {@link #close}
-     * closes the other stream then.
+     * Cuts the sealed data short on purpose, so that they do not open. {@link #close} closes the
+     * other stream then, and does not complain. Does nothing if the stream is finished.
      */
     public void abandon() {
         // Without the lock: a write that waits for the other stream must not hold this up.
+        isAbandoned = true;
         handle.close();
     }
 
     private void put(MemorySegment data) throws IOException {
         enter();
         try {
+            isLate |= isFinished && data.byteSize() > 0;
             check();
-            if (data.byteSize() <= ROOM - filled) {
-                add(data);
-            } else {
-                push();
-                for (long done = 0; done < data.byteSize(); ) {
-                    MemorySegment rest = data.asSlice(done);
-                    if (rest.isNative()) {
-                        seal(rest);
-                        break;
-                    }
-                    long piece = Math.min(ROOM, rest.byteSize());
-                    add(rest.asSlice(0, piece));
-                    push();
-                    done += piece;
-                }
-            }
+            // Whatever is thrown: what follows would have a gap before it.
+            isFailed = true;
+            take(data);
+            isFailed = false;
         } finally {
             Reference.reachabilityFence(this);
             lock.unlock();
+        }
+    }
+
+    private void take(MemorySegment data) throws IOException {
+        if (data.byteSize() <= ROOM - filled) {
+            add(data);
+            return;
+        }
+        push();
+        for (long done = 0; done < data.byteSize(); ) {
+            MemorySegment rest = data.asSlice(done);
+            if (rest.isNative()) {
+                seal(rest);
+                break;
+            }
+            long piece = Math.min(ROOM, rest.byteSize());
+            add(rest.asSlice(0, piece));
+            push();
+            done += piece;
         }
     }
 
@@ -244,6 +312,9 @@ public final class SealingStream extends OutputStream implements WritableByteCha
     }
 
     private void check() throws IOException {
+        if (isFinished && !isClosed) {
+            throw new UnfinishedException("the stream is finished: bytes came after finish()");
+        }
         if (!isOpen()) {
             throw new ClosedChannelException();
         }

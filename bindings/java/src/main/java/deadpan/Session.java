@@ -2,7 +2,6 @@ package deadpan;
 
 import java.lang.invoke.MethodHandle;
 import java.lang.ref.Reference;
-import java.util.Objects;
 
 /**
  * A passphrase that was hashed once, for many items. Close it to wipe it.
@@ -42,7 +41,7 @@ public final class Session implements Recipient, Identity, AutoCloseable {
      * @return the session
      */
     public static Session of(Passphrase passphrase) {
-        long number = Objects.requireNonNull(passphrase, "passphrase").number();
+        long number = Given.notNull(passphrase, "passphrase").number();
         try {
             return new Session(
                     Call.run(call -> (int) NEW.invokeExact(number, call.result, call.error)));

@@ -8,6 +8,7 @@ import deadpan.Opener;
 import deadpan.PrivateKey;
 import deadpan.SealedChannel;
 import deadpan.Sealer;
+import deadpan.SealingStream;
 
 import java.io.IOException;
 import java.io.OutputStream;
@@ -29,8 +30,10 @@ final class Calls {
                     IllegalArgumentException.class, () -> sealer.seal(new byte[5], new byte[5]));
             PrivateKey.generate(Kind.X25519).close();
             try (SealedChannel channel = opener.newChannel(sealed);
-                    OutputStream stream = sealer.newOutputStream(OutputStream.nullOutputStream())) {
+                    SealingStream stream =
+                            sealer.newOutputStream(OutputStream.nullOutputStream())) {
                 stream.write((int) channel.size());
+                stream.finish();
             }
         }
     }

@@ -10,12 +10,12 @@ import deadpan.Kind;
 import deadpan.Opener;
 import deadpan.PrivateKey;
 import deadpan.Sealer;
+import deadpan.SealingStream;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -80,10 +80,11 @@ class CommandTest {
             write("key", key.toPem());
             write("key.pub", key.publicKey().toPem().getBytes());
             write("bytes", Deadpan.seal(DATA, key.publicKey()));
-            try (OutputStream out =
+            try (SealingStream out =
                     Sealer.to(key.publicKey())
                             .newOutputStream(Files.newOutputStream(folder.resolve("stream")))) {
                 out.write(DATA);
+                out.finish();
             }
             for (String name : List.of("bytes", "stream")) {
                 command("open", "-i", "key", "-o", name + ".opened", name);

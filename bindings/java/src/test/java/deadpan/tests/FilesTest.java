@@ -10,12 +10,14 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import deadpan.Deadpan;
+import deadpan.Description;
 import deadpan.Entry;
 import deadpan.Kind;
 import deadpan.NewerVersionException;
 import deadpan.NoKeyException;
 import deadpan.NotSealedException;
 import deadpan.Opener;
+import deadpan.Passphrase;
 import deadpan.PrivateKey;
 import deadpan.Sealer;
 import deadpan.TamperedException;
@@ -32,9 +34,12 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.ProviderMismatchException;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 class FilesTest {
     private static final byte[] FACE = "straight face".getBytes(UTF_8);
@@ -70,6 +75,7 @@ class FilesTest {
         var exists =
                 assertThrows(FileAlreadyExistsException.class, () -> OPENER.openFile(sealed, back));
         assertEquals(back.toString(), exists.getFile());
+        assertTrue(exists.toString().startsWith("deadpan.OutputExistsException: "));
         assertTrue(exists.getMessage().contains(back.toString()));
         OPENER.replaceExisting().openFile(sealed, back);
         assertThrows(FileAlreadyExistsException.class, () -> SEALER.sealFile(back, sealed));
@@ -84,6 +90,7 @@ class FilesTest {
         Path missing = folder.resolve("missing");
         var absent = assertThrows(NoSuchFileException.class, () -> SEALER.sealFile(missing, out));
         assertEquals(missing.toString(), absent.getFile());
+        assertTrue(absent.toString().startsWith("deadpan.FileMissingException: "));
         assertTrue(absent.getMessage().contains("missing"));
         assertThrows(NoSuchFileException.class, () -> OPENER.newChannel(missing));
         assertThrows(NoSuchFileException.class, () -> Deadpan.inspect(missing));
@@ -163,10 +170,42 @@ class FilesTest {
     @Test
     void inspectTellsMoreToTheOwner() throws IOException {
         Path sealed = sealed();
-        String about = Deadpan.inspect(sealed);
-        assertTrue(about.contains("\"format\":\"deadpan\"") && about.contains("X-Wing"), about);
-        assertFalse(about.contains("\"name\""), about);
-        assertTrue(OPENER.inspect(sealed).contains("\"name\":\"plain\""));
+        Description about = Deadpan.inspect(sealed);
+        assertEquals(Description.Format.DEADPAN, about.format());
+        assertEquals(Files.size(sealed), about.length());
+        assertTrue(about.headerLength() > 0 && about.headerLength() < about.length());
+        assertFalse(about.isSigned());
+        assertEquals(
+                List.of(new Description.KeyOwner("X-Wing", Kind.XWING.id())), about.addressees());
+        assertEquals(Optional.empty(), about.contents());
+        assertTrue(about.json().contains("X-Wing"));
+        var contents = OPENER.inspect(sealed).contents().orElseThrow();
+        assertEquals(Description.Contents.Type.FILE, contents.type());
+        assertEquals(Optional.of("plain"), contents.name());
+        assertFalse(contents.hidesLength());
+        FileTime modified = Files.getLastModifiedTime(folder.resolve("plain"));
+        assertTrue(
+                Duration.between(modified.toInstant(), contents.modified().orElseThrow())
+                                .abs()
+                                .toMillis()
+                        < 5);
+        assertTrue((contents.mode().orElseThrow() & 0600) == 0600, contents::toString);
+
+        Path hard = folder.resolve("a \"b\" \u00e9 \ud83d\ude00");
+        Files.writeString(hard, "face");
+        Path costly = folder.resolve("costly");
+        try (Passphrase passphrase = Passphrase.of("correct horse".toCharArray())) {
+            Deadpan.sealFile(hard, costly, KEY.publicKey(), passphrase);
+        }
+        assertEquals(
+                Optional.of(hard.getFileName().toString()),
+                OPENER.inspect(costly).contents().orElseThrow().name());
+        assertTrue(
+                Deadpan.inspect(costly)
+                        .addressees()
+                        .contains(
+                                new Description.PassphraseOwner(
+                                        Optional.of(new Description.Cost(256 << 10, 3, 4)))));
         var unsealed = assertThrows(NotSealedException.class, () -> Deadpan.inspect(plain()));
         assertTrue(unsealed.getMessage().contains("plain"));
     }

@@ -15,6 +15,7 @@ import deadpan.PublicKey;
 import deadpan.Sealer;
 import deadpan.SealingStream;
 import deadpan.Session;
+import deadpan.TruncatedException;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -166,13 +167,14 @@ class HandlesTest {
         isFreed(
                 "channel of a channel",
                 handleOf(Opener.with(kept).newChannel(Files.newByteChannel(sealed))));
-        SealingStream stream =
-                Sealer.to(kept.publicKey()).newOutputStream(new ByteArrayOutputStream());
-        stream.write(5);
+        var half = new ByteArrayOutputStream();
+        SealingStream stream = Sealer.to(kept.publicKey()).newOutputStream(half);
+        stream.write(new byte[1_000_000]);
         LongSupplier handle = handleOf(stream);
         assertTrue(handle.getAsLong() != 0);
         stream = null;
         isFreed("sealing stream", handle);
+        assertThrows(TruncatedException.class, () -> Deadpan.open(half.toByteArray(), kept));
         assertTrue(handleOf(kept).getAsLong() != 0, "a key that is in use was freed");
         assertEquals(5, Deadpan.open(Files.readAllBytes(sealed), kept).length);
     }

@@ -29,7 +29,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.lang.reflect.Modifier;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -53,7 +55,17 @@ class KeysTest {
             try (PrivateKey again = PrivateKey.read(key.toPem())) {
                 assertArrayEquals(FACE, Deadpan.open(sealed, again));
                 assertEquals(key.publicKey(), again.publicKey());
+                assertEquals(key, again);
+                assertEquals(key.hashCode(), again.hashCode());
+                try (PrivateKey other = PrivateKey.generate(kind)) {
+                    assertNotEquals(key, other);
+                }
+                again.close();
+                assertNotEquals(key, again);
+                assertEquals(again, again);
+                assertEquals(key.hashCode(), again.hashCode());
             }
+            assertFalse(key.equals(null) || key.equals(key.publicKey()));
             byte[] locked = key.toPem(passphrase);
             assertThrows(LockedKeyException.class, () -> PrivateKey.read(locked));
             assertThrows(WrongPassphraseException.class, () -> PrivateKey.read(locked, wrong));
@@ -209,6 +221,57 @@ class KeysTest {
             assertThrows(
                     CostlyPassphraseException.class, () -> Deadpan.open(scrypt(22), passphrase));
             assertThrows(LimitException.class, () -> Deadpan.open(scrypt(30), passphrase));
+        }
+    }
+
+    @Test
+    void theCostOfPassphrasesHasALimit() throws IOException {
+        try (Passphrase passphrase = passphrase("correct horse");
+                PrivateKey key = PrivateKey.generate(Kind.XWING)) {
+            byte[] sealed = Deadpan.seal(FACE, passphrase);
+            Opener careful = Opener.with(passphrase).maxCost((256 << 10) - 1, 64);
+            assertThrows(CostlyPassphraseException.class, () -> careful.open(sealed));
+            assertThrows(
+                    CostlyPassphraseException.class,
+                    () -> careful.newInputStream(new ByteArrayInputStream(sealed)));
+            Opener enough = Opener.with(key, passphrase).maxCost(256 << 10, 3);
+            assertArrayEquals(FACE, enough.open(sealed));
+            byte[] both = Sealer.to(key.publicKey(), passphrase).seal(FACE);
+            assertArrayEquals(FACE, Opener.with(passphrase, key).maxCost(0, 0).open(both));
+            assertArrayEquals(FACE, Opener.with(key).maxCost(0, 0).open(both));
+            assertThrows(
+                    IllegalArgumentException.class, () -> Opener.with(passphrase).maxCost(-1, 3));
+        }
+    }
+
+    /** A program that imports all of this package and all of these compiles. */
+    @Test
+    void namesAreNotThoseOfThePlatform() throws Exception {
+        var module = Deadpan.class.getModule();
+        var found = module.getLayer().configuration().findModule("deadpan").orElseThrow();
+        List<String> clashes = new ArrayList<>();
+        try (var reader = found.reference().open();
+                var list = reader.list()) {
+            for (String file : list.filter(name -> name.endsWith(".class")).toList()) {
+                String name = file.replaceAll(".*/|\\.class", "");
+                for (String other : List.of("java.lang.", "java.util.", "java.io.")) {
+                    if (!name.contains("-")
+                            && isPublic("deadpan." + name)
+                            && isPublic(other + name)) {
+                        clashes.add(other + name);
+                    }
+                }
+            }
+        }
+        assertEquals(List.of(), clashes);
+    }
+
+    private static boolean isPublic(String name) {
+        try {
+            Class<?> type = Class.forName(name, false, KeysTest.class.getClassLoader());
+            return Modifier.isPublic(type.getModifiers());
+        } catch (ClassNotFoundException none) {
+            return false;
         }
     }
 

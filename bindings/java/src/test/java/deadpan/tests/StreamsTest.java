@@ -10,28 +10,45 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import deadpan.Deadpan;
 import deadpan.Kind;
 import deadpan.NoKeyException;
+import deadpan.NotSealedException;
 import deadpan.Opener;
 import deadpan.PrivateKey;
 import deadpan.Sealer;
 import deadpan.SealingStream;
 import deadpan.TruncatedException;
+import deadpan.UnfinishedException;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import java.io.BufferedOutputStream;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
+import java.io.Closeable;
+import java.io.FilterInputStream;
 import java.io.FilterOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.InterruptedIOException;
+import java.io.ObjectOutputStream;
 import java.io.OutputStream;
+import java.io.OutputStreamWriter;
+import java.io.PipedInputStream;
+import java.io.PipedOutputStream;
+import java.io.PrintStream;
+import java.io.PrintWriter;
+import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.ClosedChannelException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.zip.GZIPOutputStream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipInputStream;
 import java.util.zip.ZipOutputStream;
@@ -153,7 +170,7 @@ class StreamsTest {
     void whatIsWrittenInPiecesComesBack(int piece) throws IOException {
         byte[] data = BytesTest.data(piece == 1 ? 70_000 : 3_000_000);
         var out = new ByteArrayOutputStream();
-        try (OutputStream stream = SEALER.newOutputStream(out)) {
+        try (SealingStream stream = SEALER.newOutputStream(out)) {
             for (int done = 0; done < data.length; done += piece) {
                 if (piece == 1) {
                     stream.write(data[done]);
@@ -164,6 +181,7 @@ class StreamsTest {
                     stream.flush();
                 }
             }
+            stream.finish();
         }
         assertArrayEquals(data, OPENER.open(out.toByteArray()));
         var again = new ByteArrayOutputStream();
@@ -173,6 +191,8 @@ class StreamsTest {
             assertEquals(0, direct.remaining());
             assertEquals(0, channel.write(direct));
             assertTrue(channel.isOpen());
+            channel.finish();
+            assertFalse(channel.isOpen());
         }
         assertArrayEquals(data, OPENER.open(again.toByteArray()));
     }
@@ -187,6 +207,192 @@ class StreamsTest {
         assertThrows(ClosedChannelException.class, () -> stream.write(1));
         stream.close();
         assertThrows(TruncatedException.class, () -> OPENER.open(out.toByteArray()));
+    }
+
+    private static void isCutShort(ByteArrayOutputStream out) {
+        assertThrows(TruncatedException.class, () -> OPENER.open(out.toByteArray()));
+    }
+
+    @Test
+    void halfOfTheDataIsNeverComplete() throws IOException {
+        byte[] half = BytesTest.data(500_000);
+        RuntimeException lost = new IllegalStateException("the second half is lost");
+        var out = new ByteArrayOutputStream();
+        var left =
+                assertThrows(
+                        IllegalStateException.class,
+                        () -> {
+                            try (OutputStream stream = SEALER.newOutputStream(out)) {
+                                stream.write(half);
+                                throw lost;
+                            }
+                        });
+        assertSame(lost, left);
+        assertEquals(UnfinishedException.class, lost.getSuppressed()[0].getClass());
+        isCutShort(out);
+        out.reset();
+        SealingStream stream = SEALER.newOutputStream(out);
+        stream.write(half);
+        // Each time: what closes first may swallow the exception.
+        for (int time = 0; time < 2; time++) {
+            var cut = assertThrows(UnfinishedException.class, stream::close);
+            assertTrue(cut.getMessage().contains("finish() was not called"), cut::getMessage);
+        }
+        isCutShort(out);
+    }
+
+    /** Makes a stream on top of another one. */
+    @FunctionalInterface
+    interface Wrapper {
+        Closeable around(OutputStream inner) throws IOException;
+    }
+
+    @Test
+    void aStreamOnTopThatClosesDoesNotComplete() throws IOException {
+        for (Wrapper wrapper :
+                List.<Wrapper>of(
+                        BufferedOutputStream::new,
+                        GZIPOutputStream::new,
+                        ObjectOutputStream::new,
+                        OutputStreamWriter::new,
+                        PrintWriter::new,
+                        PrintStream::new)) {
+            var out = new ByteArrayOutputStream();
+            assertThrows(
+                    UnfinishedException.class,
+                    () -> {
+                        try (SealingStream stream = SEALER.newOutputStream(out);
+                                Closeable top = wrapper.around(stream)) {
+                            assertTrue(top != stream);
+                            stream.write(BytesTest.data(500_000));
+                        }
+                    });
+            isCutShort(out);
+        }
+    }
+
+    @Test
+    void bytesBehindTheEndAreNoSecret() throws IOException {
+        var out = new ByteArrayOutputStream();
+        var late =
+                assertThrows(
+                        UnfinishedException.class,
+                        () -> {
+                            // A writer keeps what it got, and swallows what is thrown.
+                            try (SealingStream stream = SEALER.newOutputStream(out);
+                                    PrintWriter writer = new PrintWriter(stream)) {
+                                writer.print("late");
+                                stream.finish();
+                            }
+                        });
+        assertTrue(late.getMessage().contains("written after finish()"), late::getMessage);
+        out.reset();
+        try (SealingStream stream = SEALER.newOutputStream(out);
+                PrintWriter writer = new PrintWriter(stream)) {
+            writer.print("early");
+            writer.flush();
+            stream.finish();
+            stream.finish();
+        }
+        assertEquals("early", new String(OPENER.open(out.toByteArray())));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 65503, 65504, 65505, 1048577, 5_000_000})
+    void aStreamOpensWhileItIsRead(int length) throws IOException {
+        byte[] data = BytesTest.data(length);
+        byte[] sealed = sealed(data);
+        boolean[] isClosed = {false};
+        InputStream source =
+                new FilterInputStream(new Trickle(sealed, 4001)) {
+                    @Override
+                    public void close() {
+                        isClosed[0] = true;
+                    }
+                };
+        try (InputStream stream = OPENER.newInputStream(source)) {
+            assertEquals(length == 0 ? -1 : data[0] & 0xff, stream.read());
+            byte[] rest = stream.readAllBytes();
+            assertArrayEquals(Arrays.copyOfRange(data, Math.min(1, length), length), rest);
+            assertEquals(-1, stream.read());
+            assertEquals(0, stream.read(new byte[0]));
+        }
+        assertTrue(isClosed[0]);
+    }
+
+    @Test
+    void aStreamThatIsReadDoesNotEndBeforeItsEnd() throws IOException {
+        byte[] data = BytesTest.data(3_000_000);
+        byte[] sealed = sealed(data);
+        for (int length : new int[] {sealed.length - 1, 2_000_000}) {
+            byte[] cut = Arrays.copyOf(sealed, length);
+            try (InputStream stream = OPENER.newInputStream(new ByteArrayInputStream(cut))) {
+                assertThrows(TruncatedException.class, stream::readAllBytes);
+                assertThrows(TruncatedException.class, stream::read);
+            }
+        }
+        byte[] empty = {};
+        assertThrows(
+                NotSealedException.class,
+                () -> OPENER.newInputStream(new ByteArrayInputStream(empty)));
+        try (PrivateKey other = PrivateKey.generate(Kind.XWING)) {
+            assertThrows(
+                    NoKeyException.class,
+                    () -> Opener.with(other).newInputStream(new ByteArrayInputStream(sealed)));
+        }
+        IOException broken = new IOException("the line is cut");
+        assertSame(
+                broken,
+                assertThrows(
+                        IOException.class,
+                        () ->
+                                OPENER.newInputStream(
+                                        Streams.reading((_, _, _) -> Streams.sneak(broken)))));
+    }
+
+    @Test
+    void aStreamThatIsReadEndsWhenItIsClosedOrForgotten() throws Exception {
+        byte[] sealed = sealed(BytesTest.data(5_000_000));
+        for (boolean isClosed : new boolean[] {true, false}) {
+            InputStream stream = OPENER.newInputStream(new ByteArrayInputStream(sealed));
+            assertTrue(stream.read(new byte[100]) > 0);
+            assertTrue(stream.available() > 0);
+            if (isClosed) {
+                stream.close();
+                stream.close();
+                assertThrows(IOException.class, stream::read);
+            }
+            stream = null;
+            for (int wait = 0; wait < 500 && isOpening(); wait++) {
+                System.gc();
+                Thread.sleep(10);
+            }
+            assertFalse(isOpening(), "the thread of a stream is left");
+        }
+    }
+
+    private static boolean isOpening() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .anyMatch(thread -> thread.getName().equals("deadpan-opening"));
+    }
+
+    @Test
+    void aThreadThatWaitsForAStreamIsInterrupted() throws Exception {
+        byte[] sealed = sealed(BytesTest.data(3_000_000));
+        var pipe = new PipedInputStream(8_000_000);
+        try (var feed = new PipedOutputStream(pipe)) {
+            feed.write(sealed, 0, 2_000_000);
+            InputStream stream = OPENER.newInputStream(pipe);
+            var thrown = new AtomicReference<Throwable>();
+            Thread reader = Threads.start(stream::readAllBytes, thrown);
+            while (reader.getState() != Thread.State.WAITING) {
+                Threads.pause();
+            }
+            reader.interrupt();
+            Threads.join(reader);
+            assertEquals(InterruptedIOException.class, thrown.get().getClass());
+            stream.close();
+        }
     }
 
     @Test
@@ -217,14 +423,30 @@ class StreamsTest {
         isFull[0] = false;
         var after = assertThrows(IOException.class, () -> stream.write(much));
         assertTrue(after.getMessage().contains("failed before"));
-        stream.close();
+        assertThrows(IOException.class, stream::finish);
+        var cut = assertThrows(UnfinishedException.class, stream::close);
+        assertTrue(cut.getMessage().contains("failed before finish()"), cut::getMessage);
         assertTrue(isClosed[0]);
-        stream.close();
         assertThrows(ClosedChannelException.class, () -> stream.write(much));
         assertThrows(IOException.class, () -> OPENER.open(out.toByteArray()));
         assertThrows(
                 IndexOutOfBoundsException.class,
                 () -> SEALER.newOutputStream(out).write(much, 1, much.length));
+    }
+
+    @Test
+    void dataThatCannotBeReadLeaveNoGap() throws IOException {
+        var out = new ByteArrayOutputStream();
+        SealingStream stream = SEALER.newOutputStream(out);
+        ByteBuffer freed;
+        try (Arena arena = Arena.ofConfined()) {
+            freed = arena.allocate(1000).asByteBuffer();
+        }
+        assertThrows(IllegalStateException.class, () -> stream.write(freed));
+        assertThrows(IOException.class, () -> stream.write(1));
+        assertThrows(IOException.class, stream::finish);
+        assertThrows(UnfinishedException.class, stream::close);
+        isCutShort(out);
     }
 
     @Test
@@ -240,15 +462,18 @@ class StreamsTest {
                         });
         stream[0] = SEALER.newOutputStream(loop);
         assertThrows(IllegalStateException.class, () -> stream[0].write(new byte[1_000_000]));
-        stream[0].close();
+        assertThrows(UnfinishedException.class, stream[0]::close);
     }
 
     @Test
     void thePlatformsStreamsWorkOnTop() throws IOException {
         Path path = folder.resolve("zip.dpn");
-        try (var zip = new ZipOutputStream(SEALER.newOutputStream(Files.newOutputStream(path)))) {
+        try (SealingStream out = SEALER.newOutputStream(Files.newOutputStream(path));
+                var zip = new ZipOutputStream(out)) {
             zip.putNextEntry(new ZipEntry("file"));
             zip.write("straight face".getBytes());
+            zip.finish();
+            out.finish();
         }
         try (var zip = new ZipInputStream(OPENER.newInputStream(path))) {
             assertEquals("file", zip.getNextEntry().getName());

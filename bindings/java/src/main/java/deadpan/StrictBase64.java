@@ -9,11 +9,11 @@ import java.nio.charset.StandardCharsets;
  * text.
  *
  * {@snippet :
- * String text = Base64.URL_SAFE_NO_PAD.encode(bytes);
- * byte[] same = Base64.URL_SAFE_NO_PAD.decode(text);
+ * String text = StrictBase64.URL_SAFE_NO_PAD.encode(bytes);
+ * byte[] same = StrictBase64.URL_SAFE_NO_PAD.decode(text);
  * }
  */
-public enum Base64 {
+public enum StrictBase64 {
     /** The standard alphabet, with padding. */
     STANDARD,
     /** The standard alphabet, without padding. */
@@ -42,6 +42,7 @@ public enum Base64 {
      * @return the text
      */
     public String encode(byte[] data) {
+        Given.notNull(data, "data");
         try {
             byte[] text =
                     Text.turn(
@@ -72,7 +73,7 @@ public enum Base64 {
      */
     public byte[] decode(String text) throws EncodingException {
         // Characters that are not in this charset become question marks, which no alphabet has.
-        return decode(text.getBytes(StandardCharsets.ISO_8859_1));
+        return decode(Given.notNull(text, "text").getBytes(StandardCharsets.ISO_8859_1));
     }
 
     /**
@@ -83,6 +84,7 @@ public enum Base64 {
      * @throws EncodingException if the text is not what {@link #encode} returns for any bytes
      */
     public byte[] decode(byte[] text) throws EncodingException {
+        Given.notNull(text, "text");
         return Text.turn(
                 text,
                 (text.length + 3L) / 4 * 3,

@@ -1,0 +1,164 @@
+package deadpan;
+
+import java.math.BigDecimal;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+
+/**
+ * Describes a sealed file.
+ *
+ * @param format the format of the file
+ * @param length the length of the sealed file
+ * @param headerLength the length of its header
+ * @param isSigned whether there is a signature, which may be wrong
+ * @param addressees whom the file is sealed to, as far as that shows
+ * @param contents what only the owner of a key sees; empty without a key that opens the file
+ * @param json all of it as JSON, with what other versions of the library may add
+ */
+public record Description(
+        Format format,
+        long length,
+        long headerLength,
+        boolean isSigned,
+        List<Addressee> addressees,
+        Optional<Contents> contents,
+        String json) {
+
+    /** The format of a file. */
+    public enum Format {
+        /** Deadpan's own. */
+        DEADPAN,
+        /** That of age. */
+        AGE
+    }
+
+    /** Whom a file is sealed to, as far as that shows. */
+    public sealed interface Addressee {}
+
+    /**
+     * The owner of a key.
+     *
+     * @param kind the name of the key's kind
+     * @param id the number of the kind in HPKE's registry, as {@link Kind#id}
+     */
+    public record KeyOwner(String kind, int id) implements Addressee {}
+
+    /**
+     * Everybody who knows a passphrase.
+     *
+     * @param cost what trying a passphrase costs; empty if the header does not tell
+     */
+    public record PassphraseOwner(Optional<Cost> cost) implements Addressee {}
+
+    /** Somebody of whom the header tells nothing that this package knows. */
+    public record Other() implements Addressee {}
+
+    /**
+     * What trying a passphrase costs.
+     *
+     * @param memory the memory in KiB
+     * @param passes the passes over the memory
+     * @param lanes how many cores can share the work
+     */
+    public record Cost(long memory, long passes, long lanes) {}
+
+    /**
+     * What only the owner of a key sees.
+     *
+     * @param type what was sealed
+     * @param name the name of the file or folder
+     * @param modified when the file was changed
+     * @param mode the permissions of the file, as {@code chmod} writes them
+     * @param hidesLength whether the data are padded
+     */
+    public record Contents(
+            Type type,
+            Optional<String> name,
+            Optional<Instant> modified,
+            OptionalInt mode,
+            boolean hidesLength) {
+        /** What was sealed. */
+        public enum Type {
+            /** Bytes, without a name. */
+            BYTES,
+            /** A file. */
+            FILE,
+            /** A folder. */
+            FOLDER
+        }
+    }
+
+    static Description parse(String json) {
+        Fields all = new Fields((Map<?, ?>) Json.read(json));
+        List<?> recipients = (List<?>) all.fields.get("recipients");
+        return new Description(
+                all.text("format").equals("age") ? Format.AGE : Format.DEADPAN,
+                all.number("length"),
+                all.number("header_length"),
+                all.flag("signed"),
+                recipients.stream().map(one -> addressee(new Fields((Map<?, ?>) one))).toList(),
+                all.has("kind") ? Optional.of(contents(all)) : Optional.empty(),
+                json);
+    }
+
+    private static Addressee addressee(Fields fields) {
+        return switch (fields.text("type")) {
+            case "key" -> new KeyOwner(fields.text("kind"), (int) fields.number("kem"));
+            case "passphrase" ->
+                    new PassphraseOwner(
+                            fields.has("memory")
+                                    ? Optional.of(
+                                            new Cost(
+                                                    fields.number("memory"),
+                                                    fields.number("passes"),
+                                                    fields.number("lanes")))
+                                    : Optional.empty());
+            default -> new Other();
+        };
+    }
+
+    private static Contents contents(Fields fields) {
+        Contents.Type type =
+                switch (fields.text("kind")) {
+                    case "file" -> Contents.Type.FILE;
+                    case "folder" -> Contents.Type.FOLDER;
+                    default -> Contents.Type.BYTES;
+                };
+        return new Contents(
+                type,
+                fields.has("name") ? Optional.of(fields.text("name")) : Optional.empty(),
+                fields.has("modified") ? Optional.of(fields.time("modified")) : Optional.empty(),
+                fields.has("mode")
+                        ? OptionalInt.of((int) fields.number("mode"))
+                        : OptionalInt.empty(),
+                fields.flag("hides_length"));
+    }
+
+    /** The fields of an object, by their types. */
+    private record Fields(Map<?, ?> fields) {
+        boolean has(String name) {
+            return fields.get(name) != null;
+        }
+
+        String text(String name) {
+            return (String) fields.get(name);
+        }
+
+        long number(String name) {
+            return ((BigDecimal) fields.get(name)).longValueExact();
+        }
+
+        boolean flag(String name) {
+            return Boolean.TRUE.equals(fields.get(name));
+        }
+
+        Instant time(String name) {
+            BigDecimal seconds = (BigDecimal) fields.get(name);
+            BigDecimal nanoseconds = seconds.remainder(BigDecimal.ONE).movePointRight(9);
+            return Instant.ofEpochSecond(seconds.longValue(), nanoseconds.longValue());
+        }
+    }
+}
