@@ -8,6 +8,7 @@
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;
+use std::sync::{Arc, OnceLock};
 
 use rustix::io::Errno;
 
@@ -56,9 +57,14 @@ impl DraftFolder {
         sweep(parent, name);
         for _ in 0..TRIES {
             let temporary = names::name(name);
-            let (at, own) = (parent.clone(), temporary.clone());
+            let (at, own, draft) = (parent.clone(), temporary.clone(), Arc::new(OnceLock::<Folder>::new()));
+            let opened = Arc::clone(&draft);
             let remove = move || {
-                let _ = clear(&at, &own);
+                // What is empty is removed without another open file.
+                let is_empty = opened.get().is_some_and(|draft| clear(draft, &own));
+                if !(is_empty && at.remove_folder(&own).is_ok()) {
+                    let _ = clear(&at, &own);
+                }
             };
             let ((), guard) = match cleanup::make(|| parent.make(&temporary, 0o700), remove) {
                 // Another run chose the same name.
@@ -66,6 +72,7 @@ impl DraftFolder {
                 made => made.map_err(Error::create)?,
             };
             if let Some(around) = lock(parent, &temporary).map_err(Error::create)? {
+                let around = draft.get_or_init(|| around).clone();
                 around.make(&temporary, 0o700).map_err(Error::create)?;
                 let folder = around.enter(&temporary).map_err(Error::create)?;
                 return Ok(Self { name: name.into(), parent: parent.clone(), around, folder, temporary, guard });

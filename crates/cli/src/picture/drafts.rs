@@ -162,10 +162,16 @@ impl Names {
     /// count. Templates cannot be told from photographs, so all other names that a set can have count.
     fn existing(&self, mine: &HashSet<PathBuf>) -> Result<Vec<Existing>, Failure> {
         let set = self.set();
-        let entries = self.folder.entries().map_err(|error| Failure::path("create", &set, &error))?;
+        let listed = self.folder.entries().and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
+        let listed = match listed {
+            // In a folder that may not be listed, only the names of the new pictures can be looked for.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                mine.iter().filter_map(|path| Some((path.file_name()?.to_owned(), None))).collect()
+            }
+            listed => listed.map_err(|error| Failure::path("read", folder_of(&set), &error))?,
+        };
         let mut found = Vec::new();
-        for entry in entries {
-            let (name, kind) = entry.map_err(|error| Failure::path("read", folder_of(&set), &error))?;
+        for (name, kind) in listed {
             let Some((digits, number)) = self.number(name.as_bytes()) else { continue };
             let path = self.base.with_file_name(&name);
             let kind = match kind {

@@ -374,7 +374,8 @@ fn drafts_of_another_user_are_left_alone() {
     let sandbox = Sandbox::with_key("ecc");
     sandbox.shell("mkdir fo shared && echo 1 > fo/a && deadpan seal fo && deadpan seal fo/a").expect(0, "");
     sandbox.shell("chmod 755 . && chmod 1777 shared && echo old > shared/file").expect(0, "");
-    let plant = "cd shared && mkdir -p .out.0123456789abcdef.deadpan-part/d/d && chmod -R 777 .out.* && \
+    let plant = "cd shared && name=.out.0123456789abcdef.deadpan-part && mkdir -p $name/$name/d && \
+                 chmod -R 777 .out.* && \
                  touch .file.0123456789abcdef.deadpan-part";
     let Some(planted) = as_nobody(&sandbox, plant) else {
         return skip("planted drafts", "becoming another user is not allowed");

@@ -261,7 +261,7 @@ fn ctrl_z_and_fg_at_the_prompt_echo_nothing_and_ask_again() {
 fn ctrl_z_does_not_stop_a_program_without_a_shell() {
     let sandbox = Sandbox::new();
     let mut session = Session::start(&sandbox, &["keygen"]);
-    session.expect(".key: ").expect_echo(false).control(b'Z');
+    session.expect(".key (empty for none): ").expect_echo(false).control(b'Z');
     session.say("correct horse").expect("the same again: ").say("correct horse");
     assert!(!session.end(0).contains("horse"));
 }
