@@ -50,8 +50,8 @@ pub struct ManyArgs {
     /// Take only objects that match a pattern as in .gitignore: *.csv, raw/, /2026/**. May be repeated
     #[arg(long, value_name = "PATTERN", help_heading = "Many objects")]
     include: Vec<String>,
-    /// Leave out objects that match: node_modules/, *.tmp. A pattern with ! takes back what those before it match. May be
-    /// repeated
+    /// Leave out objects that match: node_modules/, *.tmp. A pattern with ! takes back what those before it match. May
+    /// be repeated
     #[arg(long, value_name = "PATTERN", help_heading = "Many objects")]
     exclude: Vec<String>,
     /// Change nothing, and show what would be done
@@ -223,7 +223,8 @@ impl ManyArgs {
         readers: Option<&Readers>,
     ) -> Result<Exit, Failure> {
         let filter = Filter::new(&self.include, &self.exclude).map_err(|why| {
-            Failure::usage(why, "patterns are those of .gitignore: * and ? stand for characters, ** also for slashes, {a,b} for one of both")
+            let hint = "patterns are those of .gitignore: * and ? stand for characters, ** also for slashes";
+            Failure::usage(why, hint)
         })?;
         imp::give_back_memory();
         let (Route { from, to }, shard, memory) = (route, self.shard()?, self.memory()?);

@@ -237,8 +237,9 @@ impl Passphrases {
         Ok((!typed.as_bytes().is_empty()).then_some(typed))
     }
 
-    /// Returns a new passphrase for `what`; `None` without a terminal, or if the user types nothing. An empty one that is
-    /// given, as by a variable that a script has not set, is refused. `without` is advice on how to go on without one.
+    /// Returns a new passphrase for `what`; `None` without a terminal, or if the user types nothing. An empty one that
+    /// is given, as by a variable that a script has not set, is refused. `without` is advice on how to go on without
+    /// one.
     pub fn new_if_wanted(&self, what: &str, without: &str) -> Result<Option<Passphrase>, Failure> {
         if let Some(given) = self.given()? {
             return if given.as_bytes().is_empty() { Err(empty(without)) } else { Ok(Some(given.clone())) };

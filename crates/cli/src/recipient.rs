@@ -536,7 +536,7 @@ fn own(
     let public = home::public_path(&path);
     if public.exists() && !path.exists() {
         let message = format!("{} is there, and its private key {} is not", shown(&public), shown(&path));
-        let hint = "put the private key back from a backup; or if it is lost, remove the public part, and the next `seal` \
+        let hint = "put the private key back from a backup; or if it is lost, remove the public part: the next `seal` \
                     makes a new key, which does not open what was sealed to the old one";
         return Err(Failure::usage(message, hint));
     }

@@ -104,8 +104,8 @@ pub struct SignerArgs {
 }
 
 impl SignerArgs {
-    /// Refuses `--require-signature WHO` in place of `--require-signature=WHO`, if there is no file WHO: other files would
-    /// be opened, whoever signed them.
+    /// Refuses `--require-signature WHO` in place of `--require-signature=WHO`, if there is no file WHO: other files
+    /// would be opened, whoever signed them.
     pub fn refuse_who_as_file(&self, sources: &[Source]) -> Result<(), Failure> {
         let mut files = files_after("--require-signature", sources).into_iter();
         files.find(|path| !path.exists()).map_or(Ok(()), |path| {

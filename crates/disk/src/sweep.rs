@@ -25,7 +25,9 @@ pub fn sweep(folder: &Folder, name: &OsStr) {
             continue;
         }
         let Ok((file, about)) = folder.file(&found) else { continue };
-        let is_left = (about.is_file() || about.is_folder() && !is_new(folder, &found, &about) && is_draft(folder, &found))
+        let is_draft =
+            about.is_file() || about.is_folder() && !is_new(folder, &found, &about) && is_draft_folder(folder, &found);
+        let is_left = is_draft
             && about.owner == geteuid().as_raw()
             && matches!(file.lock_now(), Ok(Locked::Yes))
             // The run that made the draft may have completed or removed it in the meantime.
@@ -40,7 +42,7 @@ pub fn sweep(folder: &Folder, name: &OsStr) {
 
 /// Whether a folder holds nothing but a folder of the same name, as drafts do. Whoever may rename a folder of this user
 /// cannot make it look so.
-fn is_draft(folder: &Folder, name: &OsStr) -> bool {
+fn is_draft_folder(folder: &Folder, name: &OsStr) -> bool {
     let names = folder.enter_unmounted(name).and_then(|draft| draft.entries());
     names.is_ok_and(|mut names| names.all(|found| found.is_ok_and(|(found, _)| found == *name)))
 }

@@ -8,10 +8,10 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 /// Chooses objects by their names.
 ///
 /// Patterns are those of `.gitignore`: `*` stands for any characters but a slash, `**` for any characters, `?` for one
-/// character. A pattern without a slash, or with one at its end alone, matches at any depth; any other begins at the top.
-/// What matches a folder matches all that lies in it, and with a slash at its end, a pattern matches folders only. `!`
-/// before a pattern takes back what patterns before it matched. Without a pattern to include, everything is included;
-/// what is excluded is out in any case.
+/// character. A pattern without a slash, or with one at its end alone, matches at any depth; any other begins at the
+/// top. What matches a folder matches all that lies in it, and with a slash at its end, a pattern matches folders only.
+/// `!` before a pattern takes back what patterns before it matched. Without a pattern to include, everything is
+/// included; what is excluded is out in any case.
 ///
 /// ```
 /// use deadpan_fleet::Filter;

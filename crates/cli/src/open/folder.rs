@@ -233,8 +233,8 @@ fn part(
     Ok(verdict.joined(Done { output: Some(place), bytes, ..Done::default() }))
 }
 
-/// Whether `-o` names a file for the one file that `--only` names, and not a folder around it. Unless it `is_known` that
-/// this is a file, `-o` has to have its name.
+/// Whether `-o` names a file for the one file that `--only` names, and not a folder around it. Unless it `is_known`
+/// that this is a file, `-o` has to have its name.
 fn names_the_file(place: &Place, args: &OpenOptions, is_known: bool) -> bool {
     let (Place::Given(path), [only]) = (place, args.only.as_slice()) else { return false };
     args.output.place() == Some(place)

@@ -501,8 +501,8 @@ fn a_folder_is_unpacked_where_it_was_named() {
             ("open --each e --to d/t", false),
             ("open --each e --to d/t/u", false),
         ] {
-            let prepare = "rm -rf d d.held victim e && mkdir -p d/t victim e && echo own > victim/file && cp t.dpn d && \
-                           cp x.dpn e/file.dpn";
+            let prepare = "rm -rf d d.held victim e && mkdir -p d/t victim e && echo own > victim/file && \
+                           cp t.dpn d && cp x.dpn e/file.dpn";
             sandbox.shell(prepare).expect(0, "");
             if !is_there {
                 sandbox.shell("rmdir d/t").expect(0, "");
