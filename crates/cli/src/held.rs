@@ -4,6 +4,7 @@
 //! folders of inputs and outputs are opened before, and whoever looks for the same path later gets the open folder.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -12,14 +13,23 @@ use rustix::process::{Resource, getrlimit};
 
 use crate::folder::allow_many_files;
 use crate::remote;
-use deadpan_disk::{About, Error, FileId, Folder, Input, OpenMode, Planted, Way, parent, trimmed};
+use deadpan_disk::{About, Error, FileId, Folder, Input, OpenMode, Planted, Spot, Way, parent, trimmed};
 
 /// The most folders that stay open, whatever number of open files the system allows.
 const MOST: u64 = 1 << 16;
 
 static HELD: Mutex<BTreeMap<PathBuf, Held>> = Mutex::new(BTreeMap::new());
-/// The inputs that were named, as far as they are links or folders.
-static INPUTS: Mutex<BTreeMap<PathBuf, Option<FileId>>> = Mutex::new(BTreeMap::new());
+/// The inputs that were named.
+static INPUTS: Mutex<BTreeMap<PathBuf, Named>> = Mutex::new(BTreeMap::new());
+
+/// What an input was when it was named.
+enum Named {
+    Folder(FileId),
+    /// A link, and the folder and the name that it leads to, if it has such.
+    Link(Option<(FileId, OsString)>),
+    /// Something else. Another file may take its place, as editors do.
+    File,
+}
 
 /// What a path named first.
 #[derive(Clone)]
@@ -84,11 +94,13 @@ pub fn planted(path: &Path) -> Option<Planted> {
 /// input, and has become a link since then, or another folder.
 pub fn open(path: &Path, mode: OpenMode) -> io::Result<Input> {
     let input = Input::open_by(path, mode, way)?;
-    match INPUTS.lock().unwrap_or_else(PoisonError::into_inner).get(path) {
-        Some(Some(id)) if *id != input.about.id => Err(exchanged()),
-        Some(None) if input.about.is_folder() || input.found.is_link => Err(exchanged()),
-        _ => Ok(input),
-    }
+    let is_same = match INPUTS.lock().unwrap_or_else(PoisonError::into_inner).get(path) {
+        Some(Named::Folder(id)) => input.about.id == *id,
+        Some(Named::Link(place)) => input.found.real.as_ref().and_then(place_of) == *place,
+        Some(Named::File) => !input.about.is_folder() && !input.found.is_link,
+        None => true,
+    };
+    if is_same { Ok(input) } else { Err(exchanged()) }
 }
 
 /// Opens the folders in which files of these paths lie. What cannot be opened is told when it is used.
@@ -101,11 +113,27 @@ pub fn hold<'a>(paths: impl IntoIterator<Item = &'a Path>) {
 pub fn hold_inputs<'a>(paths: impl IntoIterator<Item = &'a Path>) {
     for path in paths.into_iter().filter(|path| !remote::is_address(path)) {
         hold([path]);
-        let Ok(about) = About::of_path(path) else { continue };
-        let is_link = About::of_name(&trimmed(path)).is_ok_and(|about| about.is_link());
-        let id = Some(about.id).filter(|_| is_link || about.is_folder());
-        INPUTS.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), id);
+        if let Some(named) = named(path) {
+            INPUTS.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), named);
+        }
     }
+}
+
+fn named(path: &Path) -> Option<Named> {
+    let (about, trimmed) = (About::of_path(path).ok()?, trimmed(path));
+    if about.is_folder() {
+        return Some(Named::Folder(about.id));
+    }
+    if !About::of_name(&trimmed).ok()?.is_link() {
+        return Some(Named::File);
+    }
+    let place = way(parent(&trimmed)).and_then(|mut way| way.end(trimmed.file_name().unwrap_or_default()));
+    let place = place.ok().flatten().filter(|spot| spot.folder.look(&spot.name).is_ok_and(|it| it == Some(about)));
+    Some(Named::Link(place.as_ref().and_then(place_of)))
+}
+
+fn place_of(spot: &Spot) -> Option<(FileId, OsString)> {
+    Some((spot.folder.about().ok()?.id, spot.name.clone()))
 }
 
 /// Opens a folder, or the nearest one above it.

@@ -78,7 +78,14 @@ impl OutputArgs {
     /// have without `-o`.
     pub fn file(&self, usual: impl FnOnce() -> Result<Place, Failure>) -> Result<Place, Failure> {
         match &self.output {
-            None => self.unplanted(usual()?, false),
+            None => {
+                let place = usual()?;
+                if let Some(path) = place.path().filter(|path| special::is_beside_devices(path)) {
+                    let message = format!("{} is no place for a result", shown(folder_of(path)));
+                    return Err(Failure::usage(message, "name the output with -o"));
+                }
+                self.unplanted(place, false)
+            }
             Some(place) if place.is_folder() => {
                 let folder = self.unplanted(place.clone(), true)?;
                 self.check_folder(&folder)?;

@@ -176,7 +176,10 @@ impl Way {
 
     /// Follows the links at this name, one after the other, and returns where they end. That is `None` where the text
     /// of a link does not name what it leads to, as in `/dev/fd`.
-    pub(crate) fn end(&mut self, name: &OsStr) -> io::Result<Option<Spot>> {
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn end(&mut self, name: &OsStr) -> io::Result<Option<Spot>> {
         let mut name = name.to_owned();
         while let Some(target) = self.read_link(&name)? {
             self.along(parent(&target))?;

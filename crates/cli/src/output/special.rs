@@ -9,6 +9,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
+use crate::partial::folder_of;
 use crate::shown::shown;
 use crate::streams;
 use deadpan_disk::{About, FileKind, append_to, open_special};
@@ -32,6 +33,13 @@ pub fn open(path: &Path, force: bool) -> Option<Result<File, Failure>> {
 /// Returns the number of the descriptor that `path` stands for, such as 1 for `/dev/stdout`.
 pub fn descriptor(path: &Path) -> Option<u32> {
     find(path).map(|found| found.number)
+}
+
+/// Whether a path names something among devices or descriptors, which is no place for what goes beside an input.
+pub fn is_beside_devices(path: &Path) -> bool {
+    let mut places = DESCRIPTORS.into_iter().chain(["/dev"]);
+    let folder = folder_of(path).canonicalize().ok();
+    folder.is_some_and(|folder| places.any(|it| Path::new(it).canonicalize().is_ok_and(|it| it == folder)))
 }
 
 /// A descriptor that a path leads to.

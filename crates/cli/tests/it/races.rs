@@ -545,6 +545,22 @@ fn all_inputs_are_found_before_anything_is_asked() {
     let args = ["rewrap", "--recursive", "-r", "other.pub", "--passphrase-file", "pipe", "d/a.dpn", "d/t"];
     paused(&sandbox, &args, || swap(&sandbox, "d/t", false)).expect(4, told);
     assert!([sandbox.read("victim/b.dpn"), sandbox.read("victim/c.dpn")] == before);
+    // A link that leads to another input, and what an editor has saved meanwhile, are nothing else.
+    sandbox.shell("ln -s a.dpn d/latest.dpn && deadpan keygen --no-passphrase -o third.key").expect(0, "");
+    let args = [
+        "rewrap",
+        "-r",
+        "third.pub",
+        "-r",
+        "other.pub",
+        "--passphrase-file",
+        "pipe",
+        "d/a.dpn",
+        "d/latest.dpn",
+        "d/old",
+    ];
+    let save = || drop(sandbox.shell("cp d/old d/new && mv d/new d/old").expect(0, ""));
+    paused(&sandbox, &args, save).expect(0, "d/latest.dpn");
     // With few open files, folders are opened again, and have to be the same.
     sandbox.shell("for i in $(seq 60); do mkdir m$i && cp d/a.dpn m$i; done; echo own > victim/a").expect(0, "");
     let line = "ulimit -n 20; exec deadpan open -f --passphrase-file pipe m*/a.dpn d/a.dpn";
