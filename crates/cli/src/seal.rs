@@ -26,6 +26,7 @@ use crate::plan::Plan;
 use crate::recipient::{Named, RecipientArgs, Recipients};
 use crate::remote;
 use crate::report::{Done, Report};
+use crate::sealed::looks_sealed;
 use crate::signed::SigningArgs;
 use deadpan_disk::umask;
 use deadpan_fleet::Job;
@@ -341,6 +342,10 @@ impl<'a> SealJob<'a> {
         }
         let mut done = done;
         done.notes.extend(folder::outside(input, &place, &self.args.output));
+        let file = input.file().filter(|_| input.positioned);
+        if file.is_some_and(|file| looks_sealed(file).unwrap_or(false)) {
+            done.notes.push(format!("{} was sealed already, and is sealed twice now", input.shown()));
+        }
         Ok(Done { output: Some(place), remark, default_key: self.to.default_key.clone(), ..done })
     }
 

@@ -1,7 +1,8 @@
 //! A sealed input, in armor or not: its header and its payload.
 
 use std::fs::File;
-use std::io::{Cursor, Read};
+use std::io::{self, Cursor, Read};
+use std::os::unix::fs::FileExt;
 
 use crate::armor::{self, Unarmored};
 use crate::failure::{Exit, Failure};
@@ -12,6 +13,11 @@ use deadpan_seal::{Error, Header, Stanza, age};
 
 /// The first byte of a sealed file. No text in UTF-8 begins with this byte.
 const SIGNATURE: u8 = 0x89;
+
+/// The first bytes of a sealed file.
+const DEADPAN: &[u8] = b"\x89DPN";
+/// The first bytes of a file that age sealed.
+const AGE: &[u8] = b"age-encryption.org/";
 
 /// A sealed input that was read up to the end of its header.
 pub struct Sealed<'a> {
@@ -68,4 +74,13 @@ impl<'a> Sealed<'a> {
         let header = Header::read(&mut payload)?;
         Ok(Self { stanzas: header.stanzas(), header, armored: beginning.is_some() || is_age_armor, payload })
     }
+}
+
+/// Whether a file begins like a sealed one, in armor or not. Its position stays as it is.
+pub fn looks_sealed(file: &File) -> io::Result<bool> {
+    let length = file.metadata()?.len().min(armor::BEGINNING as u64);
+    let mut start = vec![0; length as usize];
+    file.read_exact_at(&mut start, 0)?;
+    let is_age_armor = || start.trim_ascii_start().starts_with(age::armor::BEGIN.as_bytes());
+    Ok(start.starts_with(DEADPAN) || start.starts_with(AGE) || armor::find(&start).is_some() || is_age_armor())
 }

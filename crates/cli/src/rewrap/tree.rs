@@ -1,22 +1,15 @@
 //! The files in a folder and all folders in it, in order of their names. No link is followed, and each name is looked
 //! up in the open folder that holds it.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::file::refuse_link;
 use super::journal;
-use crate::armor;
 use crate::failure::Failure;
 use crate::held;
+use crate::sealed::looks_sealed;
 use deadpan_disk::{Folder, Input, Node, OpenMode, Spot, Walk, WalkStep, names};
-
-/// The first bytes of a sealed file.
-const SIGNATURE: &[u8] = b"\x89DPN";
-/// The first bytes of a file that age sealed.
-const AGE: &[u8] = b"age-encryption.org/";
-const AGE_ARMOR: &[u8] = b"-----BEGIN AGE ENCRYPTED FILE-----";
 
 /// An entry that is not a folder.
 pub enum Entry {
@@ -56,7 +49,7 @@ impl Iterator for Tree {
                 // Drafts and records of killed runs belong to other files.
                 Ok(WalkStep::Node(Node::File(_), _))
                     if names::is_of_any(&spot.name) || journal::is_record(&spot.name) => {}
-                Ok(WalkStep::Node(Node::File(file), _)) => match is_sealed(file) {
+                Ok(WalkStep::Node(Node::File(file), _)) => match looks_sealed(&file) {
                     Ok(true) => return Some(Entry::Sealed(spot)),
                     Ok(false) => return Some(Entry::Other),
                     Err(error) => return failed(&error),
@@ -67,12 +60,4 @@ impl Iterator for Tree {
         }
         None
     }
-}
-
-/// Whether the file begins like a sealed one, in armor or not.
-fn is_sealed(file: File) -> io::Result<bool> {
-    let mut start = Vec::new();
-    file.take(armor::BEGINNING as u64).read_to_end(&mut start)?;
-    let is_age_armor = || start.trim_ascii_start().starts_with(AGE_ARMOR);
-    Ok(start.starts_with(SIGNATURE) || start.starts_with(AGE) || armor::find(&start).is_some() || is_age_armor())
 }
