@@ -8,6 +8,7 @@ use std::path::Path;
 use rustix::io::Errno;
 
 use crate::advice;
+use crate::held::Exchanged;
 use crate::remote;
 use crate::shown::shown;
 use crate::signals;
@@ -217,6 +218,10 @@ fn reason(error: &io::Error) -> (Exit, String, &'static str) {
         ErrorKind::BrokenPipe => (Exit::System, "the reader is gone", "no program reads the output any more"),
         _ if [Errno::MFILE, Errno::NFILE].map(|errno| Some(errno.raw_os_error())).contains(&error.raw_os_error()) => {
             (Exit::System, "too many files are open", "allow more: ulimit -n 1024")
+        }
+        _ if error.get_ref().is_some_and(|inner| inner.is::<Exchanged>()) => {
+            let hint = "see who can change names there, and run the command again";
+            return (Exit::System, Exchanged.to_string(), hint);
         }
         _ if error.get_ref().is_some_and(|inner| inner.is::<NotText>()) => (
             Exit::Usage,

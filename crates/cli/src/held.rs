@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fmt;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -13,7 +14,9 @@ use rustix::process::{Resource, getrlimit};
 
 use crate::folder::allow_many_files;
 use crate::remote;
-use deadpan_disk::{About, Error, FileId, Folder, Input, OpenMode, Planted, Spot, Way, parent, trimmed};
+use deadpan_disk::{
+    About, Error, FileId, Folder, Handle, Input, OpenMode, Planted, Spot, Way, is_root, parent, trimmed,
+};
 
 /// The most folders that stay open, whatever number of open files the system allows.
 const MOST: u64 = 1 << 16;
@@ -27,8 +30,8 @@ enum Named {
     Folder(FileId),
     /// A link, and the folder and the name that it leads to, if it has such.
     Link(Option<(FileId, OsString)>),
-    /// Something else. Another file may take its place, as editors do.
-    File,
+    /// Something else. A new file may take its place, as editors do.
+    File(FileId),
 }
 
 /// What a path named first.
@@ -47,7 +50,13 @@ pub fn way(path: &Path) -> io::Result<Way> {
     let path = trimmed(path);
     match held(&path) {
         Some(Held::There(way)) => return Ok(way),
-        Some(Held::Missing(above, rest)) => return above.descend(&rest),
+        Some(Held::Missing(above, rest)) => {
+            return above.descend(&rest).map_err(|error| match error.kind() {
+                // A link has taken the place, or a file.
+                ErrorKind::NotADirectory => exchanged(),
+                _ => error,
+            });
+        }
         Some(Held::Seen(id)) => {
             let way = Way::to(&path)?;
             return if way.folder().about()?.id == id { Ok(way) } else { Err(exchanged()) };
@@ -72,12 +81,24 @@ pub fn own_or_make(path: &Path, mode: u32) -> Result<Folder, Error> {
         return Err(Error::Planted(planted));
     }
     let way = match held(&path) {
-        Some(Held::Missing(above, rest)) => above.descend_or_make(&rest, mode),
+        Some(Held::Missing(above, rest)) => {
+            above.clone().descend_or_make(&rest, mode).and_then(|way| given(above.folder(), &rest).map(|()| way))
+        }
         _ => way(&path),
     };
     let way = way.map_err(Error::of_folder)?;
     put(path, Held::There(way.clone()));
     Ok(way.folder().clone())
+}
+
+/// Gives folders that root has made below one of another user to that user.
+fn given(above: &Folder, rest: &Path) -> io::Result<()> {
+    let about = above.about()?;
+    if !is_root() || about.owner == 0 {
+        return Ok(());
+    }
+    let made = rest.ancestors().filter(|made| !made.as_os_str().is_empty());
+    made.map(|made| above.descend(made)).try_for_each(|made| made?.set_owner(Some(about.owner), about.group))
 }
 
 /// Returns what another user may have planted on the way to a folder, or to the nearest one above it.
@@ -97,7 +118,11 @@ pub fn open(path: &Path, mode: OpenMode) -> io::Result<Input> {
     let is_same = match INPUTS.lock().unwrap_or_else(PoisonError::into_inner).get(path) {
         Some(Named::Folder(id)) => input.about.id == *id,
         Some(Named::Link(place)) => input.found.real.as_ref().and_then(place_of) == *place,
-        Some(Named::File) => !input.about.is_folder() && !input.found.is_link,
+        // Another name of a file elsewhere is no new file.
+        Some(Named::File(id)) => {
+            let about = &input.about;
+            !about.is_folder() && !input.found.is_link && (about.id == *id || about.links < 2)
+        }
         None => true,
     };
     if is_same { Ok(input) } else { Err(exchanged()) }
@@ -125,7 +150,7 @@ fn named(path: &Path) -> Option<Named> {
         return Some(Named::Folder(about.id));
     }
     if !About::of_name(&trimmed).ok()?.is_link() {
-        return Some(Named::File);
+        return Some(Named::File(about.id));
     }
     let place = way(parent(&trimmed)).and_then(|mut way| way.end(trimmed.file_name().unwrap_or_default()));
     let place = place.ok().flatten().filter(|spot| spot.folder.look(&spot.name).is_ok_and(|it| it == Some(about)));
@@ -183,5 +208,17 @@ fn put(path: PathBuf, what: Held) {
 
 /// Returns the error of a path that leads elsewhere than at the beginning.
 fn exchanged() -> io::Error {
-    io::Error::other("another program has put something else in its place meanwhile")
+    io::Error::other(Exchanged)
 }
+
+/// Says that a path leads elsewhere than at the beginning.
+#[derive(Debug)]
+pub struct Exchanged;
+
+impl fmt::Display for Exchanged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("another program has put something else in its place meanwhile")
+    }
+}
+
+impl std::error::Error for Exchanged {}

@@ -7,7 +7,7 @@ mod permissions;
 mod signing;
 
 use std::fs::File;
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -134,13 +134,11 @@ impl Home {
         if !folder.starts_with(&self.folder) {
             return Ok(());
         }
-        let made = held::own_or_make(folder, 0o700).map_err(|error| match error {
+        held::own_or_make(folder, 0o700).map(drop).map_err(|error| match error {
             Error::Planted(found) => planted_key(&found),
             Error::System(_, error) => Failure::path("create", folder, &error),
             error => failure(folder, error),
-        })?;
-        let given = held::way(folder_of(folder)).and_then(|around| give_to_owner_of(around.folder(), &made));
-        given.map_err(|error| Failure::path("create", folder, &error))
+        })
     }
 }
 
@@ -266,17 +264,13 @@ fn write_in(folder: &Folder, path: &Path, text: &[u8], mode: u32, replace: bool)
     finish(Partial::create_in(folder, path)?, path, text, mode, replace)
 }
 
-/// Gives what root makes in the key folder of another user to that user.
-fn give_to_owner_of(folder: &Folder, made: &impl Handle) -> io::Result<()> {
-    let about = folder.about()?;
-    if is_root() && about.owner != 0 { made.set_owner(Some(about.owner), about.group) } else { Ok(()) }
-}
-
 fn finish(partial: Partial, path: &Path, text: &[u8], mode: u32, replace: bool) -> Result<(), Failure> {
     let failed = |error| Failure::path("write", path, &error);
     partial.file().write_all(text).map_err(failed)?;
-    if Home::find().is_ok_and(|home| path.starts_with(&home.folder)) {
-        give_to_owner_of(partial.draft().folder(), partial.file()).map_err(failed)?;
+    // Root leaves what is in the key folder of another user to that user.
+    let folder = partial.draft().folder().about().map_err(failed)?;
+    if is_root() && folder.owner != 0 && Home::find().is_ok_and(|home| path.starts_with(&home.folder)) {
+        partial.file().set_owner(Some(folder.owner), folder.group).map_err(failed)?;
     }
     partial.land(Attributes { mode, modified: None }, Replace::any_if(replace), true)
 }

@@ -20,7 +20,7 @@ use crate::recipient::{misspelt, ssh};
 use crate::shown::shown;
 use crate::streams::print;
 use crate::suggest::closest;
-use deadpan_disk::{self as disk, About};
+use deadpan_disk::{About, Error, Way, parent as folder_of};
 use deadpan_seal::key::openssh::SshPublic;
 use deadpan_seal::key::{self, Found};
 use deadpan_seal::plugin::Recipient;
@@ -277,7 +277,14 @@ fn public(text: &str) -> Result<(Vec<Public>, Vec<SshPublic>), Failure> {
 
 fn remove(home: &Home, name: &str) -> Result<(), Failure> {
     let path = home.contact_path(name);
-    match disk::remove(&path) {
+    let folder = held::way(folder_of(&path)).map_err(Error::of_folder).and_then(Way::unplanted);
+    let removed = match folder {
+        Err(Error::Planted(planted)) => return Err(home::planted_key(&planted)),
+        Err(Error::System(_, error)) => Err(error),
+        Err(_) => Err(ErrorKind::NotFound.into()),
+        Ok(folder) => folder.remove(path.file_name().unwrap_or_default()),
+    };
+    match removed {
         Ok(()) => say(&format!("removed {name}")),
         Err(error) if error.kind() == ErrorKind::NotFound && home.own_path(name).exists() => {
             let signs = home.own_signing()?.iter().any(|own| own.name == name);

@@ -13,7 +13,6 @@ use std::time::Instant;
 use crate::claims::Claims;
 use crate::failure::{Exit, Failure, help};
 use crate::folder::UnpackArgs;
-use crate::held;
 use crate::home::Home;
 use crate::identity::Identities;
 use crate::input::{Input, Source};
@@ -132,7 +131,8 @@ impl Plan for Open {
             return self.many.all(&args.output, args.unpack.mask(), route, &act, None, None);
         }
         args.output.hold(&self.sources);
-        self.sources.iter().filter(|_| !args.verify).for_each(|source| args.hold_result(source));
+        let unpacked = self.sources.iter().filter(|_| !args.verify);
+        unpacked.for_each(|source| args.output.hold_result(|| known_place(source)));
         let sources = if args.verify { Source::expanded(&self.sources)? } else { self.sources.clone() };
         args.output.check_room(sources.len())?;
         let identities = args.identities(Passphrases::new(&args.source))?;
@@ -161,13 +161,6 @@ fn known_place(source: &Source) -> Result<Place, Failure> {
 }
 
 impl OpenOptions {
-    /// Opens the folder that the result may be unpacked into, as far as its name is known.
-    fn hold_result(&self, source: &Source) {
-        let places = [self.output.file(|| known_place(source)).ok(), self.output.place().cloned()];
-        let paths = places.iter().flatten().filter_map(Place::path).filter(|path| !remote::is_address(path));
-        paths.for_each(|path| held::hold_folder(&deadpan_disk::trimmed(path)));
-    }
-
     /// Whether the data go to standard output. Folders have rules of their own.
     pub fn is_to_stdout(&self) -> bool {
         !self.verify && (self.output.is_stdout() || self.range.is_some() && self.output.place().is_none())

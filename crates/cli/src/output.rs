@@ -98,11 +98,19 @@ impl OutputArgs {
     /// Opens the folders of the inputs and of `-o`, before the command waits for anything.
     pub fn hold(&self, sources: &[Source]) {
         held::hold_inputs(sources.iter().filter_map(Source::path));
-        if let Some(path) = self.output.as_ref().and_then(Place::path) {
+        self.output.iter().for_each(Self::hold_place);
+    }
+
+    /// Opens the folders around the result of an input, and the folder that it may be unpacked into, as far as its name
+    /// is known. A folder that is missing stays so for this command, unless it makes it.
+    pub fn hold_result(&self, usual: impl FnOnce() -> Result<Place, Failure>) {
+        self.file(usual).iter().for_each(Self::hold_place);
+    }
+
+    fn hold_place(place: &Place) {
+        if let Some(path) = place.path().filter(|path| !remote::is_address(path)) {
             held::hold([path]);
-            if self.output.as_ref().is_some_and(Place::is_folder) {
-                held::hold([path.join("name").as_path()]);
-            }
+            held::hold_folder(&deadpan_disk::trimmed(path));
         }
     }
 

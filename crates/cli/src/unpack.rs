@@ -61,6 +61,7 @@ impl UnpackCommand {
 impl Plan for Unpack {
     fn run(&self) -> Result<Exit, Failure> {
         self.args.output.hold(&self.sources);
+        self.sources.iter().for_each(|source| self.args.output.hold_result(|| usual_place(source)));
         self.args.output.check_room(self.sources.len())?;
         let mut report = Report::new("unpack", self.args.output.json, self.sources.len());
         let claims = Claims::of(&self.sources);

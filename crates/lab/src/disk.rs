@@ -6,8 +6,8 @@ use std::{fs, io};
 /// Writes a temporary file and renames it to `path`. If this fails, for example on a full disk, the old file remains.
 /// Pipes and devices are written directly.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    if is_link_of_others(path) {
-        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is a link of another user"));
+    if leads_through_others(path) {
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "a link of another user is in its path"));
     }
     // A symbolic link remains, and its target is replaced.
     let place = fs::canonicalize(path);
@@ -25,18 +25,29 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     written
 }
 
-/// Whether this is a link of another user, which could lead to any file. Where the system has no folder that tells who
-/// runs this process, no link is.
+/// Whether a link of another user is on the way of this path, or at its end: it could lead to any file. Where the system
+/// has no folder that tells who runs this process, no link is of another user.
 #[cfg(unix)]
-fn is_link_of_others(path: &Path) -> bool {
+fn leads_through_others(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
-    let link = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_symlink);
-    let own = fs::metadata("/proc/self").map(|process| process.uid());
-    link.zip(own.ok()).is_some_and(|(link, own)| ![0, own].contains(&link.uid()))
+    fn search(path: &Path, own: u32, left: &mut u32) -> bool {
+        path.ancestors().collect::<Vec<_>>().into_iter().rev().any(|place| {
+            let Ok(link) = fs::symlink_metadata(place) else { return false };
+            if !link.is_symlink() || *left == 0 {
+                return false;
+            }
+            *left -= 1;
+            let around = place.parent().unwrap_or(place);
+            let leads = |target: std::path::PathBuf| search(&around.join(target), own, left);
+            ![0, own].contains(&link.uid()) || fs::read_link(place).is_ok_and(leads)
+        })
+    }
+    // As many links as systems follow, in each of which there can be others.
+    fs::metadata("/proc/self").is_ok_and(|process| search(path, process.uid(), &mut 1000))
 }
 
 #[cfg(not(unix))]
-fn is_link_of_others(_path: &Path) -> bool {
+fn leads_through_others(_path: &Path) -> bool {
     false
 }
 

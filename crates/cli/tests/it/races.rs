@@ -522,6 +522,40 @@ fn a_folder_is_unpacked_where_it_was_named() {
             assert_eq!(names(&sandbox.path("victim")), ["file"], "{line}: {}", run.stderr());
             assert_eq!(sandbox.read("victim/file"), b"own\n", "{line}: {}", run.stderr());
         }
+        // An archive from a pipe, and one after it; pictures.
+        sandbox.run(&["pack", "-o", "t.tar", "tree"]).expect(0, "");
+        sandbox.run(&["picture", "hide", "-p", "--passphrase-file", "pw", "-o", "t.png", "tree"]).expect(0, "");
+        let archive = sandbox.read("t.tar");
+        for (line, swapped) in [
+            ("unpack -f -o d/t pipe", "d/t"),
+            ("unpack --only file -o d/t pipe", "d/t"),
+            ("unpack -f -o d/ pipe.tar t.tar", "d/t"),
+            ("unpack -f pipe.tar d/t.tar", "d/t"),
+            ("unpack --only file d/pipe.tar", "d/pipe"),
+            ("picture reveal -p -f -o d/t --passphrase-file pipe t.png", "d/t"),
+            ("picture reveal -p --only file -o d/t --passphrase-file pipe t.png", "d/t"),
+        ] {
+            for is_there in [true, false] {
+                let prepare = "rm -rf pipe.tar d d.held victim && mkdir -p d/t d/pipe victim && echo own > victim/file && \
+                               cp t.tar d && ln -s pipe pipe.tar && ln -s ../pipe d/pipe.tar";
+                sandbox.shell(prepare).expect(0, "");
+                if !is_there {
+                    sandbox.shell("rmdir d/t d/pipe").expect(0, "");
+                }
+                if as_other {
+                    sandbox.shell("chown -R 65534:65534 d").expect(0, "");
+                }
+                let meddle = || {
+                    sandbox.shell(&format!("mkdir -p {swapped} && chown 65534 {swapped} || true")).expect(0, "");
+                    swap(sandbox, swapped, as_other);
+                };
+                let bytes = if line.starts_with("unpack") { &archive } else { &b"pw\n"[..] };
+                let args: Vec<_> = line.split(' ').collect();
+                let run = answered(sandbox, sandbox.command("deadpan", &args), bytes, meddle);
+                assert_eq!(names(&sandbox.path("victim")), ["file"], "{line}: {}", run.stderr());
+                assert_eq!(sandbox.read("victim/file"), b"own\n", "{line}: {}", run.stderr());
+            }
+        }
     });
 }
 
@@ -542,6 +576,10 @@ fn all_inputs_are_found_before_anything_is_asked() {
     let args = ["rewrap", "-r", "other.pub", "--passphrase-file", "pipe", "d/a.dpn", "d/b.dpn"];
     let link = || drop(sandbox.shell("mv d/b.dpn d/old && ln -s ../victim/b.dpn d/b.dpn").expect(0, ""));
     paused(&sandbox, &args, link).expect(4, told);
+    sandbox.shell("mv d/old d/b.dpn").expect(0, "");
+    let args = ["rewrap", "-f", "-r", "other.pub", "--passphrase-file", "pipe", "d/a.dpn", "d/b.dpn"];
+    let name = || drop(sandbox.shell("mv d/b.dpn d/old && ln victim/b.dpn d/b.dpn").expect(0, ""));
+    paused(&sandbox, &args, name).expect(4, told);
     let args = ["rewrap", "--recursive", "-r", "other.pub", "--passphrase-file", "pipe", "d/a.dpn", "d/t"];
     paused(&sandbox, &args, || swap(&sandbox, "d/t", false)).expect(4, told);
     assert!([sandbox.read("victim/b.dpn"), sandbox.read("victim/c.dpn")] == before);
@@ -589,13 +627,22 @@ fn no_command_writes_through_a_link_of_another_user() {
     line("deadpan pack -f d/l/sub/..");
     line("DEADPAN_HOME=d/l deadpan keys add bob other.pub");
     line("DEADPAN_HOME=d/l deadpan keygen --no-passphrase");
+    sandbox.shell("mkdir victim/contacts && cp other.pub victim/contacts/bob.pub").expect(0, "");
+    line("DEADPAN_HOME=d/l deadpan keys remove bob");
+    sandbox.shell("rm victim/contacts/bob.pub && rmdir victim/contacts").expect(0, "");
     line("DEADPAN_HOME=d/l/new deadpan keygen --no-passphrase");
     line("DEADPAN_HOME=d/l/new deadpan seal -o zz plain; deadpan seal --each d --to d/l/new");
     assert_eq!(names(&sandbox.path("victim")), ["sub", "z"]);
-    let json = "deadpan lab speed ct::eq --json d/report --seconds 0.01";
+    let json = "deadpan lab speed --quick --target base64 --json d/report";
     sandbox.shell("ln -s ../victim/z d/report && chown -h 65534 d/report").expect(0, "");
     sandbox.shell(json);
     assert_eq!(sandbox.read("victim/z"), b"mine\n");
+    sandbox.shell("ln -s d/l own");
+    for place in ["d/l/new", "own/new", "d/../own/new"] {
+        let line = format!("deadpan lab speed --quick --target base64 --json {place}");
+        sandbox.shell(&line).expect(2, "a link of another user is in its path");
+    }
+    assert_eq!(names(&sandbox.path("victim")), ["sub", "z"]);
 }
 
 /// Root wrote files of its own into the key folder of another user, who could not open anything any more.
@@ -611,10 +658,13 @@ fn root_leaves_keys_to_their_owner() {
     let lines = "deadpan keys protect hybrid --passphrase-file pw; deadpan keygen --mode ecc --no-passphrase; \
                  deadpan keys default ecc; deadpan keys add bob bob.pub";
     sandbox.shell(lines).expect(0, "");
+    sandbox.shell("mkdir theirs && chown 65534:65534 theirs").expect(0, "");
+    sandbox.shell("env -u DEADPAN_HOME -u XDG_CONFIG_HOME HOME=theirs deadpan keygen --no-passphrase").expect(0, "");
+    assert_eq!(sandbox.shell("find theirs -not -uid 65534 -or -not -gid 65534").stdout(), b"");
     let owners = sandbox.shell("find home -not -uid 65534 -or -not -gid 65534").expect(0, "");
     assert_eq!(String::from_utf8_lossy(owners.stdout()), "");
     // A key elsewhere is that of whoever makes it.
-    sandbox.shell("mkdir theirs && chown 65534 theirs && deadpan keygen --no-passphrase -o theirs/x.key").expect(0, "");
+    sandbox.shell("deadpan keygen --no-passphrase -o theirs/x.key").expect(0, "");
     assert_eq!(fs::metadata(sandbox.path("theirs/x.key")).unwrap().uid(), 0);
 }
 
