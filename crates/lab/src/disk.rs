@@ -25,8 +25,8 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     written
 }
 
-/// Whether a link of another user is on the way of this path, or at its end: it could lead to any file. Where the system
-/// has no folder that tells who runs this process, no link is of another user.
+/// Whether a link of another user is on the way of this path, or at its end: it could lead to any file. Where the
+/// system has no folder that tells who runs this process, no link is of another user.
 #[cfg(unix)]
 fn leads_through_others(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;

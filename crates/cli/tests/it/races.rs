@@ -536,8 +536,8 @@ fn a_folder_is_unpacked_where_it_was_named() {
             ("picture reveal -p --only file -o d/t --passphrase-file pipe t.png", "d/t"),
         ] {
             for is_there in [true, false] {
-                let prepare = "rm -rf pipe.tar d d.held victim && mkdir -p d/t d/pipe victim && echo own > victim/file && \
-                               cp t.tar d && ln -s pipe pipe.tar && ln -s ../pipe d/pipe.tar";
+                let prepare = "rm -rf pipe.tar d d.held victim && mkdir -p d/t d/pipe victim && cp t.tar d && \
+                               echo own > victim/file && ln -s pipe pipe.tar && ln -s ../pipe d/pipe.tar";
                 sandbox.shell(prepare).expect(0, "");
                 if !is_there {
                     sandbox.shell("rmdir d/t d/pipe").expect(0, "");
