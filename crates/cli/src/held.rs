@@ -28,9 +28,9 @@ static INPUTS: Mutex<BTreeMap<PathBuf, Named>> = Mutex::new(BTreeMap::new());
 /// What an input was when it was named.
 enum Named {
     Folder(FileId),
-    /// A link, and the folder and the name that it leads to, if it has such.
-    Link(Option<(FileId, OsString)>),
-    /// Something else. A new file may take its place, as editors do.
+    /// A link to this file, and the folder and the name that it leads to, if it has such.
+    Link(FileId, Option<(FileId, OsString)>),
+    /// Something else.
     File(FileId),
 }
 
@@ -76,7 +76,6 @@ pub fn way(path: &Path) -> io::Result<Way> {
 /// planted, before anything is made.
 pub fn own_or_make(path: &Path, mode: u32) -> Result<Folder, Error> {
     let path = trimmed(path);
-    hold_folder(&path);
     if let Some(planted) = planted(&path) {
         return Err(Error::Planted(planted));
     }
@@ -89,6 +88,11 @@ pub fn own_or_make(path: &Path, mode: u32) -> Result<Folder, Error> {
     let way = way.map_err(Error::of_folder)?;
     put(path, Held::There(way.clone()));
     Ok(way.folder().clone())
+}
+
+/// Whether nothing had this name at the beginning.
+pub fn was_missing(path: &Path) -> bool {
+    matches!(held(&trimmed(path)), Some(Held::Missing(..)))
 }
 
 /// Gives folders that root has made below one of another user to that user.
@@ -105,7 +109,8 @@ fn given(above: &Folder, rest: &Path) -> io::Result<()> {
 pub fn planted(path: &Path) -> Option<Planted> {
     hold_folder(&trimmed(path));
     let way = match held(&trimmed(path)) {
-        Some(Held::Missing(above, _)) => Some(above),
+        // It may have appeared meanwhile.
+        Some(Held::Missing(above, rest)) => Some(above.clone().descend(&rest).unwrap_or(above)),
         _ => way(path).ok(),
     };
     way.and_then(|way| way.planted().cloned())
@@ -115,14 +120,12 @@ pub fn planted(path: &Path) -> Option<Planted> {
 /// input, and has become a link since then, or another folder.
 pub fn open(path: &Path, mode: OpenMode) -> io::Result<Input> {
     let input = Input::open_by(path, mode, way)?;
+    // A new file may take the place of the one that was named, as editors do. Another name of a file elsewhere is none.
+    let is_new = |id| input.about.id == id || input.about.links < 2;
     let is_same = match INPUTS.lock().unwrap_or_else(PoisonError::into_inner).get(path) {
         Some(Named::Folder(id)) => input.about.id == *id,
-        Some(Named::Link(place)) => input.found.real.as_ref().and_then(place_of) == *place,
-        // Another name of a file elsewhere is no new file.
-        Some(Named::File(id)) => {
-            let about = &input.about;
-            !about.is_folder() && !input.found.is_link && (about.id == *id || about.links < 2)
-        }
+        Some(Named::Link(id, place)) => input.found.real.as_ref().and_then(place_of) == *place && is_new(*id),
+        Some(Named::File(id)) => !input.about.is_folder() && !input.found.is_link && is_new(*id),
         None => true,
     };
     if is_same { Ok(input) } else { Err(exchanged()) }
@@ -154,7 +157,7 @@ fn named(path: &Path) -> Option<Named> {
     }
     let place = way(parent(&trimmed)).and_then(|mut way| way.end(trimmed.file_name().unwrap_or_default()));
     let place = place.ok().flatten().filter(|spot| spot.folder.look(&spot.name).is_ok_and(|it| it == Some(about)));
-    Some(Named::Link(place.as_ref().and_then(place_of)))
+    Some(Named::Link(about.id, place.as_ref().and_then(place_of)))
 }
 
 fn place_of(spot: &Spot) -> Option<(FileId, OsString)> {

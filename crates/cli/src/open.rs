@@ -30,7 +30,6 @@ use crate::sealed::Sealed;
 use crate::shown::{bytes, is_plain, shown};
 use crate::signed::{Judge, SignerArgs, Verdict, misnamed};
 use crate::window::{NotText, TextOnly};
-use deadpan_disk::About;
 use deadpan_seal::{Cursor, Error, Kind, Metadata, Opened, ReadAt, Summary, Work};
 pub use range::Range;
 
@@ -168,10 +167,7 @@ impl OpenOptions {
 
     /// Whether the data go to standard output, a pipe or a device. What is written there cannot be taken back.
     pub fn is_stream(&self) -> bool {
-        let is_special = |path: &Path| About::of_path(path).is_ok_and(|about| !about.is_file() && !about.is_folder());
-        let place = self.output.place().filter(|_| !self.verify);
-        self.is_to_stdout()
-            || place.is_some_and(|place| place.descriptor().is_some() || place.path().is_some_and(is_special))
+        self.is_to_stdout() || self.output.place().is_some_and(|place| !self.verify && place.is_stream())
     }
 
     /// Reads the named keys, or all of the user's own.

@@ -164,7 +164,8 @@ impl OutputArgs {
                     refuse_input(about.id, input, &shown(path))?;
                 }
                 let given = matches!(place, Place::Given(_));
-                match special::open(path, self.force && self.names(place)).filter(|_| given) {
+                let force = self.force && self.names(place) && !held::was_missing(path);
+                match special::open(path, force).filter(|_| given) {
                     Some(file) => Output::stream(file?, place),
                     None => Output::partial(&self.folder_of(path, input)?, path, place, self.force && given)?,
                 }
@@ -258,9 +259,10 @@ impl Place {
         self.path().and_then(special::descriptor)
     }
 
-    /// Whether this is standard output, or another open descriptor.
+    /// Whether this is standard output or another open descriptor, a pipe or a device.
     pub fn is_stream(&self) -> bool {
-        *self == Self::Stdout || self.descriptor().is_some()
+        let is_special = |path: &Path| About::of_path(path).is_ok_and(|about| !about.is_file() && !about.is_folder());
+        *self == Self::Stdout || self.descriptor().is_some() || self.path().is_some_and(is_special)
     }
 
     pub fn is_folder(&self) -> bool {

@@ -77,15 +77,23 @@ impl Way {
     /// # Errors
     /// Those of [`Folder::descend_or_make`].
     pub fn descend_or_make(self, path: &Path, mode: u32) -> io::Result<Self> {
-        Ok(Self { folder: self.folder.descend_or_make(path, mode)?, ..self })
+        self.folder.descend_or_make(path, mode)?;
+        self.descend(path)
     }
 
     /// Enters the folders of a relative path. Follows no link.
     ///
     /// # Errors
     /// Those of [`Folder::descend`].
-    pub fn descend(self, path: &Path) -> io::Result<Self> {
-        Ok(Self { folder: self.folder.descend(path)?, ..self })
+    pub fn descend(mut self, path: &Path) -> io::Result<Self> {
+        for component in path.components() {
+            match component {
+                Component::Normal(name) => self.go_into(self.folder.enter(name)?)?,
+                Component::CurDir => {}
+                _ => return Err(io::ErrorKind::InvalidInput.into()),
+            }
+        }
+        Ok(self)
     }
 
     /// Returns the folder.
@@ -138,22 +146,24 @@ impl Way {
     pub fn step(&mut self, name: &OsStr) -> io::Result<()> {
         match self.folder.enter_for_names(name) {
             Err(error) if error.kind() == io::ErrorKind::NotADirectory => {}
-            entered => {
-                let entered = entered?;
-                let (about, around) = (entered.about()?, self.folder.about()?);
-                if !about.is_trusted() && around.is_open_to_others() {
-                    let planted = || Planted { path: entered.path(), owner: about.owner, is_link: false };
-                    self.planted.get_or_insert_with(planted);
-                }
-                self.folder = entered;
-                return Ok(());
-            }
+            entered => return self.go_into(entered?),
         }
         match self.read_link(name)? {
             Some(_) if self.folder.is_of_processes() => self.folder = self.folder.enter_followed(name)?,
             Some(target) => self.along(&target)?,
             None => return Err(io::ErrorKind::NotADirectory.into()),
         }
+        Ok(())
+    }
+
+    /// Goes on to a folder in this one, and notes whose it is.
+    fn go_into(&mut self, entered: Folder) -> io::Result<()> {
+        let (about, around) = (entered.about()?, self.folder.about()?);
+        if !about.is_trusted() && around.is_open_to_others() {
+            let planted = || Planted { path: entered.path(), owner: about.owner, is_link: false };
+            self.planted.get_or_insert_with(planted);
+        }
+        self.folder = entered;
         Ok(())
     }
 

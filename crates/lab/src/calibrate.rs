@@ -161,7 +161,7 @@ fn file(folder: &Path, cpu: &str) -> PathBuf {
 /// # Errors
 /// If the file cannot be written.
 pub fn store(folder: &Path, calibration: &Calibration) -> std::io::Result<()> {
-    std::fs::create_dir_all(folder)?;
+    disk::make_folder(folder)?;
     disk::write(&file(folder, &calibration.cpu), serde_json::to_string_pretty(calibration)?.as_bytes())
 }
 

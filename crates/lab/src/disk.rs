@@ -3,12 +3,41 @@
 use std::path::Path;
 use std::{fs, io};
 
+/// Refuses a path on which another user may have planted something: a link, which could lead to any file, or a folder
+/// in a folder that all may write to, such as `/tmp`.
+pub(crate) fn refuse_planted(path: &Path) -> io::Result<()> {
+    match leads_through_others(path) {
+        false => Ok(()),
+        true => {
+            let message =
+                "a link of another user is in its path, or a folder of another user in one that all may write to";
+            Err(io::Error::new(io::ErrorKind::PermissionDenied, message))
+        }
+    }
+}
+
+/// Makes a folder, and those above it.
+pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
+    refuse_planted(path)?;
+    fs::create_dir_all(path)
+}
+
+/// Whether a file can be written. What it takes to find out is gone afterwards.
+#[cfg(feature = "harness")]
+pub(crate) fn check(path: &Path) -> io::Result<()> {
+    refuse_planted(path)?;
+    let created = fs::symlink_metadata(path).is_err();
+    fs::OpenOptions::new().append(true).create(true).open(path)?;
+    if created {
+        let _ = fs::remove_file(path);
+    }
+    Ok(())
+}
+
 /// Writes a temporary file and renames it to `path`. If this fails, for example on a full disk, the old file remains.
 /// Pipes and devices are written directly.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    if leads_through_others(path) {
-        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "a link of another user is in its path"));
-    }
+    refuse_planted(path)?;
     // A symbolic link remains, and its target is replaced.
     let place = fs::canonicalize(path);
     let path = place.as_deref().unwrap_or(path);
@@ -25,21 +54,24 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     written
 }
 
-/// Whether a link of another user is on the way of this path, or at its end: it could lead to any file. Where the
-/// system has no folder that tells who runs this process, no link is of another user.
+/// Whether something of another user that may be planted is on the way of this path, or at its end. Where the system
+/// has no folder that tells who runs this process, nothing is.
 #[cfg(unix)]
 fn leads_through_others(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     fn search(path: &Path, own: u32, left: &mut u32) -> bool {
         path.ancestors().collect::<Vec<_>>().into_iter().rev().any(|place| {
-            let Ok(link) = fs::symlink_metadata(place) else { return false };
-            if !link.is_symlink() || *left == 0 {
-                return false;
+            let Ok(found) = fs::symlink_metadata(place) else { return false };
+            let is_foreign = ![0, own].contains(&found.uid());
+            let around = place.parent().filter(|around| !around.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            if !found.is_symlink() {
+                // The sticky bit, and the right to write of the group or of others.
+                let is_open = fs::metadata(around).is_ok_and(|it| it.mode() & 0o1000 != 0 && it.mode() & 0o022 != 0);
+                return is_foreign && found.is_dir() && is_open;
             }
-            *left -= 1;
-            let around = place.parent().unwrap_or(place);
-            let leads = |target: std::path::PathBuf| search(&around.join(target), own, left);
-            ![0, own].contains(&link.uid()) || fs::read_link(place).is_ok_and(leads)
+            *left = left.saturating_sub(1);
+            let leads = |target: std::path::PathBuf| *left > 0 && search(&around.join(target), own, left);
+            is_foreign || fs::read_link(place).is_ok_and(leads)
         })
     }
     // As many links as systems follow, in each of which there can be others.

@@ -28,7 +28,7 @@ mod traces;
 mod words;
 
 use std::path::{Path, PathBuf};
-use std::{fmt, fs, io};
+use std::{fmt, io};
 
 pub use chart::Chart;
 
@@ -92,7 +92,7 @@ pub fn markdown_as(
 ) -> Result<(), Error> {
     let charts = charts(record, earlier, detail);
     let write = |path: PathBuf, bytes: &[u8]| disk::write(&path, bytes).map_err(|source| Error::Write { path, source });
-    fs::create_dir_all(folder).map_err(|source| Error::Write { path: folder.to_owned(), source })?;
+    disk::make_folder(folder).map_err(|source| Error::Write { path: folder.to_owned(), source })?;
     for chart in &charts {
         write(folder.join(format!("{}.png", chart.name)), &chart.png()?)?;
     }

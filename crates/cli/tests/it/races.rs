@@ -580,6 +580,9 @@ fn all_inputs_are_found_before_anything_is_asked() {
     let args = ["rewrap", "-f", "-r", "other.pub", "--passphrase-file", "pipe", "d/a.dpn", "d/b.dpn"];
     let name = || drop(sandbox.shell("mv d/b.dpn d/old && ln victim/b.dpn d/b.dpn").expect(0, ""));
     paused(&sandbox, &args, name).expect(4, told);
+    sandbox.shell("rm d/b.dpn && mv d/old d/b.dpn && ln -s d/b.dpn own.dpn").expect(0, "");
+    let args = ["rewrap", "-f", "-r", "other.pub", "--passphrase-file", "pipe", "d/a.dpn", "own.dpn"];
+    paused(&sandbox, &args, name).expect(4, told);
     let args = ["rewrap", "--recursive", "-r", "other.pub", "--passphrase-file", "pipe", "d/a.dpn", "d/t"];
     paused(&sandbox, &args, || swap(&sandbox, "d/t", false)).expect(4, told);
     assert!([sandbox.read("victim/b.dpn"), sandbox.read("victim/c.dpn")] == before);
@@ -641,7 +644,18 @@ fn no_command_writes_through_a_link_of_another_user() {
     for place in ["d/l/new", "own/new", "d/../own/new"] {
         let line = format!("deadpan lab speed --quick --target base64 --json {place}");
         sandbox.shell(&line).expect(2, "a link of another user is in its path");
+        let line = format!("deadpan lab speed --quick --target base64 --markdown {place}/deep --html {place}");
+        sandbox.shell(&line).expect(2, "a link of another user is in its path");
     }
+    sandbox
+        .shell("ln -s ../victim/none d/none && chown -h 65534 d/none && mkdir -m 1777 t && mkdir t/theirs")
+        .expect(0, "");
+    sandbox.shell("chown 65534 t/theirs").expect(0, "");
+    for place in ["d/none", "t/theirs/x"] {
+        let line = format!("deadpan lab speed --quick --target base64 --json {place}");
+        sandbox.shell(&line).expect(2, "of another user");
+    }
+    assert_eq!(names(&sandbox.path("t/theirs")), [""; 0]);
     assert_eq!(names(&sandbox.path("victim")), ["sub", "z"]);
 }
 
@@ -674,4 +688,35 @@ fn a_pipe_in_the_key_folder_is_no_key() {
     let sandbox = Sandbox::with_key("hybrid");
     sandbox.shell("mkdir -p home/contacts && mkfifo home/contacts/bob.pub && echo x > x").expect(0, "");
     sandbox.run(&["seal", "-r", "bob", "x"]).expect(2, "bob.pub is not a file");
+}
+
+/// A folder of another user, or a pipe, that appears under the name of an output got the data.
+#[test]
+fn what_another_user_makes_meanwhile_gets_nothing() {
+    if !rustix::process::geteuid().is_root() {
+        return skip("folders of another user", "this needs root");
+    }
+    let sandbox = prepared();
+    seal(&sandbox, "x.dpn", "secret", &[]);
+    sandbox.shell("mkdir tree && echo secret > tree/file && mkdir -m 1777 t").expect(0, "");
+    sandbox.run(&["seal", "-p", "--passphrase-file", "pw", "-o", "t.dpn", "tree"]).expect(0, "");
+    sandbox.run(&["picture", "hide", "-p", "--passphrase-file", "pw", "-o", "x.png", "tree/file"]).expect(0, "");
+    for line in [
+        "open -o t/x x.dpn",
+        "open -o t/x/y x.dpn",
+        "open --only file -o t/x t.dpn",
+        "open --range 0:3 -o t/x x.dpn",
+        "picture reveal -p -o t/x x.png",
+    ] {
+        let mut args: Vec<_> = line.split(' ').collect();
+        args.extend(["--passphrase-file", "pipe"]);
+        let appear = || drop(sandbox.shell("mkdir t/x && chown 65534 t/x").expect(0, ""));
+        let run = paused(&sandbox, &args, appear);
+        assert!(matches!(run.code(), Some(2 | 4)), "{line}: {}", run.stderr());
+        assert_eq!(names(&sandbox.path("t/x")), [""; 0], "{line}");
+        sandbox.shell("rmdir t/x").expect(0, "");
+    }
+    let appear = || drop(sandbox.shell("mkfifo -m 666 t/x && chown 65534 t/x").expect(0, ""));
+    let args = ["open", "-f", "-o", "t/x", "--passphrase-file", "pipe", "x.dpn"];
+    paused(&sandbox, &args, appear).expect(2, "t/x is a FIFO or device of another user");
 }

@@ -72,20 +72,12 @@ impl OutputArgs {
         }
         for path in files.into_iter().flatten().filter(|path| path.as_path() != Path::new("-")) {
             apart(path, inputs)?;
-            let created = !path.exists();
-            std::fs::OpenOptions::new()
-                .append(true)
-                .create(true)
-                .open(path)
-                .map_err(|error| cannot_write(path, &error))?;
-            if created {
-                let _ = std::fs::remove_file(path);
-            }
+            disk::check(path).map_err(|error| cannot_write(path, &error))?;
         }
         #[cfg(feature = "report")]
         if let Some(path) = &self.markdown {
             let (folder, _) = page(path);
-            std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
+            disk::make_folder(folder).map_err(|error| cannot_write(folder, &error))?;
         }
         Ok(())
     }

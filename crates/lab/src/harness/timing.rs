@@ -12,6 +12,7 @@ use super::progress::Progress;
 use super::show::{self, Screen};
 use super::{Suite, foreign, progress, state};
 use crate::clock::Clock;
+use crate::disk;
 use crate::plural::plural;
 use crate::record::{Timing, Verdict};
 use crate::target::Target;
@@ -193,8 +194,7 @@ fn estimate(target: &mut Target, timing: &mut Timing, quick: bool, clock: &dyn C
 
 /// Writes the single times of each pair to a separate file.
 fn write_raw(folder: &Path, timing: &mut Timing) -> Result<(), Fault> {
-    std::fs::create_dir_all(folder)
-        .map_err(|error| format!("cannot create the folder {}: {error}", folder.display()))?;
+    disk::make_folder(folder).map_err(|error| format!("cannot create the folder {}: {error}", folder.display()))?;
     let plain = |name: &str| name.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "-");
     for pair in &mut timing.pairs {
         let name = format!("security.{}.{}.{}.ticks", plain(&timing.target), plain(&pair.a), plain(&pair.b));

@@ -73,7 +73,7 @@ pub fn store(directory: &Path, target: &str, size: &str, estimates: &Estimates) 
     let stored =
         Stored { target: target.to_owned(), size: size.to_owned(), since, estimates: estimates.clone(), history };
     let path = path(directory, target, size);
-    fs::create_dir_all(directory).map_err(|error| named(directory, &error))?;
+    disk::make_folder(directory).map_err(|error| named(directory, &error))?;
     disk::write(&path, &serde_json::to_vec(&stored).map_err(io::Error::other)?).map_err(|error| named(&path, &error))
 }
 
