@@ -131,7 +131,8 @@ impl ManyArgs {
         }
         let to = match output.place() {
             Some(chosen @ (Place::Given(path) | Place::Sealed(path))) => match place(path)? {
-                Many::Folder(tree) if !output.force => {
+                // With --force, a folder of another user is taken if it is there, and not if it appears later.
+                Many::Folder(tree) if !output.force || !path.exists() => {
                     output.refuse_planted(chosen)?;
                     let tree = Tree::for_results(tree.path().to_owned());
                     // The folder is opened now, because its path may lead elsewhere later. A missing folder is made

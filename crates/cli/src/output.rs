@@ -126,7 +126,7 @@ impl OutputArgs {
     /// replace files.
     fn folder_at(&self, path: &Path, result: &Path) -> Result<Folder, Failure> {
         let way = held::way(path).map_err(|error| partial::failure(result, Error::of_folder(error)))?;
-        if self.force {
+        if self.force && !held::was_missing(path) {
             return Ok(way.folder().clone());
         }
         way.unplanted().map_err(|error| match error {

@@ -158,10 +158,8 @@ impl Way {
 
     /// Goes on to a folder in this one, and notes whose it is.
     fn go_into(&mut self, entered: Folder) -> io::Result<()> {
-        let (about, around) = (entered.about()?, self.folder.about()?);
-        if !about.is_trusted() && around.is_open_to_others() {
-            let planted = || Planted { path: entered.path(), owner: about.owner, is_link: false };
-            self.planted.get_or_insert_with(planted);
+        if self.planted.is_none() && entered.is_planted_in(&self.folder)? {
+            self.planted = Some(Planted { path: entered.path(), owner: entered.about()?.owner, is_link: false });
         }
         self.folder = entered;
         Ok(())
@@ -211,6 +209,14 @@ impl Folder {
     /// the system refused.
     pub fn open_unplanted(path: &Path) -> Result<Self, Error> {
         Way::to(path).map_err(Error::of_folder)?.unplanted()
+    }
+
+    /// Whether another user may have planted this folder in that one, in which all may make names.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn is_planted_in(&self, around: &Self) -> io::Result<bool> {
+        Ok(!self.about()?.is_trusted() && around.about()?.is_open_to_others())
     }
 
     /// Opens a folder in this one, and follows a link, unless another user may have planted something on the way.

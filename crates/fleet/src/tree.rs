@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use crate::source::shown;
-use deadpan_disk::{About, Error, Folder, Spot};
+use deadpan_disk::{About, Folder, Spot, Way};
 
 /// A folder for many files. It is opened once, and everything in it is found through its handle, however its path
 /// changes meanwhile.
@@ -51,7 +51,7 @@ impl Tree {
     /// If it cannot be opened.
     pub fn open(&self) -> io::Result<&Folder> {
         self.once(|path| match self.above.get() {
-            Some((above, rest)) => above.descend(rest),
+            Some((above, rest)) => own(Way::from(above.clone()).descend(rest)?),
             None => self.find(path),
         })
     }
@@ -88,7 +88,7 @@ impl Tree {
         }
         self.hold()?;
         self.once(|path| match self.above.get() {
-            Some((above, rest)) => above.descend_or_make(rest, 0o777),
+            Some((above, rest)) => own(Way::from(above.clone()).descend_or_make(rest, 0o777)?),
             None => self.find(path),
         })
     }
@@ -97,11 +97,7 @@ impl Tree {
         if !self.own {
             return Folder::open(path);
         }
-        Folder::open_unplanted(path).map_err(|error| match error {
-            Error::System(_, error) => error,
-            Error::NoFolder => io::ErrorKind::NotFound.into(),
-            error => io::Error::new(io::ErrorKind::PermissionDenied, error),
-        })
+        own(Way::to(path)?)
     }
 
     fn once(&self, open: impl Fn(&Path) -> io::Result<Folder>) -> io::Result<&Folder> {
@@ -113,6 +109,11 @@ impl Tree {
             }
         }
     }
+}
+
+/// Returns the folder at the end of a way, unless another user may have planted something on it.
+fn own(way: Way) -> io::Result<Folder> {
+    way.unplanted().map_err(|error| io::Error::new(io::ErrorKind::PermissionDenied, error))
 }
 
 /// A file below a folder, by its name with slashes.
@@ -139,12 +140,14 @@ impl TreeFile {
         self.within(self.tree.open()?.descend(self.folder())?)
     }
 
-    /// As [`spot`](Self::spot), and makes the folders that are missing.
+    /// As [`spot`](Self::spot), and makes the folders that are missing. One that another user may have planted is
+    /// refused.
     ///
     /// # Errors
     /// Those of [`spot`](Self::spot).
     pub fn spot_to_make(&self) -> io::Result<Spot> {
-        self.within(self.tree.open_or_make()?.descend_or_make(self.folder(), 0o777)?)
+        let folder = Way::from(self.tree.open_or_make()?.clone()).descend_or_make(self.folder(), 0o777)?;
+        self.within(own(folder)?)
     }
 
     /// Returns what has the name, or `None` if nothing has it.

@@ -11,10 +11,11 @@ use crate::held;
 use crate::shown::shown;
 use deadpan_disk::{Error, Planted, parent, trimmed};
 
-/// Refuses an output that another user may have planted. With `force`, an output that the user named is accepted.
+/// Refuses an output that another user may have planted. With `force`, an output that the user named is
+/// accepted, if it was there then.
 pub fn check(path: &Path, named: bool, force: bool) -> Result<(), Failure> {
     let found = match named {
-        true if force => None,
+        true if force && !held::was_missing(path) => None,
         true => held::planted(path),
         false => at_end(&trimmed(path)),
     };

@@ -716,6 +716,34 @@ fn what_another_user_makes_meanwhile_gets_nothing() {
         assert_eq!(names(&sandbox.path("t/x")), [""; 0], "{line}");
         sandbox.shell("rmdir t/x").expect(0, "");
     }
+    // Results lie in no folder of another user, whether it is there or appears, and --force names none.
+    sandbox.run(&["pack", "-o", "t.tar", "tree"]).expect(0, "");
+    sandbox.shell("mkdir -p tree/sub e/sub && echo 1 > tree/sub/g && cp x.dpn e/sub/one.dpn").expect(0, "");
+    sandbox.run(&["seal", "-f", "-p", "--passphrase-file", "pw", "-o", "t.dpn", "tree"]).expect(0, "");
+    sandbox.run(&["pack", "-f", "-o", "t.tar", "tree"]).expect(0, "");
+    for line in ["open --each e --to t/sub", "open -f --each e --to t/sub", "open -f -o t/sub t.dpn"] {
+        let mut args: Vec<_> = line.split(' ').collect();
+        args.extend(["--passphrase-file", "pipe"]);
+        let appear = || drop(sandbox.shell("mkdir t/sub && chown 65534 t/sub").expect(0, ""));
+        let run = paused(&sandbox, &args, appear);
+        assert!(matches!(run.code(), Some(2 | 4)), "{line}: {}", run.stderr());
+        assert_eq!(names(&sandbox.path("t/sub")), [""; 0], "{line}");
+        sandbox.shell("rmdir t/sub").expect(0, "");
+    }
+    sandbox.shell("mkdir t/sub && chown 65534 t/sub").expect(0, "");
+    for line in [
+        "open --passphrase-file pw --each e --to t",
+        "open -f --passphrase-file pw --each e --to t",
+        "open --passphrase-file pw --only sub/g -o t t.dpn",
+        "open -f --passphrase-file pw -o t t.dpn",
+        "unpack --only sub -o t t.tar",
+        "unpack -f -o t t.tar",
+    ] {
+        let run = sandbox.shell(&format!("deadpan {line}"));
+        assert!(matches!(run.code(), Some(2 | 4)), "{line}: {}", run.stderr());
+        assert_eq!(names(&sandbox.path("t/sub")), [""; 0], "{line}");
+    }
+    sandbox.shell("rm -r t && mkdir -m 1777 t").expect(0, "");
     let appear = || drop(sandbox.shell("mkfifo -m 666 t/x && chown 65534 t/x").expect(0, ""));
     let args = ["open", "-f", "-o", "t/x", "--passphrase-file", "pipe", "x.dpn"];
     paused(&sandbox, &args, appear).expect(2, "t/x is a FIFO or device of another user");

@@ -132,9 +132,10 @@ impl Folder {
         }
     }
 
-    /// Opens an existing folder to unpack into it. If this run made the folder (`ours`), a mode that forbids access is
-    /// changed for that time. Mode and time are restored afterwards.
-    pub(super) fn enter(parent: &Arc<Self>, name: &[u8], ours: bool) -> Result<Arc<Self>, Trouble> {
+    /// Opens an existing folder to unpack into it. If this run has `made` it or replaces it (`ours`), a mode that forbids
+    /// access is changed for that time. Mode and time are restored afterwards. One that another user may have planted
+    /// is refused.
+    pub(super) fn enter(parent: &Arc<Self>, name: &[u8], ours: bool, made: bool) -> Result<Arc<Self>, Trouble> {
         let above = parent.handle()?;
         let mut locked = None;
         let handle = match above.enter(os(name)) {
@@ -148,6 +149,9 @@ impl Folder {
             ErrorKind::NotADirectory => Trouble::Archive(|path| Flaw::InTheWay { path }),
             _ => Trouble::System(Action::Open, error),
         })?;
+        if !made && handle.is_planted_in(&above).map_err(Trouble::system(Action::Open))? {
+            return Err(Trouble::System(Action::Open, ErrorKind::PermissionDenied.into()));
+        }
         let found = ours.then(|| about(&handle)).transpose()?;
         if let Some(found) = found.filter(|found| found.mode & 0o700 != 0o700) {
             handle.set_mode(found.mode | 0o700).map_err(Trouble::system(Action::SetMode))?;

@@ -333,7 +333,7 @@ impl Maker {
         self.settle(bytes);
         let whose = if self.options.fresh || self.made.has(path) { Whose::Ours } else { Whose::Others };
         let unlock = whose == Whose::Ours || named && self.options.replace;
-        Ok((Folder::enter(parent, name, unlock)?, whose))
+        Ok((Folder::enter(parent, name, unlock, whose == Whose::Ours)?, whose))
     }
 
     fn hard(&mut self, place: &Place, target: &[u8], bytes: &[u8]) -> Result<(), Trouble> {

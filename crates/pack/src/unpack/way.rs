@@ -69,7 +69,7 @@ impl Way {
         let (count, length) = self.common(path);
         let mut folder = Arc::clone(count.checked_sub(1).map_or(&self.target, |last| &self.folders[last]));
         for component in path[length..].split(|byte| *byte == b'/').filter(|component| !component.is_empty()) {
-            folder = Folder::enter(&folder, component, ours)?;
+            folder = Folder::enter(&folder, component, ours, ours)?;
         }
         Ok(folder)
     }
