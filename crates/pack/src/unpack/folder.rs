@@ -132,9 +132,9 @@ impl Folder {
         }
     }
 
-    /// Opens an existing folder to unpack into it. If this run has `made` it or replaces it (`ours`), a mode that forbids
-    /// access is changed for that time. Mode and time are restored afterwards. One that another user may have planted
-    /// is refused.
+    /// Opens an existing folder to unpack into it. If this run has `made` it or replaces it (`ours`), a mode that
+    /// forbids access is changed for that time. Mode and time are restored afterwards. One that another user may have
+    /// planted is refused.
     pub(super) fn enter(parent: &Arc<Self>, name: &[u8], ours: bool, made: bool) -> Result<Arc<Self>, Trouble> {
         let above = parent.handle()?;
         let mut locked = None;
