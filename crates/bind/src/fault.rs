@@ -230,7 +230,7 @@ impl From<KeyError> for Fault {
 impl From<deadpan_pack::Error> for Fault {
     fn from(error: deadpan_pack::Error) -> Self {
         use deadpan_pack::{Action, Error};
-        // A pack is read through the engine, whose errors tell damage from failures of the system.
+        // A pack is read through the engine. The engine's error says whether the data are damaged or the system failed.
         let error = match error {
             Error::Read(inner) => match inner.downcast::<deadpan_seal::Error>() {
                 Ok(error) => return error.into(),

@@ -146,7 +146,7 @@ fn land(draft: DraftFolder, unpacker: Unpacker, outcome: &Outcome, input: &Path)
     draft.land()
 }
 
-/// Returns the contents of a sealed folder, through a reader of their own.
+/// Returns the contents of a sealed folder. Makes a new reader for them.
 fn contents<'a>(
     opened: &Opened,
     file: &'a File,

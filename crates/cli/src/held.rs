@@ -15,7 +15,7 @@ use rustix::process::{Resource, getrlimit};
 use crate::folder::allow_many_files;
 use crate::remote;
 use deadpan_disk::{
-    About, Error, FileId, Folder, Handle, Input, OpenMode, Planted, Spot, Way, is_root, parent, trimmed,
+    About, Error, FileId, Folder, Handle, Input, OpenMode, Planted, Spot, Way, is_root, nearest, parent, trimmed,
 };
 
 /// The most folders that stay open, whatever number of open files the system allows.
@@ -120,12 +120,12 @@ pub fn planted(path: &Path) -> Option<Planted> {
 /// input, and has become a link since then, or another folder.
 pub fn open(path: &Path, mode: OpenMode) -> io::Result<Input> {
     let input = Input::open_by(path, mode, way)?;
-    // A new file may take the place of the one that was named, as editors do. Another name of a file elsewhere is none.
-    let is_new = |id| input.about.id == id || input.about.links < 2;
+    // An editor puts a new file in the place of the one that was named. Another name of an older file is no new file.
+    let is_it_or_new = |id| input.about.id == id || input.about.links < 2;
     let is_same = match INPUTS.lock().unwrap_or_else(PoisonError::into_inner).get(path) {
         Some(Named::Folder(id)) => input.about.id == *id,
-        Some(Named::Link(id, place)) => input.found.real.as_ref().and_then(place_of) == *place && is_new(*id),
-        Some(Named::File(id)) => !input.about.is_folder() && !input.found.is_link && is_new(*id),
+        Some(Named::Link(id, place)) => input.found.real.as_ref().and_then(place_of) == *place && is_it_or_new(*id),
+        Some(Named::File(id)) => !input.about.is_folder() && !input.found.is_link && is_it_or_new(*id),
         None => true,
     };
     if is_same { Ok(input) } else { Err(exchanged()) }
@@ -166,19 +166,14 @@ fn place_of(spot: &Spot) -> Option<(FileId, OsString)> {
 
 /// Opens a folder, or the nearest one above it.
 pub fn hold_folder(path: &Path) {
-    let is_missing = |way: &io::Result<Way>| way.as_ref().is_err_and(|error| error.kind() == ErrorKind::NotFound);
-    if held(path).is_some() || !is_missing(&way(path)) {
+    if held(path).is_some() {
         return;
     }
-    for above in path.ancestors().skip(1) {
-        let way = way(if above.as_os_str().is_empty() { Path::new(".") } else { above });
-        if is_missing(&way) {
-            continue;
+    match nearest(path, way) {
+        Ok((above, rest)) if !rest.as_os_str().is_empty() && has_room() => {
+            put(path.to_owned(), Held::Missing(above, rest));
         }
-        if let (Ok(way), Ok(rest), true) = (way, path.strip_prefix(above), has_room()) {
-            put(path.to_owned(), Held::Missing(way, rest.to_owned()));
-        }
-        return;
+        _ => {}
     }
 }
 

@@ -10,13 +10,12 @@ use clap::{Command, CommandFactory};
 use crate::command::Cli;
 use crate::failure::{Exit, Failure};
 use crate::held;
-use crate::output::planted_by;
 use crate::partial::{self, Attributes, Partial};
 use crate::plan::Plan;
 use crate::streams::print;
 use crate::suggest::closest;
 use crate::synonym;
-use deadpan_disk::{Error, Replace};
+use deadpan_disk::Replace;
 
 /// Prints a manual page, or writes all pages into a folder
 #[derive(Debug, clap::Args)]
@@ -35,11 +34,7 @@ impl Plan for Man {
         let pages = pages();
         if let Some(folder) = &self.output {
             let failed = |verb: &str, path: &Path, error| Failure::path(verb, path, &error);
-            let opened = held::own_or_make(folder, 0o777).map_err(|error| match error {
-                Error::Planted(planted) => Failure::usage(planted_by(&planted), "name a folder of your own"),
-                Error::System(_, error) => failed("create", folder, error),
-                error => partial::failure(folder, error),
-            })?;
+            let opened = held::own_or_make(folder, 0o777).map_err(|error| partial::failure(folder, error))?;
             for page in &pages {
                 let path = folder.join(format!("{}.1", page.name));
                 let partial = Partial::create_in(&opened, &path)?;

@@ -27,10 +27,7 @@ impl Partial {
     pub fn create(target: &Path) -> Result<Self, Failure> {
         refuse_object(target)?;
         let way = held::way(folder_of(target)).map_err(Error::of_folder);
-        let folder = way.and_then(Way::unplanted).map_err(|error| match error {
-            Error::Planted(planted) => Failure::usage(planted_by(&planted), "choose a folder of your own"),
-            error => failure(target, error),
-        })?;
+        let folder = way.and_then(Way::unplanted).map_err(|error| failure(target, error))?;
         Self::create_in(&folder, target)
     }
 
@@ -157,6 +154,7 @@ pub fn failure(target: &Path, error: Error) -> Failure {
             format!("another program made {} meanwhile", shown(target)),
             "choose another name with -o, or try again",
         ),
+        Error::Planted(planted) => Failure::usage(planted_by(&planted), "choose a folder of your own"),
         Error::Unkept(unkept) => lossy(target, &unkept),
         Error::System(step, error) => {
             let verb = match step {

@@ -116,16 +116,7 @@ impl Named {
 }
 
 impl Draft {
-    /// Makes a file that gets this name later. Only its owner can read it until its mode is set.
-    ///
-    /// # Errors
-    /// If the folder cannot be opened, or the file cannot be made.
-    pub fn create(target: &Path) -> Result<Self, Error> {
-        let (folder, name) = Folder::of(target)?;
-        Self::create_in(&folder, &name)
-    }
-
-    /// Makes a file that gets this name in an open folder later.
+    /// Makes a file that gets this name in an open folder later. Only its owner can read it until its mode is set.
     ///
     /// # Errors
     /// If the file cannot be made.
@@ -143,7 +134,8 @@ impl Draft {
     }
 
     pub(crate) fn create_as(folder: &Folder, name: &OsStr, nameless: bool, sweeps: bool) -> Result<Self, Error> {
-        let (file, named) = match if nameless { folder.create_nameless().map_err(Error::create)? } else { None } {
+        let file = if nameless { folder.create_nameless().map_err(Error::create)? } else { None };
+        let (file, named) = match file {
             Some(file) => (file, None),
             None => {
                 if sweeps {

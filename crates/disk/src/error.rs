@@ -26,7 +26,7 @@ pub enum Error {
     /// Another program has made or replaced the file meanwhile.
     #[error("another program made it meanwhile")]
     Changed,
-    /// A link or a folder of another user is on the way.
+    /// On the way to the folder of the output, there is a link or a folder that another user may have planted.
     #[error("another user may have planted it")]
     Planted(Planted),
     /// The new file cannot keep what the replaced one had.

@@ -229,21 +229,6 @@ impl Folder {
         })
     }
 
-    /// Opens the folder that `path` names, and makes it, and those above it, if they are missing. The umask applies to
-    /// `mode`.
-    ///
-    /// # Errors
-    /// Those of the system.
-    pub fn open_or_make(path: &Path, mode: u32) -> io::Result<Self> {
-        match Self::open(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            opened => return opened,
-        }
-        let trimmed = trimmed(path);
-        let Some(name) = name_of(&trimmed) else { return Self::open(path) };
-        Self::open_or_make(parent(&trimmed), mode)?.descend_or_make(Path::new(name), mode)
-    }
-
     /// Opens a folder in this one, and follows a link.
     ///
     /// # Errors
@@ -577,19 +562,6 @@ fn open_followed(at: impl AsFd, path: &Path) -> Result<OwnedFd, Errno> {
     }
 }
 
-/// Removes a file or a link.
-///
-/// # Errors
-/// Those of the system.
-pub fn remove(path: &Path) -> io::Result<()> {
-    match Folder::of(path) {
-        Ok((folder, name)) => folder.remove(&name),
-        Err(Error::System(_, error)) => Err(error),
-        Err(Error::NoFolder) => Err(io::ErrorKind::NotFound.into()),
-        Err(error) => Err(io::Error::other(error)),
-    }
-}
-
 /// Refuses what is no single name.
 fn single(name: &OsStr) -> Result<&OsStr, Errno> {
     match name.as_bytes() {
@@ -622,6 +594,20 @@ pub(crate) fn name_of(path: &Path) -> Option<&OsStr> {
 #[must_use]
 pub fn trimmed(path: &Path) -> PathBuf {
     path.components().collect()
+}
+
+/// Finds a folder, or else the nearest one above it that is there. Returns it, and the path from there.
+///
+/// # Errors
+/// Those of `find`, unless it is only [`io::ErrorKind::NotFound`].
+pub fn nearest<T>(path: &Path, mut find: impl FnMut(&Path) -> io::Result<T>) -> io::Result<(T, PathBuf)> {
+    for above in path.ancestors() {
+        match find(if above.as_os_str().is_empty() { Path::new(".") } else { above }) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            found => return Ok((found?, path.strip_prefix(above).unwrap_or(path).to_owned())),
+        }
+    }
+    Err(io::ErrorKind::NotFound.into())
 }
 
 /// Returns the path of the folder in which a file of this path lies.

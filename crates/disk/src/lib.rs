@@ -27,7 +27,7 @@ pub use copy::copy_range;
 pub use draft::{Attributes, Draft, Landing, Replace, scratch_in};
 pub use draft_folder::DraftFolder;
 pub use error::{Error, Step, Unkept};
-pub use folder::{Folder, parent, remove, trimmed};
+pub use folder::{Folder, nearest, parent, trimmed};
 pub use handle::{ACCESS_LIST, Attribute, Handle, Locked};
 pub use holes::next_data;
 pub use input::{Found, Input, OpenMode, Spot};

@@ -139,7 +139,7 @@ impl Way {
         Ok(())
     }
 
-    /// Enters the folder that this name leads to.
+    /// Goes on to the folder that has this name, or to which a link of this name leads.
     ///
     /// # Errors
     /// [`io::ErrorKind::NotADirectory`] if it leads to no folder; otherwise the system's error.
@@ -202,15 +202,6 @@ impl Way {
 }
 
 impl Folder {
-    /// Opens the folder that `path` names, unless another user may have planted something on the way.
-    ///
-    /// # Errors
-    /// [`Error::Planted`] if another user may have, [`Error::NoFolder`] if the folder does not exist; otherwise what
-    /// the system refused.
-    pub fn open_unplanted(path: &Path) -> Result<Self, Error> {
-        Way::to(path).map_err(Error::of_folder)?.unplanted()
-    }
-
     /// Whether another user may have planted this folder in that one, in which all may make names.
     ///
     /// # Errors
@@ -222,7 +213,8 @@ impl Folder {
     /// Opens a folder in this one, and follows a link, unless another user may have planted something on the way.
     ///
     /// # Errors
-    /// Those of [`open_unplanted`](Self::open_unplanted).
+    /// [`Error::Planted`] if another user may have, [`Error::NoFolder`] if the folder does not exist; otherwise what
+    /// the system refused.
     pub fn enter_unplanted(&self, name: &OsStr) -> Result<Self, Error> {
         let mut way = Way::from(self.clone());
         way.step(name).map_err(Error::of_folder)?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use crate::source::shown;
-use deadpan_disk::{About, Folder, Spot, Way};
+use deadpan_disk::{About, Folder, Spot, Way, nearest};
 
 /// A folder for many files. It is opened once, and everything in it is found through its handle, however its path
 /// changes meanwhile.
@@ -64,18 +64,9 @@ impl Tree {
         if self.open().is_ok() || self.above.get().is_some() {
             return Ok(());
         }
-        let path = deadpan_disk::trimmed(&self.path);
-        for above in path.ancestors().map(|above| if above.as_os_str().is_empty() { Path::new(".") } else { above }) {
-            match self.find(above) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound && above != Path::new(".") => {}
-                found => {
-                    let rest = path.strip_prefix(above).unwrap_or(&path).to_owned();
-                    let _ = self.above.set((found?, rest));
-                    return Ok(());
-                }
-            }
-        }
-        Err(io::ErrorKind::NotFound.into())
+        let found = nearest(&deadpan_disk::trimmed(&self.path), |path| self.find(path))?;
+        let _ = self.above.set(found);
+        Ok(())
     }
 
     /// Opens the folder, and makes it if it is missing.

@@ -387,7 +387,7 @@ fn rewrap_replaces_nothing_that_was_written_meanwhile() {
     }
 }
 
-/// Another key was overwritten, and the key that was meant stayed as it was.
+/// After a swap, `keys protect` overwrote another key, and left the key that the user named as it was.
 #[test]
 fn the_passphrase_goes_onto_the_key_that_was_read() {
     let sandbox = prepared();
@@ -559,7 +559,7 @@ fn a_folder_is_unpacked_where_it_was_named() {
     });
 }
 
-/// Each input but the first was looked up when its turn came.
+/// A command looked up each input but the first only when it came to that input.
 #[test]
 fn all_inputs_are_found_before_anything_is_asked() {
     let sandbox = prepared();
@@ -611,7 +611,7 @@ fn all_inputs_are_found_before_anything_is_asked() {
     assert_eq!(sandbox.shell("cat m*/a | wc -c").stdout(), b"12\n");
 }
 
-/// Commands that did not ask whose link it is.
+/// Some commands wrote through a link without asking who owns it.
 #[test]
 fn no_command_writes_through_a_link_of_another_user() {
     if !rustix::process::geteuid().is_root() {
