@@ -209,12 +209,10 @@ fn reason(error: &io::Error) -> (Exit, String, &'static str) {
         ErrorKind::FileTooLarge => {
             (Exit::System, "the file would grow too large", "the file system or a limit (ulimit -f) does not allow it")
         }
-        ErrorKind::ReadOnlyFilesystem => (Exit::System, "the file system is read-only", "write somewhere else with -o"),
+        ErrorKind::ReadOnlyFilesystem => (Exit::System, "the file system is read-only", "write somewhere else"),
         ErrorKind::IsADirectory => (Exit::Usage, "it is a folder", "name a file"),
         ErrorKind::NotADirectory => (Exit::Usage, "a part of the path is not a folder", "check the spelling"),
-        ErrorKind::InvalidFilename => {
-            (Exit::Usage, "the name is too long or not allowed there", "choose another name with -o")
-        }
+        ErrorKind::InvalidFilename => (Exit::Usage, "the name is too long or not allowed there", "choose another name"),
         ErrorKind::BrokenPipe => (Exit::System, "the reader is gone", "no program reads the output any more"),
         _ if [Errno::MFILE, Errno::NFILE].map(|errno| Some(errno.raw_os_error())).contains(&error.raw_os_error()) => {
             (Exit::System, "too many files are open", "allow more: ulimit -n 1024")

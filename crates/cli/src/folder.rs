@@ -9,8 +9,6 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-
 use crate::advice;
 use crate::failure::{Exit, Failure};
 use crate::input::Input;
@@ -18,7 +16,7 @@ use crate::output::{Output, OutputArgs, Place};
 use crate::progress::Progress;
 use crate::report::Done;
 use crate::shown::count;
-use deadpan_disk::About;
+use deadpan_disk::{About, allow_many_files};
 use deadpan_pack::{Notes, OutputPlace, Packer, Packing};
 use deadpan_seal::{Error, Taken};
 
@@ -175,10 +173,4 @@ pub fn blame(error: Error, input: &str, output: &str) -> Failure {
         Ok(error) => failed(input, error),
         Err(error) => Failure::blame(error, input, output),
     }
-}
-
-/// Raises the limit of open files to its maximum: a deep tree needs an open folder for each level.
-pub fn allow_many_files() {
-    let limit = getrlimit(Resource::Nofile);
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
 }

@@ -10,16 +10,14 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use rustix::process::{Resource, getrlimit};
-
-use crate::folder::allow_many_files;
 use crate::remote;
 use deadpan_disk::{
-    About, Error, FileId, Folder, Handle, Input, OpenMode, Planted, Spot, Way, is_root, nearest, parent, trimmed,
+    About, Error, FileId, Folder, Handle, Input, OpenMode, Planted, Spot, Way, allow_many_files, is_root,
+    most_open_files, nearest, parent, trimmed,
 };
 
 /// The most folders that stay open, whatever number of open files the system allows.
-const MOST: u64 = 1 << 16;
+const MOST: usize = 1 << 16;
 
 static HELD: Mutex<BTreeMap<PathBuf, Held>> = Mutex::new(BTreeMap::new());
 /// The inputs that were named.
@@ -188,12 +186,12 @@ fn above(path: &Path) -> Option<(Way, PathBuf)> {
 
 /// Whether another folder may stay open: most of the open files that the system allows are for other things.
 fn has_room() -> bool {
-    static ROOM: OnceLock<u64> = OnceLock::new();
+    static ROOM: OnceLock<usize> = OnceLock::new();
     let room = *ROOM.get_or_init(|| {
         allow_many_files();
-        getrlimit(Resource::Nofile).current.unwrap_or(MOST) / 4
+        most_open_files() / 4
     });
-    (HELD.lock().unwrap_or_else(PoisonError::into_inner).len() as u64) < room.min(MOST)
+    HELD.lock().unwrap_or_else(PoisonError::into_inner).len() < room.min(MOST)
 }
 
 fn held(path: &Path) -> Option<Held> {

@@ -118,21 +118,25 @@ impl OutputArgs {
     fn check_folder(&self, place: &Place) -> Result<(), Failure> {
         match place.path().filter(|path| !remote::is_address(path)) {
             None => Ok(()),
-            Some(path) => self.folder_at(path, &path.join("name")).map(drop),
+            Some(path) => self.folder_at(path, None).map(drop),
         }
     }
 
-    /// Opens a folder for this result. One that another user may have planted is refused, unless the user wants to
-    /// replace files.
-    fn folder_at(&self, path: &Path, result: &Path) -> Result<Folder, Failure> {
-        let way = held::way(path).map_err(|error| partial::failure(result, Error::of_folder(error)))?;
+    /// Opens a folder for this result, or for results whose names are not known yet. One that another user may have
+    /// planted is refused, unless the user wants to replace files.
+    fn folder_at(&self, path: &Path, result: Option<&Path>) -> Result<Folder, Failure> {
+        let failed = |error| match (error, result) {
+            (Error::Planted(planted), _) => planted::refused(&planted, true),
+            (Error::NoFolder, None) => {
+                Failure::usage(format!("there is no folder {}", shown(path)), "make the folder first, with mkdir")
+            }
+            (error, result) => partial::failure(result.unwrap_or(path), error),
+        };
+        let way = held::way(path).map_err(|error| failed(Error::of_folder(error)))?;
         if self.force && !held::was_missing(path) {
             return Ok(way.folder().clone());
         }
-        way.unplanted().map_err(|error| match error {
-            Error::Planted(planted) => planted::refused(&planted, true),
-            error => partial::failure(result, error),
-        })
+        way.unplanted().map_err(failed)
     }
 
     /// Refuses a folder for results that another user may have planted.
@@ -152,6 +156,15 @@ impl OutputArgs {
         self.output.as_ref() == Some(place)
     }
 
+    /// Advises on the refusal of something of another user: what appears meanwhile is not replaced with `--force`
+    /// either.
+    fn appeared(&self, mut failure: Failure) -> Failure {
+        if self.force {
+            failure.hint = Some("see who can change names there, and run the command again".into());
+        }
+        failure
+    }
+
     /// Opens an output. A file is replaced only with `--force`, and never if the sender chose its name. The input is
     /// refused as the output.
     pub fn open(&self, place: &Place, input: Option<&Input>) -> Result<Output, Failure> {
@@ -166,7 +179,7 @@ impl OutputArgs {
                 let given = matches!(place, Place::Given(_));
                 let force = self.force && self.names(place) && !held::was_missing(path);
                 match special::open(path, force).filter(|_| given) {
-                    Some(file) => Output::stream(file?, place),
+                    Some(file) => Output::stream(file.map_err(|failure| self.appeared(failure))?, place),
                     None => Output::partial(&self.folder_of(path, input)?, path, place, self.force && given)?,
                 }
             }
@@ -199,7 +212,7 @@ impl OutputArgs {
         }
         match found.and_then(|found| found.folder_beside(path)) {
             Some(folder) => Ok(folder.clone()),
-            None => self.folder_at(folder_of(path), path),
+            None => self.folder_at(folder_of(path), Some(path)),
         }
     }
 

@@ -244,7 +244,7 @@ impl Run<'_> {
         let verb = if self.args.dry_run { "to change" } else { "changed" };
         let others = match passed_over {
             0 => String::new(),
-            number => format!("; {number} not sealed"),
+            number => format!("; {number} passed over (no sealed files)"),
         };
         say(&format!("rewrap: {changed} {verb}, {unchanged} unchanged, {failed} failed{others}"));
         Ok(())

@@ -1,6 +1,21 @@
-//! The user of the process, and the permissions that new files do not get.
+//! What the system says of the process: its user, the permissions that new files do not get, and how many files it may
+//! have open.
 
 use std::sync::OnceLock;
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// Returns how many files the process may have open at the same time.
+#[must_use]
+pub fn most_open_files() -> usize {
+    getrlimit(Resource::Nofile).current.and_then(|most| most.try_into().ok()).unwrap_or(usize::MAX)
+}
+
+/// Allows the process as many open files as its user may allow it: a deep tree needs an open folder for each level.
+pub fn allow_many_files() {
+    let limit = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+}
 
 /// Whether the process runs as root, who may give files away.
 #[must_use]

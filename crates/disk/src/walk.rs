@@ -145,12 +145,15 @@ impl Walk {
         let Some(level) = self.levels.last() else { return Ok(WalkStep::Gone) };
         let (name, kind) = level.names.get(level.next.saturating_sub(1));
         let unreadable = |error: io::Error| match Errno::from_io_error(&error) {
-            Some(Errno::MFILE | Errno::NFILE) => Err(error),
             Some(Errno::NOENT) => Ok(WalkStep::Gone),
+            _ if is_of_the_process(&error) => Err(error),
             _ => Ok(WalkStep::Unreadable(error)),
         };
         match found(&level.folder, name, kind) {
-            Ok(Opened::Folder(folder, about)) => Ok(WalkStep::Node(Node::Folder(self.enter(folder)), about)),
+            Ok(Opened::Folder(folder, about)) => match self.enter(folder) {
+                Err(error) if is_of_the_process(&error) => Err(error),
+                entered => Ok(WalkStep::Node(Node::Folder(entered), about)),
+            },
             Ok(Opened::Other(node, about)) => Ok(WalkStep::Node(node, about)),
             Err(error) => unreadable(error),
         }
@@ -169,6 +172,11 @@ impl Walk {
         }
         Ok(about)
     }
+}
+
+/// Whether the process has too many open files, which says nothing of the entry.
+fn is_of_the_process(error: &io::Error) -> bool {
+    matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE))
 }
 
 enum Opened {

@@ -21,6 +21,7 @@ use crate::place::{Beside, Place};
 use crate::source::{Source, is_current};
 use crate::tree::{Tree, TreeFile};
 use crate::{Error, Filter, Foreign, Shard, Spot};
+use deadpan_disk::most_open_files;
 use deadpan_remote::{Address, Entry, Error as StoreError, Object, Problem, Store, Upload, with_own_connections};
 use deadpan_seal::Error as SealError;
 
@@ -30,8 +31,10 @@ const PAGE: usize = 1000;
 const WAITING: usize = 2000;
 /// How often a result is made again whose source changed meanwhile.
 const TRIES: usize = 3;
-/// Threads. Most of them wait for a store.
+/// The most threads. Most of them wait for a store.
 const THREADS: usize = 32;
+/// The most files, folders and connections that a thread has open, and more.
+const OPEN: usize = 16;
 /// If the store could not be reached for so many objects, and no object came through between them, the others are left
 /// as they are: each would be tried for a quarter of a minute.
 const LOST: usize = 8;
@@ -224,7 +227,8 @@ impl Run<'_> {
             // The threads would wait for ever if this one ended with a panic.
             let _stop = Stop(&pool);
             let start = |_| Builder::new().spawn_scoped(scope, || with_own_connections(|| pool.work()));
-            let (threads, refused): (Vec<_>, Vec<_>) = (0..THREADS).map(start).partition(Result::is_ok);
+            let (threads, refused): (Vec<_>, Vec<_>) =
+                (0..(most_open_files() / OPEN).clamp(1, THREADS)).map(start).partition(Result::is_ok);
             // If the system does not allow all threads, the others do the work.
             if let Some(Err(error)) = refused.into_iter().next().filter(|_| threads.is_empty()) {
                 return Err(Error::System(error));

@@ -20,13 +20,15 @@ use crate::shown::shown;
 use crate::tar::form::LONGEST_PAX;
 use crate::tar::write::About as Headers;
 use crate::walk::{Missed, Node, Walk};
-use deadpan_disk::{About, Attribute, FileId, Folder, Handle};
+use deadpan_disk::{About, Attribute, FileId, Folder, Handle, most_open_files};
 use job::{Piece, Shared};
 use links::Links;
 use source::{Extents, Source};
 
 /// The most files that the job of a chunk reads. These files stay open until the job is completed.
 const LEFT_OPEN: usize = 200;
+/// Of the files that the process may have open, jobs leave so many for everything else, and half of the others.
+const LEFT_FREE: usize = 32;
 
 /// The most bytes of an entry's extended attributes. The rest of its pax header is for paths.
 const MOST_XATTRS: usize = LONGEST_PAX as usize - (256 << 10);
@@ -118,7 +120,7 @@ impl Packer {
             walk: Walk::new(folder)?,
             root: [name, b"/"].concat(),
             root_about: Some(about),
-            shared: Arc::new(Shared::new(options.keep_going)),
+            shared: Arc::new(Shared::new(options.keep_going, most_open_files().saturating_sub(LEFT_FREE) / 2)),
             options,
             frame: Frame::new(),
             content: None,
@@ -170,7 +172,7 @@ impl Packer {
                 if let Some(piece) = content.piece(filled, buffer.len() - filled) {
                     filled += piece.range.len();
                     self.frame.pass(piece.range.len());
-                    if job.pieces() < LEFT_OPEN {
+                    if job.pieces() < LEFT_OPEN && self.shared.has_room() {
                         job.add(piece);
                     } else {
                         job.at_once(piece, buffer)?;

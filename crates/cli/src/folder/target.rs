@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use super::{FOLDERS, allow_many_files};
+use super::FOLDERS;
 use crate::advice;
 use crate::failure::Failure;
 use crate::held;
@@ -14,7 +14,7 @@ use crate::random::size::{self, Size};
 use crate::report::Done;
 use crate::shown::{bytes, count, shown};
 use crate::signals::give_way;
-use deadpan_disk::{Folder, Handle, umask};
+use deadpan_disk::{Folder, Handle, allow_many_files, umask};
 use deadpan_pack::{Error, Outcome, Rest, Unpacker, Unpacking};
 use deadpan_seal::Sink;
 

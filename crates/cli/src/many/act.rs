@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::io::{self, Cursor, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::failure::{Exit, Failure};
@@ -14,7 +14,7 @@ use crate::seal::{ENDINGS, FormatArg, armored, portable};
 use crate::sealed::Sealed;
 use crate::shown::shown;
 use crate::signed::Judge;
-use deadpan_disk::Replace;
+use deadpan_disk::{self as disk, Replace};
 use deadpan_fleet::{About, Act, Divided, Foreign, Landing, Results, TreeFile};
 use deadpan_remote::{Address, Canceller};
 use deadpan_seal::{Kind, Metadata, Opened, Sealing, Work};
@@ -38,7 +38,7 @@ impl Results for Files {
             }
             _ => Failure::path("create", &path, &error),
         })?;
-        Ok(Box::new(Draft { partial: Partial::create_at(&spot, &path)?, replace, files: self }))
+        Ok(Box::new(Draft { partial: Partial::create_at(&spot, &path)?, path, replace, files: self }))
     }
 
     fn watch(&self, canceller: Canceller, target: &Address) -> Box<dyn Any> {
@@ -48,6 +48,7 @@ impl Results for Files {
 
 struct Draft<'a> {
     partial: Partial,
+    path: PathBuf,
     replace: bool,
     files: &'a Files,
 }
@@ -64,8 +65,15 @@ impl Write for Draft<'_> {
 
 impl Landing for Draft<'_> {
     fn land(self: Box<Self>, metadata: &Metadata) -> Result<(), Foreign> {
-        let Self { partial, replace, files } = *self;
-        Ok(partial.land(attributes(metadata, files.mask), Replace::any_if(replace), files.sync)?)
+        let Self { partial, path, replace, files } = *self;
+        let landed = partial.land(attributes(metadata, files.mask), Replace::any_if(replace), files.sync);
+        Ok(landed.map_err(|failure| match disk::About::of_name(&path) {
+            Ok(about) if !about.is_file() => {
+                let message = format!("{} is not a file, and results replace files only", shown(&path));
+                Failure::usage(message, "remove it, or choose another folder with --to")
+            }
+            _ => failure,
+        })?)
     }
 }
 

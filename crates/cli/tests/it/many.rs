@@ -454,6 +454,10 @@ fn what_looks_done_and_is_not_is_found() {
         .expect(0, "");
     let words = "a part of target/sub/z is a link or a file, and results go into real folders";
     sandbox.run(&["open", "--each", "in", "--to", "target"]).expect(2, words);
+    // What is no file stays, with --force too.
+    sandbox.shell("rm target/sub; mkdir -p target/sub; ln -s ../../other/b target/sub/z").expect(0, "");
+    let words = "target/sub/z is not a file, and results replace files only";
+    sandbox.run(&["open", "--each", "in", "--to", "target", "--force"]).expect(2, words);
     sandbox.shell("test -z \"$(ls outside)\"").expect(0, "");
     sandbox.shell("touch 'tree/bad'$(printf '\\377')").expect(0, "");
     server.run(&sandbox, &[&seal[..], &["--force"]].concat()).expect(1, "its name cannot be that of a file");

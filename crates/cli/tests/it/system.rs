@@ -515,6 +515,20 @@ fn a_limit_of_open_files_leaves_no_draft() {
     assert!(failed > 0, "no limit was too low");
 }
 
+/// Files that wait to be read once stayed open, each in a folder of its own, until there was no room for another.
+#[test]
+fn many_folders_need_few_open_files() {
+    let sandbox = Sandbox::with_key("hybrid");
+    sandbox.shell("for i in $(seq 150); do mkdir -p d/$i && echo $i > d/$i/x; done").expect(0, "");
+    for line in
+        ["seal -f d", "pack -f d", "seal --each --to e/ d/", "open -o from-d d.dpn", "open --each --to from-e/ e/"]
+    {
+        sandbox.shell(&format!("ulimit -n 20; exec deadpan {line}")).expect(0, "");
+    }
+    sandbox.shell("deadpan unpack -o from-t d.tar && diff -r d from-d && diff -r d from-t").expect(0, "");
+    sandbox.shell("diff -r d from-e").expect(0, "");
+}
+
 #[test]
 fn core_dumps_are_off() {
     let sandbox = Sandbox::with_key("hybrid");

@@ -1,7 +1,7 @@
 //! Jobs: reading and hashing the files of a chunk.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::source::Source;
@@ -19,22 +19,33 @@ pub(super) struct Shared {
     /// Signals that no hash is missing, or that packing failed.
     settled: Condvar,
     failed: AtomicBool,
+    /// The number of pieces in jobs, each of which may keep a file open, and the most.
+    pieces: AtomicUsize,
+    most: usize,
     pub(super) notes: Mutex<Notes>,
 }
 
 impl Shared {
-    pub(super) fn new(keep_going: bool) -> Self {
+    /// Begins with jobs that keep at most this many files open together.
+    pub(super) fn new(keep_going: bool, most: usize) -> Self {
         Self {
             keep_going,
             index: Mutex::default(),
             settled: Condvar::new(),
             failed: AtomicBool::new(false),
+            pieces: AtomicUsize::new(0),
+            most,
             notes: Mutex::default(),
         }
     }
 
     pub(super) fn index(&self) -> MutexGuard<'_, IndexWriter> {
         self.index.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether jobs may keep another file open.
+    pub(super) fn has_room(&self) -> bool {
+        self.pieces.load(Ordering::Relaxed) < self.most
     }
 
     /// Waits until no hash is missing, and returns the index. Fails if packing failed.
@@ -118,6 +129,7 @@ impl Job {
     }
 
     pub(super) fn add(&mut self, piece: Piece) {
+        self.shared.pieces.fetch_add(1, Ordering::Relaxed);
         self.pieces.push(piece);
     }
 
@@ -144,7 +156,7 @@ impl Job {
         for piece in &self.pieces {
             hashes.extend(piece.complete(&self.shared, buffer)?);
         }
-        self.pieces.clear();
+        self.close();
         let mut index = self.shared.index();
         hashes.iter().for_each(|(slot, hash)| index.set(*slot, hash));
         if index.open() == 0 {
@@ -152,11 +164,17 @@ impl Job {
         }
         Ok(())
     }
+
+    fn close(&mut self) {
+        self.shared.pieces.fetch_sub(self.pieces.len(), Ordering::Relaxed);
+        self.pieces.clear();
+    }
 }
 
 impl Drop for Job {
     fn drop(&mut self) {
         if !self.pieces.is_empty() {
+            self.close();
             self.shared.failed.store(true, Ordering::Relaxed);
             let _index = self.shared.index();
             self.shared.settled.notify_all();
@@ -203,7 +221,7 @@ mod tests {
 
     #[test]
     fn unreadable_bytes_become_zeros_if_packing_keeps_going() {
-        let shared = Shared::new(true);
+        let shared = Shared::new(true, 9);
         let mut buffer = [0xaa; 1100];
         let [one, other] = unreadable(&shared).map(|piece| piece.complete(&shared, &mut buffer).expect("complete"));
         assert!(one.is_none() && other.is_some_and(|(_, hash)| hash == *blake3::hash(&[0; 1000]).as_bytes()));
@@ -218,7 +236,7 @@ mod tests {
 
     #[test]
     fn an_unreadable_file_is_an_error_by_default() {
-        let shared = Shared::new(false);
+        let shared = Shared::new(false, 9);
         let [piece, _] = unreadable(&shared);
         let error = piece.complete(&shared, &mut [0; 1000]).expect_err("it cannot be read").to_string();
         assert!(error.starts_with("cannot read file: "), "{error}");

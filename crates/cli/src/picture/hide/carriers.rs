@@ -6,7 +6,6 @@ use std::io;
 use super::{Hide, Made, fill, total};
 use crate::claims::Claims;
 use crate::failure::Failure;
-use crate::folder;
 use crate::input::Input;
 use crate::picture::drafts::{Drafts, Names};
 use crate::picture::failed;
@@ -33,7 +32,7 @@ pub fn hide(
         }
         names.check(Some(count.saturating_add(args.spare)), args.output.force, claims)?;
     }
-    folder::allow_many_files();
+    deadpan_disk::allow_many_files();
     let drafts = Drafts::new(names);
     let about = |error| drafts.blame(failed(&drafts.names().shown(), error));
     let writer = Writer::new(layout, |index| drafts.open(index)).map_err(about)?;

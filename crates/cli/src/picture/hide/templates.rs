@@ -16,7 +16,6 @@ use serde_json::{Map, json};
 use super::{Hide, Made};
 use crate::claims::Claims;
 use crate::failure::{Exit, Failure};
-use crate::folder;
 use crate::input::Input;
 use crate::names::{joined, put_name};
 use crate::partial::Partial;
@@ -116,7 +115,7 @@ pub fn hide(
     }
     let tasks = plan(&rooms, total, args.spare).map_err(|failure| failure.about(&names.shown()))?;
     names.check(Some(tasks.len() as u32), args.output.force, claims)?;
-    folder::allow_many_files();
+    deadpan_disk::allow_many_files();
     let spares = match args.spare {
         0 => None,
         _ => Some(spare_parts(&spool, &tasks, &names)?),
