@@ -1,5 +1,6 @@
 //! `deadpan open`: opens sealed files.
 
+mod behind;
 mod folder;
 pub mod range;
 
@@ -302,13 +303,22 @@ impl OpenJob<'_> {
             }
             None => whole(&opened, origin, sealed, &output),
         };
-        let done = written.map_err(|error| blame_output(error, &name, &output))?;
+        let metadata = if self.args.range.is_some() { &Metadata::default() } else { opened.metadata() };
+        let attributes = attributes(metadata, self.args.unpack.mask());
+        let done = match written {
+            Ok(done) => done,
+            Err(error) => {
+                let is_damage = behind::is_damage(&error) && self.args.range.is_none();
+                let failure = blame_output(error, &name, &output);
+                let kept = |failure| behind::file(&opened, origin, self, output, attributes, failure);
+                return Err(if is_damage { kept(failure) } else { failure });
+            }
+        };
         let Verdict { mut notes, more, .. } = self.judge.verdict(&name, &opened, done.signatures.as_ref())?;
         notes.extend(renamed);
         let bytes = done.plain;
-        let metadata = if self.args.range.is_some() { &Metadata::default() } else { opened.metadata() };
         let place = output
-            .land(attributes(metadata, self.args.unpack.mask()), self.args.output.sync)
+            .land(attributes, self.args.output.sync)
             .map_err(|failure| self.one_of_several(origin, failure))?;
         self.claims.made(&place);
         Ok(Done { output: Some(place), bytes, notes, more, ..Done::default() })

@@ -59,6 +59,12 @@ impl Partial {
         Self::of(&self.target, self.draft.another())
     }
 
+    /// Gives a file of which parts are missing the name `NAME.incomplete`, and returns that path.
+    pub fn keep_incomplete(self, attributes: Attributes) -> Result<PathBuf, Failure> {
+        let kept = self.draft.keep_incomplete(attributes).map_err(|error| failure(&self.target, error));
+        Ok(self.target.with_file_name(kept?))
+    }
+
     /// Writes the contents of the file from the system's cache to the disk.
     pub fn sync(&self) -> Result<(), Failure> {
         self.draft.sync().map_err(|error| failure(&self.target, error))

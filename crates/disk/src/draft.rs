@@ -218,6 +218,23 @@ impl Draft {
         }
     }
 
+    /// Gives a file of which parts are missing the name `NAME.incomplete`, and returns that name.
+    ///
+    /// # Errors
+    /// [`Error::Exists`] if all such names are taken; otherwise what the system refused.
+    pub fn keep_incomplete(mut self, attributes: Attributes) -> Result<OsString, Error> {
+        self.dress(attributes)?;
+        for name in names::incomplete(&self.name) {
+            self.name = name;
+            match self.link() {
+                Ok(()) => return Ok(self.name),
+                Err(Errno::EXIST) => {}
+                Err(error) => return Err(Error::create(error)),
+            }
+        }
+        Err(Error::Exists)
+    }
+
     pub(crate) fn dress(&self, attributes: Attributes) -> Result<(), Error> {
         self.file.set_mode(attributes.mode).map_err(Error::dress)?;
         let modified = attributes.modified.map(since_1970);

@@ -104,13 +104,7 @@ impl DraftFolder {
     /// # Errors
     /// [`Error::Exists`] if all such names are taken; otherwise what the system refused.
     pub fn keep_incomplete(self) -> Result<OsString, Error> {
-        let mut first = self.name.clone();
-        first.push(".incomplete");
-        for number in 1..1000 {
-            let mut name = first.clone();
-            if number > 1 {
-                name.push(format!("-{number}"));
-            }
+        for name in names::incomplete(&self.name) {
             match self.rename(&name) {
                 Ok(()) => return Ok(name),
                 Err(Error::Exists) => {}

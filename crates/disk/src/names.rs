@@ -19,6 +19,15 @@ pub fn name(name: &OsStr) -> OsString {
     OsString::from_vec([&prefix(name)[..], format!("{random:016x}{SUFFIX}").as_bytes()].concat())
 }
 
+/// Returns the names for what stays of `name` if parts of it are missing: `NAME.incomplete`, and those with numbers.
+pub(crate) fn incomplete(name: &OsStr) -> impl Iterator<Item = OsString> + use<> {
+    let first = [name.as_bytes(), b".incomplete"].concat();
+    (1..1000).map(move |number| match number {
+        1 => OsString::from_vec(first.clone()),
+        _ => OsString::from_vec([&first[..], format!("-{number}").as_bytes()].concat()),
+    })
+}
+
 /// Whether `found` is the name of a draft of `name`.
 #[must_use]
 pub fn is_of(found: &OsStr, name: &OsStr) -> bool {

@@ -1,6 +1,7 @@
 //! A selection of a pack, as a separate pack.
 
 use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
 
 use blake3::Hasher;
 
@@ -18,6 +19,18 @@ use crate::tar::{Event, Parser};
 
 /// The most bytes of an entry's headers: enough for its pax header of a megabyte and several others.
 const LONGEST_HEADERS: u64 = 4 << 20;
+
+/// The most paths that are kept of entries that were left out.
+const MOST_PATHS: usize = 1000;
+
+/// Entries that an excerpt leaves out, because parts of them cannot be read.
+#[derive(Clone, Debug, Default)]
+pub struct LeftOut {
+    /// How many there are.
+    pub count: u64,
+    /// The paths of the first thousand.
+    pub paths: Vec<Vec<u8>>,
+}
 
 /// The selected entries and the folders above them, as a pack. Reading an excerpt reads only these parts of the
 /// original pack, and unpacking it checks hashes and order as for any pack.
@@ -38,6 +51,9 @@ pub struct Excerpt<'a, R, S> {
     hashing: bool,
     /// The hash of the content so far, and the entry that it belongs to.
     hash: Option<(Hasher, Entry)>,
+    /// Ranges of the pack that cannot be read, in order.
+    gaps: Vec<Range<u64>>,
+    left_out: LeftOut,
 }
 
 impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
@@ -60,7 +76,39 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
             check,
             hashing: false,
             hash: None,
+            gaps: Vec::new(),
+            left_out: LeftOut::default(),
         }
+    }
+
+    /// Leaves out entries that need one of these ranges of the pack, which are in order and cannot be read. Folders
+    /// whose headers lie there are made from the index, which does not tell their owners and attributes.
+    #[must_use]
+    pub fn around(self, gaps: Vec<Range<u64>>) -> Self {
+        Self { gaps, ..self }
+    }
+
+    /// The entries that were left out so far.
+    #[must_use]
+    pub fn left_out(&self) -> &LeftOut {
+        &self.left_out
+    }
+
+    /// Whether an entry needs bytes that cannot be read.
+    fn is_damaged(&self, entry: &Entry) -> bool {
+        let next = self.gaps.partition_point(|gap| gap.end <= entry.begin);
+        self.gaps.get(next).is_some_and(|gap| gap.start < entry.content + entry.stored)
+    }
+
+    /// Whether a selected entry cannot be unpacked, because it or the target of a hard link is damaged.
+    fn is_lost(&mut self, pick: &Pick) -> Result<bool, Error> {
+        if self.gaps.is_empty() {
+            return Ok(false);
+        }
+        let of_source = pick.source.as_ref().is_some_and(|file| self.is_damaged(file));
+        let target = pick.entry.target.as_deref().filter(|_| pick.entry.kind == Kind::HardLink);
+        let target = target.map(|target| self.contents.find(target)).transpose()?.flatten();
+        Ok(self.is_damaged(&pick.entry) || of_source || target.is_some_and(|target| self.is_damaged(&target)))
     }
 
     /// Compares each content with its hash in the index, and ends with an error after one that differs. Use this if
@@ -85,6 +133,13 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
     }
 
     fn pick(&mut self, pick: Pick) -> Result<(), Error> {
+        if pick.entry.kind != Kind::Folder && self.is_lost(&pick)? {
+            self.left_out.count += 1;
+            if self.left_out.paths.len() < MOST_PATHS {
+                self.left_out.paths.push(pick.entry.path);
+            }
+            return Ok(());
+        }
         let Pick { entry, source } = pick;
         // The folders above the entry that were not added yet, the root first.
         let mut missing = Vec::new();
@@ -100,12 +155,27 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
             let folder = self.contents.find(&path)?.filter(|found| found.kind == Kind::Folder);
             let folder =
                 folder.ok_or_else(|| Error::damaged(format!("{} has no folder in the index", shown(&path))))?;
-            self.headers_of(folder)?;
+            self.folder(folder)?;
         }
         match source {
+            None if entry.kind == Kind::Folder => self.folder(entry),
             None => self.headers_of(entry),
             Some(file) => self.as_file(entry, &file),
         }
+    }
+
+    /// Adds a folder with its own headers, or with others if those cannot be read.
+    fn folder(&mut self, folder: Entry) -> Result<(), Error> {
+        self.folder = Some(folder.path.clone());
+        if !self.is_damaged(&folder) {
+            return self.headers_of(folder);
+        }
+        let begin = self.frame.end();
+        let path = [self.contents.root_name(), b"/", &folder.path, b"/"].concat();
+        let path = if folder.path.is_empty() { &path[..path.len() - 1] } else { &path };
+        self.frame.headers(&About { path, kind: b'5', mode: folder.mode, modified: folder.modified, ..About::default() });
+        let content = self.frame.end();
+        self.add(Entry { begin, content, ..folder })
     }
 
     /// Adds an entry with its own headers, followed by its content.
@@ -113,9 +183,6 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
         let begin = self.frame.end();
         let headers = self.checked_headers(&entry)?;
         self.frame.room(headers.len()).copy_from_slice(&headers);
-        if entry.kind == Kind::Folder {
-            self.folder = Some(entry.path.clone());
-        }
         self.add(Entry { begin, content: begin + headers.len() as u64, ..entry.clone() })?;
         self.copy(&entry)
     }

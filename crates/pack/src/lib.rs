@@ -31,7 +31,7 @@ pub use deadpan_disk::{FileId, Folder};
 pub use engine::pack;
 pub use entry::{Entry, Kind, Time};
 pub use error::{Action, Change, Error, Fault, Flaw, Refusal, Special};
-pub use excerpt::Excerpt;
+pub use excerpt::{Excerpt, LeftOut};
 pub use implied::most_implied;
 pub use note::{Note, Notes, What};
 pub use pack::{Job, OutputPlace, Packer, Packing};

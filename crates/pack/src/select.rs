@@ -150,6 +150,12 @@ impl Chosen {
         Self { rules, bases }
     }
 
+    /// Selects everything.
+    #[must_use]
+    pub fn all() -> Self {
+        Self::new(vec![Rule::Path(Vec::new())])
+    }
+
     /// Whether this path is selected.
     #[must_use]
     pub fn takes(&self, path: &[u8]) -> bool {

@@ -136,8 +136,14 @@ impl Target {
         give_way();
         match outcome {
             Ok(outcome) => self.land(&outcome, sync),
-            Err(failure) => Err(self.keep(failure)),
+            Err(failure) => Err(self.keep(failure, true)),
         }
+    }
+
+    /// Keeps what is complete of a damaged archive.
+    pub fn keep_whole(self, failure: Failure) -> Failure {
+        give_way();
+        self.keep(failure, false)
     }
 
     /// Removes a new folder with all that was unpacked. In a folder that existed before, says what stays.
@@ -181,8 +187,9 @@ impl Target {
         Ok(Done { output: Some(self.place), bytes: outcome.bytes, failures, notes, exit, ..Done::default() })
     }
 
-    /// Keeps what is complete after a failure, under a name that says that it is incomplete.
-    fn keep(self, mut failure: Failure) -> Failure {
+    /// Keeps what is complete after a failure, under a name that says that it is incomplete. `in_order` tells that
+    /// everything up to the failure is complete.
+    fn keep(self, mut failure: Failure, in_order: bool) -> Failure {
         let progress = self.unpacker.progress();
         // Dropping the unpacker gives folders their times and modes.
         drop(self.unpacker);
@@ -203,7 +210,7 @@ impl Target {
         let complete = count(progress.complete, "entry is", "entries are");
         let until = progress
             .until
-            .filter(|path| !path.is_empty())
+            .filter(|path| in_order && !path.is_empty())
             .map_or(String::new(), |path| format!(": all up to {}", bytes(&path)));
         let but = if progress.failed > 0 && !until.is_empty() { ", except those that failed" } else { "" };
         // The folder itself may be the only complete entry. Then nothing was written.

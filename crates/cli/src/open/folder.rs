@@ -1,9 +1,10 @@
 //! Opens a sealed folder, whole or in part.
 
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, Write};
+use std::ops::Range;
 
 use super::range::library;
-use super::{OpenJob, OpenOptions, Origin};
+use super::{OpenJob, OpenOptions, Origin, behind};
 use crate::advice;
 use crate::failure::Failure;
 use crate::folder::{self, Scattered, Target};
@@ -15,8 +16,8 @@ use crate::sealed::Sealed;
 use crate::signed::Verdict;
 use crate::unpack::selection;
 use crate::window::TextOnly;
-use deadpan_pack::{Contents, Entry, Error, Excerpt, Kind, Outcome, Pick, Selection, Unpacker};
-use deadpan_seal::{Cursor, Format, Opened, ReadAt, Work};
+use deadpan_pack::{Chosen, Contents, Entry, Error, Excerpt, Kind, Outcome, Pick, Selection, Unpacker};
+use deadpan_seal::{Cursor, Format, Opened, RangeReader, ReadAt, Work};
 
 /// Opens a sealed folder.
 pub fn open(opened: &Opened, origin: &Origin<'_>, sealed: &mut Sealed<'_>, job: &OpenJob<'_>) -> Result<Done, Failure> {
@@ -68,8 +69,64 @@ fn to(
     }
     match through(opened, origin, sealed, target.unpacker(), "the folder", job) {
         Ok((outcome, verdict)) => Ok(verdict.joined(target.end(Ok(outcome), args.output.sync)?)),
-        Err(Stopped::Failed(failure)) => target.end(Err(failure), args.output.sync),
-        Err(Stopped::Refused(failure)) => Err(target.discard(failure)),
+        Err(stopped) => match around(&stopped, opened, origin, job) {
+            Some(whole) => {
+                target.discard(Failure::usage("", ""));
+                whole.unpack(&Chosen::all(), place, origin, job, stopped.failure)
+            }
+            None if stopped.is_refused => Err(target.discard(stopped.failure)),
+            None => target.end(Err(stopped.unfound(origin, job)), args.output.sync),
+        },
+    }
+}
+
+/// A damaged pack, and the ranges of it that cannot be read.
+struct Damaged<R> {
+    contents: Contents<R>,
+    other: Contents<R>,
+    gaps: Vec<Range<u64>>,
+}
+
+/// Finds what is whole of a damaged pack, if the user wants it, and its signatures and its index are whole.
+fn around<'a>(
+    stopped: &Stopped,
+    opened: &Opened,
+    origin: &Origin<'a>,
+    job: &OpenJob<'_>,
+) -> Option<Damaged<RangeReader<Cursor<&'a dyn ReadAt>>>> {
+    let positions = behind::local(origin, job).filter(|_| stopped.is_damage)?;
+    let contents = || contents(opened, origin, positions, job).ok().map(|(contents, _)| contents);
+    let (contents, other) = (contents()?, contents()?);
+    let mut reader = opened.seekable(Cursor::new(positions.0, positions.1)).ok()?;
+    let gaps = behind::gaps(&mut reader, &origin.name, |_, _| Ok(())).ok()?;
+    Some(Damaged { contents, other, gaps })
+}
+
+impl<R: Read + Seek + Send> Damaged<R> {
+    /// Unpacks the chosen entries that are whole, and names the others in the failure.
+    fn unpack(
+        self,
+        chosen: &Chosen,
+        place: &Place,
+        origin: &Origin<'_>,
+        job: &OpenJob<'_>,
+        mut failure: Failure,
+    ) -> Result<Done, Failure> {
+        let Self { mut contents, other, gaps } = self;
+        let mut target = target(place, origin, job)?;
+        let progress = Progress::new(&origin.name, None);
+        let add = |bytes| progress.add(bytes);
+        let work = deadpan_pack::Work { progress: Some(&add), ..deadpan_pack::Work::default() };
+        let mut excerpt = Excerpt::new(chosen.entries(&mut contents), other).around(gaps);
+        let outcome = deadpan_pack::unpack(&mut excerpt, target.unpacker(), &work);
+        drop(progress);
+        let left_out = excerpt.left_out().clone();
+        if let Err(error) = outcome {
+            failure.notes.push(failed(error, origin).message);
+        }
+        let mut failure = target.keep_whole(failure);
+        failure.notes.extend(behind::left_out(&left_out));
+        Err(failure)
     }
 }
 
@@ -92,18 +149,39 @@ fn compare_first(opened: &Opened, origin: &Origin<'_>, place: &Place, job: &Open
 }
 
 /// Why unpacking ended early.
-enum Stopped {
-    /// What is complete is kept.
-    Failed(Failure),
-    /// The signature is wrong, not the required one, or was not reached: nothing is kept.
-    Refused(Failure),
+struct Stopped {
+    failure: Failure,
+    /// Whether the signature is wrong, not the required one, or was not reached: nothing is kept.
+    is_refused: bool,
+    /// Whether the sealed data are damaged.
+    is_damage: bool,
+}
+
+impl Stopped {
+    fn failed(failure: Failure) -> Self {
+        Self { failure, is_refused: false, is_damage: false }
+    }
+
+    fn refused(failure: Failure) -> Self {
+        Self { is_refused: true, ..Self::failed(failure) }
+    }
+
+    /// Says why nothing comes out that lies behind the damage.
+    fn unfound(mut self, origin: &Origin<'_>, job: &OpenJob<'_>) -> Failure {
+        if self.is_damage && job.args.unpack.keep_going {
+            let why = match behind::local(origin, job) {
+                Some(_) => "its index at the end is damaged or missing",
+                None => "it is not a file, or has armor",
+            };
+            self.failure.notes.push(format!("what lies behind the damage cannot be found: {why}"));
+        }
+        self.failure
+    }
 }
 
 impl From<Stopped> for Failure {
     fn from(stopped: Stopped) -> Self {
-        match stopped {
-            Stopped::Failed(failure) | Stopped::Refused(failure) => failure,
-        }
+        stopped.failure
     }
 }
 
@@ -122,11 +200,11 @@ fn through(
     let work = Work { progress: Some(&add), ..Work::default() };
     let scattered = opened.scatter(&mut sealed.payload, Scattered(unpacker), &work);
     let (done, _) = scattered.map_err(|error| {
-        let failure = folder::blame(error, &name, output);
-        if opened.is_signed() { Stopped::Refused(failure) } else { Stopped::Failed(failure) }
+        let is_damage = behind::is_damage(&error);
+        Stopped { failure: folder::blame(error, &name, output), is_refused: opened.is_signed(), is_damage }
     })?;
-    let verdict = job.judge.verdict(&name, opened, done.signatures.as_ref()).map_err(Stopped::Refused)?;
-    let outcome = unpacker.finish().map_err(|error| Stopped::Failed(blamed(error, origin, output)))?;
+    let verdict = job.judge.verdict(&name, opened, done.signatures.as_ref()).map_err(Stopped::refused)?;
+    let outcome = unpacker.finish().map_err(|error| Stopped::failed(blamed(error, origin, output)))?;
     Ok((outcome, verdict))
 }
 
@@ -175,28 +253,38 @@ fn stream(output: &Output) -> Result<Box<dyn Write + Send>, Failure> {
     Ok(if output.is_terminal() { Box::new(TextOnly::new(writer)) } else { writer })
 }
 
+/// Reads the contents of a pack from its index. Each reader reads the signatures again and compares its data with them,
+/// because the file can change in between.
+fn contents<'a>(
+    opened: &Opened,
+    origin: &Origin<'_>,
+    (input, length): (&'a dyn ReadAt, u64),
+    job: &OpenJob<'_>,
+) -> Result<(Contents<RangeReader<Cursor<&'a dyn ReadAt>>>, Verdict), Failure> {
+    let name = origin.shown();
+    let reader = opened.seekable(Cursor::new(input, length)).map_err(|error| Failure::of(&name, error))?;
+    let verdict = job.judge.verdict(&name, opened, reader.signatures())?;
+    let no_index = || {
+        Failure::usage(
+            format!("{name} holds an archive without an index, so its entries cannot be found"),
+            "open the whole archive, without --only",
+        )
+    };
+    let contents = Contents::read(reader).map_err(|error| failed(error, origin))?;
+    contents.ok_or_else(no_index).map(|contents| (contents, verdict))
+}
+
 /// Opens the selected entries, and finds them through the index.
 fn part(
     opened: &Opened,
     origin: &Origin<'_>,
-    (input, length): (&dyn ReadAt, u64),
+    positions: (&dyn ReadAt, u64),
     place: &Place,
     job: &OpenJob<'_>,
 ) -> Result<Done, Failure> {
     let (name, args) = (origin.shown(), job.args);
     let failed = |error| failed(error, origin);
-    // Each reader reads the signatures again and compares its data with them, because the file can change in between.
-    let contents = || {
-        let reader = opened.seekable(Cursor::new(input, length)).map_err(|error| Failure::of(&name, error))?;
-        let verdict = job.judge.verdict(&name, opened, reader.signatures())?;
-        let no_index = || {
-            Failure::usage(
-                format!("{name} holds an archive without an index, so its entries cannot be found"),
-                "open the whole archive, without --only",
-            )
-        };
-        Contents::read(reader).map_err(failed)?.ok_or_else(no_index).map(|contents| (contents, verdict))
-    };
+    let contents = || contents(opened, origin, positions, job);
     let ((mut contents, verdict), (other, _)) = (contents()?, contents()?);
     let chosen = selection(&args.only).within(&mut contents).map_err(failed)?;
     let first: Vec<_> = chosen.entries(&mut contents).take(2).collect::<Result<_, _>>().map_err(failed)?;
@@ -211,7 +299,20 @@ fn part(
         let outcome =
             deadpan_pack::unpack(Excerpt::new(chosen.entries(&mut contents), other), target.unpacker(), &work);
         drop(progress);
-        return target.end(outcome.map_err(failed), args.output.sync).map(|done| verdict.joined(done));
+        return match outcome {
+            Ok(outcome) => target.end(Ok(outcome), args.output.sync).map(|done| verdict.joined(done)),
+            Err(error) => {
+                let is_damage = matches!(error, Error::Read(_));
+                let stopped = Stopped { is_damage, ..Stopped::failed(failed(error)) };
+                match around(&stopped, opened, origin, job) {
+                    Some(whole) => {
+                        target.discard(Failure::usage("", ""));
+                        whole.unpack(&chosen, place, origin, job, stopped.failure)
+                    }
+                    None => target.end(Err(stopped.failure), args.output.sync),
+                }
+            }
+        };
     }
     let output = args.output.open(place, origin.input)?;
     let blamed = |error| blamed(error, origin, &output.shown());

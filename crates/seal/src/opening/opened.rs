@@ -467,6 +467,22 @@ impl Opened {
         let Located { payload, segments, signed } = self.locate(&mut input)?;
         RangeReader::new(payload, input, self.begin(), segments, signed, self.contents.padded)
     }
+
+    /// As [`Opened::seekable`], for a file whose end may be damaged or missing. All data that the reader returns are
+    /// authentic, but not their length, and padding is returned as data.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the file is signed, because the signatures are at the end. Otherwise if not even the
+    /// beginning of the payload is whole.
+    pub fn seekable_damaged<R: Read + Seek>(&self, mut input: R) -> Result<RangeReader<R>, Error> {
+        if self.is_signed() {
+            return Err(Error::Invalid("the beginning of a signed file"));
+        }
+        let length = input.seek(SeekFrom::End(0)).map_err(Error::Read)?;
+        input.seek(SeekFrom::Start(self.unlocked.header_length() as u64)).map_err(Error::Read)?;
+        let payload = self.payload(&mut input)?;
+        RangeReader::over_damaged(payload, input, self.begin(), length)
+    }
 }
 
 /// Returns the beginning of a buffer, as long as the data of all segments.

@@ -45,11 +45,24 @@ impl<R: Read + Seek> RangeReader<R> {
         Ok(Self { reader, length, signatures })
     }
 
+    /// Reads the segments of a damaged file that nobody signed. The length is that of the segments, with padding.
+    pub(super) fn over_damaged(payload: AnyPayload, input: R, begin: u64, end: u64) -> Result<Self, Error> {
+        let cipher = WatchedCipher { cipher: payload.into_cipher(), watch: None };
+        let reader = SeekReader::over_damaged(cipher, Shared::new(input), begin, end)?;
+        Ok(Self { length: reader.length(), reader, signatures: None })
+    }
+
     /// Returns who signed the file; `None` if nobody did. The signatures are right, and each segment is compared with
     /// what was signed before its data are returned.
     #[must_use]
     pub fn signatures(&self) -> Option<&Signatures> {
         self.signatures.as_ref()
+    }
+
+    /// Goes on behind the segment that holds the position, for example because it is damaged and cannot be read. Returns
+    /// the position, which is the length at the end.
+    pub fn skip_segment(&mut self) -> u64 {
+        self.reader.skip_segment().min(self.length)
     }
 
     /// Returns the length of the plain data.

@@ -17,6 +17,8 @@ pub struct SeekReader<C, R> {
     segments: Segments,
     position: u64,
     held: Option<u64>,
+    /// Whether the last segment is known to be the last.
+    ends: bool,
     data: Wiped<Vec<u8>>,
     sealed: Vec<u8>,
 }
@@ -35,12 +37,28 @@ impl<C: SegmentCipher, R: Read + Seek> SeekReader<C, R> {
     pub(crate) fn over(cipher: C, input: R, begin: u64, end: u64) -> Result<Self, Error> {
         let sealed = end.checked_sub(begin).ok_or(Error::Truncated)?;
         let segments = Segments::of_sealed(cipher.shape(), sealed)?;
-        // The buffer has its full size from the start: memory that grows leaves copies of its contents behind.
-        let data = Wiped::new(Vec::with_capacity(segments.data_in(0)));
-        let sealed = Vec::new();
-        let mut reader = Self { cipher, input, begin, segments, position: 0, held: None, data, sealed };
+        let mut reader = Self::of(cipher, input, begin, segments, true);
         reader.hold(segments.count() - 1)?;
         Ok(reader)
+    }
+
+    /// As [`over`](Self::over), if the last segments may be damaged or missing. Then the length is that of the input.
+    ///
+    /// # Errors
+    /// If there is no segment.
+    pub(crate) fn over_damaged(cipher: C, input: R, begin: u64, end: u64) -> Result<Self, Error> {
+        let sealed = end.checked_sub(begin).ok_or(Error::Truncated)?;
+        let segments = Segments::of_sealed(cipher.shape(), sealed).or_else(|_| {
+            // What is left of the last segment is too short for one.
+            Segments::of_sealed(cipher.shape(), sealed - sealed % cipher.shape().sealed as u64)
+        });
+        Ok(Self::of(cipher, input, begin, segments?, false))
+    }
+
+    fn of(cipher: C, input: R, begin: u64, segments: Segments, ends: bool) -> Self {
+        // The buffer has its full size from the start: memory that grows leaves copies of its contents behind.
+        let data = Wiped::new(Vec::with_capacity(segments.data_in(0)));
+        Self { cipher, input, begin, segments, position: 0, held: None, ends, data, sealed: Vec::new() }
     }
 
     /// Returns how many bytes of data there are.
@@ -62,7 +80,12 @@ impl<C: SegmentCipher, R: Read + Seek> SeekReader<C, R> {
             return Err(Error::Truncated);
         }
         self.data.resize(data, 0);
-        self.cipher.open(segment, self.segments.is_last(segment), &self.sealed, &mut self.data)?;
+        let is_last = self.segments.is_last(segment);
+        match self.cipher.open(segment, is_last, &self.sealed, &mut self.data) {
+            // Others may have followed.
+            Err(_) if is_last && !self.ends => self.cipher.open(segment, false, &self.sealed, &mut self.data)?,
+            opened => opened?,
+        }
         self.held = Some(segment);
         Ok(())
     }
@@ -71,6 +94,13 @@ impl<C: SegmentCipher, R: Read + Seek> SeekReader<C, R> {
     pub(crate) fn seek_segment(&mut self, byte: u64) -> u64 {
         let full = self.cipher.shape().data() as u64;
         self.position = byte / full * full;
+        self.position
+    }
+
+    /// Moves behind the segment that holds the position, whether that opens or not, and returns the position.
+    pub(crate) fn skip_segment(&mut self) -> u64 {
+        let full = self.cipher.shape().data() as u64;
+        self.position = (self.position / full + 1).saturating_mul(full).min(self.length());
         self.position
     }
 
