@@ -8,11 +8,12 @@ use std::path::Path;
 use rustix::io::Errno;
 
 use crate::advice;
-use crate::held::Exchanged;
+use crate::output::planted;
 use crate::remote;
 use crate::shown::shown;
 use crate::signals;
 use crate::window::NotText;
+use deadpan_disk::{self as disk, Exchanged};
 use deadpan_seal::{Error, Fault, key::KeyError};
 
 /// The exit code of the program. With several files, the highest counts.
@@ -197,6 +198,9 @@ impl Failure {
 
 /// Returns exit code, reason and hint for an error of the system, in Deadpan's words.
 fn reason(error: &io::Error) -> (Exit, String, &'static str) {
+    if let Some(disk::Error::Planted(planted)) = error.get_ref().and_then(|inner| inner.downcast_ref()) {
+        return (Exit::Usage, planted::what(planted), "ask who uses that folder, or choose one of your own");
+    }
     let (exit, reason, hint) = match error.kind() {
         ErrorKind::NotFound => (Exit::Usage, "there is no such file or folder", "check the spelling"),
         ErrorKind::PermissionDenied => {

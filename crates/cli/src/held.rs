@@ -5,14 +5,13 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fmt;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::remote;
 use deadpan_disk::{
-    About, Error, FileId, Folder, Handle, Input, OpenMode, Planted, Spot, Way, allow_many_files, is_root,
+    About, Error, Exchanged, FileId, Folder, Input, OpenMode, Planted, Spot, Way, allow_many_files, is_root,
     most_open_files, nearest, parent, trimmed,
 };
 
@@ -79,7 +78,7 @@ pub fn own_or_make(path: &Path, mode: u32) -> Result<Folder, Error> {
     }
     let way = match held(&path) {
         Some(Held::Missing(above, rest)) => {
-            above.clone().descend_or_make(&rest, mode).and_then(|way| given(above.folder(), &rest).map(|()| way))
+            owner_of(above.folder()).and_then(|owner| above.clone().descend_or_make(&rest, mode, owner.as_ref()))
         }
         _ => way(&path),
     };
@@ -93,14 +92,9 @@ pub fn was_missing(path: &Path) -> bool {
     matches!(held(&trimmed(path)), Some(Held::Missing(..)))
 }
 
-/// Gives folders that root has made below one of another user to that user.
-fn given(above: &Folder, rest: &Path) -> io::Result<()> {
-    let about = above.about()?;
-    if !is_root() || about.owner == 0 {
-        return Ok(());
-    }
-    let made = rest.ancestors().filter(|made| !made.as_os_str().is_empty());
-    made.map(|made| above.descend(made)).try_for_each(|made| made?.set_owner(Some(about.owner), about.group))
+/// Returns the user to whom root gives the folders that it makes below a folder of that user.
+fn owner_of(above: &Folder) -> io::Result<Option<About>> {
+    Ok(Some(above.about()?).filter(|about| is_root() && about.owner != 0))
 }
 
 /// Returns what another user may have planted on the way to a folder, or to the nearest one above it.
@@ -204,17 +198,5 @@ fn put(path: PathBuf, what: Held) {
 
 /// Returns the error of a path that leads elsewhere than at the beginning.
 fn exchanged() -> io::Error {
-    io::Error::other(Exchanged)
+    Exchanged.into()
 }
-
-/// Says that a path leads elsewhere than at the beginning.
-#[derive(Debug)]
-pub struct Exchanged;
-
-impl fmt::Display for Exchanged {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("another program has put something else in its place meanwhile")
-    }
-}
-
-impl std::error::Error for Exchanged {}

@@ -317,9 +317,8 @@ impl OpenJob<'_> {
         let Verdict { mut notes, more, .. } = self.judge.verdict(&name, &opened, done.signatures.as_ref())?;
         notes.extend(renamed);
         let bytes = done.plain;
-        let place = output
-            .land(attributes, self.args.output.sync)
-            .map_err(|failure| self.one_of_several(origin, failure))?;
+        let place =
+            output.land(attributes, self.args.output.sync).map_err(|failure| self.one_of_several(origin, failure))?;
         self.claims.made(&place);
         Ok(Done { output: Some(place), bytes, notes, more, ..Done::default() })
     }

@@ -1,7 +1,7 @@
 //! Outputs: a file or an object in a store, which get their name when they are complete; a pipe, a device, or standard
 //! output.
 
-mod planted;
+pub mod planted;
 mod special;
 
 use std::ffi::OsString;

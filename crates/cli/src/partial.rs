@@ -158,7 +158,7 @@ pub fn failure(target: &Path, error: Error) -> Failure {
         Error::Changed => Failure::new(
             Exit::System,
             format!("another program made {} meanwhile", shown(target)),
-            "choose another name with -o, or try again",
+            "see who else makes files there, and try again",
         ),
         Error::Planted(planted) => Failure::usage(planted_by(&planted), "choose a folder of your own"),
         Error::Unkept(unkept) => lossy(target, &unkept),
@@ -201,6 +201,10 @@ fn refuse_object(target: &Path) -> Result<(), Failure> {
 pub fn no_folder(target: &Path) -> Failure {
     if remote::is_address(target) {
         return Failure::path("create", target, &std::io::ErrorKind::NotFound.into());
+    }
+    if folder_of(target) == Path::new(".") {
+        let message = format!("cannot create {}: the current folder was removed", shown(target));
+        return Failure::usage(message, "change to another folder");
     }
     Failure::usage(
         format!("cannot create {}: there is no folder {}", shown(target), shown(folder_of(target))),

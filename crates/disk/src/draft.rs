@@ -134,7 +134,8 @@ impl Draft {
     }
 
     pub(crate) fn create_as(folder: &Folder, name: &OsStr, nameless: bool, sweeps: bool) -> Result<Self, Error> {
-        let file = if nameless { folder.create_nameless().map_err(Error::create)? } else { None };
+        let file =
+            if nameless { folder.create_nameless().map_err(|error| Error::of_folder(error.into()))? } else { None };
         let (file, named) = match file {
             Some(file) => (file, None),
             None => {

@@ -2,8 +2,9 @@
 //!
 //! Until then it lies in a draft, a folder with a temporary name to which only its owner has access. The draft is
 //! removed when the process ends early. If a run is killed, its draft stays, and the next run with the same output
-//! removes it. The folder in the draft has the same temporary name: so another user, who can rename any folder to look
-//! like a draft where both may change names, cannot have it removed.
+//! removes it. The folder in the draft has the same temporary name: so another user, who can rename any folder where
+//! both may change names, cannot make one look like a draft, into which only its owner can see. And what is removed is
+//! found through the handle of the draft, whatever has its name by then.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -11,10 +12,11 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use rustix::io::Errno;
+use rustix::process::geteuid;
 
 use crate::cleanup::{self, Guard};
 use crate::clear::clear;
-use crate::error::{Error, Step};
+use crate::error::{Error, Exchanged, Step};
 use crate::folder::{Folder, trimmed};
 use crate::handle::{Handle, Locked};
 use crate::names;
@@ -60,11 +62,9 @@ impl DraftFolder {
             let (at, own, draft) = (parent.clone(), temporary.clone(), Arc::new(OnceLock::<Folder>::new()));
             let opened = Arc::clone(&draft);
             let remove = move || {
-                // What is empty is removed without another open file.
-                let is_empty = opened.get().is_some_and(|draft| clear(draft, &own));
-                if !(is_empty && at.remove_folder(&own).is_ok()) {
-                    let _ = clear(&at, &own);
-                }
+                let _ = opened.get().is_some_and(|draft| clear(draft, &own));
+                // By its name, the draft is removed only when it is empty: another folder may have the name by now.
+                let _ = at.remove_folder(&own);
             };
             let ((), guard) = match cleanup::make(|| parent.make(&temporary, 0o700), remove) {
                 // Another run chose the same name.
@@ -72,9 +72,11 @@ impl DraftFolder {
                 made => made.map_err(Error::create)?,
             };
             if let Some(around) = lock(parent, &temporary).map_err(Error::create)? {
+                if !(around.is_draft().map_err(Error::create)? && around.is_new().map_err(Error::create)?) {
+                    return Err(Error::create(Exchanged));
+                }
                 let around = draft.get_or_init(|| around).clone();
-                around.make(&temporary, 0o700).map_err(Error::create)?;
-                let folder = around.enter(&temporary).map_err(Error::create)?;
+                let folder = around.make_and_enter(&temporary, 0o700).map_err(Error::create)?;
                 return Ok(Self { name: name.into(), parent: parent.clone(), around, folder, temporary, guard });
             }
         }
@@ -131,6 +133,14 @@ impl DraftFolder {
         })?;
         let _ = self.parent.remove_folder(&self.temporary);
         Ok(())
+    }
+}
+
+impl Folder {
+    /// Whether this folder is one that only this user may use, as drafts are.
+    pub(crate) fn is_draft(&self) -> io::Result<bool> {
+        let about = self.about()?;
+        Ok(about.owner == geteuid().as_raw() && about.mode & 0o777 == 0o700)
     }
 }
 

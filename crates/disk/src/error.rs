@@ -72,6 +72,17 @@ pub enum Unkept {
     Attribute(String),
 }
 
+/// Says that another program has put something else in the place of what this one has found or made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("another program has put something else in its place meanwhile")]
+pub struct Exchanged;
+
+impl From<Exchanged> for io::Error {
+    fn from(exchanged: Exchanged) -> Self {
+        Self::other(exchanged)
+    }
+}
+
 impl Error {
     pub(crate) fn create(error: impl Into<io::Error>) -> Self {
         Self::System(Step::Create, error.into())
@@ -82,7 +93,15 @@ impl Error {
     pub fn of_folder(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::NotFound => Self::NoFolder,
-            _ => Self::create(error),
+            _ => error.downcast().unwrap_or_else(Self::create),
+        }
+    }
+
+    /// Returns the error as one of the system.
+    pub(crate) fn into_io(self) -> io::Error {
+        match self {
+            Self::System(_, error) => error,
+            error => io::Error::new(io::ErrorKind::PermissionDenied, error),
         }
     }
 

@@ -7,6 +7,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use rustix::fs::{
     AtFlags, CWD, Dir, Gid, Mode, OFlags, Stat, Uid, chownat, fchmod, fstat, fsync, linkat, mkdirat, openat,
@@ -16,7 +17,7 @@ use rustix::io::Errno;
 
 use crate::about::{About, FileKind};
 use crate::cleanup;
-use crate::error::Error;
+use crate::error::{Error, Exchanged};
 use crate::handle::{Handle, times};
 use crate::names;
 
@@ -27,6 +28,9 @@ const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLO
 const NAMES: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 /// How a file is opened: without waiting for the writer of a pipe, and without following a link.
 const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
+
+/// How long ago a folder was made at most that was made just now, whatever the clock of another machine says.
+const RECENT: Duration = Duration::from_secs(60);
 
 /// An open folder.
 ///
@@ -208,27 +212,6 @@ impl Folder {
         components(path).try_fold(self.clone(), |folder, name| folder.enter(name?))
     }
 
-    /// Opens the folder that a relative path names from here, and makes the folders on the way that are missing.
-    ///
-    /// # Errors
-    /// Those of [`descend`](Self::descend).
-    pub fn descend_or_make(&self, path: &Path, mode: u32) -> io::Result<Self> {
-        components(path).try_fold(self.clone(), |folder, name| {
-            let name = name?;
-            match folder.enter(name) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    match folder.make(name, mode) {
-                        // Another thread has made it meanwhile.
-                        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-                        _ => {}
-                    }
-                    folder.enter(name)
-                }
-                entered => entered,
-            }
-        })
-    }
-
     /// Opens a folder in this one, and follows a link.
     ///
     /// # Errors
@@ -295,6 +278,24 @@ impl Folder {
         Ok(mkdirat(&self.handle, single(name)?, Mode::from_raw_mode(mode as _))?)
     }
 
+    /// Makes a folder and opens it.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::AlreadyExists`] if something has the name, [`Exchanged`] if another program has put another
+    /// folder in its place since; otherwise the system's error.
+    pub fn make_and_enter(&self, name: &OsStr, mode: u32) -> io::Result<Self> {
+        self.make(name, mode)?;
+        let made = self.enter(name)?;
+        if made.is_new()? { Ok(made) } else { Err(Exchanged.into()) }
+    }
+
+    /// Whether no other user owns this folder, and it is empty, or got a name just now, as if by another thread.
+    pub(crate) fn is_new(&self) -> io::Result<bool> {
+        let about = self.about()?;
+        let is_recent = about.modified_at().elapsed().unwrap_or_else(|error| error.duration()) < RECENT;
+        Ok(about.is_trusted() && (is_recent || self.entries()?.next().is_none()))
+    }
+
     /// Opens a file for reading. Does not wait for the writer of a pipe: a caller asks [`About::kind`]
     /// before it reads.
     ///
@@ -351,6 +352,8 @@ impl Folder {
             Ok(file) => Ok(Some(file.into())),
             // File systems and kernels without support return these errors.
             Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOENT) => Ok(None),
+            // So says a folder that was removed.
+            Err(Errno::PERM) if self.about().is_ok_and(|about| about.links == 0) => Err(Errno::NOENT),
             Err(error) => Err(error),
         }
     }

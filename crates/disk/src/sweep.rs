@@ -25,14 +25,17 @@ pub fn sweep(folder: &Folder, name: &OsStr) {
             continue;
         }
         let Ok((file, about)) = folder.file(&found) else { continue };
-        let is_draft =
-            about.is_file() || about.is_folder() && !is_new(folder, &found, &about) && is_draft_folder(folder, &found);
-        let is_left = is_draft
+        let draft = about.is_folder().then(|| draft_folder(folder, &found, &about)).flatten();
+        let is_left = (about.is_file() || draft.is_some())
             && about.owner == geteuid().as_raw()
             && matches!(file.lock_now(), Ok(Locked::Yes))
             // The run that made the draft may have completed or removed it in the meantime.
             && folder.has(&found, &file);
-        let is_gone = is_left && if about.is_folder() { clear(folder, &found) } else { folder.remove(&found).is_ok() };
+        let is_gone = is_left
+            && match &draft {
+                Some(draft) => clear(draft, &found) && folder.remove_folder(&found).is_ok(),
+                None => folder.remove(&found).is_ok(),
+            };
         if is_gone {
             swept.push(folder.path_of(&found));
         }
@@ -40,17 +43,21 @@ pub fn sweep(folder: &Folder, name: &OsStr) {
     cleanup::swept(&swept);
 }
 
-/// Whether a folder holds nothing but a folder of the same name, as drafts do. Whoever may rename a folder of this user
-/// cannot make it look so.
-fn is_draft_folder(folder: &Folder, name: &OsStr) -> bool {
-    let names = folder.enter_unmounted(name).and_then(|draft| draft.entries());
-    names.is_ok_and(|mut names| names.all(|found| found.is_ok_and(|(found, _)| found == *name)))
+/// Opens what is a draft: a folder that only this user may use, and that holds nothing but a folder of the same name.
+/// Whoever may rename a folder of this user cannot make it look so.
+fn draft_folder(folder: &Folder, name: &OsStr, about: &About) -> Option<Folder> {
+    let draft = folder.enter_unmounted(name).ok().filter(|draft| draft.about().is_ok_and(|it| it.id == about.id))?;
+    let mut names = draft.entries().ok()?.map(|found| found.is_ok_and(|(found, _)| found == *name));
+    let first = names.next();
+    let is_so = match first {
+        // The run that made it may not have locked it yet.
+        None => age(about) >= NEW,
+        Some(is_same) => is_same && names.next().is_none(),
+    };
+    drop(names);
+    (is_so && draft.is_draft().is_ok_and(|is_draft| is_draft)).then_some(draft)
 }
 
-/// Whether a folder may be so new that the run that made it has not locked it yet: it is empty, and its time is at most
-/// [`NEW`] away.
-fn is_new(folder: &Folder, name: &OsStr, about: &About) -> bool {
-    let age = about.modified_at().elapsed().unwrap_or_else(|error| error.duration());
-    let is_empty = || folder.enter(name).is_ok_and(|it| it.entries().is_ok_and(|mut entries| entries.next().is_none()));
-    age < NEW && is_empty()
+fn age(about: &About) -> Duration {
+    about.modified_at().elapsed().unwrap_or_else(|error| error.duration())
 }

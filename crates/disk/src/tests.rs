@@ -3,7 +3,9 @@
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::io::Errno;
 
@@ -251,7 +253,8 @@ fn names_are_single_and_links_are_not_followed() {
     let kind = |result: std::io::Result<Folder>| result.unwrap_err().kind();
     assert_eq!(kind(at.enter(OsStr::new("link"))), std::io::ErrorKind::NotADirectory);
     assert_eq!(kind(at.descend(Path::new("link/inner"))), std::io::ErrorKind::NotADirectory);
-    assert_eq!(kind(at.descend_or_make(Path::new("link/new"), 0o777)), std::io::ErrorKind::NotADirectory);
+    let made = Way::from(at.clone()).descend_or_make(Path::new("link/new"), 0o777, None);
+    assert_eq!(made.unwrap_err().kind(), std::io::ErrorKind::NotADirectory);
     assert_eq!(kind(at.descend(Path::new("real/../.."))), std::io::ErrorKind::InvalidInput);
     assert_eq!(at.descend(Path::new("./real/inner")).unwrap().path(), place.join("real/inner"));
     assert_eq!(names(&place.join("real")), ["inner"]);
@@ -317,11 +320,14 @@ fn a_folder_that_only_looks_like_a_draft_stays() {
         assert!(place.join(name).join(inner).exists(), "{inner}");
         fs::remove_dir_all(place.join(name)).unwrap();
     }
-    // A real one goes.
-    fs::create_dir_all(place.join(name).join(name).join("a/b")).unwrap();
-    age(&place.join(name));
-    drop(DraftFolder::create(&place.join("out")).unwrap());
-    assert_eq!(names(&place), [""; 0]);
+    // In a folder of a project, others can also change the names in it. A real one goes.
+    for (mode, left) in [(0o770, 1), (0o755, 1), (0o700, 0)] {
+        fs::create_dir_all(place.join(name).join(name).join("a/b")).unwrap();
+        fs::set_permissions(place.join(name), fs::Permissions::from_mode(mode)).unwrap();
+        age(&place.join(name));
+        drop(DraftFolder::create(&place.join("out")).unwrap());
+        assert_eq!(names(&place).len(), left, "{mode:o}");
+    }
     // A folder that its owner may not write to gets its name nevertheless.
     let draft = DraftFolder::create(&place.join("out")).unwrap();
     draft.folder().set_mode(0o555).unwrap();
@@ -330,5 +336,58 @@ fn a_folder_that_only_looks_like_a_draft_stays() {
         (names(&place), Folder::open(&place.join("out")).unwrap().about().unwrap().mode),
         (vec!["out".into()], 0o555)
     );
+    fs::remove_dir_all(place).unwrap();
+}
+
+/// Another user who may change names can exchange a draft that is in use.
+#[test]
+fn what_has_the_name_of_a_living_draft_stays() {
+    let place = folder("exchanged-draft");
+    fs::create_dir_all(place.join("mine/sub")).unwrap();
+    fs::write(place.join("mine/sub/thesis"), "years").unwrap();
+    let draft = DraftFolder::create(&place.join("out")).unwrap();
+    draft.folder().create(OsStr::new("half")).unwrap();
+    let name = names(&place).into_iter().find(|name| name != "mine").unwrap();
+    fs::rename(place.join(&name), place.join("moved")).unwrap();
+    fs::rename(place.join("mine"), place.join(&name)).unwrap();
+    drop(draft);
+    assert_eq!(fs::read(place.join(&name).join("sub/thesis")).unwrap(), b"years");
+    // Of the draft, the contents are gone.
+    assert_eq!(names(&place.join("moved")), [""; 0]);
+    fs::remove_dir_all(place).unwrap();
+}
+
+/// Between making a folder and opening it, another program can exchange it.
+#[test]
+fn a_folder_in_the_place_of_a_new_one_is_refused() {
+    let place = folder("exchanged-folder");
+    fs::create_dir(place.join("old")).unwrap();
+    fs::write(place.join("old/secret"), "s").unwrap();
+    let long_ago = std::time::SystemTime::UNIX_EPOCH;
+    let age = |path: &Path| fs::File::open(path).unwrap().set_modified(long_ago).unwrap();
+    age(&place.join("old"));
+    let (at, stop) = (Folder::open(&place).unwrap(), AtomicBool::new(false));
+    let exchange = || {
+        let at = fs::File::open(&place).unwrap();
+        while !stop.load(Ordering::Relaxed) {
+            let _ = rustix::fs::renameat_with(&at, "new", &at, "old", rustix::fs::RenameFlags::EXCHANGE);
+        }
+    };
+    let (mut refused, begin) = (0, std::time::Instant::now());
+    std::thread::scope(|scope| {
+        scope.spawn(exchange);
+        // On a busy machine, it may take a while until something is exchanged in time.
+        while refused < 5 && begin.elapsed().as_secs() < 20 {
+            match at.make_and_enter(OsStr::new("new"), 0o700) {
+                Ok(made) => assert!(made.look(OsStr::new("secret")).unwrap().is_none(), "it was taken for a new one"),
+                Err(error) => refused += u32::from(error.get_ref().is_some_and(|inner| inner.is::<Exchanged>())),
+            }
+            // The empty one of both is removed.
+            let (new, old) = (fs::remove_dir(place.join("new")), fs::remove_dir(place.join("old")));
+            assert!(new.is_err() || old.is_err());
+            let _ = fs::rename(place.join("new"), place.join("old"));
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
     fs::remove_dir_all(place).unwrap();
 }

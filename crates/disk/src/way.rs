@@ -11,8 +11,10 @@ use std::path::{Component, Path, PathBuf};
 
 use rustix::io::Errno;
 
+use crate::about::About;
 use crate::error::Error;
 use crate::folder::{Folder, parent};
+use crate::handle::Handle;
 use crate::input::Spot;
 
 /// The number of symbolic links that systems follow in one path.
@@ -72,13 +74,38 @@ impl Way {
         Ok(Self { folder: self.folder.named(shown), ..self })
     }
 
-    /// Enters the folders of a relative path, and makes those that are missing. Follows no link.
+    /// Enters the folders of a relative path, and makes those that are missing, for this `owner` if there is one.
+    /// Follows no link, and makes none in a folder that another user may have planted.
     ///
     /// # Errors
-    /// Those of [`Folder::descend_or_make`].
-    pub fn descend_or_make(self, path: &Path, mode: u32) -> io::Result<Self> {
-        self.folder.descend_or_make(path, mode)?;
-        self.descend(path)
+    /// Those of [`Folder::descend`] and [`Folder::make_and_enter`], and [`Error::Planted`].
+    pub fn descend_or_make(mut self, path: &Path, mode: u32, owner: Option<&About>) -> io::Result<Self> {
+        for component in path.components() {
+            let name = match component {
+                Component::Normal(name) => name,
+                Component::CurDir => continue,
+                _ => return Err(io::ErrorKind::InvalidInput.into()),
+            };
+            let entered = match self.folder.enter(name) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => self.make(name, mode, owner),
+                entered => entered,
+            };
+            self.go_into(entered?)?;
+        }
+        Ok(self)
+    }
+
+    fn make(&self, name: &OsStr, mode: u32, owner: Option<&About>) -> io::Result<Folder> {
+        let folder = self.clone().unplanted().map_err(Error::into_io)?;
+        match folder.make_and_enter(name, mode) {
+            // Another thread has made it meanwhile.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => folder.enter(name),
+            Ok(made) => {
+                owner.map_or(Ok(()), |owner| made.set_owner(Some(owner.owner), owner.group))?;
+                Ok(made)
+            }
+            failed => failed,
+        }
     }
 
     /// Enters the folders of a relative path. Follows no link.
@@ -158,8 +185,8 @@ impl Way {
 
     /// Goes on to a folder in this one, and notes whose it is.
     fn go_into(&mut self, entered: Folder) -> io::Result<()> {
-        if self.planted.is_none() && entered.is_planted_in(&self.folder)? {
-            self.planted = Some(Planted { path: entered.path(), owner: entered.about()?.owner, is_link: false });
+        if self.planted.is_none() {
+            self.planted = entered.planted_in(&self.folder)?;
         }
         self.folder = entered;
         Ok(())
@@ -202,12 +229,14 @@ impl Way {
 }
 
 impl Folder {
-    /// Whether another user may have planted this folder in that one, in which all may make names.
+    /// Returns this folder, if another user may have planted it in that one, in which all may make names.
     ///
     /// # Errors
     /// Those of the system.
-    pub fn is_planted_in(&self, around: &Self) -> io::Result<bool> {
-        Ok(!self.about()?.is_trusted() && around.about()?.is_open_to_others())
+    pub fn planted_in(&self, around: &Self) -> io::Result<Option<Planted>> {
+        let about = self.about()?;
+        let is_planted = !about.is_trusted() && around.about()?.is_open_to_others();
+        Ok(is_planted.then(|| Planted { path: self.path(), owner: about.owner, is_link: false }))
     }
 
     /// Opens a folder in this one, and follows a link, unless another user may have planted something on the way.

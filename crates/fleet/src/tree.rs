@@ -79,7 +79,7 @@ impl Tree {
         }
         self.hold()?;
         self.once(|path| match self.above.get() {
-            Some((above, rest)) => own(Way::from(above.clone()).descend_or_make(rest, 0o777)?),
+            Some((above, rest)) => own(Way::from(above.clone()).descend_or_make(rest, 0o777, None)?),
             None => self.find(path),
         })
     }
@@ -137,7 +137,7 @@ impl TreeFile {
     /// # Errors
     /// Those of [`spot`](Self::spot).
     pub fn spot_to_make(&self) -> io::Result<Spot> {
-        let folder = Way::from(self.tree.open_or_make()?.clone()).descend_or_make(self.folder(), 0o777)?;
+        let folder = Way::from(self.tree.open_or_make()?.clone()).descend_or_make(self.folder(), 0o777, None)?;
         self.within(own(folder)?)
     }
 

@@ -3,14 +3,13 @@
 use std::path::Path;
 use std::{fs, io};
 
-/// Refuses a path on which another user may have planted something: a link, which could lead to any file, or a folder
-/// in a folder that all may write to, such as `/tmp`.
+/// Refuses a path on which another user may have planted something: a link, which could lead to any file, a folder in a
+/// folder that all may write to, such as `/tmp`, or a FIFO, on which the program would wait.
 pub(crate) fn refuse_planted(path: &Path) -> io::Result<()> {
     match leads_through_others(path) {
         false => Ok(()),
         true => {
-            let message =
-                "a link of another user is in its path, or a folder of another user in one that all may write to";
+            let message = "a link or FIFO of another user is in its path, or a folder of another user in one that all may write to";
             Err(io::Error::new(io::ErrorKind::PermissionDenied, message))
         }
     }
@@ -67,7 +66,7 @@ fn leads_through_others(path: &Path) -> bool {
             if !found.is_symlink() {
                 // The sticky bit, and the right to write of the group or of others.
                 let is_open = fs::metadata(around).is_ok_and(|it| it.mode() & 0o1000 != 0 && it.mode() & 0o022 != 0);
-                return is_foreign && found.is_dir() && is_open;
+                return is_foreign && !found.is_file() && (is_open || !found.is_dir());
             }
             *left = left.saturating_sub(1);
             let leads = |target: std::path::PathBuf| *left > 0 && search(&around.join(target), own, left);

@@ -161,6 +161,9 @@ impl Error {
 
 /// Returns the reason of a system error in this crate's words, or else the system's text as such.
 pub(crate) fn words(error: &io::Error) -> String {
+    if let Some(disk) = error.get_ref().and_then(|inner| inner.downcast_ref::<deadpan_disk::Error>()) {
+        return disk.to_string();
+    }
     let words = match error.kind() {
         io::ErrorKind::PermissionDenied => "its permissions do not allow it",
         io::ErrorKind::NotFound => "there is no such file or folder",

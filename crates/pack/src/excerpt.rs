@@ -173,7 +173,13 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
         let begin = self.frame.end();
         let path = [self.contents.root_name(), b"/", &folder.path, b"/"].concat();
         let path = if folder.path.is_empty() { &path[..path.len() - 1] } else { &path };
-        self.frame.headers(&About { path, kind: b'5', mode: folder.mode, modified: folder.modified, ..About::default() });
+        self.frame.headers(&About {
+            path,
+            kind: b'5',
+            mode: folder.mode,
+            modified: folder.modified,
+            ..About::default()
+        });
         let content = self.frame.end();
         self.add(Entry { begin, content, ..folder })
     }

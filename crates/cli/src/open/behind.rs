@@ -67,7 +67,9 @@ pub fn file(
     attributes: Attributes,
     mut failure: Failure,
 ) -> Failure {
-    let (Some((input, length)), Output::Partial { partial, place, .. }) = (local(origin, job), output) else { return failure };
+    let (Some((input, length)), Output::Partial { partial, place, .. }) = (local(origin, job), output) else {
+        return failure;
+    };
     let whole = || Cursor::new(input, length);
     let reader = opened.seekable(whole()).or_else(|_| opened.seekable_damaged(whole()));
     let Ok(mut reader) = reader else { return failure };
@@ -105,9 +107,8 @@ fn with_holes(
 }
 
 fn notes_on(gaps: &[Range<u64>], all: u64) -> Vec<String> {
-    let note = |gap: &Range<u64>| {
-        format!("bytes {} to {} of {all} are missing, and are a hole there", gap.start, gap.end - 1)
-    };
+    let note =
+        |gap: &Range<u64>| format!("bytes {} to {} of {all} are missing, and are a hole there", gap.start, gap.end - 1);
     gaps.iter().take(MOST).map(note).chain(others(gaps.len() as u64, "gap", "gaps")).collect()
 }
 

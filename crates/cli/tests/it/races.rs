@@ -643,15 +643,16 @@ fn no_command_writes_through_a_link_of_another_user() {
     sandbox.shell("ln -s d/l own");
     for place in ["d/l/new", "own/new", "d/../own/new"] {
         let line = format!("deadpan lab speed --quick --target base64 --json {place}");
-        sandbox.shell(&line).expect(2, "a link of another user is in its path");
+        sandbox.shell(&line).expect(2, "a link or FIFO of another user is in its path");
         let line = format!("deadpan lab speed --quick --target base64 --markdown {place}/deep --html {place}");
-        sandbox.shell(&line).expect(2, "a link of another user is in its path");
+        sandbox.shell(&line).expect(2, "a link or FIFO of another user is in its path");
     }
     sandbox
         .shell("ln -s ../victim/none d/none && chown -h 65534 d/none && mkdir -m 1777 t && mkdir t/theirs")
         .expect(0, "");
     sandbox.shell("chown 65534 t/theirs").expect(0, "");
-    for place in ["d/none", "t/theirs/x"] {
+    sandbox.shell("mkfifo -m 666 d/fifo && chown 65534 d/fifo").expect(0, "");
+    for place in ["d/none", "t/theirs/x", "d/fifo"] {
         let line = format!("deadpan lab speed --quick --target base64 --json {place}");
         sandbox.shell(&line).expect(2, "of another user");
     }
@@ -741,10 +742,37 @@ fn what_another_user_makes_meanwhile_gets_nothing() {
     ] {
         let run = sandbox.shell(&format!("deadpan {line}"));
         assert!(matches!(run.code(), Some(2 | 4)), "{line}: {}", run.stderr());
+        assert!(run.stderr().contains("another user"), "{line}: {}", run.stderr());
         assert_eq!(names(&sandbox.path("t/sub")), [""; 0], "{line}");
     }
+    // Nor in one's own folder below, which once was made before the refusal.
+    sandbox.shell("mkdir -p deep/sub/own && echo 1 > deep/sub/own/g && chmod 777 t/sub").expect(0, "");
+    let args = ["seal", "-p", "--passphrase-file", "pw", "--each", "deep", "--to", "t"];
+    sandbox.run(&args).expect(2, "t/sub is a folder of another user");
+    assert_eq!(names(&sandbox.path("t/sub")), [""; 0]);
     sandbox.shell("rm -r t && mkdir -m 1777 t").expect(0, "");
     let appear = || drop(sandbox.shell("mkfifo -m 666 t/x && chown 65534 t/x").expect(0, ""));
     let args = ["open", "-f", "-o", "t/x", "--passphrase-file", "pipe", "x.dpn"];
     paused(&sandbox, &args, appear).expect(2, "t/x is a FIFO or device of another user");
+}
+
+/// Where another user may change names, a draft that is in use can be exchanged. Its cleanup removed what had its name.
+#[test]
+fn the_cleanup_of_a_draft_removes_nothing_else() {
+    let sandbox = prepared();
+    sandbox
+        .shell(
+            "mkdir tree && head -c 3000000 /dev/urandom > tree/a && cp tree/a tree/b && deadpan pack tree && mkfifo p",
+        )
+        .expect(0, "");
+    let exchange = "for i in $(seq 500); do N=$(ls -d .out.*) && break; sleep 0.01; done; mv $N moved && mv mine $N";
+    for (name, end) in [("TERM", "kill -TERM $!"), ("cut short", "true")] {
+        sandbox.shell("rm -rf moved mine .out.* && mkdir -p mine/sub && echo years > mine/sub/thesis").expect(0, "");
+        let line = format!(
+            "deadpan unpack -o out < p & exec 3> p; head -c 2000000 tree.tar >&3; {exchange}; {end}; exec 3>&-; wait $!; \
+            cat $N/sub/thesis; ls moved"
+        );
+        let run = sandbox.shell(&line);
+        assert_eq!(String::from_utf8_lossy(run.stdout()), "years\n", "{name}: {}", run.stderr());
+    }
 }

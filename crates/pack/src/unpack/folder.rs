@@ -15,7 +15,7 @@ use super::trouble::Trouble;
 use crate::entry::Time;
 use crate::error::{Action, Flaw, words};
 use crate::shown::shown;
-use deadpan_disk::{self as disk, About, Handle};
+use deadpan_disk::{self as disk, About, FileId, Handle};
 
 /// When a folder is opened again, this many folders above it stay open, since they are likely to be needed next.
 const REOPENED: usize = 32;
@@ -29,6 +29,8 @@ pub(super) struct Folder {
     parent: Option<Arc<Folder>>,
     name: Vec<u8>,
     handle: Mutex<Option<disk::Folder>>,
+    /// What is expected when the folder is opened again, if other users may be able to exchange it.
+    id: Option<FileId>,
     at_last: Mutex<Option<AtLast>>,
     ledger: Arc<Ledger>,
 }
@@ -116,17 +118,23 @@ impl Folder {
     }
 
     fn with(parent: Option<Arc<Self>>, name: Vec<u8>, handle: Option<disk::Folder>, ledger: Arc<Ledger>) -> Arc<Self> {
-        let folder = Self { parent, name, handle: Mutex::default(), at_last: Mutex::default(), ledger };
+        let id = handle.as_ref().and_then(|handle| handle.about().ok()).map(|about| about.id);
+        let folder = Self { parent, name, handle: Mutex::default(), id, at_last: Mutex::default(), ledger };
         if let Some(handle) = handle {
             folder.keep(&mut folder.slot(), handle);
         }
         Arc::new(folder)
     }
 
-    /// Makes a folder. Returns `None` if the name exists.
-    pub(super) fn make(parent: &Arc<Self>, name: &[u8], mode: u32) -> Result<Option<Arc<Self>>, Trouble> {
-        match parent.handle()?.make(os(name), mode) {
-            Ok(()) => Ok(Some(Self::with(Some(Arc::clone(parent)), name.to_vec(), None, Arc::clone(&parent.ledger)))),
+    /// Makes a folder. Returns `None` if the name exists. Into a `fresh` target, other users cannot see.
+    pub(super) fn make(parent: &Arc<Self>, name: &[u8], mode: u32, fresh: bool) -> Result<Option<Arc<Self>>, Trouble> {
+        let above = parent.handle()?;
+        let made = match fresh {
+            true => above.make(os(name), mode).map(|()| None),
+            false => above.make_and_enter(os(name), mode).map(Some),
+        };
+        match made {
+            Ok(made) => Ok(Some(Self::with(Some(Arc::clone(parent)), name.to_vec(), made, Arc::clone(&parent.ledger)))),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(None),
             Err(error) => Err(Trouble::System(Action::Create, error)),
         }
@@ -149,8 +157,9 @@ impl Folder {
             ErrorKind::NotADirectory => Trouble::Archive(|path| Flaw::InTheWay { path }),
             _ => Trouble::System(Action::Open, error),
         })?;
-        if !made && handle.is_planted_in(&above).map_err(Trouble::system(Action::Open))? {
-            return Err(Trouble::System(Action::Open, ErrorKind::PermissionDenied.into()));
+        if !made && let Some(planted) = handle.planted_in(&above).map_err(Trouble::system(Action::Open))? {
+            let error = io::Error::new(ErrorKind::PermissionDenied, disk::Error::Planted(planted));
+            return Err(Trouble::System(Action::Open, error));
         }
         let found = ours.then(|| about(&handle)).transpose()?;
         if let Some(found) = found.filter(|found| found.mode & 0o700 != 0o700) {
@@ -230,13 +239,21 @@ impl Folder {
             handle = match &*slot {
                 // Another thread opened the folder in the meantime.
                 Some(handle) => handle.clone(),
-                None => handle.enter(os(&folder.name)).map_err(Trouble::system(Action::Open))?,
+                None => folder.enter_again(&handle).map_err(Trouble::system(Action::Open))?,
             };
             if above < REOPENED {
                 folder.keep(&mut slot, handle.clone());
             }
         }
         Ok(handle)
+    }
+
+    fn enter_again(&self, above: &disk::Folder) -> io::Result<disk::Folder> {
+        let entered = above.enter(os(&self.name))?;
+        match self.id {
+            Some(id) if entered.about()?.id != id => Err(disk::Exchanged.into()),
+            _ => Ok(entered),
+        }
     }
 
     /// Closes the folder for now.

@@ -325,7 +325,7 @@ impl Maker {
         // A folder that an entry describes is accessible only to its owner until its mode is set. A folder that exists
         // only in the paths of other entries gets the default mode of the umask.
         let mode = if named { 0o700 } else { 0o777 };
-        if let Some(folder) = Folder::make(parent, name, mode)? {
+        if let Some(folder) = Folder::make(parent, name, mode, self.options.fresh)? {
             self.is_made(path);
             return Ok((folder, Whose::Ours));
         }
