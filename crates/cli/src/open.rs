@@ -310,8 +310,11 @@ impl OpenJob<'_> {
             Err(error) => {
                 let is_damage = behind::is_damage(&error) && self.args.range.is_none();
                 let failure = blame_output(error, &name, &output);
-                let kept = |failure| behind::file(&opened, origin, self, output, attributes, failure);
-                return Err(if is_damage { kept(failure) } else { failure });
+                if !is_damage || !output.is_positioned() {
+                    return Err(failure);
+                }
+                let failure = behind::file(&opened, origin, self, output, attributes, failure);
+                return Err(behind::advised(failure, origin, self));
             }
         };
         let Verdict { mut notes, more, .. } = self.judge.verdict(&name, &opened, done.signatures.as_ref())?;

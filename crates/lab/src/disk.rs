@@ -9,7 +9,8 @@ pub(crate) fn refuse_planted(path: &Path) -> io::Result<()> {
     match leads_through_others(path) {
         false => Ok(()),
         true => {
-            let message = "a link or FIFO of another user is in its path, or a folder of another user in one that all may write to";
+            let message = "a link or FIFO of another user is in its path, or a folder of another user in one that all \
+                           may write to";
             Err(io::Error::new(io::ErrorKind::PermissionDenied, message))
         }
     }

@@ -21,7 +21,7 @@ use deadpan_seal::Sink;
 /// The options for unpacking folders.
 #[derive(Clone, Debug, clap::Args)]
 pub struct UnpackArgs {
-    /// Report an entry that fails, and go on with the others. The exit code is that of the worst failure
+    /// Report what is damaged or fails, and go on with the rest. The exit code is that of the worst failure
     #[arg(long, help_heading = FOLDERS)]
     pub keep_going: bool,
     /// Restore permissions exactly, whatever the umask is

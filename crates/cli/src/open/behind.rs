@@ -16,10 +16,23 @@ use deadpan_seal::{Cursor, Error, Opened, RangeReader, ReadAt};
 /// The most gaps, and the most entries, that are named.
 const MOST: usize = 20;
 
+/// The longest segment. Of a shorter file, nothing is whole if it is damaged.
+const SEGMENT: u64 = 1 << 18;
+
 /// Returns the sealed data and their length, if the user wants what is behind the damage, and it can be found. A store
 /// that fails is no damage.
 pub fn local<'a>(origin: &Origin<'a>, job: &OpenJob<'_>) -> Option<(&'a dyn ReadAt, u64)> {
     origin.positions.filter(|_| job.args.unpack.keep_going && !origin.is_remote())
+}
+
+/// Says what the user can do about damage, if not everything is lost.
+pub fn advised(mut failure: Failure, origin: &Origin<'_>, job: &OpenJob<'_>) -> Failure {
+    let length = origin.positions.map_or(0, |(_, length)| length);
+    let is_there = length > SEGMENT && !origin.is_remote() && !job.args.unpack.keep_going;
+    if let Some(hint) = failure.hint.as_mut().filter(|_| is_there) {
+        hint.push_str("; with --keep-going, what is whole of this one comes out");
+    }
+    failure
 }
 
 /// Whether an error is about data that are damaged or cannot be read.

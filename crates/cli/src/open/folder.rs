@@ -69,16 +69,23 @@ fn to(
     }
     match through(opened, origin, sealed, target.unpacker(), "the folder", job) {
         Ok((outcome, verdict)) => Ok(verdict.joined(target.end(Ok(outcome), args.output.sync)?)),
-        Err(stopped) => match around(&stopped, opened, origin, job) {
+        Err(mut stopped) => match around(&stopped, opened, origin, job) {
+            // Where the end is missing, there is no index.
+            _ if stopped.is_damage && !stopped.is_cut && !args.unpack.keep_going => {
+                stopped.failure = behind::advised(stopped.failure, origin, job);
+                stopped.end(target, job)
+            }
             Some(whole) => {
                 target.discard(Failure::usage("", ""));
                 whole.unpack(&Chosen::all(), place, origin, job, stopped.failure)
             }
-            None if stopped.is_refused => Err(target.discard(stopped.failure)),
-            None => target.end(Err(stopped.unfound(origin, job)), args.output.sync),
+            None => stopped.unfound(origin, job).end(target, job),
         },
     }
 }
+
+/// The data of a sealed file, at any position.
+type Data<'a> = RangeReader<Cursor<&'a dyn ReadAt>>;
 
 /// A damaged pack, and the ranges of it that cannot be read.
 struct Damaged<R> {
@@ -88,12 +95,7 @@ struct Damaged<R> {
 }
 
 /// Finds what is whole of a damaged pack, if the user wants it, and its signatures and its index are whole.
-fn around<'a>(
-    stopped: &Stopped,
-    opened: &Opened,
-    origin: &Origin<'a>,
-    job: &OpenJob<'_>,
-) -> Option<Damaged<RangeReader<Cursor<&'a dyn ReadAt>>>> {
+fn around<'a>(stopped: &Stopped, opened: &Opened, origin: &Origin<'a>, job: &OpenJob<'_>) -> Option<Damaged<Data<'a>>> {
     let positions = behind::local(origin, job).filter(|_| stopped.is_damage)?;
     let contents = || contents(opened, origin, positions, job).ok().map(|(contents, _)| contents);
     let (contents, other) = (contents()?, contents()?);
@@ -153,21 +155,30 @@ struct Stopped {
     failure: Failure,
     /// Whether the signature is wrong, not the required one, or was not reached: nothing is kept.
     is_refused: bool,
-    /// Whether the sealed data are damaged.
+    /// Whether the sealed data are damaged, and whether their end is missing.
     is_damage: bool,
+    is_cut: bool,
 }
 
 impl Stopped {
     fn failed(failure: Failure) -> Self {
-        Self { failure, is_refused: false, is_damage: false }
+        Self { failure, is_refused: false, is_damage: false, is_cut: false }
     }
 
     fn refused(failure: Failure) -> Self {
         Self { is_refused: true, ..Self::failed(failure) }
     }
 
+    /// Ends the folder: keeps what is complete, or nothing.
+    fn end(self, target: Target, job: &OpenJob<'_>) -> Result<Done, Failure> {
+        match self.is_refused {
+            true => Err(target.discard(self.failure)),
+            false => target.end(Err(self.failure), job.args.output.sync),
+        }
+    }
+
     /// Says why nothing comes out that lies behind the damage.
-    fn unfound(mut self, origin: &Origin<'_>, job: &OpenJob<'_>) -> Failure {
+    fn unfound(mut self, origin: &Origin<'_>, job: &OpenJob<'_>) -> Self {
         if self.is_damage && job.args.unpack.keep_going {
             let why = match behind::local(origin, job) {
                 Some(_) => "its index at the end is damaged or missing",
@@ -175,7 +186,7 @@ impl Stopped {
             };
             self.failure.notes.push(format!("what lies behind the damage cannot be found: {why}"));
         }
-        self.failure
+        self
     }
 }
 
@@ -201,7 +212,8 @@ fn through(
     let scattered = opened.scatter(&mut sealed.payload, Scattered(unpacker), &work);
     let (done, _) = scattered.map_err(|error| {
         let is_damage = behind::is_damage(&error);
-        Stopped { failure: folder::blame(error, &name, output), is_refused: opened.is_signed(), is_damage }
+        let is_cut = matches!(error, deadpan_seal::Error::Truncated);
+        Stopped { failure: folder::blame(error, &name, output), is_refused: opened.is_signed(), is_damage, is_cut }
     })?;
     let verdict = job.judge.verdict(&name, opened, done.signatures.as_ref()).map_err(Stopped::refused)?;
     let outcome = unpacker.finish().map_err(|error| Stopped::failed(blamed(error, origin, output)))?;
@@ -260,7 +272,7 @@ fn contents<'a>(
     origin: &Origin<'_>,
     (input, length): (&'a dyn ReadAt, u64),
     job: &OpenJob<'_>,
-) -> Result<(Contents<RangeReader<Cursor<&'a dyn ReadAt>>>, Verdict), Failure> {
+) -> Result<(Contents<Data<'a>>, Verdict), Failure> {
     let name = origin.shown();
     let reader = opened.seekable(Cursor::new(input, length)).map_err(|error| Failure::of(&name, error))?;
     let verdict = job.judge.verdict(&name, opened, reader.signatures())?;

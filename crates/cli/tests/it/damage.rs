@@ -116,3 +116,139 @@ fn a_larger_file_with_segments_swapped_repeated_dropped() {
         assert_eq!(sandbox.names(), ["damaged.dpn"]);
     }
 }
+
+/// Flips a byte at each of these places.
+fn flipped(whole: &[u8], places: &[usize]) -> Vec<u8> {
+    let mut damaged = whole.to_vec();
+    places.iter().for_each(|place| damaged[*place] ^= 1);
+    damaged
+}
+
+/// Data of which no two segments are the same.
+fn data(length: u32) -> Vec<u8> {
+    (0..length.div_ceil(4)).flat_map(u32::to_le_bytes).take(length as usize).collect()
+}
+
+#[test]
+fn behind_the_damage_of_a_file_is_the_rest_with_holes() {
+    let sandbox = Sandbox::with_key("hybrid");
+    sandbox.run(&["keygen", "--sign", "--no-passphrase"]).expect(0, "");
+    let plain = data(3_000_000);
+    sandbox.write("f", &plain);
+    for more in [&[][..], &["--format", "age"], &["--sign"]] {
+        sandbox.shell("rm -f f.* g*").expect(0, "");
+        sandbox.run(&[&["seal", "-o", "f.dpn", "f"], more].concat()).expect(0, "");
+        let whole = sandbox.read("f.dpn");
+        // Signatures lie at the end of a file. Without them, nothing of it is kept.
+        let ends = if more == ["--sign"] { vec![] } else { vec![whole.len() - 9] };
+        for places in [vec![700_000], [vec![700_000, 1_400_000, 2_500_000], ends].concat()] {
+            sandbox.write("f.dpn", flipped(&whole, &places));
+            sandbox.run(&["open", "-o", "g", "f.dpn"]).expect(1, "damaged or was changed");
+            let run =
+                sandbox.run(&["open", "--keep-going", "-o", "g", "f.dpn"]).expect(1, "what is whole is in g.incom");
+            assert_eq!(run.stderr().matches(" are missing").count(), places.len(), "{more:?}: {}", run.stderr());
+            let kept = sandbox.read("g.incomplete");
+            assert_eq!(kept.len(), plain.len(), "{more:?}");
+            let mut missing = 0;
+            for (number, (kept, plain)) in kept.chunks(1000).zip(plain.chunks(1000)).enumerate() {
+                let same = kept == plain;
+                assert!(same || kept.contains(&0), "{more:?}: {number}");
+                missing += usize::from(!same) * kept.len();
+            }
+            assert!(missing > 0 && missing < 5 * (1 << 18), "{more:?}: {missing}");
+            sandbox.shell("rm g.incomplete").expect(0, "");
+        }
+        // What was cut off is missing.
+        sandbox.write("f.dpn", &whole[..1_500_000]);
+        let run = sandbox.run(&["open", "--keep-going", "-o", "g", "f.dpn"]);
+        assert_eq!(run.code(), Some(1), "{more:?}: {}", run.stderr());
+        if more == ["--sign"] {
+            assert!(!sandbox.path("g.incomplete").exists());
+        } else {
+            assert!(sandbox.read("g.incomplete").starts_with(&plain[..1_200_000]), "{more:?}");
+        }
+        assert!(!sandbox.path("g").exists());
+    }
+    // A signature at the end that is damaged itself: nothing is kept of what may not be from the signer.
+    sandbox.shell("rm -f f.* g*; deadpan seal --sign f").expect(0, "");
+    let whole = sandbox.read("f.dpn");
+    sandbox.write("f.dpn", flipped(&whole, &[700_000, whole.len() - 30]));
+    sandbox.run(&["open", "--keep-going", "-o", "g", "f.dpn"]).expect(1, "");
+    sandbox.write("f.dpn", flipped(&whole, &[700_000]));
+    sandbox.shell("deadpan keygen --sign --no-passphrase -o else.key").expect(0, "");
+    let args = ["open", "--keep-going", "--require-signature=else.pub", "-o", "g", "f.dpn"];
+    assert_ne!(sandbox.run(&args).code(), Some(0));
+    assert!(!sandbox.shell("ls g*").0.status.success(), "something was kept");
+    // In a stream, there is no place for holes.
+    let run = sandbox.run(&["open", "--keep-going", "-o", "-", "f.dpn"]).expect(1, "damaged");
+    assert!(plain.starts_with(run.stdout()));
+}
+
+#[test]
+fn behind_the_damage_of_a_folder_are_its_other_entries() {
+    let sandbox = Sandbox::with_key("hybrid");
+    sandbox.run(&["keygen", "--sign", "--no-passphrase"]).expect(0, "");
+    sandbox
+        .shell("mkdir -p d/a/deep d/b && ln -s ../a d/b/link && for i in 1 2 3 4; do echo $i > d/a/s$i; done")
+        .expect(0, "");
+    for name in ["a/big1", "a/deep/big2", "b/big3"] {
+        sandbox.write(&format!("d/{name}"), data(1_000_000));
+    }
+    sandbox.shell("ln d/a/deep/big2 d/b/hard && chmod 750 d/a && touch -d '2020-01-01' d/a d/b").expect(0, "");
+    for more in [&[][..], &["--format", "age"], &["--sign"]] {
+        sandbox.run(&[&["seal", "-f", "-o", "d.dpn", "d"], more].concat()).expect(0, "");
+        let whole = sandbox.read("d.dpn");
+        // Damage in each tenth: also in the first segment, which has the headers of folders.
+        // An age file does not tell that it holds a folder, so the beginning has to.
+        let first = if more == ["--format", "age"] { 70_000 } else { 3000 };
+        for place in (1..10).map(|tenth| whole.len() / 10 * tenth).chain([first]) {
+            sandbox.shell("rm -rf out* ").expect(0, "");
+            sandbox.write("d.dpn", flipped(&whole, &[place]));
+            let run = sandbox.run(&["open", "--keep-going", "--owner", "-o", "out", "d.dpn"]);
+            let why = format!("{more:?}, {place}: {}", run.stderr());
+            assert!(matches!(run.code(), Some(1 | 3)), "{why}");
+            let out = sandbox.shell("cd d && find . | sort; ls -d ../out");
+            assert!(!String::from_utf8_lossy(out.stdout()).contains("../out"), "{why}");
+            if !sandbox.path("out.incomplete").exists() {
+                // The damage is in the header, before all data.
+                assert_eq!(place, 3000, "{why}");
+                continue;
+            }
+            // What is there is right, and what is missing is named.
+            sandbox.shell("diff -r d out.incomplete | grep -v '^Only in d' > differs; test ! -s differs").expect(0, "");
+            let line = "cd d && find . ! -type d | while read x; do test -e ../out.incomplete/$x || echo ${x#./}; done";
+            let missing = String::from_utf8(sandbox.shell(line).0.stdout).unwrap();
+            assert!(
+                missing.lines().all(|name| run.stderr().contains(&format!("left out: {name}\n"))),
+                "{why}{missing}"
+            );
+            assert_eq!(missing.lines().count(), run.stderr().matches("left out: ").count(), "{why}{missing}");
+            assert!(missing.lines().count() < 9, "{why}{missing}");
+        }
+        let place = whole.len() / 2;
+        sandbox.write("d.dpn", flipped(&whole, &[place]));
+        sandbox.shell("rm -rf out* && mkdir out && echo old > out/x").expect(0, "");
+        let run = sandbox.run(&["open", "--keep-going", "-f", "-o", "out", "d.dpn"]).expect(1, "left out: a/deep/big2");
+        assert!(run.stderr().contains("complete in out\n"), "{}", run.stderr());
+        sandbox.shell("test -e out/b/big3 -a -e out/x -a ! -e out/a/deep/big2").expect(0, "");
+        let only = ["open", "--keep-going", "--only", "b", "-o", "part", "d.dpn"];
+        sandbox.run(&only).expect(1, "left out: b/hard");
+        sandbox.shell("cmp d/b/big3 part.incomplete/b/big3 && rm -r part.incomplete").expect(0, "");
+        // Through a pipe, and with the index damaged, all up to the damage is kept, if nobody signed it.
+        let reason = ["it is not a file, or has armor", "its index at the end is damaged or missing"];
+        sandbox.write("e.dpn", flipped(&whole, &[place, whole.len() - if more == ["--sign"] { 6000 } else { 200 }]));
+        for (line, reason) in
+            ["cat d.dpn | deadpan open --keep-going -o out2", "deadpan open --keep-going -o out2 e.dpn"]
+                .into_iter()
+                .zip(reason)
+        {
+            let run = sandbox.shell(line);
+            assert_eq!(run.code(), Some(1), "{more:?}: {line}: {}", run.stderr());
+            let kept = sandbox.path("out2.incomplete").exists();
+            // Without a place to look for its index, an age file is not known to hold a folder.
+            assert_eq!(kept, more.is_empty() || more[0] == "--format" && line.contains("e.dpn"), "{more:?}: {line}");
+            assert!(!more.is_empty() || run.stderr().contains(reason), "{more:?}: {line}: {}", run.stderr());
+            sandbox.shell("rm -rf out2*").expect(0, "");
+        }
+    }
+}

@@ -769,8 +769,8 @@ fn the_cleanup_of_a_draft_removes_nothing_else() {
     for (name, end) in [("TERM", "kill -TERM $!"), ("cut short", "true")] {
         sandbox.shell("rm -rf moved mine .out.* && mkdir -p mine/sub && echo years > mine/sub/thesis").expect(0, "");
         let line = format!(
-            "deadpan unpack -o out < p & exec 3> p; head -c 2000000 tree.tar >&3; {exchange}; {end}; exec 3>&-; wait $!; \
-            cat $N/sub/thesis; ls moved"
+            "deadpan unpack -o out < p & exec 3> p; head -c 2000000 tree.tar >&3; {exchange}; {end}; exec 3>&-; \
+            wait $!; cat $N/sub/thesis; ls moved"
         );
         let run = sandbox.shell(&line);
         assert_eq!(String::from_utf8_lossy(run.stdout()), "years\n", "{name}: {}", run.stderr());

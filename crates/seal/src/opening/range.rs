@@ -59,8 +59,8 @@ impl<R: Read + Seek> RangeReader<R> {
         self.signatures.as_ref()
     }
 
-    /// Goes on behind the segment that holds the position, for example because it is damaged and cannot be read. Returns
-    /// the position, which is the length at the end.
+    /// Goes on behind the segment that holds the position, for example because it is damaged and cannot be read.
+    /// Returns the position, which is the length at the end.
     pub fn skip_segment(&mut self) -> u64 {
         self.reader.skip_segment().min(self.length)
     }
