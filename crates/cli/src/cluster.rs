@@ -58,7 +58,7 @@ struct JobArgs {
     #[arg(value_name = "JOB")]
     job: PathBuf,
     /// The file with the job's key [default: your own]
-    #[arg(long, value_name = "FILE", help_heading = "Many objects")]
+    #[arg(long, value_name = "FILE", help_heading = crate::many::JOBS)]
     job_key: Option<PathBuf>,
     /// Print the results as JSON, one object per line
     #[arg(long)]

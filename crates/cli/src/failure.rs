@@ -8,6 +8,7 @@ use std::path::Path;
 use rustix::io::Errno;
 
 use crate::advice;
+use crate::console::complain;
 use crate::held::Exchanged;
 use crate::remote;
 use crate::shown::shown;
@@ -57,6 +58,8 @@ pub struct Failure {
     pub notes: Vec<String>,
     /// Whether nothing is printed, because the output has no reader any more.
     pub quiet: bool,
+    /// Whether the last JSON object on standard output tells of it already.
+    pub told: bool,
 }
 
 impl fmt::Display for Failure {
@@ -69,7 +72,7 @@ impl std::error::Error for Failure {}
 
 impl Failure {
     pub fn new(exit: Exit, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { exit, message: message.into(), hint: Some(hint.into()), notes: Vec::new(), quiet: false }
+        Self { exit, message: message.into(), hint: Some(hint.into()), notes: Vec::new(), quiet: false, told: false }
     }
 
     pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
@@ -106,8 +109,14 @@ impl Failure {
 
     /// Returns the failure for an error of a library about `name`, with advice.
     fn advised(exit: Exit, name: &str, error: &dyn std::error::Error, hint: Option<Cow<'static, str>>) -> Self {
-        let failure =
-            Self { exit, message: error.to_string(), hint: hint.map(Cow::into_owned), notes: Vec::new(), quiet: false };
+        let failure = Self {
+            exit,
+            message: error.to_string(),
+            hint: hint.map(Cow::into_owned),
+            notes: Vec::new(),
+            quiet: false,
+            told: false,
+        };
         failure.about(name)
     }
 
@@ -151,7 +160,8 @@ impl Failure {
             "" => format!("cannot {verb} it: {reason}"),
             name => format!("cannot {verb} {name}: {reason}"),
         };
-        Self { exit, message, hint: Some(hint.into()), notes: Vec::new(), quiet: error.kind() == ErrorKind::BrokenPipe }
+        let quiet = error.kind() == ErrorKind::BrokenPipe;
+        Self { exit, message, hint: Some(hint.into()), notes: Vec::new(), quiet, told: false }
     }
 
     /// Returns the failure for an error of the system about a path. `verb` says what could not be done to it.
@@ -173,15 +183,15 @@ impl Failure {
     /// read.
     pub fn say_after(&self, read: Option<&str>) {
         signals::give_way();
-        if self.quiet {
+        if self.quiet || self.told {
             return;
         }
-        crate::console::say(&format!("error: {}", self.message));
+        complain(&format!("error: {}", self.message));
         if let Some(hint) = self.hint.as_deref().filter(|hint| Some(*hint) != read) {
-            crate::console::say(&format!("hint: {hint}"));
+            complain(&format!("hint: {hint}"));
         }
         for note in &self.notes {
-            crate::console::say(&format!("note: {note}"));
+            complain(&format!("note: {note}"));
         }
     }
 

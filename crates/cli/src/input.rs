@@ -37,6 +37,11 @@ impl Source {
         Ok(sources)
     }
 
+    /// Whether standard input is among the inputs that `FILE…` names.
+    pub fn reads_stdin(files: &[PathBuf]) -> bool {
+        files.is_empty() || files.iter().any(|file| file == Path::new("-"))
+    }
+
     /// Returns these inputs with the sealed objects below each prefix in its place.
     pub fn expanded(sources: &[Self]) -> Result<Vec<Self>, Failure> {
         let mut all = Vec::new();

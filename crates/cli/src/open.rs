@@ -97,6 +97,12 @@ pub struct Open {
 }
 
 impl OpenArgs {
+    /// Whether results in JSON leave standard output to the data.
+    pub fn is_to_stdout(&self) -> bool {
+        let how = &self.how;
+        how.is_to_stdout() || !how.verify && how.output.place().is_none() && Source::reads_stdin(&self.files)
+    }
+
     pub fn plan(self) -> Result<Open, Failure> {
         let (args, many) = (self.how, self.many);
         let is_many = many.first_of_many(&self.files).is_some();
@@ -139,9 +145,8 @@ impl Plan for Open {
         let claims = Claims::of(if args.verify { &[] } else { &sources });
         let judge = args.signer.judge()?;
         let mut job = OpenJob { args, claims, results: sources.len(), identities, judge, many: Some(&self.many) };
-        let to_stdout = !args.verify
-            && (args.output.is_stdout()
-                || args.output.place().is_none() && (sources.contains(&Source::Stdin) || args.range.is_some()));
+        let to_stdout =
+            args.is_to_stdout() || !args.verify && args.output.place().is_none() && sources.contains(&Source::Stdin);
         let mut report = Report::new("open", args.output.json, sources.len()).aside(to_stdout);
         if args.verify {
             report = report.talking();

@@ -2,6 +2,7 @@
 
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use super::Suite;
@@ -139,6 +140,26 @@ pub(super) fn unwritable(error: &std::io::Error) -> ! {
     }
     note(&format!("error: cannot write the results: {error}"));
     cleanup::exit(2)
+}
+
+/// Whether the user asked for errors alone.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Leaves out progress and notes from now on. Errors and results stay.
+pub fn be_quiet() {
+    QUIET.store(true, Ordering::Relaxed);
+}
+
+/// Whether progress and notes are left out.
+pub(super) fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
+}
+
+/// Writes a remark as [`note`] does, unless the user asked for errors alone.
+pub(super) fn remark(text: &str) {
+    if !is_quiet() {
+        note(text);
+    }
 }
 
 /// Writes a line to standard error, with control characters written out. An error of that is ignored.
