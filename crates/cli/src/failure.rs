@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, ErrorKind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
@@ -14,6 +14,7 @@ use crate::remote;
 use crate::shown::shown;
 use crate::signals;
 use crate::window::NotText;
+use deadpan_disk::About;
 use deadpan_seal::{Error, Fault, key::KeyError};
 
 /// The exit code of the program. With several files, the highest counts.
@@ -171,6 +172,16 @@ impl Failure {
                 format!("cannot {verb} {}: here, only files are taken, and no objects in stores", shown(path));
             return Self::usage(message, "copy the object to a file first, with the tool of its store");
         }
+        let is_changed = error.get_ref().is_some_and(|inner| inner.is::<Exchanged>());
+        let leads_nowhere = is_changed || matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
+        if let Some((link, target)) = path.ancestors().filter(|_| leads_nowhere).filter_map(dangling).last() {
+            let (link, target) = (shown(link), shown(target));
+            let message = match link == shown(path) {
+                true => format!("cannot {verb} {link}: it is a link that leads nowhere, to {target}"),
+                false => format!("cannot {verb} {}: {link} is a link that leads nowhere, to {target}", shown(path)),
+            };
+            return Self::usage(message, "make what the link leads to, or remove the link");
+        }
         Self::io(verb, &shown(path), error)
     }
 
@@ -203,6 +214,13 @@ impl Failure {
         }
         self.exit as u8
     }
+}
+
+/// Returns a path and where it leads, if it is a link to nothing.
+fn dangling(path: &Path) -> Option<(&Path, PathBuf)> {
+    let is_link = About::of_name(path).is_ok_and(|about| about.is_link());
+    let is_missing = || About::of_path(path).is_err_and(|error| error.kind() == ErrorKind::NotFound);
+    if is_link && is_missing() { Some((path, path.read_link().ok()?)) } else { None }
 }
 
 /// Returns exit code, reason and hint for an error of the system, in Deadpan's words.

@@ -10,7 +10,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use serde_json::json;
+
 use crate::claims::Claims;
+use crate::console::say;
 use crate::failure::{Exit, Failure, help};
 use crate::folder::UnpackArgs;
 use crate::home::Home;
@@ -27,8 +30,9 @@ use crate::remote;
 use crate::report::{Done, Report};
 use crate::seal::ENDINGS;
 use crate::sealed::Sealed;
-use crate::shown::{bytes, is_plain, shown};
+use crate::shown::{bytes, count, is_plain, shown};
 use crate::signed::{Judge, SignerArgs, Verdict, misnamed};
+use crate::streams::print_json;
 use crate::window::{NotText, TextOnly};
 use deadpan_seal::{Cursor, Error, Kind, Metadata, Opened, ReadAt, Summary, Work};
 pub use range::Range;
@@ -151,12 +155,31 @@ impl Plan for Open {
         if args.verify {
             report = report.talking();
         }
+        let mut whole = 0;
         for source in &sources {
-            let start = Instant::now();
-            report.add(source, start, &job.open(source));
+            let (start, result) = (Instant::now(), job.open(source));
+            whole += u64::from(result.is_ok());
+            report.add(source, start, &result);
+        }
+        if args.verify && self.sources.iter().any(Source::is_prefix) {
+            summarize(whole, sources.len() as u64 - whole, args.output.json)?;
         }
         Ok(report.exit())
     }
+}
+
+/// Prints how many of the objects below a prefix are whole.
+fn summarize(whole: u64, failed: u64, as_json: bool) -> Result<(), Failure> {
+    if as_json {
+        let summary = json!({ "whole": whole, "failed": failed });
+        return print_json(&json!({ "schema": 1, "command": "open", "summary": summary }));
+    }
+    let are = if whole == 1 { "is" } else { "are" };
+    say(&format!(
+        "open: {whole} of {} {are} whole and unchanged, {failed} failed",
+        count(whole + failed, "object", "objects")
+    ));
+    Ok(())
 }
 
 /// Returns the output without `-o`, if its name is known before the file is opened.

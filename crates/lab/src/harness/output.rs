@@ -49,7 +49,8 @@ impl Run {
             }
             if let Some(path) = &output.markdown {
                 let (folder, file) = page(path);
-                crate::report::markdown_as(&self.record, &[], folder, file, crate::report::Detail::Full)?;
+                crate::report::markdown_as(&self.record, &[], folder, file, crate::report::Detail::Full)
+                    .map_err(page_failed)?;
             }
         }
         Ok(())
@@ -208,6 +209,15 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), Fault> {
         return Ok(());
     }
     disk::write(path, bytes).map_err(|error| cannot_write(path, &error))
+}
+
+/// Returns the fault for a page that could not be written, with advice.
+#[cfg(feature = "report")]
+pub(super) fn page_failed(error: crate::report::Error) -> Fault {
+    match error {
+        crate::report::Error::Write { path, source } => cannot_write(&path, &source),
+        error => error.into(),
+    }
 }
 
 fn cannot_write(path: &Path, error: &std::io::Error) -> Fault {
