@@ -12,7 +12,7 @@ use crate::plan::Plan;
 use crate::remote;
 use crate::shown::{count, shown};
 use crate::streams::{print, print_json};
-use deadpan_fleet::{Job, JobKey};
+use deadpan_fleet::{Cleaned, Job, JobKey};
 use deadpan_remote::{Address, Words};
 
 /// Shows and removes what jobs have left in a store, and makes their keys
@@ -58,7 +58,7 @@ struct JobArgs {
     #[arg(value_name = "JOB")]
     job: PathBuf,
     /// The file with the job's key [default: your own]
-    #[arg(long, value_name = "FILE", help_heading = "Many objects")]
+    #[arg(long, value_name = "FILE", help_heading = crate::many::JOBS)]
     job_key: Option<PathBuf>,
     /// Print the results as JSON, one object per line
     #[arg(long)]
@@ -134,22 +134,37 @@ impl Plan for Cluster {
                 }
             }
             Self::Clean { bucket, key, json, force } => {
-                let mut exit = Exit::Done;
-                for job in jobs(bucket, key.as_ref())? {
+                let (mut exit, jobs) = (Exit::Done, jobs(bucket, key.as_ref())?);
+                if jobs.is_empty() && !json {
+                    print(&format!("{bucket}: no job has left anything here\n"))?;
+                }
+                for job in jobs {
                     let about = |error| failed(&job.to_string(), error);
                     if !force && job.is_of_others().map_err(about)? {
                         let message = format!("{job}: this state belongs to a job with another key, and stays");
-                        Failure::usage(message, "give the job's key with --job-key; or remove it with --force").say();
-                        exit = Exit::Usage;
+                        let hint = "give the job's key with --job-key; or remove it with --force";
+                        let failure = Failure::usage(message, hint);
+                        exit = failure.exit;
+                        match json {
+                            true => print_json(&kept(&job, &failure))?,
+                            false => failure.say(),
+                        }
                         continue;
                     }
-                    let left = job.clean().map_err(about)?;
+                    let Cleaned { ended, left } = job.clean().map_err(about)?;
                     if *json {
+                        let job = job.folder().text();
                         let fields =
-                            json!({ "schema": 1, "command": "cluster", "job": job.folder().text(), "left": left });
+                            json!({ "schema": 1, "command": "cluster", "job": job, "ended": ended, "left": left });
                         print_json(&fields)?;
                     } else {
-                        print(&format!("{job}: removed\n"))?;
+                        let uploads = match ended {
+                            0 => "no upload was unfinished".to_owned(),
+                            ended => {
+                                format!("{} ended", count(ended, "unfinished upload was", "unfinished uploads were"))
+                            }
+                        };
+                        print(&format!("{job}: the state of the job was removed, and {uploads}; results stay\n"))?;
                     }
                     if left > 0 {
                         let uploads = count(left, "upload", "uploads");
@@ -164,6 +179,18 @@ impl Plan for Cluster {
         }
         Ok(Exit::Done)
     }
+}
+
+/// Returns the JSON object of a job that is not given up.
+fn kept(job: &Job, failure: &Failure) -> Value {
+    json!({
+        "schema": 1,
+        "command": "cluster",
+        "job": job.folder().text(),
+        "error": failure.message,
+        "hint": failure.hint,
+        "exit": failure.exit as u8,
+    })
 }
 
 fn status(job: &Job, as_json: bool) -> Result<(), Failure> {

@@ -4,17 +4,20 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use crate::brief::brief;
+use crate::console;
 use crate::failure::Failure;
 use crate::plan::Task;
+use crate::report::Whole;
 use crate::shown::{bytes, guarded};
 use crate::suggest::closest;
 use crate::{
-    cluster, completions, inspect, keygen, keys, lab, list, man, open, pack, picture, random, rewrap, seal, share,
-    sign, streams, synonym, unpack, verify,
+    cluster, completions, inspect, keygen, keys, lab, list, man, open, option, pack, picture, random, rewrap, seal,
+    share, sign, streams, synonym, unpack, verify,
 };
-use deadpan_lab::invocation;
+use deadpan_lab::{harness, invocation};
 
 /// Seals (encrypts) files and folders with a straight face: neither the bytes nor the time show anything of the secret
 #[derive(Parser)]
@@ -30,6 +33,9 @@ use deadpan_lab::invocation;
     "  DEADPAN_PASSPHRASE  the passphrase, where nobody can type it"
 ))]
 pub struct Cli {
+    /// Print errors alone: no notes, no summaries, no progress
+    #[arg(short, long, global = true, display_order = 900)]
+    quiet: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -59,11 +65,68 @@ enum Command {
     Man(man::Man),
 }
 
+/// A command line that was parsed.
+pub struct Line {
+    cli: Cli,
+    whole: Whole,
+}
+
+impl Line {
+    /// Runs the command and returns the exit code of the program.
+    pub fn run(self) -> u8 {
+        let Self { cli, whole } = self;
+        if cli.quiet {
+            console::be_quiet();
+            harness::be_quiet();
+        }
+        match cli.plan() {
+            Ok(task) => task.run(&whole),
+            Err(failure) => whole.end(&failure),
+        }
+    }
+}
+
 /// Parses the command line, of which the first word is the program's name. After `--help` or an error of clap, ends the
 /// program.
-pub fn parse(words: Vec<OsString>) -> Result<Cli, Failure> {
-    Cli::try_parse_from(words).map_err(|mut error| match error.get(ContextKind::InvalidSubcommand) {
-        Some(ContextValue::String(word)) => unknown(word),
+pub fn parse(words: Vec<OsString>) -> Result<Line, Failure> {
+    let asks_for_all = words.iter().any(|word| word == "--help") || words.get(1).is_some_and(|word| word == "help");
+    let mut command = if asks_for_all { Cli::command() } else { brief(Cli::command()) };
+    let parsed = command.try_get_matches_from_mut(&words).and_then(|matches| {
+        let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+        let json = asks_for_json(&matches).then(|| Whole::in_json(name_of(&matches), cli.command.is_to_stdout()));
+        Ok(Line { cli, whole: json.unwrap_or_default() })
+    });
+    parsed.map_err(|error| refused(error, &words))
+}
+
+/// Whether the results are JSON. `--json` of the lab names a file.
+fn asks_for_json(matches: &ArgMatches) -> bool {
+    let asks = matches.try_get_one::<bool>("json").ok().flatten().is_some_and(|asks| *asks);
+    asks || matches.subcommand().is_some_and(|(_, below)| asks_for_json(below))
+}
+
+/// Returns the name of the command as results in JSON have it.
+fn name_of(matches: &ArgMatches) -> String {
+    match matches.subcommand() {
+        Some(("picture", below)) => below.subcommand_name().unwrap_or("picture").to_owned(),
+        Some(("share", below)) => format!("share {}", below.subcommand_name().unwrap_or_default()),
+        Some((name, _)) => name.to_owned(),
+        None => String::new(),
+    }
+}
+
+/// Returns the failure for a command line that clap refuses, or ends the program with clap's message.
+fn refused(mut error: clap::Error, words: &[OsString]) -> Failure {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.clone()),
+        _ => None,
+    };
+    match (error.kind(), text(ContextKind::InvalidSubcommand), text(ContextKind::InvalidArg)) {
+        (_, Some(word), _) => unknown(&word),
+        (ErrorKind::UnknownArgument, _, Some(option)) if option.starts_with('-') => {
+            option::unknown(&Cli::command(), &option, text(ContextKind::SuggestedArg).as_deref(), words)
+        }
+        (ErrorKind::TooManyValues, _, Some(option)) if option.starts_with("--passphrase") => option::no_value(&option),
         _ if error.use_stderr() => {
             // The shell expands patterns such as `*`, so the name of any file can be among the arguments.
             let shown: Vec<_> = error
@@ -76,14 +139,10 @@ pub fn parse(words: Vec<OsString>) -> Result<Cli, Failure> {
             for (kind, value) in shown {
                 error.insert(kind, value);
             }
-            // clap proposes `-- -p` for an unknown option, which makes a file of it.
-            if error.kind() == ErrorKind::UnknownArgument {
-                error.remove(ContextKind::Suggested);
-            }
             error.exit()
         }
         _ => help(&error),
-    })
+    }
 }
 
 /// Prints the text of `--help` or `--version` and ends the program; fails if it cannot be written.
@@ -112,6 +171,22 @@ fn unknown(word: &str) -> Failure {
         None => format!("the commands are listed by: deadpan{within} --help"),
     };
     Failure::usage(format!("there is no command {}", bytes(word.as_bytes())), hint)
+}
+
+impl Command {
+    /// Whether results in JSON leave standard output to the data.
+    fn is_to_stdout(&self) -> bool {
+        match self {
+            Self::Seal(args) => args.is_to_stdout(),
+            Self::Open(args) => args.is_to_stdout(),
+            Self::Sign(args) => args.is_to_stdout(),
+            Self::Pack(args) => args.is_to_stdout(),
+            Self::Picture(args) => args.is_to_stdout(),
+            Self::Share(args) => args.is_to_stdout(),
+            Self::Random(args) => args.is_to_stdout(),
+            _ => false,
+        }
+    }
 }
 
 impl Cli {

@@ -7,15 +7,19 @@
 mod expected;
 mod line;
 
+use std::collections::BTreeSet;
+
 use clap::CommandFactory;
 use clap_complete::Shell;
 
 use crate::command::Cli;
 use crate::failure::{Exit, Failure};
-use crate::home::Home;
+use crate::home::{self, Home, Own};
+use crate::lab::targets;
 use crate::man;
 use crate::plan::Plan;
 use crate::streams::print;
+use deadpan_seal::key::Found;
 use expected::{Expected, Names};
 
 /// Prints the completion script for a shell
@@ -52,7 +56,7 @@ impl Plan for Completions {
 
 /// Prints the words that may stand at the cursor, for the completion scripts
 ///
-/// The first line says which files the shell should offer (`files`, `folders` or `nothing`). After a tab follows the
+/// The first line says which files the shell should offer (`files`, `sealed`, `folders` or `nothing`). After a tab follows the
 /// part of the current word before the value (such as `--output=`). Each further line is a word, a tab, and a
 /// description.
 #[derive(Clone, Debug, clap::Args)]
@@ -93,14 +97,34 @@ impl Plan for Complete {
 fn known(names: Names) -> Vec<(String, &'static str)> {
     let own = |home: &Home| home.own_names().into_iter().map(|name| (name, "own key"));
     let contacts = |home: &Home| home.contact_names().into_iter().map(|name| (name, "contact"));
+    let named = |own: Result<Vec<Own>, _>| own.unwrap_or_default().into_iter().map(|own| (own.name, "own key"));
+    let with = |home: &Home, is: fn(&Found) -> bool| {
+        let mut all = home.contacts().unwrap_or_default();
+        all.retain(|contact| home::read(&contact.path).is_ok_and(|found| found.iter().any(is)));
+        all.into_iter().map(|contact| (contact.name, "contact"))
+    };
+    let functions = |names: Vec<String>| {
+        let names: BTreeSet<_> = names.into_iter().collect();
+        names.into_iter().map(|name| (name, "function")).collect()
+    };
     match (names, Home::find()) {
         (Names::None, _) => Vec::new(),
         (Names::Pages, _) => {
             let pages = man::pages().into_iter().map(|page| (man::short(&page.name).to_owned(), "manual page"));
             pages.filter(|(name, _)| !name.is_empty()).collect()
         }
+        (Names::Timed, _) => functions(targets::timing().iter().map(|target| target.name().to_owned()).collect()),
+        (Names::Fast, _) => functions(targets::speed().iter().map(|it| it.target.name().to_owned()).collect()),
         (_, Err(_)) => Vec::new(),
         (Names::Own, Ok(home)) => own(&home).collect(),
+        (Names::Opening, Ok(home)) => named(home.own()).collect(),
+        (Names::Signing, Ok(home)) => named(home.own_signing()).collect(),
+        (Names::Recipients, Ok(home)) => {
+            named(home.own()).chain(with(&home, |found| !matches!(found, Found::Verifying(_)))).collect()
+        }
+        (Names::Signers, Ok(home)) => {
+            named(home.own_signing()).chain(with(&home, |found| matches!(found, Found::Verifying(_)))).collect()
+        }
         (Names::Contacts, Ok(home)) => contacts(&home).collect(),
         (Names::Keys, Ok(home)) => own(&home).chain(contacts(&home)).collect(),
     }

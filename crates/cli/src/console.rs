@@ -1,6 +1,7 @@
 //! Standard error: messages for people.
 
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
@@ -8,8 +9,29 @@ use crate::names::json_text;
 use crate::progress::without_bar;
 use crate::shown::guarded;
 
-/// Writes a line for people to standard error. A closed standard error is not an error.
+/// Whether the user asked for errors alone.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Leaves out notes, summaries and progress from now on.
+pub fn be_quiet() {
+    QUIET.store(true, Ordering::Relaxed);
+}
+
+/// Whether notes, summaries and progress are left out.
+pub fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
+}
+
+/// Writes a line for people to standard error, unless they asked for errors alone. A closed standard error is not an
+/// error.
 pub fn say(line: &str) {
+    if !is_quiet() {
+        complain(line);
+    }
+}
+
+/// Writes a line about something that failed, or that is dangerous, to standard error.
+pub fn complain(line: &str) {
     write(&guarded(line, false));
 }
 

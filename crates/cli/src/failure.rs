@@ -3,17 +3,18 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, ErrorKind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
 use crate::advice;
+use crate::console::complain;
 use crate::output::planted;
 use crate::remote;
 use crate::shown::shown;
 use crate::signals;
 use crate::window::NotText;
-use deadpan_disk::{self as disk, Exchanged};
+use deadpan_disk::{self as disk, About, Exchanged};
 use deadpan_seal::{Error, Fault, key::KeyError};
 
 /// The exit code of the program. With several files, the highest counts.
@@ -58,6 +59,8 @@ pub struct Failure {
     pub notes: Vec<String>,
     /// Whether nothing is printed, because the output has no reader any more.
     pub quiet: bool,
+    /// Whether the last JSON object on standard output tells of it already.
+    pub told: bool,
 }
 
 impl fmt::Display for Failure {
@@ -70,7 +73,7 @@ impl std::error::Error for Failure {}
 
 impl Failure {
     pub fn new(exit: Exit, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { exit, message: message.into(), hint: Some(hint.into()), notes: Vec::new(), quiet: false }
+        Self { exit, message: message.into(), hint: Some(hint.into()), notes: Vec::new(), quiet: false, told: false }
     }
 
     pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
@@ -107,8 +110,14 @@ impl Failure {
 
     /// Returns the failure for an error of a library about `name`, with advice.
     fn advised(exit: Exit, name: &str, error: &dyn std::error::Error, hint: Option<Cow<'static, str>>) -> Self {
-        let failure =
-            Self { exit, message: error.to_string(), hint: hint.map(Cow::into_owned), notes: Vec::new(), quiet: false };
+        let failure = Self {
+            exit,
+            message: error.to_string(),
+            hint: hint.map(Cow::into_owned),
+            notes: Vec::new(),
+            quiet: false,
+            told: false,
+        };
         failure.about(name)
     }
 
@@ -152,7 +161,8 @@ impl Failure {
             "" => format!("cannot {verb} it: {reason}"),
             name => format!("cannot {verb} {name}: {reason}"),
         };
-        Self { exit, message, hint: Some(hint.into()), notes: Vec::new(), quiet: error.kind() == ErrorKind::BrokenPipe }
+        let quiet = error.kind() == ErrorKind::BrokenPipe;
+        Self { exit, message, hint: Some(hint.into()), notes: Vec::new(), quiet, told: false }
     }
 
     /// Returns the failure for an error of the system about a path. `verb` says what could not be done to it.
@@ -161,6 +171,16 @@ impl Failure {
             let message =
                 format!("cannot {verb} {}: here, only files are taken, and no objects in stores", shown(path));
             return Self::usage(message, "copy the object to a file first, with the tool of its store");
+        }
+        let is_changed = error.get_ref().is_some_and(|inner| inner.is::<Exchanged>());
+        let leads_nowhere = is_changed || matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
+        if let Some((link, target)) = path.ancestors().filter(|_| leads_nowhere).filter_map(dangling).last() {
+            let (link, target) = (shown(link), shown(target));
+            let message = match link == shown(path) {
+                true => format!("cannot {verb} {link}: it is a link that leads nowhere, to {target}"),
+                false => format!("cannot {verb} {}: {link} is a link that leads nowhere, to {target}", shown(path)),
+            };
+            return Self::usage(message, "make what the link leads to, or remove the link");
         }
         Self::io(verb, &shown(path), error)
     }
@@ -174,15 +194,15 @@ impl Failure {
     /// read.
     pub fn say_after(&self, read: Option<&str>) {
         signals::give_way();
-        if self.quiet {
+        if self.quiet || self.told {
             return;
         }
-        crate::console::say(&format!("error: {}", self.message));
+        complain(&format!("error: {}", self.message));
         if let Some(hint) = self.hint.as_deref().filter(|hint| Some(*hint) != read) {
-            crate::console::say(&format!("hint: {hint}"));
+            complain(&format!("hint: {hint}"));
         }
         for note in &self.notes {
-            crate::console::say(&format!("note: {note}"));
+            complain(&format!("note: {note}"));
         }
     }
 
@@ -194,6 +214,13 @@ impl Failure {
         }
         self.exit as u8
     }
+}
+
+/// Returns a path and where it leads, if it is a link to nothing.
+fn dangling(path: &Path) -> Option<(&Path, PathBuf)> {
+    let is_link = About::of_name(path).is_ok_and(|about| about.is_link());
+    let is_missing = || About::of_path(path).is_err_and(|error| error.kind() == ErrorKind::NotFound);
+    if is_link && is_missing() { Some((path, path.read_link().ok()?)) } else { None }
 }
 
 /// Returns exit code, reason and hint for an error of the system, in Deadpan's words.

@@ -37,6 +37,11 @@ impl Source {
         Ok(sources)
     }
 
+    /// Whether standard input is among the inputs that `FILE…` names.
+    pub fn reads_stdin(files: &[PathBuf]) -> bool {
+        files.is_empty() || files.iter().any(|file| file == Path::new("-"))
+    }
+
     /// Returns these inputs with the sealed objects below each prefix in its place.
     pub fn expanded(sources: &[Self]) -> Result<Vec<Self>, Failure> {
         let mut all = Vec::new();
@@ -47,6 +52,12 @@ impl Source {
             }
         }
         Ok(all)
+    }
+
+    /// Whether the input is a prefix, which stands for the objects below it.
+    pub fn is_prefix(&self) -> bool {
+        let address = self.path().and_then(|path| remote::address(path).ok().flatten());
+        address.is_some_and(|address| address.is_prefix())
     }
 
     pub fn shown(&self) -> String {
@@ -88,7 +99,9 @@ impl Input {
                 let file = streams::stdin()?;
                 disk::Input { about: About::of_file(&file).map_err(failed)?, file, found: Found::default() }
             }
-            Source::File(path) => held::open(path, OpenMode::WAITING).map_err(failed)?,
+            Source::File(path) => {
+                held::open(path, OpenMode::WAITING).map_err(|error| Failure::path("read", path, &error))?
+            }
         };
         if about.kind == FileKind::Fifo {
             widen(&file);

@@ -3,6 +3,7 @@
 
 mod advice;
 mod armor;
+mod brief;
 mod claims;
 mod cluster;
 mod command;
@@ -28,6 +29,7 @@ mod max_cost;
 mod mode;
 mod names;
 mod open;
+mod option;
 mod output;
 mod pack;
 mod partial;
@@ -73,8 +75,8 @@ pub fn run() -> u8 {
     signals::survive_large_files();
     signals::attach();
     let words: Vec<OsString> = [OsString::from("deadpan")].into_iter().chain(invocation::arguments()).collect();
-    let code = match exposed::refuse(words.iter().cloned()).and_then(|()| command::parse(words)?.plan()) {
-        Ok(task) => task.run(),
+    let code = match exposed::refuse(words.iter().cloned()).and_then(|()| command::parse(words)) {
+        Ok(line) => line.run(),
         Err(failure) => failure.end(),
     };
     // The runtime does this at the end of a Rust program, but not inside an interpreter. Commands report an output that

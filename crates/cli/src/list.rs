@@ -29,7 +29,7 @@ use row::Row;
 /// Lists the entries of a sealed folder or of any tar archive
 #[derive(Debug, clap::Args)]
 #[command(after_help = help!(
-    "deadpan list photos.dpn                       one line per entry: mode, size, time in UTC, path",
+    "deadpan list photos.dpn                       one line per entry: mode, size, time, path",
     "deadpan list --only 'photos/2024' photos.dpn  a folder in it, with everything inside",
     "deadpan list --only '**/*.jpg' photos.dpn     the matches of a pattern: * ? [a-z] and **",
     "deadpan list --tree photos.dpn                drawn as a tree",
@@ -50,6 +50,10 @@ pub struct ListArgs {
     /// Draw a tree of the names
     #[arg(long, conflicts_with = "json")]
     tree: bool,
+    /// Show times to the nanosecond, in UTC. Otherwise they are local on a terminal, and in UTC elsewhere; JSON has
+    /// them exactly
+    #[arg(long, conflicts_with_all = ["json", "tree"])]
+    exact: bool,
     #[command(flatten)]
     source: PassphraseArgs,
     #[command(flatten)]
@@ -122,7 +126,7 @@ impl ListJob<'_> {
         let input = Input::open(source)?;
         let name = input.shown();
         input.announce();
-        let mut listing = Listing::new(self.form, &name, source);
+        let mut listing = Listing::new(self.form, self.list.args.exact, &name, source);
         let mut start = Vec::new();
         (&input.data).take(BLOCK).read_to_end(&mut start).map_err(|error| Failure::io("read", &name, &error))?;
         if is_archive(&start) || is_empty_archive(&start) {

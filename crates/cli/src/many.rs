@@ -33,6 +33,8 @@ use deadpan_remote::{Address, Problem, Store};
 pub use readers::Readers;
 use told::Told;
 
+/// The heading of the options for many objects in the help of each command.
+pub const JOBS: &str = "Many objects (jobs)";
 /// From how many bytes on an object is made in parts.
 pub const LONG: u64 = 64 << 20;
 /// Bytes of memory for data, unless `--max-memory` says otherwise.
@@ -45,29 +47,29 @@ const KEY: &str = "jobs";
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct ManyArgs {
     /// Take each file of a folder by itself, with the same names in the result
-    #[arg(long, help_heading = "Many objects")]
+    #[arg(long, help_heading = JOBS)]
     each: bool,
     /// Take only objects that match a pattern as in .gitignore: *.csv, raw/, /2026/**. May be repeated
-    #[arg(long, value_name = "PATTERN", help_heading = "Many objects")]
+    #[arg(long, value_name = "PATTERN", help_heading = JOBS)]
     include: Vec<String>,
     /// Leave out objects that match: node_modules/, *.tmp. A pattern with ! takes back what those before it match. May
     /// be repeated
-    #[arg(long, value_name = "PATTERN", help_heading = "Many objects")]
+    #[arg(long, value_name = "PATTERN", help_heading = JOBS)]
     exclude: Vec<String>,
     /// Change nothing, and show what would be done
     #[arg(long)]
     dry_run: bool,
     /// Move no more than so much in a second to and from stores, on average: 1M or more
-    #[arg(long, value_name = "RATE", value_parser = rate, help_heading = "Many objects")]
+    #[arg(long, value_name = "RATE", value_parser = rate, help_heading = "Stores")]
     bwlimit: Option<Size>,
     /// The most memory to use [default: 224M]
-    #[arg(long, value_name = "SIZE", value_parser = size::parse, help_heading = "Many objects")]
+    #[arg(long, value_name = "SIZE", value_parser = size::parse, help_heading = JOBS)]
     max_memory: Option<Size>,
     /// Do only share I of N, counted from 0; `auto` takes both from Kubernetes, AWS Batch, Slurm or Cloud Run
-    #[arg(long, value_name = "I/N", value_parser = share, help_heading = "Many objects")]
+    #[arg(long, value_name = "I/N", value_parser = share, help_heading = JOBS)]
     shard: Option<Share>,
     /// The file with the key that all machines of a job share (deadpan cluster key)
-    #[arg(long, value_name = "FILE", help_heading = "Many objects")]
+    #[arg(long, value_name = "FILE", help_heading = JOBS)]
     job_key: Option<PathBuf>,
 }
 

@@ -11,7 +11,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use serde_json::json;
+
 use crate::claims::Claims;
+use crate::console::say;
 use crate::failure::{Exit, Failure, help};
 use crate::folder::UnpackArgs;
 use crate::home::Home;
@@ -28,8 +31,9 @@ use crate::remote;
 use crate::report::{Done, Report};
 use crate::seal::ENDINGS;
 use crate::sealed::Sealed;
-use crate::shown::{bytes, is_plain, shown};
+use crate::shown::{bytes, count, is_plain, shown};
 use crate::signed::{Judge, SignerArgs, Verdict, misnamed};
+use crate::streams::print_json;
 use crate::window::{NotText, TextOnly};
 use deadpan_seal::{Cursor, Error, Kind, Metadata, Opened, ReadAt, Summary, Work};
 pub use range::Range;
@@ -98,6 +102,12 @@ pub struct Open {
 }
 
 impl OpenArgs {
+    /// Whether results in JSON leave standard output to the data.
+    pub fn is_to_stdout(&self) -> bool {
+        let how = &self.how;
+        how.is_to_stdout() || !how.verify && how.output.place().is_none() && Source::reads_stdin(&self.files)
+    }
+
     pub fn plan(self) -> Result<Open, Failure> {
         let (args, many) = (self.how, self.many);
         let is_many = many.first_of_many(&self.files).is_some();
@@ -140,19 +150,37 @@ impl Plan for Open {
         let claims = Claims::of(if args.verify { &[] } else { &sources });
         let judge = args.signer.judge()?;
         let mut job = OpenJob { args, claims, results: sources.len(), identities, judge, many: Some(&self.many) };
-        let to_stdout = !args.verify
-            && (args.output.is_stdout()
-                || args.output.place().is_none() && (sources.contains(&Source::Stdin) || args.range.is_some()));
+        let to_stdout =
+            args.is_to_stdout() || !args.verify && args.output.place().is_none() && sources.contains(&Source::Stdin);
         let mut report = Report::new("open", args.output.json, sources.len()).aside(to_stdout);
         if args.verify {
             report = report.talking();
         }
+        let mut whole = 0;
         for source in &sources {
-            let start = Instant::now();
-            report.add(source, start, &job.open(source));
+            let (start, result) = (Instant::now(), job.open(source));
+            whole += u64::from(result.is_ok());
+            report.add(source, start, &result);
+        }
+        if args.verify && self.sources.iter().any(Source::is_prefix) {
+            summarize(whole, sources.len() as u64 - whole, args.output.json)?;
         }
         Ok(report.exit())
     }
+}
+
+/// Prints how many of the objects below a prefix are whole.
+fn summarize(whole: u64, failed: u64, as_json: bool) -> Result<(), Failure> {
+    if as_json {
+        let summary = json!({ "whole": whole, "failed": failed });
+        return print_json(&json!({ "schema": 1, "command": "open", "summary": summary }));
+    }
+    let are = if whole == 1 { "is" } else { "are" };
+    say(&format!(
+        "open: {whole} of {} {are} whole and unchanged, {failed} failed",
+        count(whole + failed, "object", "objects")
+    ));
+    Ok(())
 }
 
 /// Returns the output without `-o`, if its name is known before the file is opened.

@@ -34,6 +34,11 @@ pub struct PackCommand {
 }
 
 impl PackCommand {
+    /// Whether results in JSON leave standard output to the pack.
+    pub fn is_to_stdout(&self) -> bool {
+        self.output.is_stdout()
+    }
+
     pub fn plan(self) -> Result<Self, Failure> {
         if self.folders.len() > 1 && self.output.is_stdout() {
             return Err(Failure::usage(
@@ -85,7 +90,7 @@ impl Plan for PackCommand {
         let sources: Vec<_> = self.folders.iter().cloned().map(Source::File).collect();
         self.output.hold(&sources);
         self.output.check_room(self.folders.len())?;
-        let mut report = Report::new("pack", self.output.json, self.folders.len()).aside(self.output.is_stdout());
+        let mut report = Report::new("pack", self.output.json, self.folders.len()).aside(self.is_to_stdout());
         let claims = Claims::of(&sources);
         for source in &sources {
             let start = Instant::now();

@@ -33,6 +33,11 @@ enum Command {
 }
 
 impl PictureArgs {
+    /// Whether results in JSON leave standard output to the data.
+    pub fn is_to_stdout(&self) -> bool {
+        if let Command::Reveal(args) = &self.command { args.is_to_stdout() } else { false }
+    }
+
     pub fn plan(self) -> Result<Box<dyn Plan>, Failure> {
         Ok(match self.command {
             Command::Hide(args) => Box::new(args.plan()?),

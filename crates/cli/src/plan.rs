@@ -1,6 +1,7 @@
 //! Validated commands: a command line, checked as far as possible without reading any file.
 
 use crate::failure::{Exit, Failure};
+use crate::report::Whole;
 use crate::{lab, process, streams};
 
 /// A validated command.
@@ -18,8 +19,8 @@ pub enum Task {
 }
 
 impl Task {
-    /// Runs the task and returns the exit code of the program.
-    pub fn run(self) -> u8 {
+    /// Runs the task and returns the exit code of the program. `whole` reports a failure of the whole command.
+    pub fn run(self, whole: &Whole) -> u8 {
         match self {
             Self::Lab(command) => match streams::check_stdout() {
                 Ok(()) => lab::run(&command),
@@ -31,7 +32,7 @@ impl Task {
             },
             Self::Plan(plan) => {
                 process::close();
-                plan.run().map_or_else(|failure| failure.end(), |exit| exit as u8)
+                plan.run().map_or_else(|failure| whole.end(&failure), |exit| exit as u8)
             }
         }
     }

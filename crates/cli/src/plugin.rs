@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::console::say;
+use crate::console::{complain, say};
 use crate::failure::Failure;
 use crate::home;
 use crate::patience;
@@ -82,7 +82,7 @@ fn show(program: &str, text: &str) {
         let line = format!("{program}: {line}");
         match &terminal {
             Some(terminal) => terminal.say(&line),
-            None => say(&line),
+            None => complain(&line),
         }
     }
 }

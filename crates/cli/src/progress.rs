@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::console::is_quiet;
 use crate::shown::guarded;
 use deadpan_disk::Folder;
 use forecast::Forecast;
@@ -104,7 +105,7 @@ impl Progress {
             total,
             done: AtomicU64::new(0),
             start: Instant::now(),
-            shows: io::stderr().is_terminal(),
+            shows: io::stderr().is_terminal() && !is_quiet(),
             due: AtomicU64::new(0),
             rate: Mutex::default(),
         }

@@ -58,9 +58,14 @@ impl Terminal {
             }
         });
         without_bar(|| self.begin(&silent, &format!("{question}: "))).map_err(failed)?;
-        self.line(&again)
-            .map_err(failed)?
-            .ok_or_else(|| Failure::new(Exit::Key, "nothing was typed", "type the passphrase, then Enter"))
+        let (line, ended) = self.line(&again).map_err(failed)?;
+        if ended {
+            // The terminal has shown no end of the line.
+            let _ = without_bar(|| (&*self.0).write_all(b"\n"));
+        }
+        let hint =
+            "type it, then Enter; a script gives it with --passphrase-file, --passphrase-fd or DEADPAN_PASSPHRASE";
+        line.ok_or_else(|| Failure::new(Exit::Key, "no passphrase was given", hint))
     }
 
     /// Stops the program until it is in the foreground, as the system does when a background program reads from the
@@ -81,8 +86,9 @@ impl Terminal {
         (&*self.0).write_all(question.as_bytes())
     }
 
-    /// Reads a line; `None` at the end of the input. Bytes that were read before `again` was set are dropped.
-    fn line(&self, again: &AtomicBool) -> std::io::Result<Option<Passphrase>> {
+    /// Reads a line; `None` if the input ends before. Also returns whether the input has ended, as Ctrl-D makes it.
+    /// Bytes that were read before `again` was set are dropped.
+    fn line(&self, again: &AtomicBool) -> std::io::Result<(Option<Passphrase>, bool)> {
         let mut line = Secret::zeroed(LONGEST);
         let mut length = 0;
         loop {
@@ -95,10 +101,10 @@ impl Terminal {
                 length = 0;
             }
             if read == 0 {
-                return Ok((length > 0).then(|| Passphrase::new(&line[..length])));
+                return Ok(((length > 0).then(|| Passphrase::new(&line[..length])), true));
             }
             if byte == *b"\n" || length == LONGEST {
-                return Ok(Some(Passphrase::new(&line[..length])));
+                return Ok((Some(Passphrase::new(&line[..length])), false));
             }
             line[length] = byte[0];
             length += 1;

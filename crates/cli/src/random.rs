@@ -49,6 +49,11 @@ pub struct Random {
 }
 
 impl RandomArgs {
+    /// Whether the result in JSON leaves standard output to the bytes.
+    pub fn is_to_stdout(&self) -> bool {
+        self.output.place().is_none_or(|place| *place == Place::Stdout)
+    }
+
     pub fn plan(self) -> Result<Random, Failure> {
         let place = self.output.file(|| Ok(Place::Stdout))?;
         let form = match (self.hex, self.base64) {
@@ -64,7 +69,7 @@ impl Plan for Random {
     fn run(&self) -> Result<Exit, Failure> {
         let start = Instant::now();
         let to_stdout = self.place == Place::Stdout;
-        let mut report = Report::new("random", self.args.output.json, 1).aside(to_stdout);
+        let mut report = Report::new("random", self.args.output.json, 1).aside(self.args.is_to_stdout());
         let result = self.make();
         // If the bytes went to standard output, only failures are reported.
         if self.args.output.json || !to_stdout || result.is_err() {

@@ -407,6 +407,11 @@ fn in_file(path: &Path) -> Result<Vec<(String, Part)>, Failure> {
     let name = shown(path);
     let mut keys = Vec::new();
     let (text, about) = home::text(path)?;
+    if text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).all(|line| line.is_empty() || line[0] == b'#') {
+        let hint =
+            "a file of recipients has age recipients (age1…), one in a line, or public keys (PEM): deadpan keys export";
+        return Err(Failure::new(Exit::Data, format!("{name} names no recipient"), hint));
+    }
     let all = match ssh::take(&name, &text)? {
         None => home::keys_in(path, &text, &about)?,
         Some((found, rest)) => {

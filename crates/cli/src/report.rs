@@ -158,6 +158,44 @@ impl Report {
     }
 }
 
+/// How the failure of a whole command is reported: as text, or as a JSON object as the results are.
+#[derive(Clone, Debug, Default)]
+pub struct Whole {
+    /// The command's name in JSON; `None` for text.
+    json: Option<String>,
+    /// Whether JSON goes to standard error, because standard output carries data.
+    aside: bool,
+}
+
+impl Whole {
+    /// Reports a failure of `command` as JSON.
+    pub fn in_json(command: String, aside: bool) -> Self {
+        Self { json: Some(command), aside }
+    }
+
+    /// Reports the failure, and returns the exit code of the program.
+    pub fn end(&self, failure: &Failure) -> u8 {
+        let Some(command) = self.json.as_ref().filter(|_| !failure.quiet && !failure.told) else {
+            return failure.end();
+        };
+        let fields = json!({
+            "schema": 1,
+            "command": command,
+            "error": failure.message,
+            "hint": failure.hint,
+            "notes": failure.notes,
+            "exit": failure.exit as u8,
+        });
+        if self.aside {
+            say_json(&fields);
+        } else if let Err(unwritten) = print_json(&fields) {
+            failure.say();
+            return unwritten.end().max(failure.exit as u8);
+        }
+        failure.exit as u8
+    }
+}
+
 /// Returns the JSON object of a file that `list` or `inspect` cannot show.
 pub fn failed(command: &str, source: &Source, failure: &Failure) -> Value {
     let fields = json!({

@@ -206,8 +206,15 @@ impl Run<'_> {
             Ok(_) => self.tally.unchanged += 1,
             Err(_) => self.tally.failed += 1,
         }
+        // The summary counts what stays as it is. A rehearsal is there to show the recipients.
+        let is_told = match &result {
+            Ok(outcome) => outcome.changed || self.args.json || self.args.dry_run || !self.args.recursive,
+            Err(_) => true,
+        };
         let done = result.map(|outcome| self.done(outcome));
-        report.add(&Source::File(path.to_owned()), start, &done);
+        if is_told {
+            report.add(&Source::File(path.to_owned()), start, &done);
+        }
     }
 
     fn done(&mut self, outcome: Outcome) -> Done {

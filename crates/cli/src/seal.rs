@@ -88,6 +88,11 @@ pub struct Seal {
 }
 
 impl SealArgs {
+    /// Whether results in JSON leave standard output to the data.
+    pub fn is_to_stdout(&self) -> bool {
+        Source::reads_stdin(&self.files) || self.output.is_stdout()
+    }
+
     pub fn plan(mut self) -> Result<Seal, Failure> {
         self.to.imply_passphrase(self.remove_source);
         self.to.check()?;
@@ -200,8 +205,7 @@ impl Plan for Seal {
         }
         args.output.hold(&self.sources);
         args.output.check_room(self.sources.len())?;
-        let to_stdout = self.sources.contains(&Source::Stdin) || args.output.is_stdout();
-        let mut report = Report::new("seal", args.output.json, self.sources.len()).aside(to_stdout);
+        let mut report = Report::new("seal", args.output.json, self.sources.len()).aside(args.is_to_stdout());
         let named = args.to.find(&Home::find()?)?;
         let claims = Claims::of(&self.sources);
         let mut job: Option<SealJob<'_>> = None;

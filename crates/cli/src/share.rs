@@ -23,6 +23,11 @@ enum Command {
 }
 
 impl ShareArgs {
+    /// Whether results in JSON leave standard output to the data.
+    pub fn is_to_stdout(&self) -> bool {
+        if let Command::Open(args) = &self.command { args.is_to_stdout() } else { false }
+    }
+
     pub fn plan(self) -> Result<Box<dyn Plan>, Failure> {
         Ok(match self.command {
             Command::Open(args) => Box::new(args.plan()?),

@@ -71,6 +71,11 @@ pub struct Sign {
 }
 
 impl SignArgs {
+    /// Whether results in JSON leave standard output to the signature.
+    pub fn is_to_stdout(&self) -> bool {
+        Source::reads_stdin(&self.files) || self.output.is_stdout()
+    }
+
     pub fn plan(self) -> Result<Sign, Failure> {
         let sources = Source::all(self.files.clone())?;
         self.source.leave_stdin_to(&sources)?;
@@ -89,8 +94,7 @@ impl Plan for Sign {
         let args = &self.args;
         args.output.hold(&self.sources);
         args.output.check_room(self.sources.len())?;
-        let to_stdout = self.sources.contains(&Source::Stdin) || args.output.is_stdout();
-        let mut report = Report::new("sign", args.output.json, self.sources.len()).aside(to_stdout);
+        let mut report = Report::new("sign", args.output.json, self.sources.len()).aside(args.is_to_stdout());
         let passphrases = Passphrases::new(&args.source);
         let claims = Claims::of(&self.sources);
         let (mut signer, mut has_no_key) = (None, false);

@@ -26,5 +26,5 @@ pub use place::Place;
 pub use run::{Outcome, Pair, Run};
 pub use shard::Shard;
 pub use source::{About, Spot};
-pub use state::{Progress, States};
+pub use state::{Cleaned, Progress, States};
 pub use tree::{Tree, TreeFile};

@@ -32,6 +32,15 @@ pub struct States {
     pub long: Vec<Progress>,
 }
 
+/// What became of the unfinished uploads of a job that was given up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cleaned {
+    /// The uploads that were ended.
+    pub ended: u64,
+    /// The uploads whose parts stay in the store, because their state belongs to another key.
+    pub left: u64,
+}
+
 impl Job {
     /// Returns the job whose state lies in a folder: `_deadpan/JOB/`.
     #[must_use]
@@ -127,17 +136,19 @@ impl Job {
         Ok(false)
     }
 
-    /// Ends all uploads of the job, and removes its state. Results stay. Returns the number of uploads whose parts stay
-    /// in the store, because their state belongs to another key.
+    /// Ends all uploads of the job, and removes its state. Results stay. Returns what became of the uploads.
     ///
     /// # Errors
     /// If the store does not allow it.
-    pub fn clean(&self) -> Result<u64, Error> {
-        let mut left = 0;
+    pub fn clean(&self) -> Result<Cleaned, Error> {
+        let mut cleaned = Cleaned::default();
         for place in self.manifests()? {
-            left += u64::from(!abandon(self, &place, |_| true)?);
+            match abandon(self, &place, |_| true)? {
+                true => cleaned.ended += 1,
+                false => cleaned.left += 1,
+            }
             self.store.remove(&place)?;
         }
-        Ok(self.store.remove(&self.at("job")?).map(|()| left)?)
+        Ok(self.store.remove(&self.at("job")?).map(|()| cleaned)?)
     }
 }

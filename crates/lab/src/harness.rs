@@ -69,6 +69,7 @@ pub use args::{
     CalibrateArgs, Command, CompareArgs, ForeignArgs, SelftestArgs, SpeedArgs, TableArgs, TimingArgs, WorkerArgs,
 };
 pub use caller::Caller;
+pub use output::be_quiet;
 
 /// The program that runs the lab, and the targets and workloads that it can measure.
 #[derive(Clone, Copy)]

@@ -12,6 +12,11 @@ _deadpan() {
     case $kind in
         nothing) compopt +o default 2> /dev/null ;;
         files) ((names)) && compopt -o filenames 2> /dev/null && while IFS= read -r offer; do COMPREPLY+=("$offer"); done < <(compgen -f -- "$replaced") ;;
+        sealed)
+            while IFS= read -r offer; do COMPREPLY+=("$offer"); done < <(compgen -f -X '!*.dpn' -- "$replaced"; compgen -f -X '!*.age' -- "$replaced")
+            # Without sealed files, bash offers all files by itself.
+            ((${#COMPREPLY[@]})) && compopt -o filenames 2> /dev/null && while IFS= read -r offer; do COMPREPLY+=("$offer"); done < <(compgen -d -- "$replaced")
+            ;;
         folders) compopt -o filenames 2> /dev/null && while IFS= read -r offer; do COMPREPLY+=("$offer"); done < <(compgen -d -- "$replaced") ;;
     esac
 }

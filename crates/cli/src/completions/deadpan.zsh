@@ -13,6 +13,7 @@ _deadpan() {
     (( $#offers )) && _describe -t values 'deadpan' offers && found=0
     case $kind in
         files) _files && found=0 ;;
+        sealed) _files -g '*.(dpn|age) *(-/)' && found=0 ;;
         folders) _files -/ && found=0 ;;
     esac
     return found

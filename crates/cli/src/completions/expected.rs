@@ -8,10 +8,22 @@ pub enum Names {
     None,
     /// The user's own keys.
     Own,
+    /// The user's own keys that open files.
+    Opening,
+    /// The user's own keys that sign.
+    Signing,
     /// Keys of others.
     Contacts,
     /// Own keys and contacts.
     Keys,
+    /// Own keys and contacts that files can be sealed to.
+    Recipients,
+    /// Own keys and contacts whose signatures can be checked.
+    Signers,
+    /// Functions whose time the lab measures.
+    Timed,
+    /// Functions whose speed the lab measures.
+    Fast,
     /// Pages of the manual.
     Pages,
 }
@@ -21,6 +33,8 @@ pub enum Names {
 pub enum Files {
     None,
     Any,
+    /// Sealed files, and others where there are none.
+    Sealed,
     Folders,
 }
 
@@ -30,6 +44,7 @@ impl Files {
         match self {
             Self::None => "nothing",
             Self::Any => "files",
+            Self::Sealed => "sealed",
             Self::Folders => "folders",
         }
     }
@@ -64,7 +79,8 @@ impl<'a> Expected<'a> {
             } else if word == "--" {
                 only_values = true;
             } else {
-                option = expected.option(word).filter(|(_, value)| value.is_none()).map(|(option, _)| option);
+                let open = |(option, value): &(&Arg, Option<&str>)| value.is_none() && !option.is_require_equals_set();
+                option = expected.option(word).filter(open).map(|(option, _)| option);
             }
         }
         if let Some(option) = option {
@@ -117,12 +133,23 @@ impl<'a> Expected<'a> {
         let values = argument.get_possible_values();
         let shown = values.iter().filter(|value| !value.is_hide_set());
         self.words.extend(shown.map(|value| (value.get_name().to_owned(), about(value.get_help()))));
-        (self.names, self.files) = match (self.command.get_name(), argument.get_id().as_str()) {
-            (_, "recipients") | ("export", "name") => (Names::Keys, Files::Any),
-            (_, "identities") | ("protect" | "unprotect", "key") => (Names::Own, Files::Any),
+        let command = self.command.get_name();
+        if (command, argument.get_id().as_str()) == ("rewrap", "remove") {
+            self.words.push(("passphrase".to_owned(), "the passphrase".to_owned()));
+        }
+        (self.names, self.files) = match (command, argument.get_id().as_str()) {
+            (_, "recipients") | ("rewrap", "remove" | "to") => (Names::Recipients, Files::Any),
+            ("export", "name") => (Names::Keys, Files::Any),
+            (_, "identities") => (Names::Opening, Files::Any),
+            ("protect" | "unprotect", "key") => (Names::Own, Files::Any),
             ("add", "key") => (Names::None, Files::Any),
+            ("seal", "sign") | ("sign", "key") => (Names::Signing, Files::Any),
+            (_, "require_signature") | ("verify", "by") => (Names::Signers, Files::Any),
+            ("timing" | "trace", "target") => (Names::Timed, Files::None),
+            ("speed", "target") => (Names::Fast, Files::None),
+            ("open" | "inspect", "file" | "files") | ("rewrap", "files") => (Names::None, Files::Sealed),
             ("remove", "name") => (Names::Contacts, Files::None),
-            ("default", "name") => (Names::Own, Files::None),
+            ("default", "name") => (Names::Opening, Files::None),
             ("man", "command") => (Names::Pages, Files::None),
             // `--only` names a path inside of the sealed folder.
             (_, "only") => (Names::None, Files::None),
@@ -190,15 +217,29 @@ mod tests {
             ("keys remove ", Files::None, Names::Contacts, ""),
             ("keys add ", Files::None, Names::None, ""),
             ("keys add bob ", Files::Any, Names::None, ""),
-            ("keys default ", Files::None, Names::Own, ""),
+            ("keys default ", Files::None, Names::Opening, ""),
             ("keys protect ", Files::Any, Names::Own, ""),
             ("seal ", Files::Any, Names::None, ""),
             ("seal a b ", Files::Any, Names::None, ""),
-            ("seal -r ", Files::Any, Names::Keys, ""),
-            ("seal --recipient ", Files::Any, Names::Keys, ""),
-            ("seal --recipient=", Files::Any, Names::Keys, ""),
-            ("seal -ral", Files::Any, Names::Keys, ""),
-            ("seal -pr ", Files::Any, Names::Keys, ""),
+            ("seal -r ", Files::Any, Names::Recipients, ""),
+            ("seal --recipient ", Files::Any, Names::Recipients, ""),
+            ("seal --recipient=", Files::Any, Names::Recipients, ""),
+            ("seal -ral", Files::Any, Names::Recipients, ""),
+            ("seal -pr ", Files::Any, Names::Recipients, ""),
+            ("seal --sign=", Files::Any, Names::Signing, ""),
+            ("sign -k ", Files::Any, Names::Signing, ""),
+            ("open --require-signature=", Files::Any, Names::Signers, ""),
+            ("open --require-signature ", Files::Sealed, Names::None, ""),
+            ("verify --by ", Files::Any, Names::Signers, ""),
+            ("rewrap --remove ", Files::Any, Names::Recipients, "passphrase"),
+            ("rewrap --to ", Files::Any, Names::Recipients, ""),
+            ("rewrap ", Files::Sealed, Names::None, ""),
+            ("open ", Files::Sealed, Names::None, ""),
+            ("open a.dpn ", Files::Sealed, Names::None, ""),
+            ("inspect ", Files::Sealed, Names::None, ""),
+            ("share open ", Files::Sealed, Names::None, ""),
+            ("lab timing -t ", Files::None, Names::Timed, ""),
+            ("lab speed --target ", Files::None, Names::Fast, ""),
             ("seal -r alice ", Files::Any, Names::None, ""),
             ("seal -p ", Files::Any, Names::None, ""),
             ("seal --mode ", Files::None, Names::None, "ecc pqc hybrid"),
@@ -207,7 +248,7 @@ mod tests {
             ("seal -- --remo", Files::Any, Names::None, ""),
             ("seal -o ", Files::Any, Names::None, ""),
             ("seal -R ", Files::Any, Names::None, ""),
-            ("open -i ", Files::Any, Names::Own, ""),
+            ("open -i ", Files::Any, Names::Opening, ""),
             ("open --only ", Files::None, Names::None, ""),
             ("man -o ", Files::Folders, Names::None, ""),
             ("man ", Files::None, Names::Pages, ""),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use crate::console::say;
+use crate::console::complain;
 use crate::shown::shown;
 use deadpan_disk::About;
 
@@ -49,7 +49,7 @@ fn check(path: &Path, about: &About, wanted: u32) {
 pub fn warn(message: &str, hint: &str) {
     static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     if SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(message.to_owned()) {
-        say(&format!("warning: {message}"));
-        say(&format!("hint: {hint}"));
+        complain(&format!("warning: {message}"));
+        complain(&format!("hint: {hint}"));
     }
 }

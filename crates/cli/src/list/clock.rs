@@ -1,6 +1,8 @@
-//! Times as they are shown, in UTC.
+//! Times as they are shown: in UTC, or in the zone of this machine.
 
 use std::fmt;
+
+use chrono::{Offset, TimeZone};
 
 use deadpan_pack::Time;
 
@@ -17,6 +19,22 @@ impl Clock {
     pub fn of(time: Time) -> Self {
         let (year, month, day) = date(time.seconds.div_euclid(86_400));
         Self { year, month, day, second: time.seconds.rem_euclid(86_400) as u32, nanosecond: time.nanoseconds }
+    }
+
+    /// The time in the zone of this machine: `2001-02-03 05:05:06 +0100`.
+    pub fn local(time: Time) -> impl fmt::Display {
+        Self::within(&chrono::Local, time)
+    }
+
+    /// The time in a zone. Years that the zone does not know are in UTC.
+    fn within(zone: &impl TimeZone, time: Time) -> impl fmt::Display {
+        let known = zone.timestamp_opt(time.seconds, 0).single();
+        let east = known.map_or(0, |known| known.offset().fix().local_minus_utc());
+        fmt::from_fn(move |f| {
+            let clock = Self::of(Time { seconds: time.seconds.saturating_add(east.into()), ..time });
+            let (sign, minutes) = (if east < 0 { '-' } else { '+' }, east.unsigned_abs() / 60);
+            write!(f, "{clock} {sign}{:02}{:02}", minutes / 60, minutes % 60)
+        })
     }
 
     /// `2001-02-03T04:05:06.000000007Z`.
@@ -93,6 +111,20 @@ mod tests {
         }
         assert!(shown(i64::MIN, 0).0.starts_with("-29227702"), "no overflow");
         assert!(shown(i64::MAX, 0).0.starts_with("29227702"), "no overflow");
+    }
+
+    #[test]
+    fn a_time_in_a_zone_has_its_distance_from_utc() {
+        let east = |seconds| chrono::FixedOffset::east_opt(seconds).unwrap();
+        for (seconds, zone, shown) in [
+            (981_173_106, east(3600), "2001-02-03 05:05:06 +0100"),
+            (0, east(-12_600), "1969-12-31 20:30:00 -0330"),
+            (-1, east(0), "1969-12-31 23:59:59 +0000"),
+        ] {
+            assert_eq!(Clock::within(&zone, Time { seconds, nanoseconds: 0 }).to_string(), shown);
+        }
+        let far = Clock::local(Time { seconds: i64::MAX, nanoseconds: 0 }).to_string();
+        assert!(far.ends_with(" +0000"), "{far}");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 
 use serde_json::{Map, Value, json};
 
-use super::row::Row;
+use super::row::{Row, Times};
 use super::tree::{Drawing, Shape, Tree};
 use crate::console::say;
 use crate::failure::{Exit, Failure};
@@ -44,6 +44,7 @@ impl From<Failure> for Ended {
 /// error.
 pub struct Listing<'a> {
     form: Form,
+    times: Times,
     file: &'a str,
     /// The fields of a JSON object that name the file.
     fields: Map<String, Value>,
@@ -69,11 +70,18 @@ struct Totals {
 }
 
 impl<'a> Listing<'a> {
-    pub fn new(form: Form, file: &'a str, source: &Source) -> Self {
+    pub fn new(form: Form, exact: bool, file: &'a str, source: &Source) -> Self {
+        // People have local time in mind, and scripts compare.
+        let times = match (exact, io::stdout().is_terminal()) {
+            (true, _) => Times::Exact,
+            (false, true) => Times::Local,
+            (false, false) => Times::Utc,
+        };
         let fields = with_file(source);
         let quoted = json_text(&Value::Object(fields.clone())).trim_matches(['{', '}']).to_owned();
         let (text, path, target) = (String::with_capacity(2 * ENOUGH), Vec::new(), Vec::new());
-        Self { form, file, fields, quoted, text, tree: Tree::new(), path, target, root: 0, totals: Totals::default() }
+        let (tree, totals) = (Tree::new(), Totals::default());
+        Self { form, times, file, fields, quoted, text, tree, path, target, root: 0, totals }
     }
 
     pub fn file(&self) -> &'a str {
@@ -146,7 +154,7 @@ impl<'a> Listing<'a> {
             }
         }
         match self.form {
-            Form::Text => row.text(&mut self.text),
+            Form::Text => row.text(&mut self.text, self.times),
             Form::Json => row.json(&mut self.text, &self.quoted),
             Form::Tree => self.tree.add(row, &mut self.text),
         }

@@ -9,6 +9,28 @@ use crate::names::json_text;
 use crate::shown;
 use deadpan_pack::{Entry, Kind, Time};
 
+/// How the times of a listing are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Times {
+    /// To the second, in UTC.
+    Utc,
+    /// To the second, in the zone of this machine, with its distance from UTC.
+    Local,
+    /// To the nanosecond, in UTC.
+    Exact,
+}
+
+impl Times {
+    /// Returns the number of columns of a time.
+    fn width(self) -> usize {
+        match self {
+            Self::Utc => 19,
+            Self::Local => 25,
+            Self::Exact => 30,
+        }
+    }
+}
+
 /// The facts about an entry, or about a sealed file, some of which may be unknown.
 pub struct Row<'a> {
     /// The path with the root's name; `None` for a stream without a name.
@@ -25,12 +47,14 @@ pub struct Row<'a> {
 
 impl Row<'_> {
     /// Appends a line like that of `ls -l`.
-    pub fn text(&self, text: &mut String) {
+    pub fn text(&self, text: &mut String, times: Times) {
         self.permissions(text);
         let _ = write!(text, " {:>12} ", self.size);
-        let _ = match self.modified {
-            Some(time) => write!(text, "{} ", Clock::of(time)),
-            None => write!(text, "{:19} ", "-"),
+        let _ = match (self.modified, times) {
+            (Some(time), Times::Utc) => write!(text, "{} ", Clock::of(time)),
+            (Some(time), Times::Local) => write!(text, "{} ", Clock::local(time)),
+            (Some(time), Times::Exact) => write!(text, "{} ", Clock::of(time).exact()),
+            (None, _) => write!(text, "{:width$} ", "-", width = times.width()),
         };
         match self.path {
             Some(path) => name(text, path),
@@ -44,13 +68,13 @@ impl Row<'_> {
     }
 
     fn permissions(&self, text: &mut String) {
+        let Some(mode) = self.mode else { return text.push_str("(no mode) ") };
         text.push(match self.kind {
             Kind::Folder => 'd',
             Kind::SymbolicLink => 'l',
             Kind::HardLink => 'h',
             _ => '-',
         });
-        let Some(mode) = self.mode else { return text.push_str("?????????") };
         // For each group of three bits: its shift, the fourth bit, and the letters for that bit with and without x.
         for (shift, special, letters) in [(6, 0o4000, ['s', 'S']), (3, 0o2000, ['s', 'S']), (0, 0o1000, ['t', 'T'])] {
             let bit = |bit: u32| mode >> shift & bit != 0;
@@ -150,6 +174,20 @@ pub fn link(text: &mut String, kind: Kind, target: Option<&[u8]>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_time_that_is_not_known_takes_as_many_columns_as_others() {
+        for times in [Times::Utc, Times::Local, Times::Exact] {
+            let line = |modified| {
+                let row =
+                    Row { path: None, kind: Kind::File, size: 0, mode: None, modified, target: None, entry: None };
+                let mut text = String::new();
+                row.text(&mut text, times);
+                text.find("(no name)").unwrap()
+            };
+            assert_eq!(line(None), line(Some(Time { seconds: 981_173_106, nanoseconds: 7 })), "{times:?}");
+        }
+    }
 
     #[test]
     fn permissions_as_ls_has_them() {

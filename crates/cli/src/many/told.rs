@@ -149,6 +149,7 @@ impl<'a> Told<'a> {
     pub fn end_early(self, job: Option<&Job>, is_new: bool, mut failure: Failure) -> Failure {
         let worst = self.report.lock().unwrap_or_else(PoisonError::into_inner).worst();
         failure.exit = failure.exit.max(worst);
+        failure.told = self.json;
         if self.json || self.tally().made > 0 {
             self.finish(job, 1, is_new, &[], Some(&failure));
         }

@@ -61,6 +61,11 @@ pub struct RevealArgs {
 pub struct Reveal(RevealArgs);
 
 impl RevealArgs {
+    /// Whether results in JSON leave standard output to the data.
+    pub fn is_to_stdout(&self) -> bool {
+        self.how.is_to_stdout()
+    }
+
     pub fn plan(self) -> Result<Reveal, Failure> {
         Ok(Reveal(self))
     }

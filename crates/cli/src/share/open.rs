@@ -68,6 +68,12 @@ pub struct Open {
 }
 
 impl OpenArgs {
+    /// Whether the result in JSON leaves standard output to the share.
+    pub fn is_to_stdout(&self) -> bool {
+        let reads_stdin = Source::reads_stdin(self.file.as_slice());
+        self.output.is_stdout() || self.output.place().is_none() && reads_stdin
+    }
+
     pub fn plan(self) -> Result<Open, Failure> {
         let sources = Source::all(self.file.clone().into_iter().collect())?;
         self.source.leave_stdin_to(&sources)?;
@@ -79,8 +85,7 @@ impl OpenArgs {
 impl Plan for Open {
     fn run(&self) -> Result<Exit, Failure> {
         let output = &self.args.output;
-        let to_stdout = output.is_stdout() || output.place().is_none() && self.source == Source::Stdin;
-        let mut report = Report::new("share open", output.json, 1).aside(to_stdout);
+        let mut report = Report::new("share open", output.json, 1).aside(self.args.is_to_stdout());
         let start = Instant::now();
         report.add(&self.source, start, &self.open());
         Ok(report.exit())

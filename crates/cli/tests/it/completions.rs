@@ -4,7 +4,7 @@ use crate::sandbox::session::Session;
 use crate::sandbox::{Sandbox, skip};
 
 /// The text typed before the Tab key, and the expected line.
-const CASES: [(&str, &str); 23] = [
+const CASES: [(&str, &str); 36] = [
     ("deadpan see", "deadpan see"),
     ("deadpan sea", "deadpan seal"),
     ("deadpan keys rem", "deadpan keys remove"),
@@ -31,6 +31,21 @@ const CASES: [(&str, &str); 23] = [
     ("deadpan open -i ali", "deadpan open -i ali"),
     ("deadpan keys export hyb", "deadpan keys export hybrid"),
     ("deadpan keys remove li", "deadpan keys remove li"),
+    // Keys that sign are no recipients, and those that seal do not sign.
+    ("deadpan seal -r sig", "deadpan seal -r sig"),
+    ("deadpan seal -r sus", "deadpan seal -r sus"),
+    ("deadpan seal --sign=sig", "deadpan seal --sign=sign"),
+    ("deadpan seal --sign=hyb", "deadpan seal --sign=hyb"),
+    ("deadpan open --require-signature=sus", "deadpan open --require-signature=susan"),
+    ("deadpan open --require-signature=ali", "deadpan open --require-signature=ali"),
+    ("deadpan verify --by sus", "deadpan verify --by susan"),
+    ("deadpan rewrap --remove ali", "deadpan rewrap --remove alice"),
+    ("deadpan rewrap --remove passp", "deadpan rewrap --remove passphrase"),
+    ("deadpan lab timing -t ct.eq.u3", "deadpan lab timing -t ct.eq.u32"),
+    // Sealed files come first, and other files where there are none.
+    ("deadpan open repo", "deadpan open report.dpn"),
+    ("deadpan open ~/repo", "deadpan open FOLDER/report.dpn"),
+    ("deadpan open li", "deadpan open list.txt"),
 ];
 
 fn complete(shell: &[&str], setup: &str) {
@@ -41,7 +56,9 @@ fn complete(shell: &[&str], setup: &str) {
     sandbox
         .shell(
             "touch 'letter one.txt' list.txt; mkdir dir; deadpan keys export > key.pub; \
-             for name in alice alfred@example.org; do deadpan keys add $name key.pub; done",
+             for name in alice alfred@example.org; do deadpan keys add $name key.pub; done; \
+             touch report.txt report.dpn; deadpan keygen --sign --no-passphrase; \
+             deadpan keys export sign > sign.pub; deadpan keys add susan sign.pub; rm sign.pub",
         )
         .expect(0, "added alice");
     sandbox.shell(&format!("deadpan completions {} > script", shell[0])).expect(0, "");

@@ -62,10 +62,18 @@ fn a_tree_goes_to_a_store_and_back_and_again_in(server: &Server) {
     // Other commands take prefixes too.
     let inspected = server.run(&sandbox, &["inspect", "s3://bucket/tree/"]).expect(0, "");
     assert_eq!(String::from_utf8_lossy(inspected.stdout()).matches("sealed by Deadpan").count(), 6);
-    server.run(&sandbox, &["open", "--verify", "s3://bucket/tree/"]).expect(0, "tree/long.dpn (whole and unchanged)");
+    let whole = server.run(&sandbox, &["open", "--verify", "s3://bucket/tree/"]);
+    let whole = whole.expect(0, "tree/long.dpn (whole and unchanged)");
+    let summary = "\nopen: 6 of 6 objects are whole and unchanged, 0 failed\n";
+    assert!(whole.stderr().ends_with(summary), "{}", whole.stderr());
+    let json = server.run(&sandbox, &["open", "--verify", "--json", "s3://bucket/tree/"]).expect(0, "");
+    let last = String::from_utf8_lossy(json.stdout()).lines().last().unwrap().to_owned();
+    assert_eq!(last, r#"{"command":"open","schema":1,"summary":{"failed":0,"whole":6}}"#);
     sandbox.run(&["keygen", "--no-passphrase", "--mode", "ecc", "-o", "bob.key"]).expect(0, "");
     server.run(&sandbox, &["rewrap", "--recursive", "-r", "bob.pub", "s3://bucket/tree/"]).expect(0, "6 changed");
-    server.run(&sandbox, &["open", "-i", "bob.key", "--verify", "s3://bucket/tree/"]).expect(0, "");
+    let again = server.run(&sandbox, &["rewrap", "--recursive", "-r", "bob.pub", "s3://bucket/tree/"]);
+    assert_eq!(again.expect(0, "").stderr(), "rewrap: 0 changed, 6 unchanged, 0 failed\n");
+    server.run(&sandbox, &["open", "-i", "bob.key", "--verify", "s3://bucket/tree/"]).expect(0, "6 of 6 objects");
     assert!(left.len() == 2 && left.iter().all(|key| key.ends_with("/job")), "{left:?}");
     assert_eq!(server.uploads(), 0);
     server.run(&sandbox, &["cluster", "clean", "s3://bucket"]).expect(0, "");
@@ -223,7 +231,13 @@ fn a_job_that_is_given_up_leaves_nothing() {
     let args = ["seal", "--each", "tree", "--to", "s3://bucket/x/", "--job-key", "job.key", "--shard", "0/2"];
     server.run(&sandbox, &args).expect(0, "1 with parts that others have to make");
     assert_eq!(server.uploads(), 1);
-    server.run(&sandbox, &["cluster", "clean", "s3://bucket", "--job-key", "job.key"]).expect(0, "");
+    let cleaned = server.run(&sandbox, &["cluster", "clean", "s3://bucket", "--job-key", "job.key"]).expect(0, "");
+    let cleaned = String::from_utf8_lossy(cleaned.stdout()).into_owned();
+    let told = "the state of the job was removed, and 1 unfinished upload was ended; results stay";
+    assert!(cleaned.contains(told), "{cleaned}");
+    let nothing = server.run(&sandbox, &["cluster", "clean", "s3://bucket", "--job-key", "job.key"]).expect(0, "");
+    let nothing = String::from_utf8_lossy(nothing.stdout()).into_owned();
+    assert!(nothing.contains("no job has left anything here"), "{nothing}");
     assert_eq!(server.uploads(), 0);
     assert!(!server.keys().iter().any(|key| key.starts_with("_deadpan/") || key.contains("long")));
 }

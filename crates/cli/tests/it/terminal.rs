@@ -343,6 +343,49 @@ fn armor_and_typed_text_have_no_bar_between_them() {
     assert!(shown.contains("-----END DEADPAN") && !shown.contains("B/s"), "{shown}");
 }
 
+/// Ctrl-D at a question once left half a line, and the error said that nothing was typed.
+#[test]
+fn ctrl_d_at_the_prompt_is_no_passphrase() {
+    let sandbox = Sandbox::with_key("ecc");
+    sandbox.write("a.txt", "straight face");
+    sandbox.shell("echo secret > pass; deadpan seal --passphrase-file pass -o p.dpn a.txt").expect(0, "");
+    for (args, question) in [
+        (&["seal", "-p", "a.txt"][..], "new passphrase for the sealed file: "),
+        (&["open", "-o", "-", "p.dpn"], "passphrase for p.dpn: "),
+        (&["keys", "protect", "ecc"], "new passphrase for the key"),
+    ] {
+        let mut session = Session::start(&sandbox, args);
+        session.expect(question).expect_echo(false).control(b'D');
+        session.expect("\r\nerror: no passphrase was given\r\nhint: type it, then Enter").expect_echo(true);
+        session.end(3);
+    }
+    assert_eq!(sandbox.names(), ["a.txt", "p.dpn", "pass"]);
+}
+
+#[test]
+fn a_listing_has_local_times_with_their_zone() {
+    let sandbox = Sandbox::new();
+    sandbox.shell("mkdir p && touch -d 2001-02-03T04:05:06Z p && tar cf p.tar p").expect(0, "");
+    let listed = |zone: &str| Session::of(&sandbox, "env", &[zone, "deadpan", "list", "p.tar"]).end(0);
+    for (zone, time) in [
+        ("TZ=XYZ-1", "2001-02-03 05:05:06 +0100 p/"),
+        ("TZ=XYZ3:30", "2001-02-03 00:35:06 -0330 p/"),
+        ("TZ=UTC0", "2001-02-03 04:05:06 +0000 p/"),
+    ] {
+        let shown = listed(zone);
+        assert!(shown.contains(time), "{zone}: {shown}");
+    }
+}
+
+#[test]
+fn quiet_shows_no_line_on_a_terminal() {
+    let sandbox = Sandbox::with_key("ecc");
+    sandbox.write("a.txt", "straight face");
+    assert_eq!(Session::start(&sandbox, &["-q", "seal", "a.txt"]).end(0), "");
+    assert_eq!(Session::start(&sandbox, &["open", "-q", "-f", "a.txt.dpn"]).end(0), "");
+    assert!(Session::start(&sandbox, &["-q", "open", "a.txt.dpn"]).end(2).contains("error: a.txt exists already"));
+}
+
 /// The message once said that no key fits, and listed the keys that were tried.
 #[test]
 fn an_empty_answer_of_open_is_said_to_be_no_passphrase() {

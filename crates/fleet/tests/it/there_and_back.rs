@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use deadpan_fleet::{
-    About, Act, Divided, Error, Filter, Foreign, Job, JobKey, Landing, Outcome, Pair, Place, Results, Run, Shard, Spot,
-    Tree, TreeFile,
+    About, Act, Cleaned, Divided, Error, Filter, Foreign, Job, JobKey, Landing, Outcome, Pair, Place, Results, Run,
+    Shard, Spot, Tree, TreeFile,
 };
 use deadpan_remote::{Address, Canceller, Object, Store};
 use deadpan_seal::{Header, Identity, Kem, Metadata, PrivateKey, Recipient, Sealing, Work};
@@ -318,7 +318,7 @@ fn state_of_another_key_is_left_alone_and_can_be_removed() {
     assert_eq!(names(&stranger.run(&seal, &from, &to, |_| ())), [("long", "Made(41943040)")]);
     assert_eq!(job.states().unwrap().long.len(), 1);
     assert!(job.is_of_others().unwrap());
-    assert_eq!(job.clean().unwrap(), 1);
+    assert_eq!(job.clean().unwrap(), Cleaned { ended: 0, left: 1 });
     assert_eq!(stranger.keys("s3://b/"), ["to/long.dpn"]);
 }
 

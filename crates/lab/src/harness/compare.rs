@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::Suite;
 use super::args::CompareArgs;
-use super::output::{Fault, Run, note, quoted};
+use super::output::{Fault, Run, quoted, remark};
 use super::progress::{self, Progress};
 use super::show::Screen;
 use crate::clock;
@@ -36,7 +36,7 @@ pub(super) fn run(args: &CompareArgs, suite: &Suite) -> Result<ExitCode, Fault> 
         run_limit: (!limit.is_zero()).then_some(limit),
         ..Options::default()
     };
-    note(&plan(args, options.margin));
+    remark(&plan(args, options.margin));
     let mut progress = Progress::new(rounds(args));
     let begin = Instant::now();
     let compared = program::compare(&a, &b, yardstick.as_ref(), &options, &mut progress);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::Suite;
 use super::args::ForeignArgs;
 use super::caller::Caller;
-use super::output::{Fault, Run, note, quoted};
+use super::output::{Fault, Run, note, quoted, remark};
 use super::show::Screen;
 use crate::clock::{self, Clock};
 use crate::foreign::{self, Abi, Error, ForeignClass, Worker};
@@ -189,7 +189,7 @@ fn library(args: &ForeignArgs, path: &std::path::Path) -> Result<(Vec<Target>, A
     if let Some(notes) = notes
         && let Some(why) = foreign::try_out(path, &abi, &mut target, notes)?
     {
-        note(&format!("note: accesses beyond the parts of --abi were not looked for: {why}"));
+        remark(&format!("note: accesses beyond the parts of --abi were not looked for: {why}"));
     }
     Ok((vec![target], Advice::new(&abi, &classes)))
 }

@@ -2,6 +2,7 @@
 
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use super::Suite;
@@ -48,7 +49,8 @@ impl Run {
             }
             if let Some(path) = &output.markdown {
                 let (folder, file) = page(path);
-                crate::report::markdown_as(&self.record, &[], folder, file, crate::report::Detail::Full)?;
+                crate::report::markdown_as(&self.record, &[], folder, file, crate::report::Detail::Full)
+                    .map_err(page_failed)?;
             }
         }
         Ok(())
@@ -141,6 +143,26 @@ pub(super) fn unwritable(error: &std::io::Error) -> ! {
     cleanup::exit(2)
 }
 
+/// Whether the user asked for errors alone.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Leaves out progress and notes from now on. Errors and results stay.
+pub fn be_quiet() {
+    QUIET.store(true, Ordering::Relaxed);
+}
+
+/// Whether progress and notes are left out.
+pub(super) fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
+}
+
+/// Writes a remark as [`note`] does, unless the user asked for errors alone.
+pub(super) fn remark(text: &str) {
+    if !is_quiet() {
+        note(text);
+    }
+}
+
 /// Writes a line to standard error, with control characters written out. An error of that is ignored.
 pub(super) fn note(text: &str) {
     let _ = print(Stream::Errors, format!("{}\n", visible_lines(text)).as_bytes());
@@ -187,6 +209,15 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), Fault> {
         return Ok(());
     }
     disk::write(path, bytes).map_err(|error| cannot_write(path, &error))
+}
+
+/// Returns the fault for a page that could not be written, with advice.
+#[cfg(feature = "report")]
+pub(super) fn page_failed(error: crate::report::Error) -> Fault {
+    match error {
+        crate::report::Error::Write { path, source } => cannot_write(&path, &source),
+        error => error.into(),
+    }
 }
 
 fn cannot_write(path: &Path, error: &std::io::Error) -> Fault {

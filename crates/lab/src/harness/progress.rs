@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::output::is_quiet;
 use crate::cleanup;
 use crate::visible::visible;
 use crate::watch::Watch;
@@ -52,7 +53,7 @@ impl Progress {
                 }
             });
         });
-        let target = if std::io::stderr().is_terminal() {
+        let target = if std::io::stderr().is_terminal() && !is_quiet() {
             ProgressDrawTarget::stderr_with_hz(4)
         } else {
             ProgressDrawTarget::hidden()

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::args::ReportArgs;
-use super::output::{Fault, apart, page, same_file, write};
+use super::output::{Fault, apart, page, page_failed, same_file, write};
 use crate::record::{Record, SCHEMA_VERSION, Timing, Verdict};
 use crate::report;
 
@@ -41,7 +41,7 @@ pub(super) fn run(args: &ReportArgs) -> Result<ExitCode, Fault> {
             "main" => report::Detail::Main,
             _ => report::Detail::Full,
         };
-        report::markdown_as(&record, &history, folder, name, detail)?;
+        report::markdown_as(&record, &history, folder, name, detail).map_err(page_failed)?;
     }
     Ok(ExitCode::SUCCESS)
 }
