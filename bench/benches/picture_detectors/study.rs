@@ -9,7 +9,12 @@ use deadpan_picture::{Error, Pixels, analysis};
 /// The shares of the room that are filled, in percent.
 pub const SHARES: [u32; 4] = [1, 5, 20, 100];
 /// The detectors, in the order of the scores.
-pub const DETECTORS: [&str; 3] = ["chi-square", "RS", "sample pairs"];
+pub const DETECTORS: [&str; 5] = ["chi-square", "RS", "sample pairs", "HCF-COM", "HCF-COM of neighbors"];
+/// So many of them, the first ones, look for replaced low bits.
+pub const OF_REPLACEMENT: usize = 3;
+
+/// The scores of one picture, in the order of the detectors.
+type Scores = [f64; DETECTORS.len()];
 
 /// How data were put into a cover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,8 +39,8 @@ pub struct Outcome {
 #[derive(Default)]
 pub struct Study {
     kinds: Vec<&'static str>,
-    covers: Vec<[f64; 3]>,
-    treated: BTreeMap<Treatment, Vec<[f64; 3]>>,
+    covers: Vec<Scores>,
+    treated: BTreeMap<Treatment, Vec<Scores>>,
     /// The lowest peak signal-to-noise ratio of each treatment.
     pub psnr: BTreeMap<Treatment, f64>,
 }
@@ -80,18 +85,21 @@ impl Study {
         (Rate::of(&covers, threshold), threshold, median(&covers))
     }
 
-    fn select(&self, scores: &[[f64; 3]], detector: usize, kind: Option<&str>) -> Vec<f64> {
+    fn select(&self, scores: &[Scores], detector: usize, kind: Option<&str>) -> Vec<f64> {
         let counted = scores.iter().zip(&self.kinds).filter(|(_, this)| kind.is_none_or(|kind| kind == **this));
         counted.map(|(scores, _)| scores[detector]).collect()
     }
 }
 
-/// Returns the scores of the three detectors. Equal pairs of values give a low chi-square statistic, so its sign is
-/// turned. A picture in which a detector finds nothing to judge is not suspicious.
-fn scores(picture: &Pixels) -> [f64; 3] {
+/// Returns the scores of the detectors. Equal pairs of values give a low chi-square statistic, and a smooth histogram
+/// gives a low ratio of HCF-COM, so their signs are turned. A picture in which a detector finds nothing to judge is not
+/// suspicious.
+fn scores(picture: &Pixels) -> Scores {
     let findings = analysis::examine(picture);
-    let chi_square = findings.chi_square.ratio().map(|ratio| -ratio);
-    [chi_square, findings.rs, findings.sample_pairs].map(|score| score.unwrap_or(f64::NEG_INFINITY))
+    let turned = |score: Option<f64>| score.map(|score| -score);
+    let chi_square = turned(findings.chi_square.ratio());
+    let (hcf_com, adjacency) = (turned(findings.hcf_com), turned(findings.adjacency_hcf_com));
+    [chi_square, findings.rs, findings.sample_pairs, hcf_com, adjacency].map(|score| score.unwrap_or(f64::NEG_INFINITY))
 }
 
 fn median(scores: &[f64]) -> f64 {

@@ -1,9 +1,10 @@
-//! How a picture differs from its cover, and what three classical methods find in it.
+//! How a picture differs from its cover, and what five known methods find in it.
 //!
-//! The three methods look for *low-bit replacement*: a sample 2k becomes 2k + 1 or stays, and the other way around,
-//! but never becomes 2k − 1. Each of them measures this asymmetry. Templates change samples by ±1 instead, which has no
-//! such asymmetry. Trained classifiers find ±1 as well, so an estimate near 0 does not prove that a picture carries
-//! nothing.
+//! Three methods, chi-square, RS and sample pairs, look for *low-bit replacement*: a sample 2k becomes 2k + 1 or stays,
+//! and the other way around, but never becomes 2k − 1. Each of them measures this asymmetry. Templates change samples
+//! by ±1 instead, which has no such asymmetry. The other two methods, [`hcf_com`] and [`adjacency_hcf_com`], look for
+//! changes by ±1. Trained classifiers find more than these five, so a picture in which the methods find nothing may
+//! carry data.
 //!
 //! A *rate* is the share of the samples that carry a bit, from 0 to 1. Estimates are not clamped: in a picture that
 //! carries nothing, they are as often below 0 as above it. Each color has an estimate of its own, and the estimate of a
@@ -26,6 +27,7 @@
 mod chi_square;
 mod comparison;
 mod gamma;
+mod hcf_com;
 mod rs;
 mod sample_pairs;
 #[cfg(test)]
@@ -33,12 +35,13 @@ mod tests;
 
 pub use chi_square::{ChiSquare, chi_square, chi_square_curve};
 pub use comparison::{Comparison, clipped, compare, difference};
+pub use hcf_com::{adjacency_hcf_com, hcf_com};
 pub use rs::rs;
 pub use sample_pairs::sample_pairs;
 
 use crate::Pixels;
 
-/// What the three methods find in one picture.
+/// What the five methods find in one picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Findings {
     /// The chi-square attack on the whole picture.
@@ -47,12 +50,22 @@ pub struct Findings {
     pub rs: Option<f64>,
     /// The rate that sample pair analysis estimates. `None` if the picture is too small.
     pub sample_pairs: Option<f64>,
+    /// The ratio of the calibrated HCF-COM: lower after changes by ±1. `None` if the picture is too small.
+    pub hcf_com: Option<f64>,
+    /// The ratio of the calibrated adjacency HCF-COM: lower after changes by ±1. `None` if the picture is too small.
+    pub adjacency_hcf_com: Option<f64>,
 }
 
-/// Runs the three methods on a picture.
+/// Runs the five methods on a picture.
 #[must_use]
 pub fn examine(picture: &Pixels) -> Findings {
-    Findings { chi_square: chi_square(picture), rs: rs(picture), sample_pairs: sample_pairs(picture) }
+    Findings {
+        chi_square: chi_square(picture),
+        rs: rs(picture),
+        sample_pairs: sample_pairs(picture),
+        hcf_com: hcf_com(picture),
+        adjacency_hcf_com: adjacency_hcf_com(picture),
+    }
 }
 
 /// The samples of one color.

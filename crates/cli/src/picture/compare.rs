@@ -25,8 +25,10 @@ use deadpan_picture::{Compression, Format, Orientation, Pixels, write};
 const FOUND: f64 = 0.95;
 /// How many times brighter differences are drawn: differences of 1 to 3 become visible, and can be told apart.
 const GAIN: u8 = 48;
+/// What a method says of a picture with too few samples.
+const TOO_SMALL: &str = "the picture is too small";
 
-/// Compares a picture that carries data with its cover, and shows what three known methods find in it
+/// Compares a picture that carries data with its cover, and shows what five known methods find in it
 #[derive(Debug, clap::Args)]
 #[command(after_help = help!(
     "deadpan picture compare beach.jpg beach-out.png    how much was changed, and what shows",
@@ -93,7 +95,9 @@ impl CompareArgs {
             changed       {} of the samples, {} of the pixels; by {} at most\n\
             What methods that look for replaced low bits say, with what they say of the cover in brackets:\n  \
             chi-square    {} ({})\n  RS            {} ({})\n  sample pairs  {} ({})\n\
-            Trained detectors find more than these three methods.\n",
+            What methods that look for changes by 1 say: about 1 for most covers, and less after changes:\n  \
+            HCF-COM       {} ({})\n  of neighbors  {} ({})\n\
+            Trained detectors find more than these five methods.\n",
             shown(&self.result),
             shown(&self.cover),
             percent(compared.changed()),
@@ -105,6 +109,10 @@ impl CompareArgs {
             estimate(before.rs),
             estimate(after.sample_pairs),
             estimate(before.sample_pairs),
+            ratio(after.hcf_com),
+            ratio(before.hcf_com),
+            ratio(after.adjacency_hcf_com),
+            ratio(before.adjacency_hcf_com),
         )
     }
 
@@ -114,6 +122,8 @@ impl CompareArgs {
                 "chi_square": found.chi_square.p,
                 "rs": found.rs,
                 "sample_pairs": found.sample_pairs,
+                "hcf_com": found.hcf_com,
+                "adjacency_hcf_com": found.adjacency_hcf_com,
             })
         };
         let fields = json!({
@@ -168,6 +178,10 @@ fn estimate(share: Option<f64>) -> String {
     match share {
         // Estimates are as often below 0 as above it in a picture that carries nothing, and above 1 in a full one.
         Some(share) => format!("estimates replaced bits in {} of the samples", percent(share.clamp(0.0, 1.0))),
-        None => "the picture is too small".to_owned(),
+        None => TOO_SMALL.to_owned(),
     }
+}
+
+fn ratio(ratio: Option<f64>) -> String {
+    ratio.map_or_else(|| TOO_SMALL.to_owned(), |ratio| format!("{ratio:.3}"))
 }

@@ -74,8 +74,8 @@ pub fn compare(cover: &Pixels, result: &Pixels) -> Result<Comparison, Error> {
 
 /// Returns the share of the samples that are 0 or 255.
 ///
-/// Such a sample can change in one direction only, as in low-bit replacement. So the three methods find what a template
-/// carries in white and in black areas.
+/// Such a sample can change in one direction only, as in low-bit replacement. So the methods that look for replacement
+/// find what a template carries in white and in black areas.
 #[must_use]
 pub fn clipped(picture: &Pixels) -> f64 {
     let clipped = picture.samples.iter().filter(|&&sample| matches!(sample, 0 | 255)).count();

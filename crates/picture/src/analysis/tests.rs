@@ -1,4 +1,4 @@
-//! The three methods on synthetic pictures whose rate is known.
+//! The methods on synthetic pictures whose rate is known.
 
 use super::*;
 use crate::{Channels, Error};
@@ -36,6 +36,20 @@ fn waves(channels: Channels, seed: u64) -> Pixels {
     });
     let samples = samples.collect();
     Pixels { width, height, channels, samples }
+}
+
+/// Areas of few levels, with little noise: as a photograph has after strong compression.
+fn areas(channels: Channels, seed: u64) -> Pixels {
+    let (width, height) = (320, 240);
+    let mut random = Random(seed);
+    let levels: Vec<u8> = (0..20 * 15 * 3).map(|_| 20 + (random.next() % 12) as u8 * 18).collect();
+    let samples = (0..width * height * channels.count() as u32).map(|at| {
+        let (channel, pixel) = (at % channels.count() as u32, at / channels.count() as u32);
+        let (x, y) = (pixel % width / 16, pixel / width / 16);
+        let level = levels[((y * 20 + x) * 3 + channel) as usize];
+        (f64::from(level) + 0.4 * random.normal()).round() as u8
+    });
+    Pixels { width, height, channels, samples: samples.collect() }
 }
 
 /// Replaces the low bit of this share of the samples by random bits.
@@ -98,6 +112,22 @@ fn rs_and_sample_pairs_find_nothing_after_matching() {
 }
 
 #[test]
+fn hcf_com_falls_with_the_rate_of_matching() {
+    for channels in [Channels::Gray, Channels::Rgb] {
+        for seed in 0..4 {
+            let cover = areas(channels, seed);
+            for (name, method) in [("hcf-com", hcf_com as fn(&Pixels) -> Option<f64>), ("adjacency", adjacency_hcf_com)]
+            {
+                let ratio = |rate| method(&match_bits(&cover, rate, 50 + seed)).unwrap();
+                let [without, half, full] = [0.0, 0.5, 1.0].map(ratio);
+                assert!((0.9..1.1).contains(&without), "{name}: {without}");
+                assert!(half < without - 0.05 && full < half - 0.03, "{name}: {without} {half} {full}");
+            }
+        }
+    }
+}
+
+#[test]
 fn chi_square_sees_full_replacement_only() {
     // Every third value is missing, as after a change of contrast, so that pairs are unequal.
     let mut cover = waves(Channels::Rgb, 8);
@@ -133,6 +163,11 @@ fn flat_and_tiny_pictures_give_no_alarm() {
             assert!(findings.chi_square.p < 0.5, "{width} × {height}: {findings:?}");
             assert!(findings.rs.is_none_or(|rate| rate.abs() < 1e-9), "{width} × {height}: {findings:?}");
             assert!(findings.sample_pairs.is_none_or(|rate| rate.abs() < 1e-9), "{width} × {height}: {findings:?}");
+            for ratio in [findings.hcf_com, findings.adjacency_hcf_com] {
+                assert!(ratio.is_none_or(|ratio| (ratio - 1.0).abs() < 1e-9), "{width} × {height}: {findings:?}");
+            }
+            assert_eq!(findings.hcf_com.is_some(), width > 1 && height > 1);
+            assert_eq!(findings.adjacency_hcf_com.is_some(), width > 3 && height > 1);
         }
     }
 }

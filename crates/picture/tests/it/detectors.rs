@@ -1,4 +1,5 @@
-//! Templates at one bit a sample pass the three detectors, and low-bit replacement does not.
+//! Templates at one bit a sample pass the three detectors of replacement, and low-bit replacement does not. The
+//! detectors of changes by ±1 find some of the templates.
 //!
 //! `scripts/bench-detectors` measures the same with more covers, more bits, and real photographs.
 
@@ -31,6 +32,23 @@ fn detectors_find_replacement_and_no_template_at_one_bit() {
         // with a variance of 2.5, and the others fewer. By Bennett's inequality, more than 24 come once in 10⁸ runs.
         assert!(templates <= COVERS / 5, "{name} finds {templates} templates");
         assert!(replaced >= COVERS * 9 / 10, "{name} finds {replaced} pictures with replaced bits");
+    }
+}
+
+#[test]
+fn templates_lower_the_ratios_of_hcf_com() {
+    let seeds = (0..).filter(|&seed| !Camera::new(seed).overexposed).take(COVERS / 2);
+    let covers: Vec<Pixels> = seeds.map(|seed| photograph(256, 192, seed)).collect();
+    for (name, ratio, least) in [
+        ("HCF-COM", analysis::hcf_com as fn(&Pixels) -> Option<f64>, 0.55),
+        ("HCF-COM of neighbors", analysis::adjacency_hcf_com, 0.7),
+    ] {
+        let before: Vec<f64> = covers.iter().map(|cover| ratio(cover).unwrap()).collect();
+        let after: Vec<f64> = (0..).zip(&covers).map(|(seed, cover)| ratio(&hide(cover, seed)).unwrap()).collect();
+        let lower = after.iter().map(|after| before.iter().filter(|&before| after < before).count()).sum::<usize>();
+        // The area under the curve: 0.5 is guessing.
+        let area = lower as f64 / before.len().pow(2) as f64;
+        assert!(area > least, "{name}: {area}");
     }
 }
 
