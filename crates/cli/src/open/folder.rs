@@ -6,7 +6,7 @@ use super::range::library;
 use super::{OpenJob, OpenOptions, Origin};
 use crate::advice;
 use crate::failure::Failure;
-use crate::folder::{self, Scattered, Target};
+use crate::folder::{self, Target};
 use crate::output::{Output, Place};
 use crate::partial::Attributes;
 use crate::progress::Progress;
@@ -15,6 +15,7 @@ use crate::sealed::Sealed;
 use crate::signed::Verdict;
 use crate::unpack::selection;
 use crate::window::TextOnly;
+use deadpan_files::UnpackSink;
 use deadpan_pack::{Contents, Entry, Error, Excerpt, Kind, Outcome, Pick, Selection, Unpacker};
 use deadpan_seal::{Cursor, Format, Opened, ReadAt, Work};
 
@@ -120,7 +121,7 @@ fn through(
     let progress = Progress::new(&name, origin.length);
     let add = |bytes| progress.add(bytes);
     let work = Work { progress: Some(&add), ..Work::default() };
-    let scattered = opened.scatter(&mut sealed.payload, Scattered(unpacker), &work);
+    let scattered = opened.scatter(&mut sealed.payload, UnpackSink(unpacker), &work);
     let (done, _) = scattered.map_err(|error| {
         let failure = folder::blame(error, &name, output);
         if opened.is_signed() { Stopped::Refused(failure) } else { Stopped::Failed(failure) }
