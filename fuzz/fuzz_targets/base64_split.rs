@@ -42,13 +42,13 @@ fn encode(rules: Rules, cuts: &Cuts, bytes: &[u8]) {
         assert_eq!(found, expected, "Encoder, {round} use");
     }
 
-    let mut writer = EncodeWriter::new(codec, Vec::new());
+    let mut writer = EncodeWriter::new(Vec::new(), codec);
     for piece in cuts.pieces(bytes) {
         writer.write_all(piece).expect("EncodeWriter into a vector");
     }
     assert_eq!(writer.finish().expect("EncodeWriter into a vector"), expected.as_bytes(), "EncodeWriter");
 
-    let reader = EncodeReader::new(codec, Pieces::new(cuts, bytes));
+    let reader = EncodeReader::new(Pieces::new(cuts, bytes), codec);
     let (found, verdict) = read(reader, cuts);
     assert_eq!((found, verdict), (expected.into_bytes(), Ok(())), "EncodeReader");
 }
@@ -71,10 +71,10 @@ fn decode(rules: Rules, cuts: &Cuts, text: &[u8]) {
     }
 
     let mut found = Vec::new();
-    let judged = write_pieces(DecodeWriter::new(codec, &mut found), cuts, text).map_err(|error| error.kind());
+    let judged = write_pieces(DecodeWriter::new(&mut found, codec), cuts, text).map_err(|error| error.kind());
     assert_eq!((&found, judged), (&expected, verdict), "DecodeWriter");
 
-    let mut reader = DecodeReader::new(codec, Pieces::new(cuts, text));
+    let mut reader = DecodeReader::new(Pieces::new(cuts, text), codec);
     let (found, judged) = read(&mut reader, cuts);
     assert_eq!((&found, judged), (&expected, verdict), "DecodeReader");
     assert_eq!(read(&mut reader, cuts), (Vec::new(), verdict), "DecodeReader after its end");

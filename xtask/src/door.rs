@@ -5,7 +5,7 @@ use crate::workspace;
 
 /// The crates that go through the door. `lab` and `picture` are apart: they read what they are given, or write reports
 /// in folders of their own.
-const CRATES: [&str; 6] = ["bind", "capi", "cli", "fleet", "pack", "remote"];
+const CRATES: [&str; 7] = ["bind", "capi", "cli", "files", "fleet", "pack", "remote"];
 
 /// What leads around the door.
 const AROUND: [&str; 6] = ["rustix::fs", "File::open", "File::create", "File::options", "OpenOptions::", ".read_dir("];

@@ -8,11 +8,12 @@ use crate::door;
 use crate::workspace::Workspace;
 
 /// Each crate, with the crates that it may depend on.
-const ARROWS: [(&str, &[&str]); 14] = [
-    ("cli", &["fleet", "seal", "pack", "disk", "picture", "remote", "base64", "pad", "ct", "lab"]),
+const ARROWS: [(&str, &[&str]); 15] = [
+    ("cli", &["fleet", "files", "seal", "pack", "disk", "picture", "remote", "base64", "pad", "ct", "lab"]),
     ("python", &["cli", "bind", "seal", "pack", "picture", "base64", "pad", "ct", "lab"]),
     ("capi", &["bind", "seal", "pack", "base64", "pad", "ct"]),
-    ("bind", &["seal", "pack", "picture", "disk"]),
+    ("bind", &["files", "seal", "pack", "picture", "disk"]),
+    ("files", &["seal", "pack", "disk"]),
     ("fleet", &["remote", "seal", "disk", "base64", "ct"]),
     ("remote", &["seal", "pack"]),
     ("seal", &["base64", "pad", "ct"]),

@@ -81,11 +81,11 @@ fn encoding(tally: &mut Tally, name: &str, codec: Base64, piece: usize, plain: &
         show(&output) == text
     });
     tally.case(format_args!("EncodeWriter {name}"), || {
-        let written = write(EncodeWriter::new(codec, Vec::new()), &secret, piece).and_then(EncodeWriter::finish);
+        let written = write(EncodeWriter::new(Vec::new(), codec), &secret, piece).and_then(EncodeWriter::finish);
         written.is_ok_and(|output| show(&output) == text)
     });
     tally.case(format_args!("EncodeReader {name}"), || {
-        read(EncodeReader::new(codec, &secret[..]), piece).is_ok_and(|output| show(&output) == text)
+        read(EncodeReader::new(&secret[..], codec), piece).is_ok_and(|output| show(&output) == text)
     });
 }
 
@@ -99,9 +99,9 @@ fn decoding(tally: &mut Tally, name: &str, codec: Base64, piece: usize, text: &[
         Err(error) => plain.is_err() && error.kind() == ErrorKind::InvalidData,
     };
     tally.case(format_args!("DecodeWriter {name}"), || {
-        same(write(DecodeWriter::new(codec, Vec::new()), &secret, piece).and_then(DecodeWriter::finish))
+        same(write(DecodeWriter::new(Vec::new(), codec), &secret, piece).and_then(DecodeWriter::finish))
     });
-    tally.case(format_args!("DecodeReader {name}"), || same(read(DecodeReader::new(codec, &secret[..]), piece)));
+    tally.case(format_args!("DecodeReader {name}"), || same(read(DecodeReader::new(&secret[..], codec), piece)));
 }
 
 fn decode(codec: Base64, text: &[u8], piece: usize) -> Result<Vec<u8>, Error> {
@@ -143,7 +143,7 @@ fn printing(tally: &mut Tally) {
         let taken = encoder.push(&secret).0;
         let mut decoder = Decoder::new(STANDARD);
         let pushed = decoder.push(&secret).is_ok();
-        let reader = EncodeReader::new(STANDARD, io::empty());
+        let reader = EncodeReader::new(io::empty(), STANDARD);
         taken == 100 && pushed && !format!("{encoder:?} {decoder:?} {reader:?}").is_empty()
     });
 }

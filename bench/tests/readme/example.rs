@@ -15,5 +15,5 @@ fn open<'a>(plain: &'a [u8], expected: &[u8; 32], received: &[u8; 32]) -> Result
 
 /// Decodes a key from text, in a time that depends only on the text's length.
 fn key(text: &str) -> Result<Vec<u8>, Box<dyn Error>> {
-    Ok(STANDARD.decode(text.as_bytes())?)
+    Ok(STANDARD.decode(text)?)
 }

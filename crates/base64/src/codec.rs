@@ -25,7 +25,7 @@ pub enum Padding {
 /// use deadpan_base64::{Padding, URL_SAFE};
 ///
 /// const LENIENT: deadpan_base64::Base64 = URL_SAFE.with_padding(Padding::Optional).skipping_white_space();
-/// assert_eq!(LENIENT.decode(b"_-\n8")?, [0xff, 0xef]);
+/// assert_eq!(LENIENT.decode("_-\n8")?, [0xff, 0xef]);
 /// # Ok::<(), deadpan_base64::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,7 +148,12 @@ impl Base64 {
     /// # Errors
     /// If the input is not valid. All of it is read first.
     #[cfg(feature = "alloc")]
-    pub fn decode(&self, input: &[u8]) -> Result<Vec<u8>, Error> {
+    pub fn decode(&self, input: impl AsRef<[u8]>) -> Result<Vec<u8>, Error> {
+        self.decode_new(input.as_ref())
+    }
+
+    #[cfg(feature = "alloc")]
+    fn decode_new(&self, input: &[u8]) -> Result<Vec<u8>, Error> {
         if self.skip_white_space {
             let mut output = alloc::vec![0; input.len()];
             let symbols = imp::space::squeeze_into(input, &mut output);

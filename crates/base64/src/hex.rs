@@ -4,7 +4,7 @@
 //! use deadpan_base64::hex;
 //!
 //! assert_eq!(hex::encode(&[0xde, 0xad]), "dead");
-//! assert_eq!(hex::decode(b"DEad")?, [0xde, 0xad]);
+//! assert_eq!(hex::decode("DEad")?, [0xde, 0xad]);
 //! # Ok::<(), deadpan_base64::Error>(())
 //! ```
 
@@ -48,7 +48,8 @@ pub fn encode_into<'a>(case: Case, input: &[u8], output: &'a mut [u8]) -> Result
 /// # Errors
 /// If the input is not valid. All of it is read first.
 #[cfg(feature = "alloc")]
-pub fn decode(input: &[u8]) -> Result<Vec<u8>, Error> {
+pub fn decode(input: impl AsRef<[u8]>) -> Result<Vec<u8>, Error> {
+    let input = input.as_ref();
     let mut output = alloc::vec![0; input.len() / 2];
     decode_into(input, &mut output)?;
     Ok(output)

@@ -126,12 +126,6 @@ impl Fault {
         Self { text: format!("{}: {}", shown(path), self.text), ..self }
     }
 
-    /// Makes the error of an input that the system cannot open or read.
-    #[must_use]
-    pub fn read(path: &Path, error: &io::Error) -> Self {
-        Self::system(Code::Read, "read", path, error)
-    }
-
     /// Makes the error of a reader, which may hold an error of the engine.
     #[must_use]
     pub fn of_reader(error: io::Error) -> Self {
@@ -144,25 +138,9 @@ impl Fault {
         error.downcast::<Error>().unwrap_or_else(Error::Write).into()
     }
 
-    pub(crate) fn write(path: &Path, error: &io::Error) -> Self {
-        match error.kind() {
-            io::ErrorKind::AlreadyExists => Self::exists(path, ""),
-            _ => Self::system(Code::Write, "write", path, error),
-        }
-    }
-
-    /// Makes the error of an output that exists already.
-    pub(crate) fn exists(path: &Path, more: &str) -> Self {
-        let fault = Self::new(Code::Exists, format!("{} exists already{more}", shown(path)));
-        Self { errno: Some(rustix::io::Errno::EXIST.raw_os_error()), path: Some(path.to_owned()), ..fault }
-    }
-
-    fn system(code: Code, verb: &str, path: &Path, error: &io::Error) -> Self {
-        if path.as_os_str().as_encoded_bytes().contains(&0) {
-            return Self::argument(format!("a path has a zero byte in it: {}", shown(path)));
-        }
-        let fault = Self::new(code, format!("cannot {verb} {}: {error}", shown(path)));
-        Self { errno: error.raw_os_error(), path: Some(path.to_owned()), ..fault }
+    /// Adds the path that the system could not read or write, and the number of its error.
+    fn at(self, path: PathBuf, errno: Option<i32>) -> Self {
+        Self { path: Some(path), errno, ..self }
     }
 }
 
@@ -180,75 +158,104 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
+/// Returns the code of an error of the engine.
+fn code(error: &Error) -> Code {
+    match error {
+        Error::NotSealed(_) => Code::NotSealed,
+        Error::Newer(_) => Code::Newer,
+        Error::Truncated => Code::Truncated,
+        Error::Limit(_) => Code::Limit,
+        Error::SignatureForged | Error::Sign(_) => Code::Signature,
+        Error::NoKeyFits(_) | Error::TooFewShares { .. } => Code::NoKey,
+        Error::WrongPassphrase => Code::Passphrase,
+        Error::TooCostly(_) => Code::Costly,
+        Error::Key(_) | Error::InvalidKey(_) => Code::Key,
+        Error::Stopped => Code::Stopped,
+        Error::Read(_) | Error::Shrank => Code::Read,
+        Error::Write(_) => Code::Write,
+        Error::System(_) | Error::Plugin(_) => Code::System,
+        other => match other.fault() {
+            deadpan_seal::Fault::Data => Code::Tampered,
+            deadpan_seal::Fault::Caller => Code::Argument,
+            deadpan_seal::Fault::Key => Code::NoKey,
+            deadpan_seal::Fault::System => Code::System,
+        },
+    }
+}
+
 impl From<Error> for Fault {
     fn from(error: Error) -> Self {
-        let code = match &error {
-            Error::NotSealed(_) => Code::NotSealed,
-            Error::Newer(_) => Code::Newer,
-            Error::Truncated => Code::Truncated,
-            Error::Limit(_) => Code::Limit,
-            Error::SignatureForged | Error::Sign(_) => Code::Signature,
-            Error::NoKeyFits(_) | Error::TooFewShares { .. } => Code::NoKey,
-            Error::WrongPassphrase => Code::Passphrase,
-            Error::TooCostly(_) => Code::Costly,
-            Error::Key(_) | Error::InvalidKey(_) => Code::Key,
-            Error::Stopped => Code::Stopped,
-            Error::Read(_) | Error::Shrank => Code::Read,
-            Error::Write(_) => Code::Write,
-            Error::System(_) | Error::Plugin(_) => Code::System,
-            other => match other.fault() {
-                deadpan_seal::Fault::Data => Code::Tampered,
-                deadpan_seal::Fault::Caller => Code::Argument,
-                deadpan_seal::Fault::Key => Code::NoKey,
-                deadpan_seal::Fault::System => Code::System,
-            },
-        };
-        // An error of the folder engine travels inside an error of reading or writing.
+        let code = code(&error);
+        // An error of a callback travels inside an error of reading or writing.
         match error {
             Error::Read(inner) | Error::Write(inner) => match inner.downcast::<Self>() {
                 Ok(fault) => fault,
-                Err(inner) => match inner.downcast::<deadpan_pack::Error>() {
-                    Ok(error) => error.into(),
-                    Err(inner) => Self::new(code, inner.to_string()).with_errno(inner.raw_os_error()),
-                },
+                Err(inner) => Self::new(code, inner.to_string()).with_errno(inner.raw_os_error()),
             },
             error => Self::new(code, error.to_string()),
         }
     }
 }
 
-impl From<KeyError> for Fault {
-    fn from(error: KeyError) -> Self {
-        let code = match &error {
-            KeyError::WrongPassphrase => Code::Passphrase,
-            _ => Code::Key,
-        };
-        Self::new(code, error.to_string())
+/// Returns the code of an error of a key.
+fn code_of_key(error: &KeyError) -> Code {
+    match error {
+        KeyError::WrongPassphrase => Code::Passphrase,
+        _ => Code::Key,
     }
 }
 
-impl From<deadpan_pack::Error> for Fault {
-    fn from(error: deadpan_pack::Error) -> Self {
-        use deadpan_pack::{Action, Error};
-        // A pack is read through the engine. The engine's error says whether the data are damaged or the system failed.
-        let error = match error {
-            Error::Read(inner) => match inner.downcast::<deadpan_seal::Error>() {
-                Ok(error) => return error.into(),
-                Err(inner) => Error::Read(inner),
-            },
-            error => error,
-        };
-        let code = match &error {
-            Error::Stopped => Code::Stopped,
-            Error::Read(_) | Error::Shrank { .. } => Code::Read,
-            Error::Entry { action: Action::Read | Action::ReadAttributes | Action::Open, .. } => Code::Read,
-            other => match other.fault() {
-                deadpan_pack::Fault::Data => Code::Tampered,
-                deadpan_pack::Fault::Caller => Code::Argument,
-                _ => Code::Write,
-            },
-        };
-        Self::new(code, error.to_string())
+impl From<KeyError> for Fault {
+    fn from(error: KeyError) -> Self {
+        Self::new(code_of_key(&error), error.to_string())
+    }
+}
+
+/// Returns the code of an error of the engine for folders.
+fn code_of_folder(error: &deadpan_pack::Error) -> Code {
+    use deadpan_pack::{Action, Error};
+    match error {
+        Error::Stopped => Code::Stopped,
+        Error::Read(_) | Error::Shrank { .. } => Code::Read,
+        Error::Entry { action: Action::Read | Action::ReadAttributes | Action::Open, .. } => Code::Read,
+        other => match other.fault() {
+            deadpan_pack::Fault::Data => Code::Tampered,
+            deadpan_pack::Fault::Caller => Code::Argument,
+            _ => Code::Write,
+        },
+    }
+}
+
+impl From<deadpan_files::Error> for Fault {
+    fn from(error: deadpan_files::Error) -> Self {
+        use deadpan_files::Error as Files;
+        let code = code_of_files(&error);
+        let fault = Self::new(code, error.to_string());
+        match error {
+            Files::Read { path, error } | Files::Write { path, error } => fault.at(path, error.raw_os_error()),
+            Files::Exists { path, .. } => fault.at(path, Some(rustix::io::Errno::EXIST.raw_os_error())),
+            Files::Left { error, .. } => Self { text: fault.text, ..Self::from(*error) },
+            _ => fault,
+        }
+    }
+}
+
+/// Returns the code of an error of a file or a folder.
+fn code_of_files(error: &deadpan_files::Error) -> Code {
+    use deadpan_files::Error as Files;
+    match error {
+        Files::Sealed { error, .. } | Files::Seal(error) => code(error),
+        Files::Folder { error, .. } => code_of_folder(error),
+        Files::Key(error) => code_of_key(error),
+        Files::KeyFile { error, .. } | Files::Left { error, .. } => code_of_files(error),
+        Files::KeyIsPrivate | Files::KeyIsPublic | Files::NoPublicKey | Files::NoPrivateKey => Code::Key,
+        Files::SeveralKeys(_) | Files::LongKeyFile(_) => Code::Key,
+        Files::Locked => Code::Locked,
+        Files::Exists { .. } => Code::Exists,
+        Files::Read { .. } => Code::Read,
+        Files::Write { .. } | Files::Output { .. } => Code::Write,
+        Files::Stopped => Code::Stopped,
+        _ => Code::Argument,
     }
 }
 
@@ -270,12 +277,8 @@ mod tests {
     #[test]
     fn paths_in_texts_are_escaped() {
         let path = Path::new("a\u{1b}[2J\u{202e}b");
-        let faults = [
-            Fault::argument("it is wrong").about(path),
-            Fault::read(path, &io::ErrorKind::NotFound.into()),
-            Fault::exists(path, ""),
-            Fault::write(Path::new("a\0\u{1b}"), &io::ErrorKind::InvalidInput.into()),
-        ];
+        let faults =
+            [Fault::argument("it is wrong").about(path), deadpan_files::Error::HoldsFolder(path.to_owned()).into()];
         for fault in faults {
             assert!(fault.text.contains(r"\u{1b}") && !fault.text.contains(['\u{1b}', '\u{202e}']), "{fault}");
         }
@@ -290,6 +293,10 @@ mod tests {
         assert_eq!(of(Error::Mixed(String::new())), Code::Argument);
         assert_eq!(of(Error::Read(io::Error::other("no"))), Code::Read);
         assert_eq!(of(Error::Write(io::Error::other(Fault::new(Code::Stopped, "enough")))), Code::Stopped);
-        assert_eq!(Fault::write(Path::new("a"), &io::ErrorKind::AlreadyExists.into()).code, Code::Exists);
+        let exists = || deadpan_files::Error::Exists { path: "a".into(), is_other: false };
+        let fault = Fault::from(exists());
+        assert_eq!((fault.code, fault.path.as_deref()), (Code::Exists, Some(Path::new("a"))));
+        let left = deadpan_files::Error::Left { error: Box::new(exists()), left: Vec::new() };
+        assert_eq!(Fault::from(left), fault);
     }
 }

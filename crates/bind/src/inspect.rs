@@ -6,25 +6,22 @@ use std::time::UNIX_EPOCH;
 use serde_json::{Map, Value, json};
 
 use crate::Fault;
-use crate::patient::open_seekable;
-use deadpan_seal::{Format, Header, Identity, Kind, Stanza};
+use deadpan_files::Description;
+use deadpan_seal::{Format, Identity, Kind, Stanza};
 
 /// Describes a sealed file as a JSON object: what everybody can see, and with a key that opens it also its metadata.
 ///
 /// # Errors
-/// If the file cannot be read, is not sealed, or does not open with the keys.
+/// Those of [`deadpan_files::inspect`].
 pub fn inspect(path: &Path, identities: Option<&[Identity]>) -> Result<String, Fault> {
-    let (file, length) = open_seekable(path)?;
-    let failed = |error: deadpan_seal::Error| Fault::from(error).about(path);
-    let header = Header::read(&file).map_err(failed)?;
+    let Description { length, header, opened } = deadpan_files::inspect(path, identities)?;
     let mut text = Map::new();
     text.insert("format".into(), json!(if header.format() == Format::Age { "age" } else { "deadpan" }));
     text.insert("length".into(), json!(length));
     text.insert("header_length".into(), json!(header.length()));
     text.insert("signed".into(), json!(header.is_signed()));
     text.insert("recipients".into(), header.stanzas().iter().map(recipient).collect());
-    if let Some(identities) = identities {
-        let opened = header.open(identities).map_err(failed)?;
+    if let Some(opened) = opened {
         let metadata = opened.metadata();
         let kind = match metadata.kind {
             Kind::Bytes => "bytes",

@@ -1,24 +1,19 @@
-//! What the bindings to other languages share: errors as numbers, and sealing and opening by path.
-//!
-//! An output gets its name when it is complete. After an error there is no output.
+//! What the bindings to other languages share: `deadpan-files` with errors as numbers, descriptions as JSON, and data
+//! in pictures.
 #![deny(unsafe_code)]
 
-mod draft;
 mod fault;
-mod files;
-mod folders;
 mod inspect;
-mod keys;
-mod patient;
+mod paths;
 #[cfg(feature = "picture")]
 mod pictures;
 
-pub use deadpan_disk::cleanup::close as remove_drafts;
+pub use deadpan_files::{Entry, Kind, remove_drafts};
 pub use fault::{Code, Fault};
-pub use files::{open_file, seal_file};
-pub use folders::{Entry, Kind, list_folder, open_folder, open_folder_part, seal_folder};
 pub use inspect::inspect;
-pub use keys::{private_key, public_key, public_keys};
-pub use patient::open_seekable;
+pub use paths::{
+    list_folder, open_file, open_folder, open_folder_part, open_seekable, private_key, public_key, public_keys,
+    seal_file, seal_folder,
+};
 #[cfg(feature = "picture")]
 pub use pictures::{PictureOptions, read_pictures, write_pictures};

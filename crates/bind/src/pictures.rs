@@ -3,11 +3,9 @@
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use crate::draft::DraftFile;
 use crate::fault::shown;
-use crate::patient::open_seekable;
-use crate::{Code, Fault};
-use deadpan_disk as disk;
+use crate::{Code, Fault, open_seekable};
+use deadpan_files::DraftFile;
 use deadpan_picture::carrier::{Carrier, Layout, Order, Writer, rewritten};
 use deadpan_picture::{Error, Format, Limits, Opened, Orientation, Reader, Sets, read_into, spare};
 use deadpan_seal::{ReadAt, Work, random};
@@ -50,7 +48,7 @@ pub fn write_pictures(
         spare::check(count, options.spares).map_err(failed)?;
     }
     let names = names(output, count.saturating_add(options.spares));
-    let first = DraftFile::new(&names[0], options.replace, None)?;
+    let first = DraftFile::new(&names[0], options.replace)?;
     let others = names.iter().skip(1).map(|name| first.another(name)).collect::<Result<Vec<_>, _>>()?;
     let drafts: Vec<_> = std::iter::once(first).chain(others).collect();
     let writer = Writer::new(layout, |index| drafts[index as usize].file().try_clone()).map_err(failed)?;
@@ -69,7 +67,7 @@ pub fn write_pictures(
     random::fill(&mut set)?;
     writer.finish(set, options.spares).map_err(failed)?;
     check(work)?;
-    DraftFile::land_all(drafts, &names)?;
+    DraftFile::land_all(drafts)?;
     Ok(names)
 }
 
@@ -121,7 +119,7 @@ pub fn read_pictures(pictures: &[PathBuf], work: &Work<'_>) -> Result<Vec<u8>, F
     }
     let failed = |error: Error| Fault::new(code(&error), error.to_string());
     let open = |picture: &PartPicture| open(picture);
-    let reader = Reader::recovering(set, open, || disk::scratch_in(&std::env::temp_dir())).map_err(failed)?;
+    let reader = Reader::recovering(set, open, || deadpan_disk::scratch_in(&std::env::temp_dir())).map_err(failed)?;
     let (mut data, mut stream) = (Vec::new(), reader.stream());
     loop {
         check(work)?;
@@ -177,8 +175,8 @@ fn names(output: &Path, count: u32) -> Vec<PathBuf> {
 
 fn fault(error: Error, path: &Path) -> Fault {
     match error {
-        Error::Read(error) => Fault::read(path, &error),
-        Error::Write(error) => Fault::write(path, &error),
+        Error::Read(error) => deadpan_files::Error::Read { path: path.to_owned(), error }.into(),
+        Error::Write(error) => deadpan_files::Error::Write { path: path.to_owned(), error }.into(),
         error => Fault::new(code(&error), error.to_string()).about(path),
     }
 }

@@ -97,7 +97,7 @@ pub struct Armor<W: Write>(EncodeWriter<Lines<W>>);
 impl<W: Write> Armor<W> {
     pub fn new(mut output: W) -> io::Result<Self> {
         output.write_all(&[BEGIN, b"\n"].concat())?;
-        Ok(Self(EncodeWriter::new(STANDARD, Lines { output, column: 0, text: Vec::new() })))
+        Ok(Self(EncodeWriter::new(Lines { output, column: 0, text: Vec::new() }, STANDARD)))
     }
 
     pub fn finish(self) -> io::Result<()> {
@@ -170,7 +170,7 @@ impl<R: Read> Unarmored<R> {
         io::copy(&mut input.by_ref().take(offset as u64), &mut io::sink())?;
         let input = BufReader::with_capacity(1 << 16, input);
         let body = Body { input, line, after_return: false, state: State::Begin };
-        Ok(Self(DecodeReader::new(STANDARD, body)))
+        Ok(Self(DecodeReader::new(body, STANDARD)))
     }
 }
 

@@ -2,10 +2,9 @@
 
 mod target;
 
-pub use target::{Scattered, Target, UnpackArgs, exists};
+pub use target::{Target, UnpackArgs, exists};
 
 use std::ffi::OsString;
-use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -18,7 +17,7 @@ use crate::report::Done;
 use crate::shown::count;
 use deadpan_disk::{About, allow_many_files};
 use deadpan_pack::{Notes, OutputPlace, Packer, Packing};
-use deadpan_seal::{Error, Taken};
+use deadpan_seal::Error;
 
 /// The heading of the options for folders in the help of each command. Each option names the heading, since a heading
 /// of the whole structure would also apply to the options that a command defines after the structure.
@@ -115,22 +114,6 @@ pub fn beside(path: &Path, ending: &str) -> Result<PathBuf, Failure> {
 pub fn outside(input: &Input, place: &Place, output: &OutputArgs) -> Option<String> {
     let is_named = output.place().is_some() || input.source.path().is_none_or(|path| path.file_name().is_some());
     (!is_named && input.is_folder()).then(|| format!("the result is {}; choose another place with -o", place.shown()))
-}
-
-/// Lets the sealing engine read from a packer.
-pub struct Gathered(pub Packer);
-
-impl deadpan_seal::Source for Gathered {
-    type Rest = deadpan_pack::Job;
-
-    fn take(&mut self, buffer: &mut [u8]) -> io::Result<Taken<deadpan_pack::Job>> {
-        let (length, rest) = self.0.take(buffer).map_err(io::Error::other)?;
-        Ok(Taken { length, last: self.0.ended(), rest })
-    }
-
-    fn complete(rest: deadpan_pack::Job, bytes: &mut [u8]) -> io::Result<()> {
-        rest.complete(bytes).map_err(io::Error::other)
-    }
 }
 
 /// Returns the result of packing a folder: the notes, and a failure if something is missing.

@@ -6,8 +6,7 @@ mod pair;
 mod permissions;
 mod signing;
 
-use std::fs::File;
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -21,9 +20,6 @@ use deadpan_seal::key::{self, Found};
 use deadpan_seal::{PublicKey, Secret};
 pub use pair::{check_pair, public_of, public_path, refuse_existing, write_pair, write_public};
 pub use signing::{DEFAULT_NAME, Public, check_pair as check_signing_pair, seals, signs, verifying_of};
-
-/// The maximum length of a key file, in bytes.
-const LONGEST: usize = 1 << 20;
 
 /// The beginning of the identities of age.
 const AGE: &[u8] = b"AGE-SECRET-KEY-";
@@ -216,8 +212,8 @@ pub fn planted_key(found: &Planted) -> Failure {
 
 /// Reads the text of a key file.
 pub fn text(path: &Path) -> Result<(Secret, About), Failure> {
-    let Input { file, about, .. } = open(path)?;
-    Ok((text_of(path, &file, &about)?, about))
+    let input = open(path)?;
+    Ok((text_of(path, &input)?, input.about))
 }
 
 fn open(path: &Path) -> Result<Input, Failure> {
@@ -231,27 +227,13 @@ fn open(path: &Path) -> Result<Input, Failure> {
     }
 }
 
-fn text_of(path: &Path, mut file: &File, about: &About) -> Result<Secret, Failure> {
-    let failed = |error| Failure::path("read", path, &error);
-    let size = if about.is_file() { usize::try_from(about.length).unwrap_or(usize::MAX) } else { LONGEST };
-    if size > LONGEST {
-        return Err(Failure::usage(
-            format!("{} is too long for a key file", shown(path)),
-            "a key file has at most one mebibyte; check that it is the right file",
-        ));
-    }
-    // The file may hold a private key, so the buffer is wiped when it is dropped.
-    let mut text = Secret::zeroed(size);
-    let mut length = 0;
-    while length < size {
-        match file.read(&mut text[length..]) {
-            Ok(0) => break,
-            Ok(read) => length += read,
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(failed(error)),
+fn text_of(path: &Path, input: &Input) -> Result<Secret, Failure> {
+    deadpan_files::key_text(input, path).map_err(|error| match error {
+        deadpan_files::Error::Read { error, .. } => Failure::path("read", path, &error),
+        error => {
+            Failure::usage(error.to_string(), "a key file has at most one mebibyte; check that it is the right file")
         }
-    }
-    Ok(if length < size { Secret::copy_of(&text[..length]) } else { text })
+    })
 }
 
 /// Writes a key file, and waits until it is on the disk.
@@ -288,7 +270,7 @@ impl KeyFile {
         let input = open(path)?;
         match &input.found.link {
             Some(link) => Err(Failure::usage(planted_by(link), "name the key itself, without the link")),
-            None => Ok(Self { path: path.to_owned(), text: text_of(path, &input.file, &input.about)?, input }),
+            None => Ok(Self { path: path.to_owned(), text: text_of(path, &input)?, input }),
         }
     }
 

@@ -14,7 +14,7 @@ use crate::armor::Armor;
 use crate::claims::Claims;
 use crate::console::say;
 use crate::failure::{Exit, Failure, help};
-use crate::folder::{self, Gathered, PackArgs};
+use crate::folder::{self, PackArgs};
 use crate::home::Home;
 use crate::identity::Identities;
 use crate::input::{Input, Source};
@@ -29,6 +29,7 @@ use crate::report::{Done, Report};
 use crate::sealed::looks_sealed;
 use crate::signed::SigningArgs;
 use deadpan_disk::umask;
+use deadpan_files::PackSource;
 use deadpan_fleet::Job;
 use deadpan_remote::Address;
 use deadpan_seal::{Error, Kind, Metadata, Sealing, Work, age, key};
@@ -385,7 +386,7 @@ impl<'a> SealJob<'a> {
     }
 
     fn folder(&self, sealing: &Sealing, input: &Input, output: &Output, work: &Work<'_>) -> Result<Done, Failure> {
-        let source = Gathered(self.args.pack.packer(input, Some(output))?);
+        let source = PackSource(self.args.pack.packer(input, Some(output))?);
         let sealed = if self.args.armor {
             armored(self.args.format(), output.writer(), |armor| sealing.gather(source, armor, work))
         } else if let Some(file) = output.positions() {
@@ -393,7 +394,7 @@ impl<'a> SealJob<'a> {
         } else {
             sealing.gather(source, output.writer(), work)
         };
-        let (_, Gathered(packer)) = sealed.map_err(|error| folder::blame(error, &input.shown(), &output.shown()))?;
+        let (_, PackSource(packer)) = sealed.map_err(|error| folder::blame(error, &input.shown(), &output.shown()))?;
         Ok(Done { bytes: packer.size(), ..folder::outcome(&input.shown(), &packer.notes()) })
     }
 }

@@ -1,8 +1,9 @@
-//! Sealing and opening of bytes in memory, for one recipient, in one call.
+//! Sealing and opening of bytes in memory, in one call.
 
-use crate::{Error, Header, Identity, Recipient, Sealing};
+use crate::{Error, Header, Identity, IntoRecipients, Sealing};
 
-/// Seals bytes to a public key, a passphrase or a session. Large inputs are sealed on all cores.
+/// Seals bytes to a public key, a passphrase or a session, or to several recipients. Large inputs are sealed on all
+/// cores.
 ///
 /// ```
 /// use deadpan_seal::{Kem, PrivateKey, open, seal};
@@ -10,6 +11,11 @@ use crate::{Error, Header, Identity, Recipient, Sealing};
 /// let key = PrivateKey::generate(Kem::XWing)?;
 /// let sealed = seal(key.public(), b"straight face")?;
 /// assert_eq!(open(&key, &sealed)?, b"straight face");
+///
+/// // To several keys, each of which opens the data alone.
+/// let other = PrivateKey::generate(Kem::XWing)?;
+/// let sealed = seal([key.public(), other.public()], b"straight face")?;
+/// assert_eq!(open(&other, &sealed)?, b"straight face");
 /// # Ok::<(), deadpan_seal::Error>(())
 /// ```
 ///
@@ -17,9 +23,9 @@ use crate::{Error, Header, Identity, Recipient, Sealing};
 /// [`crate::Session`].
 ///
 /// # Errors
-/// If the passphrase is empty, or the system has no random bytes or no memory for it.
-pub fn seal(recipient: impl Into<Recipient>, plain: &[u8]) -> Result<Vec<u8>, Error> {
-    Sealing::to(vec![recipient.into()])?.bytes(plain)
+/// Those of [`Sealing::to`], and if the system has no random bytes or no memory for a passphrase.
+pub fn seal(recipients: impl IntoRecipients, plain: &[u8]) -> Result<Vec<u8>, Error> {
+    Sealing::to(recipients)?.bytes(plain)
 }
 
 /// Opens bytes with a private key, a passphrase or a session. The result is all of the data, or an error.

@@ -47,6 +47,12 @@ pub enum Error {
     /// it.
     #[error("a signature is wrong or was removed: the data or the signers are not those that were signed")]
     SignatureForged,
+    /// A header stands where its payload is wanted. The methods that take the bytes after the header, such as
+    /// [`Opened::reader`], were given the whole file; or the file is damaged.
+    ///
+    /// [`Opened::reader`]: crate::Opened::reader
+    #[error("a header stands where the bytes after the header are wanted, as if the whole file were given again")]
+    WholeFile,
     /// Bytes follow the last segment.
     #[error("something stands after the end of the sealed data")]
     Trailing,
@@ -256,6 +262,7 @@ impl Error {
             | Self::Trailer(_)
             | Self::TrailerForged
             | Self::SignatureForged
+            | Self::WholeFile
             | Self::Trailing
             | Self::Share(_)
             | Self::Armor(_)

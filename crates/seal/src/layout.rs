@@ -3,7 +3,7 @@
 pub(crate) const VERSION: u8 = 1;
 /// Bytes of the preamble that tell a sealed file from other files; the version and the flags follow.
 pub(crate) const SIGNATURE: usize = 8;
-const START: [u8; SIGNATURE] = [0x89, b'D', b'P', b'N', 0x0d, 0x0a, 0x1a, 0x0a];
+pub(crate) const START: [u8; SIGNATURE] = [0x89, b'D', b'P', b'N', 0x0d, 0x0a, 0x1a, 0x0a];
 
 /// Signature, version and flags. Every cryptographic step is bound to their bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -53,7 +53,7 @@ pub use metadata::{Kind, Metadata};
 pub use opening::{Header, Identity, Opened, Opener, RangeReader, Trailer};
 pub use passphrase::{Cost, Passphrase};
 pub use positions::{Cursor, ReadAt, WriteAt};
-pub use recipient::{Recipient, Stanza};
+pub use recipient::{IntoRecipients, Recipient, Stanza};
 pub use sealing::parts::{Beginning, Parts};
 pub use sealing::{Sealer, Sealing};
 pub use secret::Secret;

@@ -21,7 +21,7 @@ use crate::fill::read_full;
 use crate::floe::{self, Parameters, Segments};
 use crate::header::{Parsed, check_segment};
 use crate::key::openssh::OpensshKey;
-use crate::layout::{Entry, Preamble, VERSION};
+use crate::layout::{Entry, Preamble, SIGNATURE, VERSION};
 use crate::metadata::Contents;
 use crate::recipient::{unwrap_of_session, unwrap_with_key, unwrap_with_passphrase, unwrap_with_plugin};
 use crate::threshold::group::{Gathered, Group};
@@ -29,7 +29,7 @@ use crate::trailer::{Addressee, FOOTER, Footer};
 use crate::{
     Cost, Error, Format, MaxCost, Passphrase, PrivateKey, PublicKey, Session, Share, ShareFault, Stanza, plugin,
 };
-use unlocked::Unlocked;
+use unlocked::{Unlocked, refuse_header};
 
 /// A key or passphrase to open files with.
 #[derive(Clone, Debug)]
@@ -263,11 +263,14 @@ impl Header {
     ///
     /// # Errors
     /// If the payload's header is not well formed, or no sealed file has this length.
-    pub fn segments(&self, input: impl Read, length: u64) -> Result<Segments, Error> {
+    pub fn segments(&self, mut input: impl Read, length: u64) -> Result<Segments, Error> {
         if let Form::Age(header) = &self.0 {
             return Segments::of_sealed(age::SHAPE, length.saturating_sub((header.length() + age::NONCE) as u64));
         }
-        let parameters = Parameters::read(input)?;
+        let mut start = [0; SIGNATURE];
+        let read = read_full(&mut input, &mut start).map_err(Error::Read)?;
+        refuse_header(&start[..read])?;
+        let parameters = Parameters::read(start[..read].chain(input))?;
         check_segment(parameters.segment_length())?;
         let payload = length.saturating_sub(self.length() + floe::HEADER as u64);
         parameters.segments_in(payload)

@@ -59,6 +59,55 @@ impl From<&Session> for Recipient {
     }
 }
 
+impl From<&Self> for Recipient {
+    fn from(recipient: &Self) -> Self {
+        recipient.clone()
+    }
+}
+
+/// One recipient or several, for [`seal()`](crate::seal()) and [`Sealing::to`](crate::Sealing::to): a public key, a
+/// passphrase, a session or a [`Recipient`], or an array, a vector or a slice of them.
+pub trait IntoRecipients {
+    /// Returns the recipients.
+    fn into_recipients(self) -> Vec<Recipient>;
+}
+
+impl<R: Into<Recipient>> IntoRecipients for R {
+    fn into_recipients(self) -> Vec<Recipient> {
+        vec![self.into()]
+    }
+}
+
+impl<R: Into<Recipient>, const N: usize> IntoRecipients for [R; N] {
+    fn into_recipients(self) -> Vec<Recipient> {
+        self.map(Into::into).into()
+    }
+}
+
+impl<R: Into<Recipient>> IntoRecipients for Vec<R> {
+    fn into_recipients(self) -> Vec<Recipient> {
+        self.into_iter().map(Into::into).collect()
+    }
+}
+
+impl<'a, R> IntoRecipients for &'a [R]
+where
+    &'a R: Into<Recipient>,
+{
+    fn into_recipients(self) -> Vec<Recipient> {
+        self.iter().map(Into::into).collect()
+    }
+}
+
+impl<'a, R> IntoRecipients for &'a Vec<R>
+where
+    &'a R: Into<Recipient>,
+{
+    fn into_recipients(self) -> Vec<Recipient> {
+        self.as_slice().into_recipients()
+    }
+}
+
 /// A recipient as everybody can see it in a header, without any key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stanza {

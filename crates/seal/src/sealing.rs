@@ -23,7 +23,7 @@ use crate::positions::InOrder;
 use crate::segment::Payload;
 use crate::sign::Signer;
 use crate::trailer::{Shelf, Signing, Watched};
-use crate::{Error, Format, Metadata, PublicKey, ReadAt, Recipient, Summary, Threshold, Work, WriteAt};
+use crate::{Error, Format, IntoRecipients, Metadata, PublicKey, ReadAt, Recipient, Summary, Threshold, Work, WriteAt};
 use crate::{age, recipient};
 use sealer::Ending;
 use start::Start;
@@ -33,10 +33,10 @@ const SMALL: Error = Error::Invalid("the buffer is too small");
 /// The recipients and options of a sealed file. Its methods seal in several ways.
 ///
 /// ```
-/// use deadpan_seal::{Header, Identity, Kem, PrivateKey, Recipient, Sealing};
+/// use deadpan_seal::{Header, Identity, Kem, PrivateKey, Sealing};
 ///
 /// let key = PrivateKey::generate(Kem::XWing)?;
-/// let sealed = Sealing::to(vec![Recipient::Key(key.public().clone())])?.bytes(b"straight face")?;
+/// let sealed = Sealing::to(key.public())?.bytes(b"straight face")?;
 ///
 /// let mut input = sealed.as_slice();
 /// let opened = Header::read(&mut input)?.open(&[Identity::Key(key)])?;
@@ -62,7 +62,8 @@ impl Sealing {
     /// # Errors
     /// [`Error::NoRecipients`] if the list is empty; [`Error::TooMany`]; [`Error::EmptyPassphrase`]; [`Error::Mixed`]
     /// if some recipients are classical and others are not: see [`Sealing::mixed`].
-    pub fn to(recipients: Vec<Recipient>) -> Result<Self, Error> {
+    pub fn to(recipients: impl IntoRecipients) -> Result<Self, Error> {
+        let recipients = recipients.into_recipients();
         recipient::check(&recipients, false)?;
         Ok(Self::unchecked(recipient::distinct(recipients), false))
     }
@@ -71,7 +72,8 @@ impl Sealing {
     ///
     /// # Errors
     /// [`Error::NoRecipients`] if the list is empty; [`Error::TooMany`]; [`Error::EmptyPassphrase`].
-    pub fn mixed(recipients: Vec<Recipient>) -> Result<Self, Error> {
+    pub fn mixed(recipients: impl IntoRecipients) -> Result<Self, Error> {
+        let recipients = recipients.into_recipients();
         recipient::check(&recipients, true)?;
         Ok(Self::unchecked(recipient::distinct(recipients), true))
     }
@@ -87,7 +89,7 @@ impl Sealing {
     /// # Errors
     /// [`Error::Threshold`], [`Error::Mixed`].
     pub fn threshold(needed: usize, members: Vec<PublicKey>) -> Result<Self, Error> {
-        Self::to(vec![Recipient::Threshold(Threshold::new(needed, members)?)])
+        Self::to(Recipient::Threshold(Threshold::new(needed, members)?))
     }
 
     /// Sets the format of the file. An age file keeps no metadata.
@@ -132,12 +134,11 @@ impl Sealing {
     ///
     /// ```
     /// use deadpan_seal::sign::{Scheme, SigningKey};
-    /// use deadpan_seal::{Header, Kem, PrivateKey, Recipient, Sealing, Work};
+    /// use deadpan_seal::{Header, Kem, PrivateKey, Sealing, Work};
     ///
     /// let (key, alice) = (PrivateKey::generate(Kem::XWing)?, SigningKey::generate(Scheme::Ed25519)?);
     /// let known = alice.public().clone();
-    /// let to = vec![Recipient::from(key.public())];
-    /// let sealed = Sealing::to(to)?.sign(alice.into())?.bytes(b"straight face")?;
+    /// let sealed = Sealing::to(key.public())?.sign(alice.into())?.bytes(b"straight face")?;
     ///
     /// let mut input = sealed.as_slice();
     /// let opened = Header::read(&mut input)?.open(&[(&key).into()])?;

@@ -1,10 +1,15 @@
 //! Encoding in pieces.
 
 use super::{BLOCK, BLOCK_BYTES};
-use crate::Base64;
+use crate::{Base64, imp};
 use deadpan_ct::Wiped;
 
-/// Collects bytes and returns symbols, a block at a time.
+/// Symbols that a writer keeps back of each block. The text is then one symbol longer than whole groups of four, which
+/// no rule for `=` allows.
+pub(crate) const HELD: usize = 3;
+
+/// Collects bytes and returns symbols, a block at a time. The symbols of each block are valid text by themselves: only
+/// [`finish`](Encoder::finish) completes a text.
 ///
 /// ```
 /// use deadpan_base64::{STANDARD, stream::Encoder};
@@ -20,44 +25,68 @@ pub struct Encoder {
     codec: Base64,
     bytes: Wiped<[u8; BLOCK_BYTES]>,
     filled: usize,
-    symbols: Wiped<[u8; BLOCK]>,
+    /// A block of symbols, behind those that a writer has kept back of the block before.
+    symbols: Wiped<[u8; HELD + BLOCK]>,
 }
 
 impl Encoder {
     /// Makes an encoder that has seen no input.
     #[must_use]
     pub fn new(codec: Base64) -> Self {
-        Self { codec, bytes: Wiped::new([0; BLOCK_BYTES]), filled: 0, symbols: Wiped::new([0; BLOCK]) }
+        Self { codec, bytes: Wiped::new([0; BLOCK_BYTES]), filled: 0, symbols: Wiped::new([0; HELD + BLOCK]) }
     }
 
     /// Takes bytes from the front of `input`. Returns how many were taken, and the encoded symbols. Call it until the
     /// input is used up. May leak: the length.
     pub fn push(&mut self, input: &[u8]) -> (usize, &str) {
-        // A whole block is encoded without a copy.
-        if let (0, Some(block)) = (self.filled, input.first_chunk::<BLOCK_BYTES>()) {
-            return (BLOCK_BYTES, encode(self.codec, block, &mut self.symbols));
-        }
-        let taken = input.len().min(BLOCK_BYTES - self.filled);
-        self.bytes[self.filled..self.filled + taken].copy_from_slice(&input[..taken]);
-        self.filled += taken;
-        if self.filled < BLOCK_BYTES {
-            return (taken, "");
-        }
-        self.filled = 0;
-        (taken, encode(self.codec, &*self.bytes, &mut self.symbols))
+        let (taken, made) = self.fill(input);
+        (taken, imp::text(&self.symbols[HELD..][..made]))
     }
 
     /// Returns the symbols of the bytes that are left, with `=` if the codec writes it. Afterwards, the encoder can be
     /// used for another text.
     pub fn finish(&mut self) -> &str {
+        let made = self.close();
+        imp::text(&self.symbols[HELD..][..made])
+    }
+
+    /// Takes bytes from the front of `input`. Returns how many were taken, and how many symbols were made.
+    pub(crate) fn fill(&mut self, input: &[u8]) -> (usize, usize) {
+        // A whole block is encoded without a copy.
+        if let (0, Some(block)) = (self.filled, input.first_chunk::<BLOCK_BYTES>()) {
+            return (BLOCK_BYTES, encode(self.codec, block, &mut self.symbols[HELD..]));
+        }
+        let taken = input.len().min(BLOCK_BYTES - self.filled);
+        self.bytes[self.filled..self.filled + taken].copy_from_slice(&input[..taken]);
+        self.filled += taken;
+        if self.filled < BLOCK_BYTES {
+            return (taken, 0);
+        }
+        (taken, self.close())
+    }
+
+    /// Encodes the bytes that are left. Returns how many symbols were made.
+    pub(crate) fn close(&mut self) -> usize {
         let rest = core::mem::take(&mut self.filled);
-        encode(self.codec, &self.bytes[..rest], &mut self.symbols)
+        encode(self.codec, &self.bytes[..rest], &mut self.symbols[HELD..])
+    }
+
+    /// Returns the symbols that were kept back, if there are some, and the `made` ones behind them.
+    #[cfg(feature = "std")]
+    pub(crate) fn symbols(&self, has_held: bool, made: usize) -> &[u8] {
+        &self.symbols[if has_held { 0 } else { HELD }..HELD + made]
+    }
+
+    /// Keeps back the last of the `made` symbols.
+    #[cfg(feature = "std")]
+    pub(crate) fn hold(&mut self, made: usize) {
+        self.symbols.copy_within(made..HELD + made, 0);
     }
 }
 
-/// Encodes at most a block of bytes.
-fn encode<'a>(codec: Base64, bytes: &[u8], symbols: &'a mut [u8; BLOCK]) -> &'a str {
-    codec.encode_into(bytes, symbols).expect("a block has room for its symbols")
+/// Encodes at most a block of bytes. Returns how many symbols were made.
+fn encode(codec: Base64, bytes: &[u8], symbols: &mut [u8]) -> usize {
+    codec.encode_into(bytes, symbols).expect("a block has room for its symbols").len()
 }
 
 impl core::fmt::Debug for Encoder {

@@ -4,12 +4,12 @@
 //! use deadpan_base64::{STANDARD, stream::io::{DecodeReader, EncodeWriter}};
 //! use std::io::{Read, Write};
 //!
-//! let mut writer = EncodeWriter::new(STANDARD, Vec::new());
+//! let mut writer = EncodeWriter::new(Vec::new(), STANDARD);
 //! writer.write_all(b"straight face")?;
 //! let text = writer.finish()?;
 //!
 //! let mut bytes = Vec::new();
-//! DecodeReader::new(STANDARD, text.as_slice()).read_to_end(&mut bytes)?;
+//! DecodeReader::new(text.as_slice(), STANDARD).read_to_end(&mut bytes)?;
 //! assert_eq!(bytes, b"straight face");
 //! # Ok::<(), std::io::Error>(())
 //! ```
@@ -17,6 +17,7 @@
 use std::boxed::Box;
 use std::io::{self, Read, Write};
 
+use super::encoder::HELD;
 use super::{BLOCK, Decoder, Encoder};
 use crate::{Base64, Error};
 use deadpan_ct::{Wipe, Wiped};
@@ -31,13 +32,14 @@ impl From<Error> for io::Error {
 /// The inner writer. Once it has failed, nothing more is written: its output is incomplete, and a second try would
 /// leave a gap in the text.
 struct Sink<W> {
-    inner: W,
+    /// `None` after `finish`.
+    inner: Option<W>,
     failed: bool,
 }
 
 impl<W: Write> Sink<W> {
     fn new(inner: W) -> Self {
-        Self { inner, failed: false }
+        Self { inner: Some(inner), failed: false }
     }
 
     /// Fails if the inner writer has failed before.
@@ -50,16 +52,25 @@ impl<W: Write> Sink<W> {
     }
 
     fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let result = self.inner.write_all(bytes);
-        self.failed = result.is_err();
-        result
+        let Some(inner) = &mut self.inner else { return Ok(()) };
+        // A panic of the inner writer is a failure too: dropping must not call it again.
+        self.failed = true;
+        inner.write_all(bytes)?;
+        self.failed = false;
+        Ok(())
     }
 
-    fn finish(mut self, bytes: &[u8]) -> io::Result<W> {
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.as_mut().map_or(Ok(()), Write::flush)
+    }
+
+    /// Writes the end, flushes, and returns the inner writer.
+    fn finish(&mut self, end: &[u8]) -> io::Result<W> {
         self.check()?;
-        self.put(bytes)?;
-        self.inner.flush()?;
-        Ok(self.inner)
+        self.put(end)?;
+        self.failed = true;
+        self.flush()?;
+        self.inner.take().ok_or_else(|| io::Error::other("the writer is finished"))
     }
 }
 
@@ -73,21 +84,45 @@ macro_rules! closed {
         }
     )* };
 }
-closed!(EncodeWriter DecodeWriter EncodeReader DecodeReader);
+closed!(DecodeWriter EncodeReader DecodeReader);
 
-/// A writer that encodes the bytes written to it. Call [`finish`](EncodeWriter::finish): without it, the end of the
-/// text is missing. The inner writer must block: after a failure, its output is incomplete, and every further call
-/// fails too.
-#[must_use = "the end is missing until `finish` is called"]
-pub struct EncodeWriter<W> {
+impl<W: Write> core::fmt::Debug for EncodeWriter<W> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("EncodeWriter").finish_non_exhaustive()
+    }
+}
+
+/// A writer that encodes the bytes written to it. Only [`finish`](EncodeWriter::finish) completes the text. Without
+/// `finish`, after `?`, a panic or a forgotten call, the text is cut short, and no decoder takes it: it has one symbol
+/// more than whole groups of four.
+///
+/// ```
+/// use deadpan_base64::{STANDARD_NO_PAD, stream::io::EncodeWriter};
+/// use std::io::Write;
+///
+/// let mut text = Vec::new();
+/// let mut writer = EncodeWriter::new(&mut text, STANDARD_NO_PAD);
+/// writer.write_all(&[7; 9000])?;
+/// drop(writer);
+/// assert!(STANDARD_NO_PAD.decode(&text).is_err());
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// To that end, the writer keeps back three symbols until more follow, and [`Drop`] writes one symbol if there are none
+/// yet. The inner writer may still cut the text at another place if it fails itself, or loses its own buffer. The inner
+/// writer must block: after a failure, its output is incomplete, and every further call fails too.
+#[must_use = "the text is cut short until `finish` is called"]
+pub struct EncodeWriter<W: Write> {
     encoder: Box<Encoder>,
+    /// Whether symbols were written, and others kept back.
+    begun: bool,
     sink: Sink<W>,
 }
 
 impl<W: Write> EncodeWriter<W> {
     /// Makes a writer that writes to `inner`.
-    pub fn new(codec: Base64, inner: W) -> Self {
-        Self { encoder: Box::new(Encoder::new(codec)), sink: Sink::new(inner) }
+    pub fn new(inner: W, codec: Base64) -> Self {
+        Self { encoder: Box::new(Encoder::new(codec)), begun: false, sink: Sink::new(inner) }
     }
 
     /// Writes the rest, flushes, and returns the inner writer.
@@ -95,28 +130,49 @@ impl<W: Write> EncodeWriter<W> {
     /// # Errors
     /// If the inner writer fails.
     pub fn finish(mut self) -> io::Result<W> {
-        self.sink.finish(self.encoder.finish().as_bytes())
+        let made = self.encoder.close();
+        self.sink.finish(self.encoder.symbols(self.begun, made))
     }
 }
 
 impl<W: Write> Write for EncodeWriter<W> {
     fn write(&mut self, input: &[u8]) -> io::Result<usize> {
         self.sink.check()?;
-        let (taken, symbols) = self.encoder.push(input);
-        self.sink.put(symbols.as_bytes())?;
+        let (taken, made) = self.encoder.fill(input);
+        if made > 0 {
+            let symbols = self.encoder.symbols(self.begun, made);
+            self.sink.put(&symbols[..symbols.len() - HELD])?;
+            self.encoder.hold(made);
+            self.begun = true;
+        }
         Ok(taken)
     }
 
     /// Flushes the inner writer. Symbols that wait for more bytes are not written.
     fn flush(&mut self) -> io::Result<()> {
-        self.sink.inner.flush()
+        self.sink.flush()
     }
 }
 
-/// A writer that decodes the symbols written to it. Call [`finish`](DecodeWriter::finish): without it, the end of the
-/// data is missing and not checked. The inner writer must block: after a failure, its output is incomplete, and every
-/// further call fails too.
-#[must_use = "the end is missing until `finish` is called"]
+impl<W: Write> Drop for EncodeWriter<W> {
+    /// Without [`finish`](EncodeWriter::finish), leaves a text that no decoder takes. An empty text would be valid.
+    fn drop(&mut self) {
+        if !self.begun && !self.sink.failed {
+            // Nobody learns of an error here, and after an error there is no text.
+            let _ = self.sink.put(b"A");
+        }
+    }
+}
+
+/// A writer that decodes the symbols written to it. Only [`finish`](DecodeWriter::finish) completes the data. Without
+/// `finish`, the end of the data is neither checked nor written.
+///
+/// Any bytes may be data, so what was written cannot show that it is cut short. It is all blocks of [`BLOCK`] symbols
+/// that were followed by more: nothing of a text of one block. So pass the inner writer by value, not as `&mut`: then
+/// only `finish` gives it back, and an inner writer that itself needs a last word to be complete, such as a file that
+/// gets its name at the end, cannot be completed without `finish`. The inner writer must block: after a failure, its
+/// output is incomplete, and every further call fails too.
+#[must_use = "the end of the data is missing until `finish` is called"]
 pub struct DecodeWriter<W> {
     decoder: Box<Decoder>,
     sink: Sink<W>,
@@ -124,7 +180,7 @@ pub struct DecodeWriter<W> {
 
 impl<W: Write> DecodeWriter<W> {
     /// Makes a writer that writes to `inner`.
-    pub fn new(codec: Base64, inner: W) -> Self {
+    pub fn new(inner: W, codec: Base64) -> Self {
         Self { decoder: Box::new(Decoder::new(codec)), sink: Sink::new(inner) }
     }
 
@@ -153,7 +209,7 @@ impl<W: Write> Write for DecodeWriter<W> {
 
     /// Flushes the inner writer. Bytes that wait for more symbols are not written.
     fn flush(&mut self) -> io::Result<()> {
-        self.sink.inner.flush()
+        self.sink.flush()
     }
 }
 
@@ -214,7 +270,7 @@ pub struct EncodeReader<R> {
 
 impl<R: Read> EncodeReader<R> {
     /// Makes a reader that reads from `inner`.
-    pub fn new(codec: Base64, inner: R) -> Self {
+    pub fn new(inner: R, codec: Base64) -> Self {
         Self { encoder: Box::new(Encoder::new(codec)), buffers: Buffers::new(), inner }
     }
 }
@@ -245,7 +301,7 @@ pub struct DecodeReader<R> {
 
 impl<R: Read> DecodeReader<R> {
     /// Makes a reader that reads from `inner`.
-    pub fn new(codec: Base64, inner: R) -> Self {
+    pub fn new(inner: R, codec: Base64) -> Self {
         Self { decoder: Box::new(Decoder::new(codec)), buffers: Buffers::new(), inner }
     }
 }

@@ -94,7 +94,7 @@ fn white_space_is_passed_over_only_when_asked_for() {
     // Not white space: a no-break space in Latin-1, a null, a delete, a file separator.
     for byte in [0xa0, 0x00, 0x7f, 0x1c, 0x08, 0x0e, 0x1f, 0x21] {
         assert_eq!(
-            STANDARD.skipping_white_space().decode(&[b'Z', b'g', byte, b'=', b'=']),
+            STANDARD.skipping_white_space().decode([b'Z', b'g', byte, b'=', b'=']),
             Err(Error::Invalid),
             "{byte:#x}"
         );

@@ -19,7 +19,7 @@ fn every_pair_of_bytes() {
         let digits = (char::from(high).to_digit(16), char::from(low).to_digit(16));
         let expected =
             if let (Some(high), Some(low)) = digits { Ok(vec![(high * 16 + low) as u8]) } else { Err(Error::Invalid) };
-        assert_eq!(hex::decode(&[high, low]), expected, "{high:#x} {low:#x}");
+        assert_eq!(hex::decode([high, low]), expected, "{high:#x} {low:#x}");
     }
 }
 
@@ -42,7 +42,7 @@ proptest! {
     ) {
         let mut text: Vec<u8> = input.iter().flat_map(|byte| format!("{byte:02x}").into_bytes()).collect();
         prop_assert_eq!(hex::encode(&input).into_bytes(), text.clone());
-        prop_assert_eq!(hex::decode(&text.to_ascii_uppercase()).unwrap(), input);
+        prop_assert_eq!(hex::decode(text.to_ascii_uppercase()).unwrap(), input);
         if !text.is_empty() {
             let place = place.index(text.len());
             text[place] = wrong;

@@ -48,16 +48,16 @@ fn write_cut(mut writer: impl Write, bytes: &[u8], sizes: &[usize]) -> io::Resul
 /// Runs both decoding adaptors over one input, cut in one way. Returns their outputs, or none where they fail.
 fn decodings(codec: Base64, text: &[u8], sizes: &[usize]) -> [Option<Vec<u8>>; 2] {
     let mut read = Vec::new();
-    let reading = DecodeReader::new(codec, Cut::new(text, sizes)).read_to_end(&mut read).ok().map(|_| read);
-    let mut writer = DecodeWriter::new(codec, Vec::new());
+    let reading = DecodeReader::new(Cut::new(text, sizes), codec).read_to_end(&mut read).ok().map(|_| read);
+    let mut writer = DecodeWriter::new(Vec::new(), codec);
     let writing = write_cut(&mut writer, text, sizes).and_then(|()| writer.finish()).ok();
     [reading, writing]
 }
 
 fn encodings(codec: Base64, bytes: &[u8], sizes: &[usize]) -> [Vec<u8>; 2] {
     let mut read = Vec::new();
-    EncodeReader::new(codec, Cut::new(bytes, sizes)).read_to_end(&mut read).unwrap();
-    let mut writer = EncodeWriter::new(codec, Vec::new());
+    EncodeReader::new(Cut::new(bytes, sizes), codec).read_to_end(&mut read).unwrap();
+    let mut writer = EncodeWriter::new(Vec::new(), codec);
     write_cut(&mut writer, bytes, sizes).unwrap();
     [read, writer.finish().unwrap()]
 }
@@ -93,7 +93,7 @@ fn a_flaw_is_found_wherever_it_is_and_keeps_failing() {
         for sizes in [&[1][..], &[1000], &[100_000]] {
             assert_eq!(decodings(STANDARD, &text, sizes), [None, None], "flaw at {place}");
         }
-        let mut reader = DecodeReader::new(STANDARD, &*text);
+        let mut reader = DecodeReader::new(&*text, STANDARD);
         let mut released = Vec::new();
         assert_eq!(reader.read_to_end(&mut released).unwrap_err().kind(), io::ErrorKind::InvalidData);
         assert_eq!(released.len(), place / BLOCK * BLOCK_BYTES, "nothing of a bad block comes out");
@@ -110,11 +110,11 @@ fn a_reader_that_fails_is_passed_on() {
         }
     }
     assert_eq!(
-        DecodeReader::new(STANDARD, Broken).read(&mut [0; 4]).unwrap_err().kind(),
+        DecodeReader::new(Broken, STANDARD).read(&mut [0; 4]).unwrap_err().kind(),
         io::ErrorKind::ConnectionReset
     );
     assert_eq!(
-        EncodeReader::new(STANDARD, Broken).read(&mut [0; 4]).unwrap_err().kind(),
+        EncodeReader::new(Broken, STANDARD).read(&mut [0; 4]).unwrap_err().kind(),
         io::ErrorKind::ConnectionReset
     );
 }
@@ -122,10 +122,10 @@ fn a_reader_that_fails_is_passed_on() {
 #[test]
 fn a_writer_that_is_full_is_passed_on() {
     let mut room = [0; 100];
-    let mut writer = EncodeWriter::new(STANDARD, &mut room[..]);
+    let mut writer = EncodeWriter::new(&mut room[..], STANDARD);
     assert_eq!(writer.write_all(&[0; 100_000]).unwrap_err().kind(), io::ErrorKind::WriteZero);
     let mut room = [0; 100];
-    let mut writer = DecodeWriter::new(STANDARD, &mut room[..]);
+    let mut writer = DecodeWriter::new(&mut room[..], STANDARD);
     assert_eq!(writer.write_all(&[b'A'; 100_000]).unwrap_err().kind(), io::ErrorKind::WriteZero);
 }
 
@@ -144,21 +144,139 @@ fn a_write_that_failed_leaves_no_hole() {
             Ok(())
         }
     }
-    let mut writer = EncodeWriter::new(STANDARD, Hesitant(false, Vec::new()));
+    let mut writer = EncodeWriter::new(Hesitant(false, Vec::new()), STANDARD);
     assert_eq!(writer.write_all(&[1; 2 * BLOCK_BYTES]).unwrap_err().kind(), io::ErrorKind::WouldBlock);
     assert!(writer.write_all(&[1; 2 * BLOCK_BYTES]).is_err());
     assert!(writer.finish().is_err());
-    let mut writer = DecodeWriter::new(STANDARD, Hesitant(false, Vec::new()));
+    let mut writer = DecodeWriter::new(Hesitant(false, Vec::new()), STANDARD);
     assert_eq!(writer.write_all(&[b'A'; 2 * BLOCK]).unwrap_err().kind(), io::ErrorKind::WouldBlock);
     assert!(writer.write_all(&[b'A'; 2 * BLOCK]).is_err());
     assert!(writer.finish().is_err());
 }
 
+/// The lengths of data around each block, in which a text that is cut short may look whole.
+fn lengths() -> impl Iterator<Item = usize> {
+    [0, 1, 2, 3, BLOCK_BYTES - 1, BLOCK_BYTES, BLOCK_BYTES + 1, 2 * BLOCK_BYTES, 3 * BLOCK_BYTES].into_iter()
+}
+
+/// Fails if any of the usual decoders takes this text, strict or lenient.
+fn assert_cut_short(text: &[u8], case: &str) {
+    use base64::Engine;
+    use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+    for codec in [STANDARD, URL_SAFE_NO_PAD, STANDARD.with_padding(Padding::Optional)] {
+        for codec in [codec, codec.skipping_white_space(), codec.ignoring_trailing_bits()] {
+            assert!(codec.decode(text).is_err(), "{case}: {codec:?}");
+        }
+    }
+    let config = GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true);
+    let config = config.with_decode_padding_mode(DecodePaddingMode::Indifferent);
+    assert!(GeneralPurpose::new(&base64::alphabet::STANDARD, config).decode(text).is_err(), "{case}");
+}
+
+#[test]
+fn a_text_without_finish_is_valid_nowhere() {
+    for codec in [STANDARD, STANDARD.with_padding(Padding::Forbidden), URL_SAFE_NO_PAD] {
+        for length in lengths() {
+            // Zeros and others: their symbols leave no trailing bits, or some.
+            for data in [vec![0; length], vec![0x5a; length]] {
+                for sizes in [&[1][..], &[1000], &[100_000]] {
+                    let mut dropped = Vec::new();
+                    write_cut(EncodeWriter::new(&mut dropped, codec), &data, sizes).unwrap();
+                    assert_cut_short(&dropped, &format!("{length} bytes, dropped"));
+                    let text = codec.encode(&data);
+                    let kept = dropped.len() - usize::from(length < BLOCK_BYTES);
+                    assert!(text.as_bytes().starts_with(&dropped[..kept]), "{length} bytes: what is there is right");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn leaving_by_an_error_or_a_panic_cuts_the_text_short() {
+    fn fail(writer: &mut impl Write, data: &[u8]) -> io::Result<()> {
+        writer.write_all(data)?;
+        Err(io::ErrorKind::ConnectionReset.into())
+    }
+    fn encode(text: &mut Vec<u8>, data: &[u8]) -> io::Result<()> {
+        let mut writer = EncodeWriter::new(text, STANDARD);
+        fail(&mut writer, data)?;
+        writer.finish().map(drop)
+    }
+    for length in lengths() {
+        let data = vec![7; length];
+        let mut text = Vec::new();
+        assert!(encode(&mut text, &data).is_err());
+        assert_cut_short(&text, &format!("{length} bytes, left by `?`"));
+
+        let mut text = Vec::new();
+        let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            let mut writer = EncodeWriter::new(&mut text, STANDARD);
+            writer.write_all(&data).unwrap();
+            std::panic::resume_unwind(Box::new("on the way"));
+        }));
+        assert!(caught.is_err());
+        assert_cut_short(&text, &format!("{length} bytes, left by a panic"));
+    }
+}
+
+#[test]
+fn buffers_around_and_below_do_not_complete_a_text() {
+    for length in lengths() {
+        let data = vec![7; length];
+        let mut text = Vec::new();
+        // A `BufWriter` writes what it holds when it is dropped, and calls no `finish`.
+        io::BufWriter::new(EncodeWriter::new(&mut text, STANDARD)).write_all(&data).unwrap();
+        assert_cut_short(&text, &format!("{length} bytes, in a buffer"));
+        let mut text = Vec::new();
+        let mut writer = EncodeWriter::new(io::BufWriter::new(&mut text), STANDARD);
+        writer.write_all(&data).unwrap();
+        writer.flush().unwrap();
+        drop(writer);
+        assert_cut_short(&text, &format!("{length} bytes, over a buffer"));
+        // Done right: the buffer is taken off, and the writer finished.
+        let mut buffer = io::BufWriter::new(EncodeWriter::new(Vec::new(), STANDARD));
+        buffer.write_all(&data).unwrap();
+        assert_eq!(buffer.into_inner().unwrap().finish().unwrap(), STANDARD.encode(&data).as_bytes());
+    }
+}
+
+#[test]
+fn an_inner_writer_that_panics_is_not_called_again() {
+    struct Panicking<'a>(&'a mut u32);
+    impl Write for Panicking<'_> {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            *self.0 += 1;
+            std::panic::resume_unwind(Box::new("no"));
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut calls = 0;
+    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        EncodeWriter::new(Panicking(&mut calls), STANDARD).write_all(&[7; BLOCK_BYTES]).unwrap();
+    }));
+    // A second panic on the way out would end the process.
+    assert!(caught.is_err());
+    assert_eq!(calls, 1);
+}
+
+#[test]
+fn data_without_finish_end_before_the_last_block() {
+    for length in lengths() {
+        let data = vec![7; length];
+        let mut bytes = Vec::new();
+        DecodeWriter::new(&mut bytes, STANDARD).write_all(STANDARD.encode(&data).as_bytes()).unwrap();
+        assert_eq!(bytes.len(), length.saturating_sub(1) / BLOCK_BYTES * BLOCK_BYTES, "{length} bytes");
+    }
+}
+
 #[test]
 fn debug_shows_nothing_that_passes_through() {
-    let writer = DecodeWriter::new(STANDARD, b"secret".to_vec());
+    let writer = DecodeWriter::new(b"secret".to_vec(), STANDARD);
     assert_eq!(format!("{writer:?}"), "DecodeWriter { .. }");
-    assert_eq!(format!("{:?}", EncodeReader::new(STANDARD, &b"secret"[..])), "EncodeReader { .. }");
+    assert_eq!(format!("{:?}", EncodeReader::new(&b"secret"[..], STANDARD)), "EncodeReader { .. }");
 }
 
 proptest! {

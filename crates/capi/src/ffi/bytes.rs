@@ -92,7 +92,7 @@ mod tests {
     const TIME: Duration = Duration::from_millis(300);
 
     fn sealed(key: &PrivateKey, format: Format, plain: &[u8]) -> Vec<u8> {
-        let sealing = Sealing::to(vec![key.public().into()]).and_then(|sealing| sealing.format(format));
+        let sealing = Sealing::to(key.public()).and_then(|sealing| sealing.format(format));
         sealing.and_then(|sealing| sealing.bytes(plain)).expect("sealed")
     }
 

@@ -52,6 +52,7 @@ fn fixed(error: &Error) -> Option<&'static str> {
         Error::Limit(_) => "the file is damaged or hostile; nothing of it was used",
         Error::Trailer(_) | Error::TrailerForged => ANOTHER_COPY,
         Error::SignatureForged => "somebody who can open the file changed it; nothing of it can be trusted",
+        Error::WholeFile => ANOTHER_COPY,
         Error::Trailing => "two files were joined, or the file was changed",
         Error::Padding => "the writer of this file was not Deadpan, or had a fault",
         Error::Key(error) => return key::of(error),

@@ -15,8 +15,7 @@ use crate::report::Done;
 use crate::shown::{bytes, count, shown};
 use crate::signals::give_way;
 use deadpan_disk::{Folder, Handle, allow_many_files, umask};
-use deadpan_pack::{Error, Outcome, Rest, Unpacker, Unpacking};
-use deadpan_seal::Sink;
+use deadpan_pack::{Error, Outcome, Unpacker, Unpacking};
 
 /// The options for unpacking folders.
 #[derive(Clone, Debug, clap::Args)]
@@ -222,22 +221,6 @@ impl Target {
         let others = others.map(|other| Failure::pack("", other.error.clone()).message);
         failure.notes.extend(others.map(|other| format!("failed too: {other}")));
         failure
-    }
-}
-
-/// Lets the opening engine write to an unpacker.
-pub struct Scattered<'a>(pub &'a mut Unpacker);
-
-impl Sink for Scattered<'_> {
-    type Rest = Rest;
-
-    fn put(&mut self, bytes: &[u8]) -> io::Result<Rest> {
-        self.0.put(bytes).map_err(io::Error::other)
-    }
-
-    fn complete(rest: Rest, bytes: &[u8]) -> io::Result<()> {
-        rest.complete(bytes);
-        Ok(())
     }
 }
 

@@ -7,7 +7,7 @@
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use super::{Home, LONGEST, Own, check_name, write};
+use super::{Home, Own, check_name, write};
 use crate::console::say;
 use crate::failure::Failure;
 use crate::held;
@@ -15,6 +15,9 @@ use crate::mode::mode_name;
 use crate::shown::shown;
 use deadpan_disk::OpenMode;
 use deadpan_seal::Mode;
+
+/// The most bytes of the record that are read.
+const LONGEST: u64 = 1 << 20;
 
 /// Advice if the recorded default key cannot be used.
 const CHOOSE: &str = "choose one with: deadpan keys default NAME";
@@ -95,7 +98,7 @@ impl Home {
 /// Reads the record. Only its beginning can be a name.
 fn read_all(path: &Path) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
-    held::open(path, OpenMode::default())?.file.take(LONGEST as u64).read_to_end(&mut text)?;
+    held::open(path, OpenMode::default())?.file.take(LONGEST).read_to_end(&mut text)?;
     Ok(text)
 }
 

@@ -7,7 +7,7 @@ use super::range::library;
 use super::{OpenJob, OpenOptions, Origin, behind};
 use crate::advice;
 use crate::failure::Failure;
-use crate::folder::{self, Scattered, Target};
+use crate::folder::{self, Target};
 use crate::output::{Output, Place};
 use crate::partial::Attributes;
 use crate::progress::Progress;
@@ -16,6 +16,7 @@ use crate::sealed::Sealed;
 use crate::signed::Verdict;
 use crate::unpack::selection;
 use crate::window::TextOnly;
+use deadpan_files::UnpackSink;
 use deadpan_pack::{Chosen, Contents, Entry, Error, Excerpt, Kind, Outcome, Pick, Selection, Unpacker};
 use deadpan_seal::{Cursor, Format, Opened, RangeReader, ReadAt, Work};
 
@@ -209,7 +210,7 @@ fn through(
     let progress = Progress::new(&name, origin.length);
     let add = |bytes| progress.add(bytes);
     let work = Work { progress: Some(&add), ..Work::default() };
-    let scattered = opened.scatter(&mut sealed.payload, Scattered(unpacker), &work);
+    let scattered = opened.scatter(&mut sealed.payload, UnpackSink(unpacker), &work);
     let (done, _) = scattered.map_err(|error| {
         let is_damage = behind::is_damage(&error);
         let is_cut = matches!(error, deadpan_seal::Error::Truncated);

@@ -15,7 +15,7 @@ use super::drafts::{Names, name_of};
 use super::shape::{FormatArg, Pixels, ending, format_of, is_other_picture};
 use crate::claims::Claims;
 use crate::failure::{Exit, Failure, help};
-use crate::folder::{self, Gathered, PackArgs};
+use crate::folder::{self, PackArgs};
 use crate::home::Home;
 use crate::input::{Input, Source};
 use crate::names::put_names;
@@ -28,6 +28,7 @@ use crate::report::{Done, Report};
 use crate::seal;
 use crate::shown::shown;
 use deadpan_disk::About;
+use deadpan_files::PackSource;
 use deadpan_picture::Format;
 use deadpan_seal::{Error, Sealing, Work, WriteAt};
 
@@ -282,8 +283,8 @@ fn fill(
     let work = Work { progress: Some(&add), ..Work::default() };
     let name = input.shown();
     if let Some(sealing) = sealing.filter(|_| input.is_folder()) {
-        let source = Gathered(pack.packer(input, None)?);
-        let (_, Gathered(packer)) = sealing
+        let source = PackSource(pack.packer(input, None)?);
+        let (_, PackSource(packer)) = sealing
             .gather_positions(source, output, &work)
             .map_err(|error| folder::blame(error, &name, &names.shown()))?;
         return Ok(Done { bytes: packer.size(), ..folder::outcome(&name, &packer.notes()) });

@@ -7,7 +7,7 @@ use std::fmt;
 use std::io::Read;
 use std::sync::Arc;
 
-use super::FileKey;
+use super::{FileKey, is_age};
 use crate::Error;
 use crate::entropy::Entropy;
 use crate::fill::read_full;
@@ -38,6 +38,10 @@ impl Chunks {
         let mut nonce = [0; NONCE];
         if read_full(&mut input, &mut nonce).map_err(Error::Read)? < NONCE {
             return Err(Error::Truncated);
+        }
+        // A nonce is random, and begins like the text of a header once in 2¹²⁸ files.
+        if is_age(&nonce) {
+            return Err(Error::WholeFile);
         }
         Self::new(file, &nonce)
     }

@@ -39,6 +39,32 @@ fn data_of(mut sealed: &[u8], identity: Identity) -> Result<Vec<u8>, Error> {
 }
 
 #[test]
+fn a_whole_file_in_place_of_its_payload_is_named() {
+    for format in [Format::Deadpan, Format::Age] {
+        let (key, recipient) = key(Kem::X25519);
+        let sealed = Sealing::to(recipient).and_then(|it| it.format(format)?.bytes(b"data")).expect("sealed");
+        let header = Header::read(&sealed[..]).expect("a header");
+        let rest = &sealed[header.length() as usize..];
+        let opened = header.clone().open(&[Identity::Key(key)]).expect("the key");
+        let (mut plain, work) = (Vec::new(), crate::Work::default());
+        let errors = [
+            opened.reader(&sealed[..]).err(),
+            opened.stream(&sealed[..], std::io::sink(), &work).err(),
+            opened.bytes_onto(&sealed, &mut plain).err(),
+            opened.bytes_into(&sealed, &mut [0; 4], &work).err(),
+            opened.room(&sealed).err(),
+        ];
+        assert!(errors.iter().all(|error| matches!(error, Some(Error::WholeFile))), "{format:?}: {errors:?}");
+        if format == Format::Deadpan {
+            assert!(matches!(header.segments(&sealed[..], sealed.len() as u64), Err(Error::WholeFile)));
+        }
+        assert!(header.segments(rest, sealed.len() as u64).is_ok());
+        opened.bytes_onto(rest, &mut plain).expect("the rest");
+        assert_eq!(plain, b"data");
+    }
+}
+
+#[test]
 fn recipients_can_be_changed_without_the_payload() {
     let data = vec![7; 600_000];
     let (mut sealed, opened, length) = sealed(&data);

@@ -7,6 +7,7 @@ use crate::file_key::FileKey;
 use crate::fill::read_full;
 use crate::floe::{self, Message};
 use crate::header::{Parsed, check_segment};
+use crate::layout::START;
 use crate::payload::AnyPayload;
 use crate::trailer::Addressee;
 use crate::{Error, Format};
@@ -56,6 +57,7 @@ impl Unlocked {
                 let mut start = [0; floe::HEADER];
                 let length = read_full(&mut input, &mut start).map_err(Error::Read)?;
                 let start = start.get(..length).unwrap_or_default();
+                refuse_header(start)?;
                 let message = key.message(|bytes| Message::resume(bytes, key.preamble().bytes(), start))?;
                 check_segment(message.segment_length())?;
                 Ok(AnyPayload::Floe(message))
@@ -63,4 +65,9 @@ impl Unlocked {
             Self::Age { key, .. } => Ok(AnyPayload::Age(Chunks::resume(key, input)?)),
         }
     }
+}
+
+/// Refuses a payload that begins with the signature of a sealed file: FLOE's header never does.
+pub(super) fn refuse_header(start: &[u8]) -> Result<(), Error> {
+    if start.starts_with(&START) { Err(Error::WholeFile) } else { Ok(()) }
 }

@@ -23,6 +23,28 @@ fn passphrase() -> Identity {
 }
 
 #[test]
+fn one_recipient_or_several_are_given_as_they_are() {
+    let (one, other) = (key(Kem::XWing), key(Kem::XWing));
+    let keys = vec![one.public().clone(), other.public().clone()];
+    let sealed = [
+        seal_bytes([one.public(), other.public()]),
+        seal_bytes(&keys),
+        seal_bytes(keys.as_slice()),
+        seal_bytes(keys.iter().map(Recipient::from).collect::<Vec<_>>()),
+        seal_bytes([to(&one), to(&other)]),
+    ];
+    for sealed in &sealed {
+        assert!([&one, &other].iter().all(|key| crate::open(*key, sealed).is_ok_and(|plain| plain == b"data")));
+    }
+    assert!(crate::open(&other, &seal_bytes(one.public())).is_err());
+    assert!(matches!(crate::seal([] as [&PublicKey; 0], b"data"), Err(Error::NoRecipients)));
+}
+
+fn seal_bytes(recipients: impl IntoRecipients) -> Vec<u8> {
+    crate::seal(recipients, b"data").expect("sealed")
+}
+
+#[test]
 fn a_classical_recipient_beside_others_has_to_be_asked_for() {
     let all = Kem::ALL.map(|kem| (kem.mode(), to(&key(kem))));
     for (mode, one) in &all {

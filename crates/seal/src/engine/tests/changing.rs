@@ -33,7 +33,7 @@ impl ReadAt for Changing {
 #[test]
 fn each_byte_of_the_payload_is_read_once() {
     let key = PrivateKey::generate(Kem::X25519).expect("a key");
-    let to = || Sealing::to(vec![key.public().into()]).expect("a recipient");
+    let to = || Sealing::to(key.public()).expect("a recipient");
     let signer = SigningKey::generate(Scheme::Ed25519).expect("a key");
     let sealings = [
         to(),
@@ -65,7 +65,7 @@ fn each_byte_of_the_payload_is_read_once() {
 #[test]
 fn a_buffer_gets_all_data_or_nothing() {
     let key = PrivateKey::generate(Kem::X25519).expect("a key");
-    let sealing = Sealing::to(vec![key.public().into()]).expect("a recipient");
+    let sealing = Sealing::to(key.public()).expect("a recipient");
     for (format, full) in [(Format::Deadpan, FULL), (Format::Age, 64 << 10)] {
         for length in [1, full - 1, full, 2 * full, 9 * full + 7] {
             let (sealing, plain) = (sealing.clone().format(format).expect("a key"), sample(length));

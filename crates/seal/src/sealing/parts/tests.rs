@@ -13,7 +13,7 @@ fn sample(length: usize) -> Vec<u8> {
 
 fn key() -> (PrivateKey, Sealing) {
     let key = PrivateKey::generate(Kem::X25519).expect("a key");
-    let sealing = Sealing::to(vec![key.public().into()]).expect("a recipient");
+    let sealing = Sealing::to(key.public()).expect("a recipient");
     (key, sealing)
 }
 

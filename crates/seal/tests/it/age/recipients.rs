@@ -160,8 +160,8 @@ fn what_age_does_not_have_is_refused() {
     let key = PrivateKey::generate(Kem::X25519).expect("a key");
     assert!(matches!(to(&key).hide_length(true).bytes(b"data"), Err(Error::Invalid(_))));
     let hybrid = PrivateKey::generate(Kem::XWing).expect("a key");
-    let mixed = vec![key.public().into(), hybrid.public().into()];
-    assert!(matches!(Sealing::to(mixed.clone()), Err(Error::Mixed(_))));
+    let mixed = [key.public(), hybrid.public()];
+    assert!(matches!(Sealing::to(mixed), Err(Error::Mixed(_))));
     let sealed = Sealing::mixed(mixed).and_then(|it| it.format(Format::Age)?.bytes(b"data")).expect("sealed");
     for key in [&key, &hybrid] {
         assert_eq!(open(&sealed, key).expect("opened"), b"data");

@@ -6,8 +6,7 @@ use std::path::Path;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::fault::shown;
-use crate::{Code, Fault};
+use crate::Error;
 use deadpan_disk::{About, FileKind, Input, OpenMode};
 use deadpan_seal::Work;
 
@@ -15,24 +14,25 @@ use deadpan_seal::Work;
 const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 40_000_000 };
 
 /// Opens an input of any kind. Opening does not wait for the writer of a pipe.
-pub(crate) fn open_input(path: &Path) -> Result<Input, Fault> {
-    Input::open(path, OpenMode::default()).map_err(|error| Fault::read(path, &error))
+pub(crate) fn open_input(path: &Path) -> Result<Input, Error> {
+    Input::open(path, OpenMode::default()).map_err(|error| Error::read(path, error))
 }
 
 /// Opens an input that is read at any position, and returns its length too.
 ///
 /// # Errors
 /// If the input cannot be read, or is a pipe.
-pub fn open_seekable(path: &Path) -> Result<(File, u64), Fault> {
+pub fn open_seekable(path: impl AsRef<Path>) -> Result<(File, u64), Error> {
+    let path = path.as_ref();
     let Input { file, about, .. } = open_input(path)?;
     refuse_fifo(&about, path)?;
     Ok((file, about.length))
 }
 
 /// Refuses a pipe, which is read in order only.
-pub(crate) fn refuse_fifo(about: &About, path: &Path) -> Result<(), Fault> {
+pub(crate) fn refuse_fifo(about: &About, path: &Path) -> Result<(), Error> {
     match about.kind {
-        FileKind::Fifo => Err(Fault::argument(format!("{} is a pipe, and cannot be read at any place", shown(path)))),
+        FileKind::Fifo => Err(Error::IsPipe(path.to_owned())),
         _ => Ok(()),
     }
 }
@@ -65,7 +65,7 @@ impl Read for PatientInput<'_> {
                 }
             }
             if self.work.stop.is_some_and(|stop| stop()) {
-                return Err(io::Error::other(Fault::new(Code::Stopped, Code::Stopped.message())));
+                return Err(io::Error::other(deadpan_seal::Error::Stopped));
             }
         }
     }

@@ -1,0 +1,123 @@
+//! The functions of `deadpan-files`, as the bindings call them: with one way to watch the work, and errors as numbers.
+
+use std::fs::File;
+use std::path::Path;
+
+use crate::{Code, Fault};
+use deadpan_files::{Entry, Options};
+use deadpan_seal::{Identity, Passphrase, PrivateKey, PublicKey, Sealing, Summary, Work};
+
+fn options<'a>(replace: bool, work: &Work<'a>) -> Options<'a> {
+    Options { replace, work: *work, ..Options::default() }
+}
+
+/// Seals a file, with its name, time and mode. `replace` lets the output replace another file.
+///
+/// # Errors
+/// Those of [`deadpan_files::seal_file`].
+pub fn seal_file(
+    sealing: &Sealing,
+    input: &Path,
+    output: &Path,
+    replace: bool,
+    work: &Work<'_>,
+) -> Result<Summary, Fault> {
+    Ok(deadpan_files::seal_file(sealing, input, output, options(replace, work))?)
+}
+
+/// Opens a sealed file, and gives the output its time and mode. `replace` lets the output replace another file.
+///
+/// # Errors
+/// Those of [`deadpan_files::open_file`].
+pub fn open_file(
+    identities: &[Identity],
+    input: &Path,
+    output: &Path,
+    replace: bool,
+    work: &Work<'_>,
+) -> Result<Summary, Fault> {
+    Ok(deadpan_files::open_file(identities, input, output, options(replace, work))?)
+}
+
+/// Seals a folder with everything in it. Returns what was done, and notes about entries that were left out.
+///
+/// # Errors
+/// Those of [`deadpan_files::seal_folder`].
+pub fn seal_folder(
+    sealing: &Sealing,
+    folder: &Path,
+    output: &Path,
+    replace: bool,
+    work: &Work<'_>,
+) -> Result<(Summary, Vec<String>), Fault> {
+    let (summary, notes) = deadpan_files::seal_folder(sealing, folder, output, options(replace, work))?;
+    Ok((summary, notes.list().iter().map(ToString::to_string).collect()))
+}
+
+/// Opens a sealed folder to a new folder.
+///
+/// # Errors
+/// Those of [`deadpan_files::open_folder`].
+pub fn open_folder(identities: &[Identity], input: &Path, output: &Path, work: &Work<'_>) -> Result<Summary, Fault> {
+    Ok(deadpan_files::open_folder(identities, input, output, options(false, work))?)
+}
+
+/// Opens a part of a sealed folder to a new folder, and reads only this part.
+///
+/// # Errors
+/// Those of [`deadpan_files::open_folder_part`].
+pub fn open_folder_part(
+    identities: &[Identity],
+    input: &Path,
+    output: &Path,
+    only: Vec<Vec<u8>>,
+    work: &Work<'_>,
+) -> Result<(), Fault> {
+    Ok(deadpan_files::open_folder_part(identities, input, output, &only, options(false, work))?)
+}
+
+/// Calls `each` with the entries of a sealed folder, in order, until it returns false. Only the index is read.
+///
+/// # Errors
+/// Those of [`deadpan_files::list_folder`]; [`Code::Stopped`] if `each` returns false.
+pub fn list_folder(identities: &[Identity], input: &Path, mut each: impl FnMut(&Entry) -> bool) -> Result<(), Fault> {
+    for entry in deadpan_files::list_folder(identities, input)?.entries() {
+        let entry = entry.map_err(|error| deadpan_files::Error::folder(error, input))?;
+        if !each(&entry) {
+            return Err(Fault::new(Code::Stopped, Code::Stopped.message()));
+        }
+    }
+    Ok(())
+}
+
+/// Opens an input that is read at any position, and returns its length too.
+///
+/// # Errors
+/// Those of [`deadpan_files::open_seekable`].
+pub fn open_seekable(path: &Path) -> Result<(File, u64), Fault> {
+    Ok(deadpan_files::open_seekable(path)?)
+}
+
+/// Returns all public keys in a text.
+///
+/// # Errors
+/// Those of [`deadpan_files::public_keys`].
+pub fn public_keys(text: &[u8]) -> Result<Vec<PublicKey>, Fault> {
+    Ok(deadpan_files::public_keys(text)?)
+}
+
+/// Returns the public key in a text.
+///
+/// # Errors
+/// Those of [`deadpan_files::public_key`].
+pub fn public_key(text: &[u8]) -> Result<PublicKey, Fault> {
+    Ok(deadpan_files::public_key(text)?)
+}
+
+/// Returns the private key in a text.
+///
+/// # Errors
+/// Those of [`deadpan_files::private_key`].
+pub fn private_key(text: &[u8], passphrase: Option<&Passphrase>) -> Result<PrivateKey, Fault> {
+    Ok(deadpan_files::private_key(text, passphrase)?)
+}

@@ -1,0 +1,42 @@
+//! Connects the engine for folders with the engine that seals: neither knows the other.
+
+use std::io;
+
+use deadpan_pack::{Job, Packer, Rest, Unpacker};
+use deadpan_seal::{Sink, Source, Taken};
+
+/// Lets the sealing engine read from a packer, as in [`Sealing::gather`](deadpan_seal::Sealing::gather). Errors of the
+/// packer are inside those of reading.
+#[derive(Debug)]
+pub struct PackSource(pub Packer);
+
+impl Source for PackSource {
+    type Rest = Job;
+
+    fn take(&mut self, buffer: &mut [u8]) -> io::Result<Taken<Job>> {
+        let (length, rest) = self.0.take(buffer).map_err(io::Error::other)?;
+        Ok(Taken { length, last: self.0.ended(), rest })
+    }
+
+    fn complete(rest: Job, bytes: &mut [u8]) -> io::Result<()> {
+        rest.complete(bytes).map_err(io::Error::other)
+    }
+}
+
+/// Lets the opening engine write to an unpacker, as in [`Opened::scatter`](deadpan_seal::Opened::scatter). Errors of
+/// the unpacker are inside those of writing.
+#[derive(Debug)]
+pub struct UnpackSink<'a>(pub &'a mut Unpacker);
+
+impl Sink for UnpackSink<'_> {
+    type Rest = Rest;
+
+    fn put(&mut self, bytes: &[u8]) -> io::Result<Rest> {
+        self.0.put(bytes).map_err(io::Error::other)
+    }
+
+    fn complete(rest: Rest, bytes: &[u8]) -> io::Result<()> {
+        rest.complete(bytes);
+        Ok(())
+    }
+}

@@ -1,0 +1,164 @@
+//! Outputs that are not complete yet: they get their names when they are.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use crate::{Error, Options};
+use deadpan_disk::{
+    self as disk, Attributes, Draft, FileId, Folder, Found, Landing, Replace, SetError, land_set, umask,
+};
+use deadpan_pack::OutputPlace;
+
+/// A file that gets its name when it is complete, for data that this crate has no function for. If it is dropped, or if
+/// the process ends, there is no file, and a file of that name stays as it is.
+///
+/// ```
+/// use deadpan_files::DraftFile;
+/// use deadpan_seal::{Kem, PrivateKey, Sealing, Work};
+///
+/// # let place = tempfile::tempdir()?;
+/// # let sealed = place.path().join("log.dpn");
+/// let sealing = Sealing::to(PrivateKey::generate(Kem::XWing)?.public())?;
+/// let draft = DraftFile::new(&sealed, false)?;
+/// sealing.stream(&b"first line\n"[..], draft.file(), &Work::default())?;
+/// assert!(!sealed.exists());
+/// draft.land(false)?;
+/// assert!(sealed.exists());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct DraftFile {
+    target: PathBuf,
+    draft: Draft,
+    replace: bool,
+}
+
+impl DraftFile {
+    /// Makes a file that gets the name `target` later, and may then replace another file. Until then only its owner can
+    /// read it.
+    ///
+    /// # Errors
+    /// If something has that name that may not be replaced, or if the file cannot be made.
+    pub fn new(target: impl AsRef<Path>, replace: bool) -> Result<Self, Error> {
+        Self::of(target.as_ref(), replace, None)
+    }
+
+    /// Makes a file as [`DraftFile::new`] does. Beside the input, it is made in the folder in which the input was
+    /// found.
+    pub(crate) fn beside(input: &Found, target: &Path, options: Options<'_>) -> Result<Self, Error> {
+        Self::of(target, options.replace, Some(input))
+    }
+
+    fn of(target: &Path, replace: bool, input: Option<&Found>) -> Result<Self, Error> {
+        let failed = |error| Error::output(target, error);
+        let (folder, name) = Folder::of(target).map_err(failed)?;
+        let folder = input.and_then(|input| input.folder_beside(target)).cloned().unwrap_or(folder);
+        let there = folder.look(&name).map_err(|error| Error::write(target, error))?;
+        refuse_existing(target, there, replace)?;
+        let draft = Draft::create_in(&folder, &name).map_err(failed)?;
+        Ok(Self { target: target.to_owned(), draft, replace })
+    }
+
+    /// Makes another file in the same folder, for this name.
+    ///
+    /// # Errors
+    /// Those of [`DraftFile::new`].
+    pub fn another(&self, target: impl AsRef<Path>) -> Result<Self, Error> {
+        let target = target.as_ref();
+        refuse_existing(target, disk::About::of_name(target).ok(), self.replace)?;
+        let draft = self.draft.another().map_err(|error| Error::output(&self.target, error))?;
+        Ok(Self { target: target.to_owned(), draft, replace: self.replace })
+    }
+
+    /// Returns the file, for reading and writing.
+    #[must_use]
+    pub fn file(&self) -> &File {
+        self.draft.file()
+    }
+
+    /// Returns the file itself, which a folder that is packed may hold.
+    pub(crate) fn id(&self) -> Option<FileId> {
+        disk::About::of_file(self.file()).ok().map(|about| about.id)
+    }
+
+    /// Returns the place that the file gets, for a packer: a folder that is packed may hold it.
+    pub(crate) fn place(&self) -> Option<OutputPlace> {
+        let folder = self.draft.folder().about().ok()?.id;
+        Some(OutputPlace::Name { folder, name: self.draft.name().as_encoded_bytes().to_vec() })
+    }
+
+    /// Gives the file its name. With `sync`, the file and its name are on the disk when this returns.
+    ///
+    /// # Errors
+    /// If something has the name by now that may not be replaced, or if the system refuses.
+    pub fn land(self, sync: bool) -> Result<(), Error> {
+        self.land_with(None, None, sync)
+    }
+
+    /// Gives the file its name, with the mode and the time, or those of a new file.
+    pub(crate) fn land_with(self, mode: Option<u32>, modified: Option<SystemTime>, sync: bool) -> Result<(), Error> {
+        let attributes = Attributes { mode: mode.unwrap_or(0o666) & 0o777 & !umask(), modified };
+        let landing = Landing { replace: Replace::any_if(self.replace), sync };
+        self.draft.land(attributes, landing).map_err(|error| Error::output(&self.target, error))
+    }
+
+    /// Gives all files their names, or none. All are made by [`DraftFile::another`] of the first.
+    ///
+    /// # Errors
+    /// Those of [`DraftFile::land`], and [`Error::Left`] if files that were replaced meanwhile could not be restored.
+    pub fn land_all(files: Vec<Self>) -> Result<(), Error> {
+        let replace = files.iter().any(|file| file.replace);
+        let targets: Vec<_> = files.iter().map(|file| file.target.clone()).collect();
+        let name = |file: Self| {
+            let name = file.target.file_name().unwrap_or_default().to_owned();
+            (file.draft, name)
+        };
+        let drafts = files.into_iter().map(name).collect();
+        let landing = Landing { replace: Replace::any_if(replace), sync: false };
+        land_set(drafts, Attributes::usual(), landing).map_err(|SetError { name, error, left }| {
+            let path = targets.iter().find(|path| path.file_name() == Some(&name));
+            let error = Error::output(path.map_or(Path::new(&name), PathBuf::as_path), error);
+            if left.is_empty() { error } else { Error::Left { error: Box::new(error), left } }
+        })
+    }
+}
+
+/// Refuses what has the name of an output, unless it is a file that may be replaced.
+fn refuse_existing(target: &Path, there: Option<disk::About>, replace: bool) -> Result<(), Error> {
+    match there {
+        None => Ok(()),
+        Some(about) if replace && (about.is_file() || about.is_link()) => Ok(()),
+        Some(_) => Err(Error::Exists { path: target.to_owned(), is_other: replace }),
+    }
+}
+
+/// A folder that is not complete yet.
+pub(crate) struct DraftFolder {
+    target: PathBuf,
+    draft: disk::DraftFolder,
+}
+
+impl DraftFolder {
+    /// Makes a folder that gets the name `target` later. Beside the input, it is made in the folder in which the input
+    /// was found.
+    pub(crate) fn beside(input: &Found, target: &Path) -> Result<Self, Error> {
+        let failed = |error| Error::output(target, error);
+        let (folder, name) = Folder::of(target).map_err(failed)?;
+        let folder = input.folder_beside(target).cloned().unwrap_or(folder);
+        if folder.look(&name).map_err(|error| Error::write(target, error))?.is_some() {
+            return Err(Error::Exists { path: target.to_owned(), is_other: false });
+        }
+        let draft = disk::DraftFolder::create_in(&folder, &name).map_err(failed)?;
+        Ok(Self { target: target.to_owned(), draft })
+    }
+
+    pub(crate) fn folder(&self) -> &Folder {
+        self.draft.folder()
+    }
+
+    /// Gives the folder its name.
+    pub(crate) fn land(self, sync: bool) -> Result<(), Error> {
+        self.draft.land(sync).map_err(|error| Error::output(&self.target, error))
+    }
+}

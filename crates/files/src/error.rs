@@ -1,0 +1,268 @@
+//! Why sealing or opening from path to path failed.
+
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use deadpan_disk::Left;
+use deadpan_seal::key::KeyError;
+
+/// The reason why a file or folder was not sealed or opened. After an error there is no output, and nothing was
+/// replaced.
+///
+/// Messages name the path, with characters escaped that a terminal would obey.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    // The data and the keys.
+    /// The sealing engine refuses or fails: the file is not sealed, was changed, or no key fits.
+    #[error("{}: {error}", shown(path))]
+    Sealed {
+        /// The file.
+        path: PathBuf,
+        /// The error of the engine.
+        error: deadpan_seal::Error,
+    },
+    /// The engine for folders refuses or fails: an entry cannot be read or written, or the archive was changed.
+    #[error("{}: {error}", shown(path))]
+    Folder {
+        /// The folder, or the sealed file.
+        path: PathBuf,
+        /// The error of the engine.
+        error: deadpan_pack::Error,
+    },
+    /// A key is damaged, or its passphrase is wrong.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// A private key stands where a public one is needed.
+    #[error("this is a private key, and a public one is needed")]
+    KeyIsPrivate,
+    /// A public key stands where a private one is needed.
+    #[error("this is a public key, and a private one is needed")]
+    KeyIsPublic,
+    /// There is no public key.
+    #[error("the text holds no public key that seals")]
+    NoPublicKey,
+    /// There is no private key.
+    #[error("the text holds no private key that opens files")]
+    NoPrivateKey,
+    /// There are several keys, and one is wanted.
+    #[error("the text holds {0} keys, and one is wanted: read them one by one")]
+    SeveralKeys(usize),
+    /// A private key needs its passphrase.
+    #[error("the private key is protected by a passphrase")]
+    Locked,
+    /// A key file does not hold the key that is wanted.
+    #[error("{}: {error}", shown(path))]
+    KeyFile {
+        /// The key file.
+        path: PathBuf,
+        /// What is wrong with its text.
+        error: Box<Self>,
+    },
+
+    // The caller.
+    /// The recipients or the options are not possible.
+    #[error(transparent)]
+    Seal(#[from] deadpan_seal::Error),
+    /// The output exists.
+    #[error("{} exists already{}", shown(path), if *is_other { ", and is no file" } else { "" })]
+    Exists {
+        /// The output.
+        path: PathBuf,
+        /// Whether it is no file, which could not be replaced either.
+        is_other: bool,
+    },
+    /// The output is the input.
+    #[error("{} is the input as well as the output", shown(.0))]
+    SameFile(PathBuf),
+    /// The input is a folder, and a file is wanted.
+    #[error("{} is a folder", shown(.0))]
+    IsFolder(PathBuf),
+    /// The input is not a folder.
+    #[error("{} is not a folder", shown(.0))]
+    NotAFolder(PathBuf),
+    /// The sealed file holds a folder, and a file is wanted.
+    #[error("{} holds a folder", shown(.0))]
+    HoldsFolder(PathBuf),
+    /// The sealed file holds no folder.
+    #[error("{} holds no folder", shown(.0))]
+    HoldsNoFolder(PathBuf),
+    /// The input is a pipe, and would have to be read at positions.
+    #[error("{} is a pipe, and cannot be read at any place", shown(.0))]
+    IsPipe(PathBuf),
+    /// The file is longer than any key file.
+    #[error("{} is too long for a key file", shown(.0))]
+    LongKeyFile(PathBuf),
+    /// The path ends without a name.
+    #[error("{} is not a name for an output", shown(.0))]
+    NoName(PathBuf),
+    /// No path has a zero byte.
+    #[error("a path has a zero byte in it: {}", shown(.0))]
+    ZeroByte(PathBuf),
+    /// The list of paths to open is empty.
+    #[error("no path is selected")]
+    NothingSelected,
+
+    // The system.
+    /// The input cannot be read.
+    #[error("cannot read {}: {error}", shown(path))]
+    Read {
+        /// The input.
+        path: PathBuf,
+        /// The system's error.
+        error: io::Error,
+    },
+    /// The output cannot be written.
+    #[error("cannot write {}: {error}", shown(path))]
+    Write {
+        /// The output.
+        path: PathBuf,
+        /// The system's error.
+        error: io::Error,
+    },
+    /// The output cannot be made, or cannot get its name.
+    #[error("{}: {error}", shown(path))]
+    Output {
+        /// The output.
+        path: PathBuf,
+        /// Why.
+        error: deadpan_disk::Error,
+    },
+    /// One of several outputs failed, and names could not be made as they were before.
+    #[error("{error}{}", list(left))]
+    Left {
+        /// What failed.
+        error: Box<Self>,
+        /// The names.
+        left: Vec<Left>,
+    },
+    /// The caller stopped the work.
+    #[error("stopped by the caller")]
+    Stopped,
+}
+
+impl Error {
+    /// Returns the error of an input that the system cannot open or read.
+    pub(crate) fn read(path: &Path, error: io::Error) -> Self {
+        match has_zero(path) {
+            true => Self::ZeroByte(path.to_owned()),
+            false => Self::Read { path: path.to_owned(), error },
+        }
+    }
+
+    /// Returns the error of an output that the system cannot make or write.
+    pub(crate) fn write(path: &Path, error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::AlreadyExists => Self::Exists { path: path.to_owned(), is_other: false },
+            _ if has_zero(path) => Self::ZeroByte(path.to_owned()),
+            _ => Self::Write { path: path.to_owned(), error },
+        }
+    }
+
+    /// Returns the error of making an output, or of giving it its name.
+    pub(crate) fn output(path: &Path, error: deadpan_disk::Error) -> Self {
+        use deadpan_disk::Error as Disk;
+        let place = path.to_owned();
+        match error {
+            Disk::NoName => Self::NoName(place),
+            Disk::NoFolder => Self::write(path, rustix::io::Errno::NOENT.into()),
+            Disk::Exists => Self::Exists { path: place, is_other: false },
+            Disk::IsFolder | Disk::NotAFile => Self::Exists { path: place, is_other: true },
+            Disk::System(_, error) => Self::write(path, error),
+            error => Self::Output { path: place, error },
+        }
+    }
+
+    /// Returns the error of the sealing engine with the path that it is about. Errors of the engine for folders, and of
+    /// an input that waits, travel inside errors of reading and writing.
+    pub(crate) fn sealed(error: deadpan_seal::Error, input: &Path, output: &Path) -> Self {
+        use deadpan_seal::Error as Engine;
+        match error {
+            Engine::Stopped => Self::Stopped,
+            Engine::Read(error) => Self::within(error, input).unwrap_or_else(|error| Self::read(input, error)),
+            Engine::Write(error) => Self::within(error, output).unwrap_or_else(|error| Self::write(output, error)),
+            Engine::NotEmpty => Self::Sealed { path: output.to_owned(), error },
+            error => Self::Sealed { path: input.to_owned(), error },
+        }
+    }
+
+    /// Returns an error of the engine for folders, such as those of [`list_folder`](crate::list_folder)'s entries, with
+    /// the path of the sealed file. An error of the sealing engine inside is taken out.
+    #[must_use]
+    pub fn folder(error: deadpan_pack::Error, path: &Path) -> Self {
+        use deadpan_pack::Error as Engine;
+        match error {
+            Engine::Stopped => Self::Stopped,
+            Engine::Read(error) => Self::within(error, path).unwrap_or_else(|error| Self::read(path, error)),
+            Engine::Write(error) => Self::write(path, error),
+            error => Self::Folder { path: path.to_owned(), error },
+        }
+    }
+
+    /// Returns the error of an engine inside an error of the system, if there is one.
+    fn within(error: io::Error, path: &Path) -> Result<Self, io::Error> {
+        let error = match error.downcast::<deadpan_seal::Error>() {
+            Ok(error) => return Ok(Self::sealed(error, path, path)),
+            Err(error) => error,
+        };
+        error.downcast::<deadpan_pack::Error>().map(|error| Self::folder(error, path))
+    }
+}
+
+/// Returns a path for a text. Characters that a terminal would obey, and invisible ones, are escaped, because programs
+/// print the texts of errors.
+fn shown(path: &Path) -> String {
+    deadpan_pack::shown(path.as_os_str().as_bytes())
+}
+
+fn has_zero(path: &Path) -> bool {
+    path.as_os_str().as_bytes().contains(&0)
+}
+
+/// Returns what became of names.
+fn list(left: &[Left]) -> String {
+    let one = |Left { name, old }: &Left| {
+        let now = old.as_ref().map_or("could not be removed".into(), |old| format!("is {} now", shown(old.as_ref())));
+        format!("; {} {now}", shown(name.as_ref()))
+    };
+    left.iter().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Programs print these texts, also on terminals.
+    #[test]
+    fn paths_in_texts_are_escaped() {
+        let path = Path::new("a\u{1b}[2J\u{202e}b");
+        let left = vec![Left { name: path.into(), old: Some(path.into()) }];
+        for error in [
+            Error::read(path, io::ErrorKind::NotFound.into()),
+            Error::output(path, deadpan_disk::Error::IsFolder),
+            Error::write(Path::new("a\0\u{1b}"), io::ErrorKind::InvalidInput.into()),
+            Error::sealed(deadpan_seal::Error::Truncated, path, path),
+            Error::Left { error: Box::new(Error::Stopped), left },
+        ] {
+            let text = error.to_string();
+            assert!(text.contains(r"\u{1b}") && !text.contains(['\u{1b}', '\u{202e}']), "{text}");
+        }
+    }
+
+    #[test]
+    fn errors_inside_errors_come_out() {
+        let (input, output) = (Path::new("in"), Path::new("out"));
+        let of = |error| Error::sealed(error, input, output);
+        let stopped = || io::Error::other(deadpan_seal::Error::Stopped);
+        assert!(matches!(of(deadpan_seal::Error::Read(stopped())), Error::Stopped));
+        let entry = || io::Error::other(deadpan_pack::Error::Truncated);
+        let path = |error| if let Error::Folder { path, .. } = error { path } else { panic!("{error}") };
+        assert_eq!(path(of(deadpan_seal::Error::Read(entry()))), input);
+        assert_eq!(path(of(deadpan_seal::Error::Write(entry()))), output);
+        let changed = io::Error::other(deadpan_seal::Error::Segment { segment: 3 });
+        assert!(matches!(Error::folder(deadpan_pack::Error::Read(changed), input), Error::Sealed { .. }));
+        let full = deadpan_seal::Error::Write(io::ErrorKind::StorageFull.into());
+        assert!(matches!(of(full), Error::Write { path, .. } if path == output));
+    }
+}

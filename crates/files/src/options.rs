@@ -1,0 +1,29 @@
+//! How an output is made.
+
+use deadpan_seal::Work;
+
+/// How an output is made, and how the caller watches the work. The default replaces nothing and takes all cores.
+///
+/// ```
+/// use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+///
+/// use deadpan_files::Options;
+/// use deadpan_seal::Work;
+///
+/// let (done, stopped) = (AtomicU64::new(0), AtomicBool::new(false));
+/// let progress = |bytes| drop(done.fetch_add(bytes, Ordering::Relaxed));
+/// let stop = || stopped.load(Ordering::Relaxed);
+/// let work = Work { progress: Some(&progress), stop: Some(&stop), ..Work::default() };
+/// let options = Options { replace: true, work, ..Options::default() };
+/// # let _ = options;
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options<'a> {
+    /// Whether a file may replace another file. A folder replaces nothing.
+    pub replace: bool,
+    /// Whether the output and its name are on the disk when the call returns. A file that replaces another one is there
+    /// in any case.
+    pub sync: bool,
+    /// The number of threads, and callbacks to watch and stop the work.
+    pub work: Work<'a>,
+}
