@@ -72,7 +72,7 @@ impl DraftFolder {
                 made => made.map_err(Error::create)?,
             };
             if let Some(around) = lock(parent, &temporary).map_err(Error::create)? {
-                if !(around.is_draft().map_err(Error::create)? && around.is_new().map_err(Error::create)?) {
+                if !(around.is_draft().map_err(Error::create)? && around.is_empty_own().map_err(Error::create)?) {
                     return Err(Error::create(Exchanged));
                 }
                 let around = draft.get_or_init(|| around).clone();

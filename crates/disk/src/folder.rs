@@ -29,8 +29,8 @@ const NAMES: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXE
 /// How a file is opened: without waiting for the writer of a pipe, and without following a link.
 const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
-/// How long ago a folder was made at most that was made just now, whatever the clock of another machine says.
-const RECENT: Duration = Duration::from_secs(60);
+/// How long ago a folder got a name at most that was made just now, whatever the clock of another machine says.
+const RECENT: Duration = Duration::from_secs(10);
 
 /// An open folder.
 ///
@@ -282,18 +282,26 @@ impl Folder {
     ///
     /// # Errors
     /// [`io::ErrorKind::AlreadyExists`] if something has the name, [`Exchanged`] if another program has put another
-    /// folder in its place since; otherwise the system's error.
+    /// folder in its place since, or a name in it; otherwise the system's error.
     pub fn make_and_enter(&self, name: &OsStr, mode: u32) -> io::Result<Self> {
         self.make(name, mode)?;
         let made = self.enter(name)?;
-        if made.is_new()? { Ok(made) } else { Err(Exchanged.into()) }
+        if made.is_empty_own()? { Ok(made) } else { Err(Exchanged.into()) }
     }
 
-    /// Whether no other user owns this folder, and it is empty, or got a name just now, as if by another thread.
-    pub(crate) fn is_new(&self) -> io::Result<bool> {
-        let about = self.about()?;
-        let is_recent = about.modified_at().elapsed().unwrap_or_else(|error| error.duration()) < RECENT;
-        Ok(about.is_trusted() && (is_recent || self.entries()?.next().is_none()))
+    /// As [`make_and_enter`](Self::make_and_enter), where other threads use the folder as soon as it is there.
+    pub(crate) fn make_and_share(&self, name: &OsStr, mode: u32) -> io::Result<Self> {
+        self.make(name, mode)?;
+        let made = self.enter(name)?;
+        let about = made.about()?;
+        let age = about.modified_at().elapsed().unwrap_or_else(|error| error.duration());
+        let is_new = about.is_trusted() && age < RECENT || made.is_empty_own()?;
+        if is_new { Ok(made) } else { Err(Exchanged.into()) }
+    }
+
+    /// Whether no other user owns this folder, and it is empty.
+    pub(crate) fn is_empty_own(&self) -> io::Result<bool> {
+        Ok(self.about()?.is_trusted() && self.entries()?.next().is_none())
     }
 
     /// Opens a file for reading. Does not wait for the writer of a pipe: a caller asks [`About::kind`]

@@ -12,6 +12,9 @@ const SUFFIX: &str = ".deadpan-part";
 /// number and the suffix need 31 of them.
 const LONGEST_STEM: usize = 200;
 
+/// The most bytes of a name before `.incomplete` and a number.
+const LONGEST_INCOMPLETE: usize = 240;
+
 /// Returns a name for a draft of `name`. The name is random, so no file has it yet.
 #[must_use]
 pub fn name(name: &OsStr) -> OsString {
@@ -21,7 +24,13 @@ pub fn name(name: &OsStr) -> OsString {
 
 /// Returns the names for what stays of `name` if parts of it are missing: `NAME.incomplete`, and those with numbers.
 pub(crate) fn incomplete(name: &OsStr) -> impl Iterator<Item = OsString> + use<> {
-    let first = [name.as_bytes(), b".incomplete"].concat();
+    let mut stem = name.as_bytes();
+    // A character is not cut.
+    let is_cut = |stem: &[u8]| str::from_utf8(name.as_bytes()).is_ok_and(|name| !name.is_char_boundary(stem.len()));
+    while stem.len() > LONGEST_INCOMPLETE || is_cut(stem) {
+        stem = &stem[..stem.len() - 1];
+    }
+    let first = [stem, b".incomplete"].concat();
     (1..1000).map(move |number| match number {
         1 => OsString::from_vec(first.clone()),
         _ => OsString::from_vec([&first[..], format!("-{number}").as_bytes()].concat()),

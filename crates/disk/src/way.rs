@@ -97,14 +97,16 @@ impl Way {
 
     fn make(&self, name: &OsStr, mode: u32, owner: Option<&About>) -> io::Result<Folder> {
         let folder = self.clone().unplanted().map_err(Error::into_io)?;
-        match folder.make_and_enter(name, mode) {
+        let made = match owner {
+            // What is given away has to be empty.
+            Some(_) => folder.make_and_enter(name, mode),
+            None => folder.make_and_share(name, mode),
+        };
+        match (made, owner) {
             // Another thread has made it meanwhile.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => folder.enter(name),
-            Ok(made) => {
-                owner.map_or(Ok(()), |owner| made.set_owner(Some(owner.owner), owner.group))?;
-                Ok(made)
-            }
-            failed => failed,
+            (Err(error), _) if error.kind() == io::ErrorKind::AlreadyExists => folder.enter(name),
+            (Ok(made), Some(owner)) => made.set_owner(Some(owner.owner), owner.group).map(|()| made),
+            (made, _) => made,
         }
     }
 

@@ -45,6 +45,15 @@ impl<R: Read + Seek> Contents<R> {
         Ok(Some(Self { input, root, table }))
     }
 
+    /// As [`Contents::read`], if the beginning of the pack cannot be read. `root` is the name of the folder that was
+    /// packed.
+    ///
+    /// # Errors
+    /// If the index is damaged, or if reading fails.
+    pub fn read_behind(mut input: R, root: Vec<u8>) -> Result<Option<Self>, Error> {
+        Ok(current(&mut input)?.map(|table| Self { input, root, table }))
+    }
+
     /// The name of the root: the folder that was packed.
     #[must_use]
     pub fn root_name(&self) -> &[u8] {

@@ -117,7 +117,12 @@ impl Clone for Error {
     fn clone(&self) -> Self {
         let again = |error: &io::Error| match error.raw_os_error() {
             Some(number) => io::Error::from_raw_os_error(number),
-            None => io::Error::new(error.kind(), error.to_string()),
+            None => match error.get_ref().and_then(|inner| inner.downcast_ref()) {
+                Some(deadpan_disk::Error::Planted(planted)) => {
+                    io::Error::new(error.kind(), deadpan_disk::Error::Planted(planted.clone()))
+                }
+                _ => io::Error::new(error.kind(), error.to_string()),
+            },
         };
         match self {
             Self::Archive(flaw) => Self::Archive(flaw.clone()),
@@ -161,8 +166,9 @@ impl Error {
 
 /// Returns the reason of a system error in this crate's words, or else the system's text as such.
 pub(crate) fn words(error: &io::Error) -> String {
-    if let Some(disk) = error.get_ref().and_then(|inner| inner.downcast_ref::<deadpan_disk::Error>()) {
-        return disk.to_string();
+    // What is not from the system has words of its own.
+    if let Some(inner) = error.get_ref() {
+        return inner.to_string();
     }
     let words = match error.kind() {
         io::ErrorKind::PermissionDenied => "its permissions do not allow it",

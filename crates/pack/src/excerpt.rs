@@ -14,7 +14,7 @@ use crate::index::write::IndexWriter;
 use crate::path::{is_under, parent};
 use crate::select::{Pick, Picks};
 use crate::shown::shown;
-use crate::tar::write::About;
+use crate::tar::write::{self, About};
 use crate::tar::{Event, Parser};
 
 /// The most bytes of an entry's headers: enough for its pax header of a megabyte and several others.
@@ -173,13 +173,12 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
         let begin = self.frame.end();
         let path = [self.contents.root_name(), b"/", &folder.path, b"/"].concat();
         let path = if folder.path.is_empty() { &path[..path.len() - 1] } else { &path };
-        self.frame.headers(&About {
-            path,
-            kind: b'5',
-            mode: folder.mode,
-            modified: folder.modified,
-            ..About::default()
-        });
+        let about = About { path, kind: b'5', mode: folder.mode, modified: folder.modified, ..About::default() };
+        let mut headers = Vec::new();
+        write::headers(&mut headers, &about);
+        // The parser learns the name of the root.
+        self.compare(&folder, &headers)?;
+        self.frame.add(&headers);
         let content = self.frame.end();
         self.add(Entry { begin, content, ..folder })
     }

@@ -139,10 +139,21 @@ impl Target {
         }
     }
 
-    /// Keeps what is complete of a damaged archive.
-    pub fn keep_whole(self, failure: Failure) -> Failure {
+    /// Whether nothing had the name before.
+    pub fn is_new(&self) -> bool {
+        matches!(self.root, Root::New(_))
+    }
+
+    /// Keeps what is complete of a damaged archive. Entries that failed for other reasons are reported, too.
+    pub fn keep_whole(self, failure: Failure, outcome: Result<Outcome, Failure>) -> Done {
         give_way();
-        self.keep(failure, false)
+        let (others, notes) = match outcome {
+            Ok(outcome) => told(&outcome),
+            Err(failure) => (vec![failure], Vec::new()),
+        };
+        let failures: Vec<_> = [self.keep(failure, false)].into_iter().chain(others).collect();
+        let exit = failures.iter().map(|failure| failure.exit).max().unwrap_or_default();
+        Done { failures, notes, exit, ..Done::default() }
     }
 
     /// Removes a new folder with all that was unpacked. In a folder that existed before, says what stays.
@@ -157,15 +168,7 @@ impl Target {
     }
 
     fn land(self, outcome: &Outcome, sync: bool) -> Result<Done, Failure> {
-        let told = |error: &Error| {
-            let failure = Failure::pack("", error.clone());
-            Failure { hint: advice::pack::kept_going(error).map(str::to_owned).or(failure.hint), ..failure }
-        };
-        let failures: Vec<_> = outcome.failures.iter().map(|failure| told(&failure.error)).collect();
-        let mut notes = Vec::new();
-        if outcome.failed > failures.len() as u64 {
-            notes.push(format!("{} failed, and these are the first", count(outcome.failed, "entry", "entries")));
-        }
+        let (failures, mut notes) = told(outcome);
         notes.extend(outcome.remarks.iter().map(ToString::to_string));
         match self.root {
             Root::New(partial) => {
@@ -222,6 +225,18 @@ impl Target {
         failure.notes.extend(others.map(|other| format!("failed too: {other}")));
         failure
     }
+}
+
+/// Returns the failures of entries, and a note if there are more.
+fn told(outcome: &Outcome) -> (Vec<Failure>, Vec<String>) {
+    let told = |error: &Error| {
+        let failure = Failure::pack("", error.clone());
+        Failure { hint: advice::pack::kept_going(error).map(str::to_owned).or(failure.hint), ..failure }
+    };
+    let failures: Vec<_> = outcome.failures.iter().map(|failure| told(&failure.error)).collect();
+    let more = outcome.failed > failures.len() as u64;
+    let note = || format!("{} failed, and these are the first", count(outcome.failed, "entry", "entries"));
+    (failures, more.then(note).into_iter().collect())
 }
 
 /// Whether an entry failed because the disk is full.

@@ -19,6 +19,10 @@ const MOST: usize = 20;
 /// The longest segment. Of a shorter file, nothing is whole if it is damaged.
 const SEGMENT: u64 = 1 << 18;
 
+/// What is said where nothing behind the damage comes out.
+pub const UNFOUND: &str = "what lies behind the damage cannot be found";
+pub const NO_FILE: &str = "it is not a file, or has armor";
+
 /// Returns the sealed data and their length, if the user wants what is behind the damage, and it can be found. A store
 /// that fails is no damage.
 pub fn local<'a>(origin: &Origin<'a>, job: &OpenJob<'_>) -> Option<(&'a dyn ReadAt, u64)> {
@@ -40,14 +44,14 @@ pub fn is_damage(error: &Error) -> bool {
     matches!(error, Error::Segment { .. } | Error::Truncated | Error::Read(_))
 }
 
-/// Reads all data, and returns the ranges that cannot be read, in order.
+/// Reads all data. Returns the ranges that cannot be read, in order, and the first error.
 pub fn gaps(
     reader: &mut RangeReader<impl Read + Seek>,
     name: &str,
     mut put: impl FnMut(u64, &[u8]) -> io::Result<()>,
-) -> io::Result<Vec<Range<u64>>> {
+) -> io::Result<(Vec<Range<u64>>, Option<io::Error>)> {
     let progress = Progress::new(name, Some(reader.length()));
-    let (mut gaps, mut at, mut buffer) = (Vec::<Range<u64>>::new(), 0, vec![0; 1 << 18]);
+    let (mut gaps, mut first, mut at, mut buffer) = (Vec::<Range<u64>>::new(), None, 0, vec![0; 1 << 18]);
     while at < reader.length() {
         reader.seek(SeekFrom::Start(at))?;
         let next = match reader.read(&mut buffer) {
@@ -56,7 +60,8 @@ pub fn gaps(
                 put(at, &buffer[..length])?;
                 at + length as u64
             }
-            Err(_) => {
+            Err(error) => {
+                first.get_or_insert(error);
                 let end = reader.skip_segment();
                 match gaps.last_mut().filter(|last| last.end == at) {
                     Some(last) => last.end = end,
@@ -68,7 +73,7 @@ pub fn gaps(
         progress.add(next - at);
         at = next;
     }
-    Ok(gaps)
+    Ok((gaps, first))
 }
 
 /// Writes what is whole of a damaged file, and names it in the failure. Where data are missing, the file has holes.
@@ -80,12 +85,28 @@ pub fn file(
     attributes: Attributes,
     mut failure: Failure,
 ) -> Failure {
+    if !job.args.unpack.keep_going {
+        return failure;
+    }
     let (Some((input, length)), Output::Partial { partial, place, .. }) = (local(origin, job), output) else {
+        failure.notes.push(format!("{UNFOUND}: {NO_FILE}"));
         return failure;
     };
     let whole = || Cursor::new(input, length);
-    let reader = opened.seekable(whole()).or_else(|_| opened.seekable_damaged(whole()));
-    let Ok(mut reader) = reader else { return failure };
+    let mut reader = match (opened.seekable(whole()), opened.seekable_damaged(whole())) {
+        (Ok(reader), _) => reader,
+        (Err(_), Ok(reader)) => {
+            if opened.hides_length() {
+                failure.notes.push("its end is damaged, and with it its length: zeros may follow the data".into());
+            }
+            reader
+        }
+        _ if opened.is_signed() => {
+            failure.notes.push("nothing is kept, since its signature at the end is damaged or missing".into());
+            return failure;
+        }
+        _ => return failure,
+    };
     match with_holes(opened, origin, job, &mut reader, partial.file()) {
         Ok(None) => {}
         Ok(Some(notes)) => match partial.keep_incomplete(attributes) {
@@ -114,7 +135,7 @@ fn with_holes(
     let all = reader.length();
     file.set_len(0)?;
     file.set_len(all)?;
-    let gaps = gaps(reader, &origin.name, |at, bytes| file.write_all_at(bytes, at))?;
+    let (gaps, _) = gaps(reader, &origin.name, |at, bytes| file.write_all_at(bytes, at))?;
     let missing: u64 = gaps.iter().map(|gap| gap.end - gap.start).sum();
     Ok((missing < all).then(|| notes_on(&gaps, all)))
 }

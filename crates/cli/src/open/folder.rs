@@ -1,6 +1,6 @@
 //! Opens a sealed folder, whole or in part.
 
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, Write};
 use std::ops::Range;
 
 use super::range::library;
@@ -64,24 +64,35 @@ fn to(
     if !args.only.is_empty() && (place.is_stream() || names_the_file(place, args, false)) {
         return single(opened, origin, sealed, place, job);
     }
-    let mut target = target(place, origin, job)?;
+    let find = || Damaged::find(opened, origin, job);
+    let begin = || target(place, origin, job);
+    let mut target = begin()?;
+    if let Some((whole, failure)) = Some(&target).filter(|target| !target.is_new()).and_then(|_| find()) {
+        // A first try would change a folder that is there.
+        return Ok(whole.unpack(&Chosen::all(), target, origin, failure));
+    }
     if !args.only.is_empty() {
         target.unpacker().only(selection(&args.only).filter());
     }
-    match through(opened, origin, sealed, target.unpacker(), "the folder", job) {
-        Ok((outcome, verdict)) => Ok(verdict.joined(target.end(Ok(outcome), args.output.sync)?)),
-        Err(mut stopped) => match around(&stopped, opened, origin, job) {
-            // Where the end is missing, there is no index.
-            _ if stopped.is_damage && !stopped.is_cut && !args.unpack.keep_going => {
-                stopped.failure = behind::advised(stopped.failure, origin, job);
-                stopped.end(target, job)
-            }
-            Some(whole) => {
-                target.discard(Failure::usage("", ""));
-                whole.unpack(&Chosen::all(), place, origin, job, stopped.failure)
-            }
-            None => stopped.unfound(origin, job).end(target, job),
-        },
+    let mut stopped = match through(opened, origin, sealed, target.unpacker(), "the folder", job) {
+        Ok((outcome, verdict)) => return Ok(verdict.joined(target.end(Ok(outcome), args.output.sync)?)),
+        Err(stopped) => stopped,
+    };
+    if stopped.is_damage
+        && target.is_new()
+        && let Some((whole, _)) = find()
+    {
+        target.discard(Failure::usage("", ""));
+        return Ok(whole.unpack(&Chosen::all(), begin()?, origin, stopped.failure));
+    }
+    // Where the end is missing, there is no index.
+    if stopped.is_damage && !stopped.is_cut {
+        stopped.failure = behind::advised(stopped.failure, origin, job);
+    }
+    let failure = stopped.unfound(origin, job);
+    match failure.is_refused {
+        true => Err(target.discard(failure.failure)),
+        false => target.end(Err(failure.failure), args.output.sync),
     }
 }
 
@@ -95,41 +106,43 @@ struct Damaged<R> {
     gaps: Vec<Range<u64>>,
 }
 
-/// Finds what is whole of a damaged pack, if the user wants it, and its signatures and its index are whole.
-fn around<'a>(stopped: &Stopped, opened: &Opened, origin: &Origin<'a>, job: &OpenJob<'_>) -> Option<Damaged<Data<'a>>> {
-    let positions = behind::local(origin, job).filter(|_| stopped.is_damage)?;
-    let contents = || contents(opened, origin, positions, job).ok().map(|(contents, _)| contents);
-    let (contents, other) = (contents()?, contents()?);
-    let mut reader = opened.seekable(Cursor::new(positions.0, positions.1)).ok()?;
-    let gaps = behind::gaps(&mut reader, &origin.name, |_, _| Ok(())).ok()?;
-    Some(Damaged { contents, other, gaps })
-}
+impl<'a> Damaged<Data<'a>> {
+    /// Finds what is whole of a damaged pack, if the user wants it, and its signatures and its index are whole. Returns
+    /// the failure, too. If nothing is damaged, returns `None`.
+    fn find(opened: &Opened, origin: &Origin<'a>, job: &OpenJob<'_>) -> Option<(Self, Failure)> {
+        let (input, length) = behind::local(origin, job)?;
+        let mut reader = opened.seekable(Cursor::new(input, length)).ok()?;
+        job.judge.verdict(&origin.name, opened, reader.signatures()).ok()?;
+        let (gaps, error) = behind::gaps(&mut reader, &origin.name, |_, _| Ok(())).ok()?;
+        let failure = Failure::of(&origin.name, library(error?));
+        let contents = || {
+            let reader = opened.seekable(Cursor::new(input, length)).ok()?;
+            let read = Contents::read(reader).or_else(|error| match (error, &opened.metadata().name) {
+                // The index is at the end, and the beginning may be damaged.
+                (Error::Read(_), Some(name)) => {
+                    let reader = opened.seekable(Cursor::new(input, length)).map_err(|_| Error::Truncated)?;
+                    Contents::read_behind(reader, name.clone())
+                }
+                (error, _) => Err(error),
+            });
+            read.ok().flatten()
+        };
+        Some((Self { contents: contents()?, other: contents()?, gaps }, failure))
+    }
 
-impl<R: Read + Seek + Send> Damaged<R> {
     /// Unpacks the chosen entries that are whole, and names the others in the failure.
-    fn unpack(
-        self,
-        chosen: &Chosen,
-        place: &Place,
-        origin: &Origin<'_>,
-        job: &OpenJob<'_>,
-        mut failure: Failure,
-    ) -> Result<Done, Failure> {
+    fn unpack(self, chosen: &Chosen, mut target: Target, origin: &Origin<'_>, failure: Failure) -> Done {
         let Self { mut contents, other, gaps } = self;
-        let mut target = target(place, origin, job)?;
         let progress = Progress::new(&origin.name, None);
         let add = |bytes| progress.add(bytes);
         let work = deadpan_pack::Work { progress: Some(&add), ..deadpan_pack::Work::default() };
         let mut excerpt = Excerpt::new(chosen.entries(&mut contents), other).around(gaps);
         let outcome = deadpan_pack::unpack(&mut excerpt, target.unpacker(), &work);
         drop(progress);
-        let left_out = excerpt.left_out().clone();
-        if let Err(error) = outcome {
-            failure.notes.push(failed(error, origin).message);
-        }
-        let mut failure = target.keep_whole(failure);
-        failure.notes.extend(behind::left_out(&left_out));
-        Err(failure)
+        let left_out = behind::left_out(excerpt.left_out());
+        let mut done = target.keep_whole(failure, outcome.map_err(|error| failed(error, origin)));
+        done.notes.splice(..0, left_out);
+        done
     }
 }
 
@@ -170,22 +183,15 @@ impl Stopped {
         Self { is_refused: true, ..Self::failed(failure) }
     }
 
-    /// Ends the folder: keeps what is complete, or nothing.
-    fn end(self, target: Target, job: &OpenJob<'_>) -> Result<Done, Failure> {
-        match self.is_refused {
-            true => Err(target.discard(self.failure)),
-            false => target.end(Err(self.failure), job.args.output.sync),
-        }
-    }
-
     /// Says why nothing comes out that lies behind the damage.
     fn unfound(mut self, origin: &Origin<'_>, job: &OpenJob<'_>) -> Self {
         if self.is_damage && job.args.unpack.keep_going {
             let why = match behind::local(origin, job) {
+                Some(_) if self.is_refused => "its signature or its index at the end is damaged or missing",
                 Some(_) => "its index at the end is damaged or missing",
-                None => "it is not a file, or has armor",
+                None => behind::NO_FILE,
             };
-            self.failure.notes.push(format!("what lies behind the damage cannot be found: {why}"));
+            self.failure.notes.push(format!("{}: {why}", behind::UNFOUND));
         }
         self
     }
@@ -306,6 +312,10 @@ fn part(
     let one = first.first().filter(|pick| chosen.is_one_name() && first.len() == 1 && is_file(pick));
     if !place.is_stream() && (one.is_none() || !names_the_file(place, args, true)) {
         let mut target = target(place, origin, job)?;
+        let find = || Damaged::find(opened, origin, job);
+        if let Some((whole, failure)) = Some(&target).filter(|target| !target.is_new()).and_then(|_| find()) {
+            return Ok(whole.unpack(&chosen, target, origin, failure));
+        }
         let progress = Progress::new(&name, None);
         let add = |bytes| progress.add(bytes);
         let work = deadpan_pack::Work { progress: Some(&add), ..deadpan_pack::Work::default() };
@@ -313,18 +323,14 @@ fn part(
             deadpan_pack::unpack(Excerpt::new(chosen.entries(&mut contents), other), target.unpacker(), &work);
         drop(progress);
         return match outcome {
-            Ok(outcome) => target.end(Ok(outcome), args.output.sync).map(|done| verdict.joined(done)),
-            Err(error) => {
-                let is_damage = matches!(error, Error::Read(_));
-                let stopped = Stopped { is_damage, ..Stopped::failed(failed(error)) };
-                match around(&stopped, opened, origin, job) {
-                    Some(whole) => {
-                        target.discard(Failure::usage("", ""));
-                        whole.unpack(&chosen, place, origin, job, stopped.failure)
-                    }
-                    None => target.end(Err(stopped.failure), args.output.sync),
-                }
+            Err(error @ Error::Read(_))
+                if target.is_new()
+                    && let Some((whole, _)) = find() =>
+            {
+                target.discard(Failure::usage("", ""));
+                Ok(whole.unpack(&chosen, self::target(place, origin, job)?, origin, failed(error)))
             }
+            outcome => target.end(outcome.map_err(failed), args.output.sync).map(|done| verdict.joined(done)),
         };
     }
     let output = args.output.open(place, origin.input)?;
@@ -340,11 +346,19 @@ fn part(
             deadpan_pack::unpack(excerpt, &mut unpacker, &deadpan_pack::Work::default()).map_err(blamed)?.bytes
         }
         None => io::copy(&mut Excerpt::new(chosen.entries(&mut contents), other).hashed(), &mut writer)
-            .map_err(|error| blamed(error.downcast::<Error>().unwrap_or_else(Error::Write)))?,
+            .map_err(|error| blamed(of_copy(error)))?,
     };
     let attributes = one.map_or(Attributes::usual(), |pick| of_file(pick.file(), args.unpack.mask()));
     let place = output.land(attributes, args.output.sync)?;
     Ok(verdict.joined(Done { output: Some(place), bytes, ..Done::default() }))
+}
+
+/// Returns the error of copying an excerpt: of the excerpt, of the sealed data, or of the output.
+fn of_copy(error: io::Error) -> Error {
+    match error.get_ref().is_some_and(|inner| inner.is::<deadpan_seal::Error>()) {
+        true => Error::Read(error),
+        false => error.downcast().unwrap_or_else(Error::Write),
+    }
 }
 
 /// Whether `-o` names a file for the one file that `--only` names, and not a folder around it. Unless it `is_known`

@@ -745,6 +745,17 @@ fn what_another_user_makes_meanwhile_gets_nothing() {
         assert!(run.stderr().contains("another user"), "{line}: {}", run.stderr());
         assert_eq!(names(&sandbox.path("t/sub")), [""; 0], "{line}");
     }
+    // Nor behind damage, for which the folder is unpacked again.
+    let sealed =
+        sandbox.shell("head -c 900000 /dev/urandom > tree/a; deadpan seal -f -p --passphrase-file pw -o t.dpn tree");
+    sealed.expect(0, "");
+    let mut bytes = sandbox.read("t.dpn");
+    bytes[600_000] ^= 1;
+    sandbox.write("t.dpn", bytes);
+    let run = sandbox.shell("deadpan open -f --keep-going --passphrase-file pw -o t t.dpn");
+    run.expect(2, "t/sub is a folder of another user").expect(2, "left out: a");
+    assert_eq!(names(&sandbox.path("t/sub")), [""; 0]);
+    sandbox.shell("chmod 1777 t").expect(0, "");
     // Nor in one's own folder below, which once was made before the refusal.
     sandbox.shell("mkdir -p deep/sub/own && echo 1 > deep/sub/own/g && chmod 777 t/sub").expect(0, "");
     let args = ["seal", "-p", "--passphrase-file", "pw", "--each", "deep", "--to", "t"];

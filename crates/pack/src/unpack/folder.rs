@@ -15,13 +15,18 @@ use super::trouble::Trouble;
 use crate::entry::Time;
 use crate::error::{Action, Flaw, words};
 use crate::shown::shown;
-use deadpan_disk::{self as disk, About, FileId, Handle};
+use deadpan_disk::{self as disk, About, FileId, Handle, most_open_files};
 
 /// When a folder is opened again, this many folders above it stay open, since they are likely to be needed next.
 const REOPENED: usize = 32;
 
-/// If at least this many folders are open, a folder is closed when the next entry is in another folder.
+/// If at least this many folders are open, a folder is closed when the next entry is in another folder. Fewer are open
+/// where the system allows few open files.
 const MANY: usize = 128;
+
+fn many() -> usize {
+    (most_open_files() / 4).min(MANY)
+}
 
 /// A folder.
 #[derive(Debug)]
@@ -265,7 +270,7 @@ impl Folder {
 
     /// Closes the folder for now, if many folders are open.
     pub(super) fn leave(&self) {
-        if self.ledger.folders.load(Ordering::Relaxed) > MANY {
+        if self.ledger.folders.load(Ordering::Relaxed) > many() {
             self.close();
         }
     }
