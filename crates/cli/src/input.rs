@@ -1,7 +1,12 @@
 //! Inputs: a file, a pipe, standard input, an object in a store.
 
+mod tree;
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::console::say;
@@ -15,12 +20,47 @@ use crate::streams;
 use deadpan_disk::{self as disk, About, FileKind, Folder, Found, OpenMode};
 use deadpan_remote::{Address, Object};
 use deadpan_seal::Error;
+pub use tree::{Tree, TreeEntry};
 
 /// An input as the command line names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     Stdin,
     File(PathBuf),
+}
+
+/// Returns the sealed files in a folder and in the folders in it. What cannot be read is among them, so that the
+/// command says why.
+fn sealed_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let path = |entry| match entry {
+        TreeEntry::Sealed(spot) => Some(spot.path()),
+        TreeEntry::Failed(path, _) => Some(path),
+        TreeEntry::Other(_) => None,
+    };
+    let found: Vec<_> = Tree::of(folder, true)?.filter_map(path).collect();
+    match found.is_empty() {
+        true => Err(Failure::usage(format!("there is no sealed file in {}", shown(folder)), "check the folder")),
+        false => Ok(found),
+    }
+}
+
+/// Returns the files in a folder and in the folders in it whose signatures stand beside them.
+fn signed_in(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, Failure> {
+    let signed = |path: &Path| {
+        path.as_os_str().as_bytes().strip_suffix(ending.as_bytes()).map(OsStr::from_bytes).map(PathBuf::from)
+    };
+    let paths = Tree::of(folder, true)?.filter_map(|entry| match entry {
+        TreeEntry::Sealed(spot) | TreeEntry::Other(spot) => signed(&spot.path()),
+        TreeEntry::Failed(path, _) => Some(path),
+    });
+    let found: BTreeSet<_> = paths.collect();
+    match found.is_empty() {
+        true => {
+            let message = format!("there is no signature (FILE{ending}) in {}", shown(folder));
+            Err(Failure::usage(message, "check the folder"))
+        }
+        false => Ok(found.into_iter().collect()),
+    }
 }
 
 impl Source {
@@ -42,12 +82,28 @@ impl Source {
         files.is_empty() || files.iter().any(|file| file == Path::new("-"))
     }
 
-    /// Returns these inputs with the sealed objects below each prefix in its place.
-    pub fn expanded(sources: &[Self]) -> Result<Vec<Self>, Failure> {
+    /// Returns these inputs with the sealed objects below each prefix in its place. With `each`, sealed files stand in
+    /// for the folder that they are in, too.
+    pub fn expanded(sources: &[Self], each: bool) -> Result<Vec<Self>, Failure> {
         let mut all = Vec::new();
         for source in sources {
             match source.path().map_or(Ok(None), remote::address)?.filter(Address::is_prefix) {
                 Some(prefix) => all.extend(remote::below(&prefix)?.into_iter().map(Self::File)),
+                None => match source.path().filter(|path| each && path.is_dir()) {
+                    Some(folder) => all.extend(sealed_in(folder)?.into_iter().map(Self::File)),
+                    None => all.push(source.clone()),
+                },
+            }
+        }
+        Ok(all)
+    }
+
+    /// Returns these inputs with the files beside which signatures stand in the place of the folder that they are in.
+    pub fn signed_in(sources: &[Self], ending: &str) -> Result<Vec<Self>, Failure> {
+        let mut all = Vec::new();
+        for source in sources {
+            match source.path().filter(|path| path.is_dir()) {
+                Some(folder) => all.extend(signed_in(folder, ending)?.into_iter().map(Self::File)),
                 None => all.push(source.clone()),
             }
         }

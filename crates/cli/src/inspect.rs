@@ -42,6 +42,9 @@ pub struct InspectArgs {
     source: PassphraseArgs,
     #[command(flatten)]
     max_cost: MaxCostArgs,
+    /// Take all sealed files in the folders that are named, and in the folders in them
+    #[arg(long)]
+    each: bool,
     /// Print JSON, one object per line
     #[arg(long)]
     json: bool,
@@ -86,7 +89,7 @@ impl Plan for Inspect {
             }
             false => None,
         };
-        for source in &Source::expanded(&self.sources)? {
+        for source in &Source::expanded(&self.sources, args.each)? {
             let view = View::of(source).and_then(|mut view| {
                 if let (Some((identities, judge)), true) = (&mut keys, view.layout.is_ok()) {
                     view.verdict = Some(verdict(source, identities, judge)?);
@@ -165,7 +168,8 @@ fn verdict(source: &Source, identities: &mut Identities, judge: &Judge) -> Resul
 
 impl View {
     fn of(source: &Source) -> Result<Self, Failure> {
-        let input = Input::open(source)?.file_only("name a sealed file")?;
+        let input = Input::open(source)?
+            .file_only("name a sealed file, or look at all sealed files in the folder with --each")?;
         let name = input.shown();
         input.announce();
         let sealed = Sealed::of(&input)?;

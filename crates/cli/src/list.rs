@@ -58,6 +58,9 @@ pub struct ListArgs {
     source: PassphraseArgs,
     #[command(flatten)]
     max_cost: MaxCostArgs,
+    /// Take all sealed files in the folders that are named, and in the folders in them
+    #[arg(long)]
+    each: bool,
     /// Print JSON, one object per line. If a path is not UTF-8, it is null, and path_hex has its bytes
     #[arg(long)]
     json: bool,
@@ -92,7 +95,7 @@ impl Plan for List {
         };
         let mut job = ListJob { list: self, form, identities: None };
         let mut worst = Exit::Done;
-        let sources = Source::expanded(&self.sources)?;
+        let sources = Source::expanded(&self.sources, self.args.each)?;
         for source in &sources {
             if sources.len() > 1 && form != Form::Json {
                 print(&format!("{}:\n", source.shown()))?;
@@ -123,7 +126,8 @@ struct ListJob<'a> {
 
 impl ListJob<'_> {
     fn list(&mut self, source: &Source) -> Result<(), Ended> {
-        let input = Input::open(source)?;
+        let hint = "name a sealed file or an archive, or list all sealed files in the folder with --each";
+        let input = Input::open(source)?.file_only(hint)?;
         let name = input.shown();
         input.announce();
         let mut listing = Listing::new(self.form, self.list.args.exact, &name, source);

@@ -160,6 +160,11 @@ impl ManyArgs {
         Ok(Some(Route { from, to }))
     }
 
+    /// Whether the files in folders are meant.
+    pub fn is_each(&self) -> bool {
+        self.each
+    }
+
     /// Returns the first input that stands for many objects.
     pub fn first_of_many<'a>(&self, files: &'a [PathBuf]) -> Option<&'a PathBuf> {
         let is_many = |path: &PathBuf| {

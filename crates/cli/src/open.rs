@@ -143,7 +143,8 @@ impl Plan for Open {
         args.output.hold(&self.sources);
         let unpacked = self.sources.iter().filter(|_| !args.verify);
         unpacked.for_each(|source| args.output.hold_result(|| known_place(source)));
-        let sources = if args.verify { Source::expanded(&self.sources)? } else { self.sources.clone() };
+        let sources =
+            if args.verify { Source::expanded(&self.sources, self.many.is_each())? } else { self.sources.clone() };
         args.output.check_room(sources.len())?;
         let identities = args.identities(Passphrases::new(&args.source))?;
         // Nothing is written that could replace an input, and there may be millions.
@@ -162,7 +163,7 @@ impl Plan for Open {
             whole += u64::from(result.is_ok());
             report.add(source, start, &result);
         }
-        if args.verify && self.sources.iter().any(Source::is_prefix) {
+        if args.verify && (self.many.is_each() || self.sources.iter().any(Source::is_prefix)) {
             summarize(whole, sources.len() as u64 - whole, args.output.json)?;
         }
         Ok(report.exit())
@@ -278,7 +279,11 @@ impl OpenJob<'_> {
     }
 
     fn open(&mut self, source: &Source) -> Result<Done, Failure> {
-        let input = Input::open(source)?.file_only("name a sealed file; to seal a folder: deadpan seal FOLDER")?;
+        let hint = match self.args.verify {
+            true => "name a sealed file, or check all sealed files in the folder with --each",
+            false => "name a sealed file, or open all sealed files in the folder: --each --to FOLDER",
+        };
+        let input = Input::open(source)?.file_only(hint)?;
         input.announce();
         let sealed = Sealed::of(&input)?;
         self.refuse_existing(source)?;

@@ -7,7 +7,6 @@ mod known;
 mod moved;
 mod object;
 pub mod recover;
-mod tree;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -19,7 +18,7 @@ use crate::failure::{Exit, Failure, help};
 use crate::held;
 use crate::home::Home;
 use crate::identity::Identities;
-use crate::input::Source;
+use crate::input::{Source, Tree, TreeEntry};
 use crate::max_cost::MaxCostArgs;
 use crate::mode::ModeArg;
 use crate::passphrase::{PassphraseArgs, Passphrases, STDIN, stdin_or_path};
@@ -32,7 +31,8 @@ use change::Change;
 use deadpan_disk::Spot;
 use deadpan_remote::Address;
 use file::Outcome;
-use tree::Tree;
+pub use file::refuse_link;
+pub use journal::is_record;
 
 /// Changes the recipients of sealed files in place: the data stay as they are, however long they are
 ///
@@ -181,9 +181,9 @@ impl Run<'_> {
         };
         for entry in tree {
             match entry {
-                tree::Entry::Sealed(spot) => self.one(&spot.path(), Some(spot), report),
-                tree::Entry::Other => self.tally.passed_over += 1,
-                tree::Entry::Failed(path, failure) => self.failed(path, failure, report),
+                TreeEntry::Sealed(spot) => self.one(&spot.path(), Some(spot), report),
+                TreeEntry::Other(_) => self.tally.passed_over += 1,
+                TreeEntry::Failed(path, failure) => self.failed(path, failure, report),
             }
         }
     }

@@ -45,6 +45,9 @@ pub struct VerifyArgs {
     /// The file of the signature [default: FILE.sig]
     #[arg(short, long, value_name = "FILE")]
     signature: Option<PathBuf>,
+    /// Check all files in the folders that are named, and in the folders in them, beside which a signature stands
+    #[arg(long, conflicts_with = "signature")]
+    each: bool,
     /// Print the results as JSON, one object per line
     #[arg(long)]
     json: bool,
@@ -80,8 +83,12 @@ impl Plan for Verify {
             None => Signers::known(&Home::find()?)?,
         };
         let wanted = args.by.as_deref().map(|who| signers.wanted(who)).transpose()?;
-        let mut report = Report::new("verify", args.json, self.sources.len()).talking();
-        for source in &self.sources {
+        let sources = match args.each {
+            true => Source::signed_in(&self.sources, ENDING)?,
+            false => self.sources.clone(),
+        };
+        let mut report = Report::new("verify", args.json, sources.len()).talking();
+        for source in &sources {
             let start = Instant::now();
             report.add(source, start, &self.verify(source, &signers, wanted.as_ref()));
         }
@@ -91,7 +98,8 @@ impl Plan for Verify {
 
 impl Verify {
     fn verify(&self, source: &Source, signers: &Signers, wanted: Option<&Wanted>) -> Result<Done, Failure> {
-        let input = Input::open(source)?.file_only("name a file")?;
+        let input = Input::open(source)?
+            .file_only("name a file, or check all in the folder that have a signature with --each")?;
         let path = self.args.signature.clone().unwrap_or_else(|| beside(source.path().unwrap_or(Path::new(""))));
         let signature = read(&path).map_err(|failure| self.advise(source, &path, failure))?;
         let (name, namespace) = (input.shown(), &self.args.namespace);

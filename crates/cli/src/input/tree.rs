@@ -4,18 +4,17 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::file::refuse_link;
-use super::journal;
 use crate::failure::Failure;
 use crate::held;
+use crate::rewrap::{is_record, refuse_link};
 use crate::sealed::looks_sealed;
 use deadpan_disk::{Folder, Input, Node, OpenMode, Spot, Walk, WalkStep, names};
 
 /// An entry that is not a folder.
-pub enum Entry {
+pub enum TreeEntry {
     Sealed(Spot),
     /// Another file, or something that is no file.
-    Other,
+    Other(Spot),
     Failed(PathBuf, Failure),
 }
 
@@ -33,28 +32,27 @@ impl Tree {
 }
 
 impl Iterator for Tree {
-    type Item = Entry;
+    type Item = TreeEntry;
 
-    fn next(&mut self) -> Option<Entry> {
+    fn next(&mut self) -> Option<TreeEntry> {
         while self.0.advance() {
             let spot = self.0.spot()?;
             let failed = |error: &io::Error| {
                 let path = spot.path();
                 let failure = Failure::path("read", &path, error);
-                Some(Entry::Failed(path, failure))
+                Some(TreeEntry::Failed(path, failure))
             };
             match self.0.open() {
                 Ok(WalkStep::Node(Node::Folder(Ok(())), _) | WalkStep::Gone) => {}
                 Ok(WalkStep::Node(Node::Folder(Err(error)), _) | WalkStep::Unreadable(error)) => return failed(&error),
                 // Drafts and records of killed runs belong to other files.
-                Ok(WalkStep::Node(Node::File(_), _))
-                    if names::is_of_any(&spot.name) || journal::is_record(&spot.name) => {}
+                Ok(WalkStep::Node(Node::File(_), _)) if names::is_of_any(&spot.name) || is_record(&spot.name) => {}
                 Ok(WalkStep::Node(Node::File(file), _)) => match looks_sealed(&file) {
-                    Ok(true) => return Some(Entry::Sealed(spot)),
-                    Ok(false) => return Some(Entry::Other),
+                    Ok(true) => return Some(TreeEntry::Sealed(spot)),
+                    Ok(false) => return Some(TreeEntry::Other(spot)),
                     Err(error) => return failed(&error),
                 },
-                Ok(WalkStep::Node(..)) => return Some(Entry::Other),
+                Ok(WalkStep::Node(..)) => return Some(TreeEntry::Other(spot)),
                 Err(error) => return failed(&error),
             }
         }
