@@ -244,7 +244,7 @@ impl From<deadpan_files::Error> for Fault {
 fn code_of_files(error: &deadpan_files::Error) -> Code {
     use deadpan_files::Error as Files;
     match error {
-        Files::Sealed { error, .. } | Files::Seal(error) => code(error),
+        Files::Sealed { error, .. } | Files::Sealing(error) => code(error),
         Files::Folder { error, .. } => code_of_folder(error),
         Files::Key(error) => code_of_key(error),
         Files::KeyFile { error, .. } | Files::Left { error, .. } => code_of_files(error),

@@ -14,7 +14,7 @@ use deadpan_seal::{Format, Identity, Kind, Stanza};
 /// # Errors
 /// Those of [`deadpan_files::inspect`].
 pub fn inspect(path: &Path, identities: Option<&[Identity]>) -> Result<String, Fault> {
-    let Description { length, header, opened } = deadpan_files::inspect(path, identities)?;
+    let Description { length, header, opened, .. } = deadpan_files::inspect(path, identities)?;
     let mut text = Map::new();
     text.insert("format".into(), json!(if header.format() == Format::Age { "age" } else { "deadpan" }));
     text.insert("length".into(), json!(length));

@@ -21,6 +21,7 @@ pub enum Error {
         /// The file.
         path: PathBuf,
         /// The error of the engine.
+        #[source]
         error: deadpan_seal::Error,
     },
     /// The engine for folders refuses or fails: an entry cannot be read or written, or the archive was changed.
@@ -29,6 +30,7 @@ pub enum Error {
         /// The folder, or the sealed file.
         path: PathBuf,
         /// The error of the engine.
+        #[source]
         error: deadpan_pack::Error,
     },
     /// A key is damaged, or its passphrase is wrong.
@@ -64,7 +66,7 @@ pub enum Error {
     // The caller.
     /// The recipients or the options are not possible.
     #[error(transparent)]
-    Seal(#[from] deadpan_seal::Error),
+    Sealing(#[from] deadpan_seal::Error),
     /// The output exists.
     #[error("{} exists already{}", shown(path), if *is_other { ", and is no file" } else { "" })]
     Exists {
@@ -111,6 +113,7 @@ pub enum Error {
         /// The input.
         path: PathBuf,
         /// The system's error.
+        #[source]
         error: io::Error,
     },
     /// The output cannot be written.
@@ -119,6 +122,7 @@ pub enum Error {
         /// The output.
         path: PathBuf,
         /// The system's error.
+        #[source]
         error: io::Error,
     },
     /// The output cannot be made, or cannot get its name.
@@ -127,6 +131,7 @@ pub enum Error {
         /// The output.
         path: PathBuf,
         /// Why.
+        #[source]
         error: deadpan_disk::Error,
     },
     /// One of several outputs failed, and names could not be made as they were before.

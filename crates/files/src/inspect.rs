@@ -8,6 +8,7 @@ use deadpan_seal::{Header, Identity, Opened};
 
 /// The description of a sealed file.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Description {
     /// The length of the sealed file.
     pub length: u64,

@@ -22,7 +22,7 @@ pub struct Options<'a> {
     /// Whether a file may replace another file. A folder replaces nothing.
     pub replace: bool,
     /// Whether the output and its name are on the disk when the call returns. A file that replaces another one is there
-    /// in any case.
+    /// in any case. If the name alone does not reach the disk, the call fails, and the output stays.
     pub sync: bool,
     /// The number of threads, and callbacks to watch and stop the work.
     pub work: Work<'a>,

@@ -93,8 +93,9 @@ impl<W: Write> core::fmt::Debug for EncodeWriter<W> {
 }
 
 /// A writer that encodes the bytes written to it. Only [`finish`](EncodeWriter::finish) completes the text. Without
-/// `finish`, after `?`, a panic or a forgotten call, the text is cut short, and no decoder takes it: it has one symbol
-/// more than whole groups of four.
+/// `finish`, after `?`, a panic or a forgotten call, the text is cut short, and shows it: it has one symbol more than
+/// whole groups of four, which no rule for `=` allows. Decoders refuse such a text, except those that drop what is left
+/// over, as that of Node.js does.
 ///
 /// ```
 /// use deadpan_base64::{STANDARD_NO_PAD, stream::io::EncodeWriter};
@@ -155,7 +156,7 @@ impl<W: Write> Write for EncodeWriter<W> {
 }
 
 impl<W: Write> Drop for EncodeWriter<W> {
-    /// Without [`finish`](EncodeWriter::finish), leaves a text that no decoder takes. An empty text would be valid.
+    /// Without [`finish`](EncodeWriter::finish), leaves a text that is not valid. An empty text would be.
     fn drop(&mut self) {
         if !self.begun && !self.sink.failed {
             // Nobody learns of an error here, and after an error there is no text.
