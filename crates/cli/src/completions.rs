@@ -56,9 +56,9 @@ impl Plan for Completions {
 
 /// Prints the words that may stand at the cursor, for the completion scripts
 ///
-/// The first line says which files the shell should offer (`files`, `sealed`, `folders` or `nothing`). After a tab follows the
-/// part of the current word before the value (such as `--output=`). Each further line is a word, a tab, and a
-/// description.
+/// The first line says which files the shell should offer (`files`, `sealed`, `folders` or `nothing`). After a tab
+/// follows the part of the current word before the value (such as `--output=`). Each further line is a word, a tab, and
+/// a description.
 #[derive(Clone, Debug, clap::Args)]
 #[command(hide = true)]
 pub struct Complete {
