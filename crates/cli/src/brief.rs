@@ -3,6 +3,8 @@
 use clap::builder::StyledStr;
 use clap::{Arg, Command};
 
+/// The room for a command's text in the list of all, on a screen of 80 columns.
+const LINE: usize = 64;
 /// The most examples that `-h` shows.
 const EXAMPLES: usize = 3;
 
@@ -102,6 +104,18 @@ pub fn brief(cli: Command) -> Command {
     below(cli, &name, &name)
 }
 
+/// Returns the command line with a line for each command, for the list of all.
+pub fn listing(cli: Command) -> Command {
+    cli.mut_subcommands(|command| {
+        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+        let end = if about.len() > LINE { [": ", ", ", " ("].iter().find_map(|end| about.find(end)) } else { None };
+        match end {
+            Some(end) => command.about(about[..end].to_owned()),
+            None => command,
+        }
+    })
+}
+
 /// Shortens the help of all commands below `parent`. `path` is how the parent is called.
 fn below(parent: Command, name: &str, path: &str) -> Command {
     parent.mut_subcommands(|command| {
@@ -180,6 +194,13 @@ mod tests {
             let hides = command.get_arguments().any(|argument| argument.is_hide_short_help_set());
             assert!(!hides || text.contains(&format!("More: {called} --help")), "{called}:\n{text}");
         });
+    }
+
+    #[test]
+    fn the_list_of_commands_fits_a_screen() {
+        let text = listing(Cli::command()).term_width(80).render_help().to_string();
+        assert!(text.lines().count() <= 45, "{text}");
+        assert!(text.contains("\n  seal         Seals files and folders\n"), "{text}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::brief::brief;
+use crate::brief::{brief, listing};
 use crate::console;
 use crate::failure::Failure;
 use crate::plan::Task;
@@ -90,7 +90,12 @@ impl Line {
 /// program.
 pub fn parse(words: Vec<OsString>) -> Result<Line, Failure> {
     let asks_for_all = words.iter().any(|word| word == "--help") || words.get(1).is_some_and(|word| word == "help");
-    let mut command = if asks_for_all { Cli::command() } else { brief(Cli::command()) };
+    let names_none = words.iter().skip(1).all(|word| word.to_string_lossy().starts_with('-'));
+    let mut command = match (asks_for_all, names_none) {
+        (true, _) => Cli::command(),
+        (false, true) => listing(Cli::command()),
+        (false, false) => brief(Cli::command()),
+    };
     let parsed = command.try_get_matches_from_mut(&words).and_then(|matches| {
         let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
         let json = asks_for_json(&matches).then(|| Whole::in_json(name_of(&matches), cli.command.is_to_stdout()));

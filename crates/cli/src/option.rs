@@ -175,10 +175,8 @@ const OPTIONS: &[Row] = &[
         &["-z", "--gzip", "--compress", "-j", "--bzip2", "-J", "--xz", "--zstd"],
         "nothing is compressed here: compress first, as in: tar cz FOLDER | deadpan seal -o FOLDER.tar.gz.dpn",
     ),
-    any(
-        &["-v", "--verbose", "--debug"],
-        "there is nothing more to show; for details of a sealed file: deadpan inspect FILE; for the version: deadpan --version",
-    ),
+    of(&[""], &["-v"], "for the version: deadpan --version; for details of a sealed file: deadpan inspect FILE"),
+    any(&["-v", "--verbose", "--debug"], "for details of a sealed file: deadpan inspect FILE"),
     any(&["-V", "--version"], "for the version: deadpan --version"),
     any(&["--password", "--passwd", "--pass", "-p"], "to seal with a passphrase: deadpan seal -p FILE"),
     any(&["-k", "-K", "--list-keys", "--list-secret-keys"], "to list keys: deadpan keys"),

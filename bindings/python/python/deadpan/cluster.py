@@ -211,7 +211,7 @@ def _run(words, folder):
     """Runs the command line as a child. Returns its exit code, summary and message, and the objects that failed."""
     child = [sys.executable, "-P", "-c", "from deadpan.cluster import _child; _child()", str(os.getpid()), *words]
     folder = folder if os.path.isdir(folder) else None
-    summary, failed, long = None, [], {}
+    summary, whole, failed, long = None, None, [], {}
     with (
         tempfile.TemporaryFile() as log,
         subprocess.Popen(child, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log) as process,
@@ -221,6 +221,8 @@ def _run(words, folder):
                 fields = json.loads(line)
                 if fields.get("summary"):
                     summary = fields
+                elif fields.get("error") and "file" not in fields:
+                    whole = fields
                 elif fields.get("error") and len(failed) < _NAMED:
                     failed.append({name: fields.get(name) for name in ("file", "error", "hint", "exit")})
                 elif fields.get("state") == "made" and fields["bytes"] >= _LONG and len(long) < _LISTED:
@@ -230,6 +232,10 @@ def _run(words, folder):
             process.terminate()
         log.seek(0)
         message = log.read(1 << 16).decode(errors="replace").strip()
+    # A command that fails as a whole says so in an object of its own, or in its summary.
+    whole = whole or (summary if summary and summary["error"] else None)
+    if whole:
+        message = f"error: {whole['error']}" + (f"\nhint: {whole['hint']}" if whole["hint"] else "")
     return {"exit": code, "summary": summary, "failed": failed, "long": long, "message": message}
 
 

@@ -149,10 +149,11 @@ impl<'a> Told<'a> {
     pub fn end_early(self, job: Option<&Job>, is_new: bool, mut failure: Failure) -> Failure {
         let worst = self.report.lock().unwrap_or_else(PoisonError::into_inner).worst();
         failure.exit = failure.exit.max(worst);
-        failure.told = self.json;
+        let is_told = self.json;
         if self.json || self.tally().made > 0 {
             self.finish(job, 1, is_new, &[], Some(&failure));
         }
+        failure.told = is_told;
         failure
     }
 
@@ -191,8 +192,8 @@ impl<'a> Told<'a> {
                 "hint": failure.and_then(|failure| failure.hint.as_deref()),
                 "exit": exit as u8,
             });
-            if let Err(failure) = print_json(&fields) {
-                failure.say();
+            if let Err(unwritten) = print_json(&fields) {
+                failure.into_iter().chain([&unwritten]).for_each(Failure::say);
                 return report.exit().max(Exit::System);
             }
             return report.exit();
