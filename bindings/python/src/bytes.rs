@@ -7,7 +7,7 @@ use pyo3::types::PyBytes;
 use crate::buffer::{Fixed, Input};
 use crate::errors::raised;
 use crate::imp::{Memory, NewBytes, Pinned};
-use crate::to::{Options, identities, sealing};
+use crate::to::{Limit, Options, identities, sealing};
 use crate::work::{self, How};
 use deadpan_bind::Fault;
 use deadpan_ct::Wiped;
@@ -47,18 +47,20 @@ pub(crate) fn seal<'py>(
 }
 
 /// Opens sealed bytes: returns all of the data, or raises. `keys` is one key or several: private keys, passphrases,
-/// sessions. `progress` and `threads` are those of `seal`.
+/// sessions. `max_cost` limits what trying a passphrase or session may cost, with a `MaxCost`: data that ask for more
+/// raise `CostlyError` before any work is done. `progress` and `threads` are those of `seal`.
 #[pyfunction]
-#[pyo3(signature = (data, keys, *, progress = None, threads = 0))]
+#[pyo3(signature = (data, keys, *, max_cost = None, progress = None, threads = 0))]
 pub(crate) fn open<'py>(
     py: Python<'py>,
     data: &Bound<'py, PyAny>,
     keys: &Bound<'py, PyAny>,
+    max_cost: Option<Limit>,
     progress: Option<&Bound<'py, PyAny>>,
     threads: usize,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let how = How { progress, threads };
-    let identities = identities(keys)?;
+    let identities = identities(keys, max_cost)?;
     let data = Input::of(data)?;
     if let Some(sealed) = short(&data, how) {
         let plain = py.detach(|| open_short(&sealed, &identities)).map_err(raised)?;
@@ -113,19 +115,20 @@ pub(crate) fn seal_into<'py>(
 }
 
 /// Opens bytes into the buffer `out`, and returns how many bytes were written. A buffer as long as the sealed data
-/// suffices.
+/// suffices. The options are those of `open`.
 #[pyfunction]
-#[pyo3(signature = (data, keys, out, *, progress = None, threads = 0))]
+#[pyo3(signature = (data, keys, out, *, max_cost = None, progress = None, threads = 0))]
 pub(crate) fn open_into<'py>(
     py: Python<'py>,
     data: &Bound<'py, PyAny>,
     keys: &Bound<'py, PyAny>,
     out: &Bound<'py, PyAny>,
+    max_cost: Option<Limit>,
     progress: Option<&Bound<'py, PyAny>>,
     threads: usize,
 ) -> PyResult<u64> {
     let how = How { progress, threads };
-    let identities = identities(keys)?;
+    let identities = identities(keys, max_cost)?;
     let (data, out) = apart(data, out)?;
     if let Some(sealed) = short(&data, how) {
         let plain = py.detach(|| open_short(&sealed, &identities)).map_err(raised)?;

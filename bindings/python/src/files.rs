@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors::exception;
-use crate::to::{Options, identities, sealing};
+use crate::to::{Limit, Options, identities, sealing};
 use crate::work;
 use deadpan_bind::Kind;
 
@@ -42,19 +42,20 @@ pub(crate) fn seal_file(
     })
 }
 
-/// Opens the sealed file `input` to the file `output`, with its time and mode. `keys` are those of `open`, `replace`
-/// and `progress` those of `seal_file`.
+/// Opens the sealed file `input` to the file `output`, with its time and mode. `keys` and `max_cost` are those of
+/// `open`, `replace` and `progress` those of `seal_file`.
 #[pyfunction]
-#[pyo3(signature = (input, output, keys, *, replace = false, progress = None))]
+#[pyo3(signature = (input, output, keys, *, replace = false, max_cost = None, progress = None))]
 pub(crate) fn open_file(
     py: Python<'_>,
     input: PathBuf,
     output: PathBuf,
     keys: &Bound<'_, PyAny>,
     replace: bool,
+    max_cost: Option<Limit>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
-    let identities = identities(keys)?;
+    let identities = identities(keys, max_cost)?;
     work::run(py, length(&input), progress, |work| {
         deadpan_bind::open_file(&identities, &input, &output, replace, work).map(drop)
     })
@@ -89,18 +90,20 @@ pub(crate) enum Only {
 }
 
 /// Opens a sealed folder to a new folder. `only` is a path of `list_folder` or several: files, folders with everything
-/// in them, and patterns such as `photos/*.jpg`. Then only these parts of the input are read.
+/// in them, and patterns such as `photos/*.jpg`. Then only these parts of the input are read. `max_cost` is that of
+/// `open`.
 #[pyfunction]
-#[pyo3(signature = (input, folder, keys, *, only = None, progress = None))]
+#[pyo3(signature = (input, folder, keys, *, only = None, max_cost = None, progress = None))]
 pub(crate) fn open_folder(
     py: Python<'_>,
     input: PathBuf,
     folder: PathBuf,
     keys: &Bound<'_, PyAny>,
     only: Option<Only>,
+    max_cost: Option<Limit>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
-    let identities = identities(keys)?;
+    let identities = identities(keys, max_cost)?;
     let only = only.map(|only| match only {
         Only::One(path) => vec![path],
         Only::Several(paths) => paths,
@@ -115,14 +118,16 @@ pub(crate) fn open_folder(
 }
 
 /// Lists the entries of a sealed folder: dictionaries with path, kind, size, mode and the time of the last change, in
-/// seconds since 1970.
+/// seconds since 1970. `max_cost` is that of `open`.
 #[pyfunction]
+#[pyo3(signature = (input, keys, *, max_cost = None))]
 pub(crate) fn list_folder<'py>(
     py: Python<'py>,
     input: PathBuf,
     keys: &Bound<'py, PyAny>,
+    max_cost: Option<Limit>,
 ) -> PyResult<Vec<Bound<'py, PyDict>>> {
-    let identities = identities(keys)?;
+    let identities = identities(keys, max_cost)?;
     let mut entries = Vec::new();
     py.detach(|| {
         deadpan_bind::list_folder(&identities, &input, |entry| {
@@ -151,9 +156,14 @@ pub(crate) fn list_folder<'py>(
 
 /// Describes a sealed file as JSON.
 #[pyfunction]
-#[pyo3(signature = (path, keys = None))]
-pub(crate) fn inspect(py: Python<'_>, path: PathBuf, keys: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
-    let identities = keys.map(identities).transpose()?;
+#[pyo3(signature = (path, keys = None, *, max_cost = None))]
+pub(crate) fn inspect(
+    py: Python<'_>,
+    path: PathBuf,
+    keys: Option<&Bound<'_, PyAny>>,
+    max_cost: Option<Limit>,
+) -> PyResult<String> {
+    let identities = keys.map(|keys| identities(keys, max_cost)).transpose()?;
     py.detach(|| deadpan_bind::inspect(&path, identities.as_deref())).map_err(exception)
 }
 

@@ -12,7 +12,7 @@ use pyo3::types::PyBytes;
 use crate::buffer::{Input, SHORT};
 use crate::errors::{exception, raised};
 use crate::imp::Pinned;
-use crate::to::{Options, identities, sealing};
+use crate::to::{Limit, Options, identities, sealing};
 use crate::work;
 use deadpan_bind::{Fault, open_seekable};
 use deadpan_ct::Wiped;
@@ -102,8 +102,14 @@ fn range_reader(mut source: SealedSource, identities: &[Identity]) -> Result<Ran
 #[pymethods]
 impl NativeReader {
     #[new]
-    fn new(py: Python<'_>, source: &Bound<'_, PyAny>, keys: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let identities = identities(keys)?;
+    #[pyo3(signature = (source, keys, *, max_cost = None))]
+    fn new(
+        py: Python<'_>,
+        source: &Bound<'_, PyAny>,
+        keys: &Bound<'_, PyAny>,
+        max_cost: Option<Limit>,
+    ) -> PyResult<Self> {
+        let identities = identities(keys, max_cost)?;
         let mut path = None;
         let reader = if source.hasattr("read")? && source.hasattr("seek")? {
             let source = SealedSource::Object(source.clone().unbind());

@@ -1,13 +1,13 @@
 //! What data are sealed to, and opened with.
 
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{PyBytes, PyInt, PyString, PyTuple};
 
 use crate::errors::exception;
 use crate::keys::{Passphrase, PrivateKey, PublicKey, Session};
 use deadpan_bind::{Fault, public_keys};
-use deadpan_seal::{Cost, Error, Format, Identity, Recipient, Sealing};
+use deadpan_seal::{Cost, Error, Format, Identity, MaxCost, Recipient, Sealing};
 
 /// Options of sealing.
 #[derive(Clone, Copy, Default)]
@@ -85,8 +85,39 @@ fn identity(value: &Bound<'_, PyAny>) -> Option<Identity> {
     value.cast::<Session>().ok().map(|session| Identity::Session(session.get().0.clone()))
 }
 
-/// Returns one key or several.
-pub(crate) fn identities(keys: &Bound<'_, PyAny>) -> PyResult<Vec<Identity>> {
+/// The argument `max_cost`: a tuple of the memory in KiB and the passes, such as `deadpan.MaxCost`.
+#[derive(Clone, Copy)]
+pub(crate) struct Limit(MaxCost);
+
+impl<'py> FromPyObject<'_, 'py> for Limit {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let is_pair = value.cast::<PyTuple>().is_ok_and(|tuple| tuple.len() == 2);
+        let numbers = if is_pair { value.extract::<(Bound<'py, PyInt>, Bound<'py, PyInt>)>().ok() } else { None };
+        let (memory, passes) = numbers.ok_or_else(|| {
+            PyTypeError::new_err("max_cost is a deadpan.MaxCost(memory, passes): whole numbers, the memory in KiB")
+        })?;
+        match (memory.extract(), passes.extract()) {
+            (Ok(memory), Ok(passes)) => Ok(Self(MaxCost::new(memory, passes))),
+            _ => Err(PyValueError::new_err(format!(
+                "{memory} KiB and {passes} passes are no limit: both are 0 to {}",
+                u32::MAX
+            ))),
+        }
+    }
+}
+
+/// Returns one key or several, with a limit on the cost of trying passphrases and sessions.
+pub(crate) fn identities(keys: &Bound<'_, PyAny>, max_cost: Option<Limit>) -> PyResult<Vec<Identity>> {
+    let all = unlimited(keys)?;
+    Ok(match max_cost {
+        Some(Limit(max)) => all.into_iter().map(|one| one.with_max_cost(max)).collect(),
+        None => all,
+    })
+}
+
+fn unlimited(keys: &Bound<'_, PyAny>) -> PyResult<Vec<Identity>> {
     if let Some(one) = identity(keys) {
         return Ok(vec![one]);
     }

@@ -136,6 +136,48 @@ def test_passphrases_and_sessions():
     assert "horse" not in repr(passphrase) + repr(session)
 
 
+def test_the_cost_of_passphrases_has_a_limit(tmp_path):
+    # Sealed data tell the cost of a try, so a stranger may ask for too much.
+    passphrase = deadpan.Passphrase("correct horse")
+    path, plain = tmp_path / "sealed", tmp_path / "plain"
+    sealed = deadpan.seal(b"face", passphrase)
+    path.write_bytes(sealed)
+    low, enough = deadpan.MaxCost((256 << 10) - 1, 64), deadpan.MaxCost(memory=256 << 10, passes=3)
+    uses = (
+        lambda limit: deadpan.open(sealed, passphrase, max_cost=limit),
+        lambda limit: deadpan.open(sealed, passphrase, max_cost=limit, progress=lambda done: None),
+        lambda limit: deadpan.open_into(sealed, passphrase, bytearray(4), max_cost=limit),
+        lambda limit: deadpan.open_file(path, plain, passphrase, max_cost=limit),
+        lambda limit: deadpan.inspect(path, passphrase, max_cost=limit),
+        lambda limit: deadpan.Reader(path, passphrase, max_cost=limit).close(),
+        lambda limit: deadpan.Reader(io.BytesIO(sealed), passphrase, max_cost=limit).close(),
+    )
+    start = time.monotonic()
+    for use in uses:
+        use(enough)
+    hashed = time.monotonic() - start
+    # The data are no folder, but their cost is refused first.
+    uses += (
+        lambda limit: deadpan.open_folder(path, tmp_path / "folder", passphrase, max_cost=limit),
+        lambda limit: deadpan.list_folder(path, passphrase, max_cost=limit),
+    )
+    plain.unlink()
+    start = time.monotonic()
+    for use in uses:
+        for limit in (low, deadpan.MaxCost(256 << 10, 2), (1, 1), (0, 0)):
+            with pytest.raises(deadpan.CostlyError, match="256 MiB"):
+                use(limit)
+    assert time.monotonic() - start < hashed, "36 refusals take less than 7 hashes"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["sealed"]
+    # Keys have no cost, and a session opens what costs no more than its own hash.
+    both = deadpan.seal(b"face", [KEY, passphrase])
+    assert deadpan.open(both, [passphrase, KEY], max_cost=(0, 0)) == b"face"
+    session = deadpan.Session(passphrase)
+    assert deadpan.open(deadpan.seal(b"face", session), session, max_cost=(0, 0)) == b"face"
+    # The limit is that of the call, and not of the passphrase.
+    assert deadpan.open(sealed, passphrase) == b"face"
+
+
 def test_into_buffers():
     sealed = bytearray(5000)
     length = deadpan.seal_into(memoryview(b"face"), KEY.public, sealed)

@@ -1,13 +1,17 @@
 """Libraries that take file objects or give buffers."""
 
 import array
+import functools
+import hmac
 import io
 import os
+import runpy
 import shutil
 import sys
 
 import deadpan
 import pytest
+from store import ROOT
 
 KEY = deadpan.PrivateKey.generate()
 
@@ -85,6 +89,17 @@ def test_pictures(tmp_path):
     pillow = pytest.importorskip("PIL.Image")
     pillow.open(many[0]).save(tmp_path / "again.png")
     assert deadpan.picture.reveal([tmp_path / "again.png", *many[1:]]) == data
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the lab needs Unix sockets")
+@pytest.mark.skipif(sys.implementation.name != "cpython", reason="small integers of CPython")
+def test_textbook_comparisons_leak():
+    textbook = runpy.run_path(str(ROOT / "bindings/python/examples/textbook.py"))
+    compare = functools.partial(textbook["compare"], quick=True)
+    assert compare(textbook["by_difference"]).leaks
+    # Later versions have one path for all small integers.
+    assert compare(textbook["by_xor"]).leaks or sys.version_info >= (3, 12)
+    assert not compare(hmac.compare_digest).leaks
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the lab needs Unix sockets")

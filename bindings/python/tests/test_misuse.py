@@ -176,6 +176,10 @@ def test_arguments_that_are_not_possible():
         lambda: deadpan.seal_into(b"face", KEY.public, None),
         lambda: deadpan.pad.pad(b"face", "many"),
         lambda: deadpan.PrivateKey(),
+        lambda: deadpan.open(b"face", KEY, max_cost=7),
+        lambda: deadpan.open(b"face", KEY, max_cost=(7,)),
+        lambda: deadpan.open(b"face", KEY, max_cost=(7, 1.5)),
+        lambda: deadpan.open(b"face", KEY, max_cost="1GiB:3"),
     ):
         with pytest.raises(TypeError):
             call()
@@ -184,6 +188,8 @@ def test_arguments_that_are_not_possible():
         lambda: deadpan.pad.pad(b"face", 16, "rot13"),
         lambda: deadpan.seal_file("a\0b", "c", KEY.public),
         lambda: deadpan.random_bytes(-1),
+        lambda: deadpan.open(b"face", KEY, max_cost=(-1, 3)),
+        lambda: deadpan.open(b"face", KEY, max_cost=(1, 1 << 32)),
     ):
         with pytest.raises((ValueError, OverflowError)):
             call()
@@ -225,6 +231,8 @@ def test_errors_say_what_to_do_next(tmp_path):
         (lambda: deadpan.open(b"face", KEY.to_pem()), TypeError, r"bytes is no key; .*PrivateKey.read\("),
         (lambda: deadpan.PublicKey.read(KEY.public.to_pem() * 2), deadpan.InvalidKeyError, "PublicKey.read_all"),
         (lambda: deadpan.seal(b"", [KEY, deadpan.PrivateKey.generate("ecc")]), ValueError, "allow_mixed=True"),
+        (lambda: deadpan.open(b"face", KEY, max_cost="1GiB:3"), TypeError, r"deadpan.MaxCost\(memory, passes\)"),
+        (lambda: deadpan.open(b"face", KEY, max_cost=(-1, 3)), ValueError, r"-1 KiB and 3 passes"),
     ):  # fmt: skip
         with pytest.raises(error, match=advice):
             call()

@@ -1,4 +1,5 @@
-//! Makes pages from a record: one self-contained HTML page, or a Markdown page with picture files.
+//! Makes pages from a record: one self-contained HTML page, or a Markdown page with picture files. The pictures are SVG
+//! files, and PNG files with the feature `png`.
 //!
 //! The HTML page is one file without scripts, fonts or links to other sites. It follows the reader's light or dark
 //! theme, fits a phone and can be printed. Choose the Markdown page for a folder of sources; [`Detail`] then limits the
@@ -94,7 +95,7 @@ pub fn markdown_as(
     let write = |path: PathBuf, bytes: &[u8]| disk::write(&path, bytes).map_err(|source| Error::Write { path, source });
     disk::make_folder(folder).map_err(|source| Error::Write { path: folder.to_owned(), source })?;
     for chart in &charts {
-        write(folder.join(format!("{}.png", chart.name)), &chart.png()?)?;
+        write(folder.join(chart.file()), &chart.picture()?)?;
     }
     write(folder.join(file), markdown::write(record, &charts, detail).as_bytes())
 }
@@ -110,7 +111,7 @@ pub enum Error {
         /// The error of the system.
         source: io::Error,
     },
-    /// A chart cannot be drawn or encoded as PNG. The text says which part failed.
+    /// A chart cannot be drawn or encoded as PNG, which needs the feature `png`. The text says which part failed.
     Picture(&'static str),
 }
 

@@ -39,6 +39,7 @@ from deadpan._native import (
     seal_into,
     sealed_length,
 )
+from deadpan._cost import MaxCost
 from deadpan._inspect import Description, Entry, RecipientInfo, inspect
 from deadpan._streams import Reader, Writer
 
@@ -50,6 +51,7 @@ __all__ = [
     "InvalidKeyError",
     "LimitError",
     "LockedKeyError",
+    "MaxCost",
     "NewerError",
     "NoKeyError",
     "NotSealedError",

@@ -10,6 +10,7 @@ from deadpan import ct as ct
 from deadpan import lab as lab
 from deadpan import pad as pad
 from deadpan import picture as picture
+from deadpan._cost import MaxCost as MaxCost
 from deadpan._inspect import Description as Description
 from deadpan._inspect import Entry as Entry
 from deadpan._inspect import RecipientInfo as RecipientInfo
@@ -27,6 +28,7 @@ _Recipient: TypeAlias = PublicKey | PrivateKey | Passphrase | Session | str | by
 _To: TypeAlias = _Recipient | Iterable[_Recipient]
 _Key: TypeAlias = PrivateKey | Passphrase | Session
 _Keys: TypeAlias = _Key | Iterable[_Key]
+_MaxCost: TypeAlias = MaxCost | tuple[int, int]
 
 class Error(Exception): ...
 class NotSealedError(Error): ...
@@ -84,7 +86,14 @@ def seal(
     progress: _Progress | None = None,
     threads: int = 0,
 ) -> bytes: ...
-def open(data: Buffer, keys: _Keys, *, progress: _Progress | None = None, threads: int = 0) -> bytes: ...
+def open(
+    data: Buffer,
+    keys: _Keys,
+    *,
+    max_cost: _MaxCost | None = None,
+    progress: _Progress | None = None,
+    threads: int = 0,
+) -> bytes: ...
 def sealed_length(
     length: int, to: _To, *, age: bool = False, hide_length: bool = False, allow_mixed: bool = False
 ) -> int: ...
@@ -100,7 +109,13 @@ def seal_into(
     threads: int = 0,
 ) -> int: ...
 def open_into(
-    data: Buffer, keys: _Keys, out: Buffer, *, progress: _Progress | None = None, threads: int = 0
+    data: Buffer,
+    keys: _Keys,
+    out: Buffer,
+    *,
+    max_cost: _MaxCost | None = None,
+    progress: _Progress | None = None,
+    threads: int = 0,
 ) -> int: ...
 def seal_file(
     input: _Path,
@@ -114,7 +129,13 @@ def seal_file(
     progress: _Progress | None = None,
 ) -> None: ...
 def open_file(
-    input: _Path, output: _Path, keys: _Keys, *, replace: bool = False, progress: _Progress | None = None
+    input: _Path,
+    output: _Path,
+    keys: _Keys,
+    *,
+    replace: bool = False,
+    max_cost: _MaxCost | None = None,
+    progress: _Progress | None = None,
 ) -> None: ...
 def seal_folder(
     folder: _Path,
@@ -132,7 +153,8 @@ def open_folder(
     keys: _Keys,
     *,
     only: _Path | Sequence[_Path] | None = None,
+    max_cost: _MaxCost | None = None,
     progress: _Progress | None = None,
 ) -> None: ...
-def list_folder(input: _Path, keys: _Keys) -> list[Entry]: ...
+def list_folder(input: _Path, keys: _Keys, *, max_cost: _MaxCost | None = None) -> list[Entry]: ...
 def random_bytes(length: int) -> bytes: ...

@@ -41,9 +41,12 @@ class Description(TypedDict):
     hides_length: NotRequired[bool]
 
 
-def inspect(path, keys=None):
-    """Describes a sealed file: what everybody can see, and with a key that opens it also its name, time and mode."""
+def inspect(path, keys=None, *, max_cost=None):
+    """Describes a sealed file: what everybody can see, and with a key that opens it also its name, time and mode.
+
+    ``max_cost`` is that of ``deadpan.open``.
+    """
     # A program that inspects nothing starts faster without it.
     import json
 
-    return json.loads(_inspect(path, keys))
+    return json.loads(_inspect(path, keys, max_cost=max_cost))

@@ -1,6 +1,6 @@
 from typing import Literal, NotRequired, TypedDict
 
-from deadpan import _Keys, _Path
+from deadpan import _Keys, _MaxCost, _Path
 
 class Entry(TypedDict):
     path: str
@@ -29,4 +29,4 @@ class Description(TypedDict):
     mode: NotRequired[int | None]
     hides_length: NotRequired[bool]
 
-def inspect(path: _Path, keys: _Keys | None = None) -> Description: ...
+def inspect(path: _Path, keys: _Keys | None = None, *, max_cost: _MaxCost | None = None) -> Description: ...

@@ -17,9 +17,9 @@ _PIECE = 1 << 22
 class _Plaintext(io.RawIOBase):
     """The plaintext of a sealed file, without a buffer: the raw file of a `Reader`, whose lock it relies on."""
 
-    def __init__(self, source, keys):
+    def __init__(self, source, keys, max_cost):
         self._native = None
-        self._native = NativeReader(source, keys)
+        self._native = NativeReader(source, keys, max_cost=max_cost)
         self._position = 0
 
     @property
@@ -65,14 +65,14 @@ class _Plaintext(io.RawIOBase):
 class Reader(io.BufferedReader):
     """The data of a sealed file, readable at any place. Only what is read is opened.
 
-    ``source`` is a path, or a binary file object that can seek, which stays open. ``keys`` are those of
-    ``deadpan.open``. ``len`` returns the length of the data. Lines, texts (``io.TextIOWrapper``) and small pieces need
-    no other buffer.
+    ``source`` is a path, or a binary file object that can seek, which stays open. ``keys`` and
+    ``max_cost`` are those of ``deadpan.open``. ``len`` returns the length of the data. Lines, texts
+    (``io.TextIOWrapper``) and small pieces need no other buffer.
     """
 
-    def __init__(self, source, keys):
+    def __init__(self, source, keys, *, max_cost=None):
         _refuse_text(source, "rb")
-        super().__init__(_Plaintext(source, keys), _BUFFER)
+        super().__init__(_Plaintext(source, keys, max_cost), _BUFFER)
         self._begun = True
 
     def __len__(self):

@@ -1,10 +1,11 @@
-//! Draws the charts of a record. Each chart can be written as SVG and as PNG.
+//! Draws the charts of a record. Each chart can be written as SVG, and as PNG with the feature `png`.
 
 mod canvas;
 mod forest;
 mod kernel;
 mod names;
 mod palette;
+#[cfg(feature = "png")]
 mod png;
 mod quantiles;
 mod scale;
@@ -93,8 +94,23 @@ impl Chart {
     /// # Errors
     ///
     /// If the picture cannot be drawn or encoded.
+    #[cfg(feature = "png")]
     pub fn png(&self) -> Result<Vec<u8>, Error> {
         png::encode(&self.canvas, &self.title, &self.subtitle)
+    }
+
+    /// Returns the name of the chart's file beside a Markdown page.
+    pub(super) fn file(&self) -> String {
+        format!("{}.{}", self.name, if cfg!(feature = "png") { "png" } else { "svg" })
+    }
+
+    /// Returns the chart's file beside a Markdown page. Old viewers of Markdown show PNG only, so it is the kind where
+    /// the program can draw it.
+    pub(super) fn picture(&self) -> Result<Vec<u8>, Error> {
+        #[cfg(feature = "png")]
+        return self.png();
+        #[cfg(not(feature = "png"))]
+        Ok(self.svg().into_bytes())
     }
 
     /// Returns whether the chart belongs to a Markdown page with this amount of detail.

@@ -146,6 +146,6 @@ fn target(out: &mut String, record: &Record, index: usize, charts: &[Chart]) {
 fn pictures(out: &mut String, charts: &[Chart], plots: &[Plot], wanted: impl Fn(&Chart) -> bool) {
     for chart in charts.iter().filter(|chart| plots.contains(&chart.plot) && wanted(chart)) {
         let text = format!("{}, {}", chart.title, chart.subtitle).replace(['[', ']', '\n'], " ");
-        out.push_str(&format!("![{}]({}.png)\n\n", plain(&text), chart.name));
+        out.push_str(&format!("![{}]({})\n\n", plain(&text), chart.file()));
     }
 }

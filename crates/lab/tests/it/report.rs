@@ -1,5 +1,5 @@
 //! Reports are complete, load nothing from other sites, and fit a phone.
-#![cfg(feature = "report")]
+#![cfg(feature = "png")]
 
 mod browser;
 mod sample;

@@ -13,20 +13,13 @@ pub(super) enum Anchor {
     End,
 }
 
-/// The weight of a text's letters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Weight {
-    Plain,
-    Bold,
-}
-
 /// One element of a drawing.
 #[derive(Clone, Debug)]
 pub(super) enum Shape {
     Line { points: Vec<Point>, ink: Ink, width: f64, dashed: bool },
     Area { points: Vec<Point>, ink: Ink, tenths: u8 },
     Dots { points: Vec<Point>, ink: Ink, radius: f64 },
-    Text { at: Point, text: String, anchor: Anchor, ink: Ink, weight: Weight },
+    Text { at: Point, text: String, anchor: Anchor, ink: Ink },
 }
 
 /// A drawing: its size and its shapes. Later shapes cover earlier ones.
@@ -64,8 +57,8 @@ impl Canvas {
         self.shapes.push(Shape::Dots { points: points.to_vec(), ink, radius });
     }
 
-    pub(super) fn text(&mut self, at: Point, text: impl Into<String>, anchor: Anchor, ink: Ink, weight: Weight) {
-        self.shapes.push(Shape::Text { at, text: text.into(), anchor, ink, weight });
+    pub(super) fn text(&mut self, at: Point, text: impl Into<String>, anchor: Anchor, ink: Ink) {
+        self.shapes.push(Shape::Text { at, text: text.into(), anchor, ink });
     }
 }
 

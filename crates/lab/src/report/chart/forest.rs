@@ -1,7 +1,7 @@
 //! Forest plots: each row has a name, a dot for the estimate and a line for the interval. One plot shows all pairs of a
 //! target, another the speeds of several functions.
 
-use super::canvas::{Anchor, Canvas, Weight, fit};
+use super::canvas::{Anchor, Canvas, fit};
 use super::palette::Ink;
 use super::quantiles;
 use super::scale::{Frame, Labels, Scale, Spread};
@@ -23,13 +23,7 @@ fn draw(canvas: &mut Canvas, frame: &Frame, rows: &[Row]) {
     for (index, row) in rows.iter().enumerate() {
         let top = frame.top + ROW * index as f64;
         let y = top + 25.0;
-        canvas.text(
-            (frame.left, top + 14.0),
-            fit(&row.name, frame.right - frame.left),
-            Anchor::Start,
-            Ink::Text,
-            Weight::Plain,
-        );
+        canvas.text((frame.left, top + 14.0), fit(&row.name, frame.right - frame.left), Anchor::Start, Ink::Text);
         canvas.line(&[(frame.left, y), (frame.right, y)], Ink::Grid, 1.0);
         if let Some(mark) = row.mark {
             let x = frame.x(mark);

@@ -47,6 +47,7 @@ impl Ink {
     }
 
     /// Returns the red, green and blue parts of the color for a white background.
+    #[cfg(feature = "png")]
     pub(super) fn light(self) -> [u8; 3] {
         let [_, red, green, blue] = self.row().2.to_be_bytes();
         [red, green, blue]

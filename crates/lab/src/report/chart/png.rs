@@ -9,7 +9,7 @@ use plotters::prelude::{
 };
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::canvas::{Anchor, Canvas, Point, Shape, Weight};
+use super::canvas::{Anchor, Canvas, Point, Shape};
 use super::palette::Ink;
 use super::svg::{HEAD, SIDE};
 use crate::report::Error;
@@ -87,9 +87,7 @@ impl Pen<'_> {
                     self.back.draw_circle(place, radius, &style, true).map_err(unseen)?;
                 }
             }
-            Shape::Text { at, text, anchor, ink, weight } => {
-                self.text(*at, text, *anchor, *ink, 12.5, *weight == Weight::Bold)?
-            }
+            Shape::Text { at, text, anchor, ink } => self.text(*at, text, *anchor, *ink, 12.5, false)?,
         }
         Ok(())
     }

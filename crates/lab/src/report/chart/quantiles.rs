@@ -1,7 +1,7 @@
 //! The main picture of a target: the difference between two classes at each quantile, with the simultaneous confidence
 //! band and the threshold.
 
-use super::canvas::{Anchor, Canvas, Weight};
+use super::canvas::{Anchor, Canvas};
 use super::palette::Ink;
 use super::scale::{Frame, Labels, Scale, Spread};
 use crate::record::{Effect, Pair, Verdict};
@@ -95,7 +95,7 @@ fn tolerance(canvas: &mut Canvas, frame: &Frame, effects: &[(f64, &Effect)]) {
     for edge in [upper, lower] {
         canvas.dashed(&edge, Ink::Green, 1.2);
         let y = edge[edge.len() - 1].1;
-        canvas.text((frame.right + 6.0, y + 4.5), "limit", Anchor::Start, Ink::Green, Weight::Plain);
+        canvas.text((frame.right + 6.0, y + 4.5), "limit", Anchor::Start, Ink::Green);
     }
 }
 

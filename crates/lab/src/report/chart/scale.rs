@@ -1,6 +1,6 @@
 //! Maps values to positions: scales, their ticks, and the frame of a plot.
 
-use super::canvas::{Anchor, Canvas, Point, Weight};
+use super::canvas::{Anchor, Canvas, Point};
 use super::palette::Ink;
 use crate::report::number;
 
@@ -177,9 +177,9 @@ impl Frame {
             let y = self.y(tick);
             canvas.line(&[(self.left, y), (self.right, y)], Ink::Grid, 1.0);
             let text = label(tick, labels, &ticks);
-            canvas.text((self.left - 7.0, y + 4.5), text, Anchor::End, Ink::Muted, Weight::Plain);
+            canvas.text((self.left - 7.0, y + 4.5), text, Anchor::End, Ink::Muted);
         }
-        canvas.text((0.0, 15.0), title, Anchor::Start, Ink::Muted, Weight::Plain);
+        canvas.text((0.0, 15.0), title, Anchor::Start, Ink::Muted);
     }
 
     /// Draws the horizontal axis: its ticks and numbers, and the title below.
@@ -196,10 +196,10 @@ impl Frame {
             let half = text.chars().count() as f64 * 4.3;
             if x - half > end && x + half < canvas.width + 2.0 {
                 end = x + half + 4.0;
-                canvas.text((x, self.bottom + 19.0), text, Anchor::Middle, Ink::Muted, Weight::Plain);
+                canvas.text((x, self.bottom + 19.0), text, Anchor::Middle, Ink::Muted);
             }
         }
-        canvas.text((self.right, self.bottom + 39.0), title, Anchor::End, Ink::Muted, Weight::Plain);
+        canvas.text((self.right, self.bottom + 39.0), title, Anchor::End, Ink::Muted);
     }
 
     /// Draws a light vertical line at each tick of the horizontal axis, for plots whose rows have names.

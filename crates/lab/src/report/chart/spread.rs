@@ -1,6 +1,6 @@
 //! Details of a pair's difference: over the distribution, over the looks, and over time.
 
-use super::canvas::{Anchor, Canvas, Weight, thin};
+use super::canvas::{Anchor, Canvas, thin};
 use super::palette::Ink;
 use super::quantiles;
 use super::scale::{Frame, Labels, Scale, Spread};
@@ -139,6 +139,6 @@ pub(super) fn threshold(canvas: &mut Canvas, frame: &Frame, delta: f64) {
     for (side, text, down) in [(delta, "+Δ", -5.0), (-delta, "−Δ", 14.0)] {
         let y = frame.y(side);
         canvas.dashed(&[(frame.left, y), (frame.right, y)], Ink::Green, 1.2);
-        canvas.text((frame.right - 2.0, y + down), text, Anchor::End, Ink::Green, Weight::Plain);
+        canvas.text((frame.right - 2.0, y + down), text, Anchor::End, Ink::Green);
     }
 }

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use super::canvas::{Anchor, Canvas, Point, Shape, Weight};
+use super::canvas::{Anchor, Canvas, Point, Shape};
 use super::palette;
 use crate::report::markup::escape;
 
@@ -73,19 +73,15 @@ fn draw(out: &mut String, shape: &Shape) {
             }
             write!(out, "<path class=\"s-{}\" stroke-width=\"{}\" d=\"{data}\"/>", ink.name(), radius * 2.0)
         }
-        Shape::Text { at, text, anchor, ink, weight } => {
+        Shape::Text { at, text, anchor, ink } => {
             let class = match anchor {
                 Anchor::Start => "",
                 Anchor::Middle => " m",
                 Anchor::End => " e",
             };
-            let more = match weight {
-                Weight::Plain => "",
-                Weight::Bold => " b",
-            };
             write!(
                 out,
-                "<text class=\"f-{}{class}{more}\" x=\"{}\" y=\"{}\">{}</text>",
+                "<text class=\"f-{}{class}\" x=\"{}\" y=\"{}\">{}</text>",
                 ink.name(),
                 tenth(at.0),
                 tenth(at.1),

@@ -1,6 +1,6 @@
 //! Line charts over the number of calls, the injected delay, the runs, and the rounds.
 
-use super::canvas::{Anchor, Canvas, Weight, fit, thin};
+use super::canvas::{Anchor, Canvas, fit, thin};
 use super::palette::{Ink, SERIES};
 use super::scale::{Frame, Labels, Scale, Spread};
 use crate::record::{CalibrationLevel, Comparison, Estimates, Interval};
@@ -72,21 +72,15 @@ pub(super) fn power(levels: &[CalibrationLevel]) -> Option<Canvas> {
     for tick in [0.0, 0.25, 0.5, 0.75, 1.0] {
         let y = frame.y(tick);
         canvas.line(&[(frame.left, y), (frame.right, y)], Ink::Grid, 1.0);
-        canvas.text(
-            (frame.left - 7.0, y + 4.5),
-            number::fixed(tick * 100.0, 0),
-            Anchor::End,
-            Ink::Muted,
-            Weight::Plain,
-        );
+        canvas.text((frame.left - 7.0, y + 4.5), number::fixed(tick * 100.0, 0), Anchor::End, Ink::Muted);
     }
-    canvas.text((0.0, 17.0 + head), "runs that found it (%)", Anchor::Start, Ink::Muted, Weight::Plain);
+    canvas.text((0.0, 17.0 + head), "runs that found it (%)", Anchor::Start, Ink::Muted);
     canvas.dashed(&[(frame.left, frame.y(0.9)), (frame.right, frame.y(0.9))], Ink::Green, 1.2);
     for (index, (level, &ink)) in shown.iter().zip(&SERIES).enumerate() {
         let (x, y) = (234.0 * (index % 2) as f64, 14.0 + 19.0 * (index / 2) as f64);
         canvas.line(&[(x, y - 4.0), (x + 14.0, y - 4.0)], ink, 3.0);
         let name = format!("a call of {}", number::time(level.cost_ns));
-        canvas.text((x + 20.0, y), fit(&name, 200.0), Anchor::Start, Ink::Text, Weight::Plain);
+        canvas.text((x + 20.0, y), fit(&name, 200.0), Anchor::Start, Ink::Text);
         let points: Vec<_> = level.power.iter().filter(|point| point.delay_ns > 0.0).collect();
         let middle: Vec<_> = points.iter().map(|point| frame.at(point.delay_ns, point.rate.estimate)).collect();
         for point in &points {
@@ -157,7 +151,7 @@ pub(super) fn history(rates: &[(String, Interval)], kind: &str) -> Option<Canvas
     for (index, anchor) in [(0, Anchor::Start), (rates.len() - 1, Anchor::End)] {
         let x = if index == 0 { frame.left } else { frame.right };
         let day: String = rates[index].0.chars().take(10).collect();
-        canvas.text((x, frame.bottom + 20.0), day, anchor, Ink::Muted, Weight::Plain);
+        canvas.text((x, frame.bottom + 20.0), day, anchor, Ink::Muted);
     }
     Some(canvas)
 }

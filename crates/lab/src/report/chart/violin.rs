@@ -1,6 +1,6 @@
 //! The distribution of each class's times: as a horizontal violin with its quartiles, and as curves in one chart.
 
-use super::canvas::{Anchor, Canvas, Point, Weight, fit};
+use super::canvas::{Anchor, Canvas, Point, fit};
 use super::kernel;
 use super::palette::{Ink, SERIES};
 use super::scale::{Frame, Labels, Scale, Spread};
@@ -30,7 +30,7 @@ pub(super) fn violins(timing: &Timing) -> Option<Canvas> {
     for (index, class) in timing.classes.iter().enumerate() {
         let middle = frame.top + row * (index as f64 + 0.5) + 1.0;
         let name = fit(&class.name, left - 12.0);
-        canvas.text((left - 8.0, middle + 4.5), name, Anchor::End, Ink::Text, Weight::Plain);
+        canvas.text((left - 8.0, middle + 4.5), name, Anchor::End, Ink::Text);
         violin(&mut canvas, &frame, class, (middle, row * 0.46), timing.classes.len() < 10);
     }
     Some(canvas)
@@ -114,6 +114,6 @@ fn legend(canvas: &mut Canvas, named: &[(&Class, &Ink)]) {
     for (index, (class, ink)) in named.iter().enumerate() {
         let (x, y) = (COLUMN * (index % 3) as f64, 14.0 + 19.0 * (index / 3) as f64);
         canvas.line(&[(x, y - 4.0), (x + 14.0, y - 4.0)], **ink, 3.0);
-        canvas.text((x + 20.0, y), fit(&class.name, COLUMN - 26.0), Anchor::Start, Ink::Text, Weight::Plain);
+        canvas.text((x + 20.0, y), fit(&class.name, COLUMN - 26.0), Anchor::Start, Ink::Text);
     }
 }

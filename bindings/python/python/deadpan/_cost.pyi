@@ -1,0 +1,5 @@
+from typing import NamedTuple
+
+class MaxCost(NamedTuple):
+    memory: int
+    passes: int
