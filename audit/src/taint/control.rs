@@ -31,7 +31,7 @@ pub(crate) fn run(tally: &mut Tally) {
         let value = Alphabet::Standard.decode_symbol(hide_one(b'x')).value().unwrap_or(0);
         black_box(black_box(&[7; 64])[usize::from(value)]);
     });
-    tally.leak("a jump on decoded bytes", || jump(STANDARD.decode(&hide(b"c3RyYWlnaHQg")).map_or(0, |bytes| bytes[3])));
+    tally.leak("a jump on decoded bytes", || jump(STANDARD.decode(hide(b"c3RyYWlnaHQg")).map_or(0, |bytes| bytes[3])));
     tally.leak("a jump on encoded symbols", || jump(STANDARD.encode(&secret).as_bytes()[5]));
     if let Ok(padding) = Padding::new(Scheme::Pkcs7, 16) {
         let (length, valid) = padding.unpad_ct(&secret);

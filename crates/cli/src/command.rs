@@ -89,6 +89,7 @@ impl Line {
 /// Parses the command line, of which the first word is the program's name. After `--help` or an error of clap, ends the
 /// program.
 pub fn parse(words: Vec<OsString>) -> Result<Line, Failure> {
+    option::refuse_attached(&Cli::command(), &words)?;
     let asks_for_all = words.iter().any(|word| word == "--help") || words.get(1).is_some_and(|word| word == "help");
     let names_none = words.iter().skip(1).all(|word| word.to_string_lossy().starts_with('-'));
     let mut command = match (asks_for_all, names_none) {
@@ -120,6 +121,11 @@ fn name_of(matches: &ArgMatches) -> String {
     }
 }
 
+/// Whether a text can be the number of a descriptor. Others are not repeated.
+fn is_descriptor(text: String) -> bool {
+    text.len() < 4 && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// Returns the failure for a command line that clap refuses, or ends the program with clap's message.
 fn refused(mut error: clap::Error, words: &[OsString]) -> Failure {
     let text = |kind| match error.get(kind) {
@@ -131,7 +137,16 @@ fn refused(mut error: clap::Error, words: &[OsString]) -> Failure {
         (ErrorKind::UnknownArgument, _, Some(option)) if option.starts_with('-') => {
             option::unknown(&Cli::command(), &option, text(ContextKind::SuggestedArg).as_deref(), words)
         }
-        (ErrorKind::TooManyValues, _, Some(option)) if option.starts_with("--passphrase") => option::no_value(&option),
+        (ErrorKind::TooManyValues, _, Some(option))
+            if option.starts_with("--passphrase") || option.starts_with("--no-passphrase") =>
+        {
+            option::no_value(&option)
+        }
+        (ErrorKind::InvalidValue | ErrorKind::ValueValidation, _, Some(option))
+            if option.starts_with("--passphrase") && !text(ContextKind::InvalidValue).is_some_and(is_descriptor) =>
+        {
+            option::no_secret(&option)
+        }
         _ if error.use_stderr() => {
             // The shell expands patterns such as `*`, so the name of any file can be among the arguments.
             let shown: Vec<_> = error

@@ -44,6 +44,39 @@ pub fn no_value(option: &str) -> Failure {
     )
 }
 
+/// Returns the failure for a wrong value of an option about passphrases, which is not repeated: it may be one.
+pub fn no_secret(option: &str) -> Failure {
+    let option = option.split([' ', '=']).next().unwrap_or_default();
+    let hint = "a descriptor is a number, such as 3 in `3< FILE`; a passphrase itself is never an argument";
+    Failure::usage(format!("the value of {option} is not valid"), hint)
+}
+
+/// Refuses a passphrase that is written right behind `-p`, before its letters are taken for options.
+pub fn refuse_attached(cli: &Command, words: &[OsString]) -> Result<(), Failure> {
+    let (_, command) = called(cli, words);
+    let short = |letter: char| command.get_arguments().find(|it| it.get_short() == Some(letter));
+    let is_flag =
+        |letter: char| "hq".contains(letter) || short(letter).is_some_and(|it| !it.get_action().takes_values());
+    if short('p').is_none_or(|it| it.get_action().takes_values()) {
+        return Ok(());
+    }
+    let words = words.iter().skip(1).map(|word| word.to_string_lossy()).take_while(|word| word != "--");
+    // Flags may stand before it.
+    let attached = words.filter_map(|word| {
+        let letters = word.strip_prefix('-')?;
+        let (before, behind) = letters.split_once('p')?;
+        before.chars().all(is_flag).then(|| behind.to_owned())
+    });
+    let is_secret = |letters: &String| {
+        let (last, others) = letters
+            .chars()
+            .next_back()
+            .map_or((None, ""), |last| (Some(last), &letters[..letters.len() - last.len_utf8()]));
+        !others.chars().all(is_flag) || last.is_some_and(|last| !is_flag(last) && short(last).is_none())
+    };
+    if attached.into_iter().any(|letters| is_secret(&letters)) { Err(no_value("-p")) } else { Ok(()) }
+}
+
 /// Returns how the command is called, such as `deadpan keys add`, and its definition.
 fn called<'a>(cli: &'a Command, words: &[OsString]) -> (String, &'a Command) {
     let (mut called, mut command) = ("deadpan".to_owned(), cli);

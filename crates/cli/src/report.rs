@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 
-use crate::console::{say, say_json};
+use crate::console::{complain, say, say_json};
 use crate::failure::{Exit, Failure};
 use crate::input::Source;
 use crate::names::{joined, put_name, with_file};
@@ -132,7 +132,9 @@ impl Report {
 
     fn say(&self, what: &str, done: &Done) {
         done.failures.iter().for_each(Failure::say);
-        done.notes.iter().for_each(|note| say(&format!("note: {note}")));
+        // What belongs to failures is not left out if only errors are wanted.
+        let tell = if done.failures.is_empty() { say } else { complain };
+        done.notes.iter().for_each(|note| tell(&format!("note: {note}")));
         // A name that the sender chose is always printed, since the user cannot know it.
         if self.talks || matches!(done.output, Some(Place::Sealed(_))) {
             say(&line(self.command, what, done));

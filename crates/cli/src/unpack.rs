@@ -101,7 +101,10 @@ impl Unpack {
         let progress = Progress::new(&name, input.length().filter(|_| index.is_none()));
         let add = |bytes| progress.add(bytes);
         let work = Work { progress: Some(&add), ..Work::default() };
-        let begin = || Target::begin(&place, Some(&input), &args.unpack, &args.output, !args.only.is_empty());
+        let begin = || {
+            let target = Target::begin(&place, Some(&input), &args.unpack, &args.output, !args.only.is_empty());
+            target.map(Target::of_unsealed)
+        };
         let mut target;
         let outcome = if let Some(mut contents) = index {
             let chosen = selection(&args.only).within(&mut contents).map_err(failed)?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use crate::source::shown;
-use deadpan_disk::{About, Folder, Spot, Way, nearest};
+use deadpan_disk::{About, Exchanged, Folder, Spot, Way, nearest};
 
 /// A folder for many files. It is opened once, and everything in it is found through its handle, however its path
 /// changes meanwhile.
@@ -18,13 +18,15 @@ pub struct Tree {
     own: bool,
     /// The nearest folder above that exists, if the folder itself is missing, and the path from there.
     above: Arc<OnceLock<(Folder, PathBuf)>>,
+    /// Set when somebody has exchanged a folder that was made for results. Then nothing more is made.
+    exchanged: Arc<OnceLock<()>>,
 }
 
 impl Tree {
     /// Names a folder, which need not exist yet.
     #[must_use]
     pub fn new(path: PathBuf) -> Self {
-        Self { path, folder: Arc::default(), own: false, above: Arc::default() }
+        Self { path, folder: Arc::default(), own: false, above: Arc::default(), exchanged: Arc::default() }
     }
 
     /// Names a folder for results, which need not exist yet. One that another user may have planted is refused.
@@ -36,7 +38,13 @@ impl Tree {
     /// Takes an open folder.
     #[must_use]
     pub fn of(folder: Folder) -> Self {
-        Self { path: folder.path(), folder: Arc::new(folder.into()), own: false, above: Arc::default() }
+        Self {
+            path: folder.path(),
+            folder: Arc::new(folder.into()),
+            own: false,
+            above: Arc::default(),
+            exchanged: Arc::default(),
+        }
     }
 
     /// Returns the path, for messages.
@@ -79,8 +87,20 @@ impl Tree {
         }
         self.hold()?;
         self.once(|path| match self.above.get() {
-            Some((above, rest)) => own(Way::from(above.clone()).descend_or_make(rest, 0o777, None)?),
+            Some((above, rest)) => own(self.make(above, rest)?),
             None => self.find(path),
+        })
+    }
+
+    /// Makes folders that are missing, unless a folder was exchanged before.
+    fn make(&self, above: &Folder, rest: &Path) -> io::Result<Way> {
+        if self.exchanged.get().is_some() {
+            return Err(Exchanged.into());
+        }
+        Way::from(above.clone()).descend_or_make(rest, 0o777, None).inspect_err(|error| {
+            if error.get_ref().is_some_and(|inner| inner.is::<Exchanged>()) {
+                let _ = self.exchanged.set(());
+            }
         })
     }
 
@@ -137,7 +157,7 @@ impl TreeFile {
     /// # Errors
     /// Those of [`spot`](Self::spot).
     pub fn spot_to_make(&self) -> io::Result<Spot> {
-        let folder = Way::from(self.tree.open_or_make()?.clone()).descend_or_make(self.folder(), 0o777, None)?;
+        let folder = self.tree.make(self.tree.open_or_make()?, self.folder())?;
         self.within(own(folder)?)
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::FOLDERS;
 use crate::advice;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::held;
 use crate::input::Input;
 use crate::output::{OutputArgs, Place, taken};
@@ -53,6 +53,8 @@ impl UnpackArgs {
 /// A folder that is being unpacked.
 pub struct Target {
     place: Place,
+    /// Whether the data were sealed, so that nothing damaged is unpacked.
+    is_authentic: bool,
     root: Root,
     unpacker: Unpacker,
 }
@@ -121,7 +123,12 @@ impl Target {
         };
         let mut unpacker = Unpacker::new(folder.clone(), options);
         args.limit(&mut unpacker);
-        Ok(Self { place: place.clone(), root, unpacker })
+        Ok(Self { place: place.clone(), is_authentic: true, root, unpacker })
+    }
+
+    /// The archive was not sealed.
+    pub fn of_unsealed(self) -> Self {
+        Self { is_authentic: false, ..self }
     }
 
     pub fn unpacker(&mut self) -> &mut Unpacker {
@@ -149,7 +156,10 @@ impl Target {
         give_way();
         let (others, notes) = match outcome {
             Ok(outcome) => told(&outcome),
-            Err(failure) => (vec![failure], Vec::new()),
+            Err(mut failure) => {
+                failure.notes.push("what stands behind this entry was not unpacked".into());
+                (vec![failure], Vec::new())
+            }
         };
         let failures: Vec<_> = [self.keep(failure, false)].into_iter().chain(others).collect();
         let exit = failures.iter().map(|failure| failure.exit).max().unwrap_or_default();
@@ -218,11 +228,21 @@ impl Target {
         // The folder itself may be the only complete entry. Then nothing was written.
         if progress.complete > u64::from(progress.root) {
             failure.notes.push(format!("{complete} complete in {}{until}{but}", shown(&place)));
+            if !self.is_authentic && !progress.compared {
+                failure.notes.push("they were not compared with the hashes of a pack, which stand at its end".into());
+            }
         }
         // A full disk fails every thread at once, and one message about it is enough.
-        let others = progress.failures.iter().filter(|other| !is_full(&other.error));
-        let others = others.map(|other| Failure::pack("", other.error.clone()).message);
-        failure.notes.extend(others.map(|other| format!("failed too: {other}")));
+        let (full, others): (Vec<_>, Vec<_>) = progress.failures.iter().partition(|other| is_full(&other.error));
+        for other in others.into_iter().map(|other| Failure::pack("", other.error.clone())) {
+            failure.exit = failure.exit.max(other.exit);
+            failure.notes.push(format!("failed too: {}", other.message));
+        }
+        if !full.is_empty() {
+            failure.exit = failure.exit.max(Exit::System);
+            let more = count(full.len() as u64, "more entry", "more entries");
+            failure.notes.push(format!("{more} failed, since the disk is full"));
+        }
         failure
     }
 }

@@ -116,7 +116,11 @@ pub fn file(
             }
             Err(other) => failure.notes.push(other.message),
         },
-        Err(error) => failure.notes.push(Failure::io("write", &place.shown(), &error).message),
+        Err(error) => {
+            let other = Failure::io("write", &place.shown(), &error);
+            failure.exit = failure.exit.max(other.exit);
+            failure.notes.push(other.message);
+        }
     }
     failure
 }

@@ -752,10 +752,13 @@ fn what_another_user_makes_meanwhile_gets_nothing() {
     let mut bytes = sandbox.read("t.dpn");
     bytes[600_000] ^= 1;
     sandbox.write("t.dpn", bytes);
-    let run = sandbox.shell("deadpan open -f --keep-going --passphrase-file pw -o t t.dpn");
-    run.expect(2, "t/sub is a folder of another user").expect(2, "left out: a");
-    assert_eq!(names(&sandbox.path("t/sub")), [""; 0]);
-    sandbox.shell("chmod 1777 t").expect(0, "");
+    for _ in 0..2 {
+        let run = sandbox.shell("deadpan open -f --keep-going --passphrase-file pw -o t t.dpn");
+        run.expect(2, "t/sub is a folder of another user").expect(2, "left out: a");
+        // The folder around it stays as it was, or the next run would find nothing to refuse.
+        sandbox.shell("deadpan unpack -f --keep-going -o t t.tar").expect(2, "t/sub is a folder of another user");
+        assert_eq!(names(&sandbox.path("t/sub")), [""; 0]);
+    }
     // Nor in one's own folder below, which once was made before the refusal.
     sandbox.shell("mkdir -p deep/sub/own && echo 1 > deep/sub/own/g && chmod 777 t/sub").expect(0, "");
     let args = ["seal", "-p", "--passphrase-file", "pw", "--each", "deep", "--to", "t"];

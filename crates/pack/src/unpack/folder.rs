@@ -163,6 +163,7 @@ impl Folder {
             _ => Trouble::System(Action::Open, error),
         })?;
         if !made && let Some(planted) = handle.planted_in(&above).map_err(Trouble::system(Action::Open))? {
+            parent.ledger.refused.store(true, Ordering::Relaxed);
             let error = io::Error::new(ErrorKind::PermissionDenied, disk::Error::Planted(planted));
             return Err(Trouble::System(Action::Open, error));
         }
@@ -193,7 +194,9 @@ impl Folder {
         let at_last = self.at_last.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(at_last) = at_last else { return };
         let (number, existed) = (at_last.number.unwrap_or(u64::MAX), at_last.existed);
-        let Some(dress) = at_last.dress(self.ledger.stopped()) else { return };
+        let Some(dress) = at_last.dress(self.ledger.stopped() || self.ledger.refused.load(Ordering::Relaxed)) else {
+            return;
+        };
         let filled = self.handle().and_then(|handle| {
             // A new folder can inherit the setgid bit from its parent, and an existing folder can have it already.
             let special = if dress.owner.is_none() { about(&handle)?.mode & 0o7000 } else { 0 };

@@ -30,6 +30,9 @@ pub(super) struct Ledger {
     lost: AtomicBool,
     /// The number of open folders.
     pub(super) folders: AtomicUsize,
+    /// Set when a folder of another user was refused. Folders that were there then keep their modes: the mode of the
+    /// folder around it is why it was refused.
+    pub(super) refused: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -77,6 +80,7 @@ impl Ledger {
             stopped: AtomicBool::new(false),
             lost: AtomicBool::new(false),
             folders: AtomicUsize::new(0),
+            refused: AtomicBool::new(false),
         }
     }
 
@@ -320,7 +324,8 @@ impl Ledger {
         let until = until.map_or_else(|| state.before.clone(), |number| state.queue.path(number));
         let others = state.failures.iter().enumerate().filter(|(place, _)| Some(*place) != state.told);
         let failures = others.map(|(_, failure)| failure.clone()).collect();
-        Progress { complete: state.complete, root: state.root, until, failed: state.failed, failures }
+        let compared = state.not_indexed != u64::MAX && state.not_indexed >= state.not_done;
+        Progress { complete: state.complete, root: state.root, until, failed: state.failed, failures, compared }
     }
 }
 

@@ -22,6 +22,8 @@ pub struct Progress {
     pub root: bool,
     /// The last entry up to which every entry is complete or has failed.
     pub until: Option<Vec<u8>>,
+    /// Whether all of these were compared with the index of a pack.
+    pub compared: bool,
     /// The number of entries that failed.
     pub failed: u64,
     /// The first thousand failures, without the one whose error ended the work.
