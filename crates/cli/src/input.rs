@@ -15,9 +15,10 @@ use crate::failure::Failure;
 use crate::held;
 use crate::remote;
 use crate::rewrap::recover;
+use crate::seal::ENDINGS;
 use crate::shown::shown;
 use crate::streams;
-use deadpan_disk::{self as disk, About, FileKind, Folder, Found, OpenMode};
+use deadpan_disk::{self as disk, About, FileKind, Folder, Found, OpenMode, Spot};
 use deadpan_remote::{Address, Object};
 use deadpan_seal::Error;
 pub use tree::{Tree, TreeEntry};
@@ -29,19 +30,24 @@ pub enum Source {
     File(PathBuf),
 }
 
-/// Returns the sealed files in a folder and in the folders in it. What cannot be read is among them, so that the
-/// command says why.
+/// Returns the sealed files in a folder and in the folders in it. What cannot be read is among them, and what only has
+/// the name of a sealed file, so that the command says why.
 fn sealed_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let path = |entry| match entry {
         TreeEntry::Sealed(spot) => Some(spot.path()),
         TreeEntry::Failed(path, _) => Some(path),
-        TreeEntry::Other(_) => None,
+        TreeEntry::Other(spot) => Some(spot).filter(is_called_sealed).map(|spot| spot.path()),
     };
     let found: Vec<_> = Tree::of(folder, true)?.filter_map(path).collect();
     match found.is_empty() {
         true => Err(Failure::usage(format!("there is no sealed file in {}", shown(folder)), "check the folder")),
         false => Ok(found),
     }
+}
+
+/// Whether a name is that of a sealed file.
+pub fn is_called_sealed(spot: &Spot) -> bool {
+    ENDINGS.iter().any(|ending| spot.name.as_bytes().ends_with(ending.as_bytes()))
 }
 
 /// Returns the files in a folder and in the folders in it whose signatures stand beside them.

@@ -57,7 +57,7 @@ pub struct ManyArgs {
     #[arg(long, value_name = "PATTERN", help_heading = JOBS)]
     exclude: Vec<String>,
     /// Change nothing, and show what would be done
-    #[arg(long)]
+    #[arg(long, help_heading = JOBS)]
     dry_run: bool,
     /// Move no more than so much in a second to and from stores, on average: 1M or more
     #[arg(long, value_name = "RATE", value_parser = rate, help_heading = "Stores")]
@@ -183,7 +183,17 @@ impl ManyArgs {
             ("--shard", self.shard.is_some()),
         ];
         match given.iter().find(|(_, is_given)| *is_given) {
-            Some((option, _)) => Err(Failure::usage(format!("{option} is for sealing and opening many objects"), hint)),
+            Some((option, _)) => {
+                // What a user of tar tries with a folder.
+                let hint = match option.ends_with("clude") {
+                    true => {
+                        "seal each file by itself with --each --to FOLDER, or leave entries out with tar: \
+                             tar c --exclude=PATTERN FOLDER | deadpan seal -o FILE"
+                    }
+                    false => hint,
+                };
+                Err(Failure::usage(format!("{option} is for sealing and opening many objects"), hint))
+            }
             None => Ok(()),
         }
     }
@@ -273,6 +283,9 @@ impl ManyArgs {
             left_out: &|others| told.leave_out(others),
         };
         let result = run.all(from, to, begin).map_err(failed);
+        if let Some(remark) = act.remark() {
+            say(&format!("note: {remark}"));
+        }
         let job = run.job;
         match result {
             Ok(()) if told.is_empty() && shard.count() == 1 => {

@@ -8,7 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Instant;
 
 use serde_json::json;
@@ -137,7 +137,7 @@ impl Plan for Open {
         let args = &self.args;
         if let Some(route) = &self.route {
             let identities = args.identities(Passphrases::new(&args.source))?;
-            let act = Opening(Mutex::new((identities, args.signer.judge()?)));
+            let act = Opening::new(identities, args.signer.judge()?);
             return self.many.all(&args.output, args.unpack.mask(), route, &act, None, None);
         }
         args.output.hold(&self.sources);
@@ -176,11 +176,8 @@ fn summarize(whole: u64, failed: u64, as_json: bool) -> Result<(), Failure> {
         let summary = json!({ "whole": whole, "failed": failed });
         return print_json(&json!({ "schema": 1, "command": "open", "summary": summary }));
     }
-    let are = if whole == 1 { "is" } else { "are" };
-    say(&format!(
-        "open: {whole} of {} {are} whole and unchanged, {failed} failed",
-        count(whole + failed, "object", "objects")
-    ));
+    let all = count(whole + failed, "object is", "objects are");
+    say(&format!("open: {whole} of {all} whole and unchanged, {failed} failed"));
     Ok(())
 }
 

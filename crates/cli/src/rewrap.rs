@@ -18,7 +18,7 @@ use crate::failure::{Exit, Failure, help};
 use crate::held;
 use crate::home::Home;
 use crate::identity::Identities;
-use crate::input::{Source, Tree, TreeEntry};
+use crate::input::{Source, Tree, TreeEntry, is_called_sealed};
 use crate::max_cost::MaxCostArgs;
 use crate::mode::ModeArg;
 use crate::passphrase::{PassphraseArgs, Passphrases, STDIN, stdin_or_path};
@@ -182,6 +182,8 @@ impl Run<'_> {
         for entry in tree {
             match entry {
                 TreeEntry::Sealed(spot) => self.one(&spot.path(), Some(spot), report),
+                // It had a header once.
+                TreeEntry::Other(spot) if is_called_sealed(&spot) => self.one(&spot.path(), Some(spot), report),
                 TreeEntry::Other(_) => self.tally.passed_over += 1,
                 TreeEntry::Failed(path, failure) => self.failed(path, failure, report),
             }

@@ -18,6 +18,11 @@ pub trait Act: Sync {
     /// Returns the name of the result for a source of this name; `None` if such a source is left out.
     fn target(&self, name: &str) -> Option<String>;
 
+    /// Returns what the user should know of sources that were left out.
+    fn remark(&self) -> Option<String> {
+        None
+    }
+
     /// Makes the result of a short source, and what was sealed about it.
     ///
     /// # Errors

@@ -108,8 +108,28 @@ impl Target {
                 }
             }
         };
+        Ok(Self::of(root, place, input, args, force && given))
+    }
+
+    /// Begins a new folder beside one that is there, for what is whole of a damaged archive. Returns `None` if the
+    /// folder has no name.
+    pub fn begin_beside(
+        place: &Place,
+        input: Option<&Input>,
+        args: &UnpackArgs,
+        output: &OutputArgs,
+    ) -> Result<Option<Self>, Failure> {
+        let trimmed = deadpan_disk::trimmed(place.path().unwrap_or(Path::new(".")));
+        if trimmed.file_name().is_none() {
+            return Ok(None);
+        }
+        let root = Root::New(PartialFolder::create_in(&output.folder_of(&trimmed, input)?, &trimmed)?);
+        Ok(Some(Self::of(root, place, input, args, false)))
+    }
+
+    fn of(root: Root, place: &Place, input: Option<&Input>, args: &UnpackArgs, replace: bool) -> Self {
         let options = Unpacking {
-            replace: force && given,
+            replace,
             keep_going: args.keep_going,
             mask: args.mask(),
             owner: args.owner,
@@ -123,7 +143,7 @@ impl Target {
         };
         let mut unpacker = Unpacker::new(folder.clone(), options);
         args.limit(&mut unpacker);
-        Ok(Self { place: place.clone(), is_authentic: true, root, unpacker })
+        Self { place: place.clone(), is_authentic: true, root, unpacker }
     }
 
     /// The archive was not sealed.

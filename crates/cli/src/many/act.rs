@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::io::{self, Cursor, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::failure::{Exit, Failure};
@@ -142,11 +143,19 @@ impl Act for Sealings<'_> {
 }
 
 /// Opens each object with the same keys.
-pub struct Opening(pub Mutex<(Identities, Judge)>);
+pub struct Opening {
+    keys: Mutex<(Identities, Judge)>,
+    /// Whether a name did not end like that of a sealed file.
+    is_other: AtomicBool,
+}
 
 impl Opening {
+    pub fn new(identities: Identities, judge: Judge) -> Self {
+        Self { keys: Mutex::new((identities, judge)), is_other: AtomicBool::new(false) }
+    }
+
     fn keys(&self) -> MutexGuard<'_, (Identities, Judge)> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.keys.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn begin<'a>(&self, about: &About, from: impl Read + Send + 'a) -> Result<(Opened, Sealed<'a>), Failure> {
@@ -177,8 +186,16 @@ impl Act for Opening {
     }
 
     fn target(&self, name: &str) -> Option<String> {
-        let bare = ENDINGS.iter().find_map(|ending| name.strip_suffix(ending))?;
-        Some(bare.to_owned())
+        let bare = ENDINGS.iter().find_map(|ending| name.strip_suffix(ending));
+        if bare.is_none() {
+            self.is_other.store(true, Ordering::Relaxed);
+        }
+        bare.map(str::to_owned)
+    }
+
+    fn remark(&self) -> Option<String> {
+        let is_other = self.is_other.load(Ordering::Relaxed);
+        is_other.then(|| "names that do not end with .dpn or .age are left out".into())
     }
 
     fn whole(&self, about: &About, data: &[u8]) -> Result<(Vec<u8>, Metadata), Foreign> {

@@ -41,7 +41,7 @@ pub fn advised(mut failure: Failure, origin: &Origin<'_>, job: &OpenJob<'_>) -> 
 
 /// Whether an error is about data that are damaged or cannot be read.
 pub fn is_damage(error: &Error) -> bool {
-    matches!(error, Error::Segment { .. } | Error::Truncated | Error::Read(_))
+    matches!(error, Error::Segment { .. } | Error::Truncated | Error::Trailing | Error::Read(_))
 }
 
 /// Reads all data. Returns the ranges that cannot be read, in order, and the first error.
@@ -96,9 +96,10 @@ pub fn file(
     let mut reader = match (opened.seekable(whole()), opened.seekable_damaged(whole())) {
         (Ok(reader), _) => reader,
         (Err(_), Ok(reader)) => {
-            if opened.hides_length() {
-                failure.notes.push("its end is damaged, and with it its length: zeros may follow the data".into());
-            }
+            failure.notes.push(match opened.hides_length() {
+                true => "its end is damaged, and with it its length: zeros may follow the data".into(),
+                false => "its end is damaged or missing, so its length is not known: it may have been longer".into(),
+            });
             reader
         }
         _ if opened.is_signed() => {

@@ -68,8 +68,8 @@ fn to(
     let begin = || target(place, origin, job);
     let mut target = begin()?;
     if let Some((whole, failure)) = Some(&target).filter(|target| !target.is_new()).and_then(|_| find()) {
-        // A first try would change a folder that is there.
-        return Ok(whole.unpack(&Chosen::all(), target, origin, failure));
+        // A folder that is there does not get a part of a damaged one.
+        return Ok(whole.unpack(&Chosen::all(), beside(target, place, origin, job)?, origin, failure));
     }
     if !args.only.is_empty() {
         target.unpacker().only(selection(&args.only).filter());
@@ -314,7 +314,7 @@ fn part(
         let mut target = target(place, origin, job)?;
         let find = || Damaged::find(opened, origin, job);
         if let Some((whole, failure)) = Some(&target).filter(|target| !target.is_new()).and_then(|_| find()) {
-            return Ok(whole.unpack(&chosen, target, origin, failure));
+            return Ok(whole.unpack(&chosen, beside(target, place, origin, job)?, origin, failure));
         }
         let progress = Progress::new(&name, None);
         let add = |bytes| progress.add(bytes);
@@ -382,4 +382,10 @@ fn target(place: &Place, origin: &Origin<'_>, job: &OpenJob<'_>) -> Result<Targe
     let args = job.args;
     Target::begin(place, origin.input, &args.unpack, &args.output, !args.only.is_empty())
         .map_err(|failure| job.one_of_several(origin, failure))
+}
+
+/// Begins a folder beside the target, which is there, for what is whole.
+fn beside(target: Target, place: &Place, origin: &Origin<'_>, job: &OpenJob<'_>) -> Result<Target, Failure> {
+    let args = job.args;
+    Ok(Target::begin_beside(place, origin.input, &args.unpack, &args.output)?.unwrap_or(target))
 }
