@@ -126,7 +126,7 @@ impl OutputArgs {
     /// planted is refused, unless the user wants to replace files.
     fn folder_at(&self, path: &Path, result: Option<&Path>) -> Result<Folder, Failure> {
         let failed = |error| match (error, result) {
-            (Error::Planted(planted), _) => planted::refused(&planted, true),
+            (Error::Planted(planted), _) => self.appeared(planted::refused(&planted, true)),
             (Error::NoFolder, None) => {
                 Failure::usage(format!("there is no folder {}", shown(path)), "make the folder first, with mkdir")
             }
@@ -160,7 +160,7 @@ impl OutputArgs {
     /// either.
     fn appeared(&self, mut failure: Failure) -> Failure {
         if self.force {
-            failure.hint = Some("see who can change names there, and run the command again".into());
+            failure.hint = Some(planted::APPEARED.into());
         }
         failure
     }

@@ -11,6 +11,9 @@ use crate::held;
 use crate::shown::shown;
 use deadpan_disk::{Error, Planted, parent, trimmed};
 
+/// What helps where `--force` does not: it is for what was there and was named.
+pub const APPEARED: &str = "choose a folder of your own, or see who can change names there";
+
 /// Refuses an output that another user may have planted. With `force`, an output that the user named is
 /// accepted, if it was there then.
 pub fn check(path: &Path, named: bool, force: bool) -> Result<(), Failure> {
@@ -19,7 +22,10 @@ pub fn check(path: &Path, named: bool, force: bool) -> Result<(), Failure> {
         true => held::planted(path),
         false => at_end(&trimmed(path)),
     };
-    found.map_or(Ok(()), |planted| Err(refused(&planted, named)))
+    let failure = found.map(|planted| refused(&planted, named));
+    failure.map_or(Ok(()), |failure| {
+        Err(Failure { hint: if force { Some(APPEARED.into()) } else { failure.hint }, ..failure })
+    })
 }
 
 /// Returns what another user may have planted under the name at the end of a path. What is on the way to it is not
