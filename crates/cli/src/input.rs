@@ -45,9 +45,10 @@ fn sealed_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     }
 }
 
-/// Whether a name is that of a sealed file.
+/// Whether a file has the name of a sealed file.
 pub fn is_called_sealed(spot: &Spot) -> bool {
-    ENDINGS.iter().any(|ending| spot.name.as_bytes().ends_with(ending.as_bytes()))
+    let is_file = || spot.folder.look(&spot.name).is_ok_and(|found| found.is_some_and(|about| about.is_file()));
+    ENDINGS.iter().any(|ending| spot.name.as_bytes().ends_with(ending.as_bytes())) && is_file()
 }
 
 /// Returns the files in a folder and in the folders in it whose signatures stand beside them.

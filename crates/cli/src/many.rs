@@ -47,7 +47,7 @@ const KEY: &str = "jobs";
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct ManyArgs {
     /// Take each file of a folder by itself, with the same names in the result
-    #[arg(long, help_heading = JOBS)]
+    #[arg(long)]
     each: bool,
     /// Take only objects that match a pattern as in .gitignore: *.csv, raw/, /2026/**. May be repeated
     #[arg(long, value_name = "PATTERN", help_heading = JOBS)]
@@ -57,7 +57,7 @@ pub struct ManyArgs {
     #[arg(long, value_name = "PATTERN", help_heading = JOBS)]
     exclude: Vec<String>,
     /// Change nothing, and show what would be done
-    #[arg(long, help_heading = JOBS)]
+    #[arg(long)]
     dry_run: bool,
     /// Move no more than so much in a second to and from stores, on average: 1M or more
     #[arg(long, value_name = "RATE", value_parser = rate, help_heading = "Stores")]
