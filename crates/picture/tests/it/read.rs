@@ -180,6 +180,26 @@ fn exif_orientation_is_applied_to_covers_only() {
     assert_eq!(shown_pictures.len(), 3 * 8);
 }
 
+/// The crate `png` panics at such palettes.
+#[test]
+fn png_palettes_of_another_length_are_refused() {
+    let png = PngPicture {
+        color: png::ColorType::Indexed,
+        depth: png::BitDepth::Eight,
+        interlaced: false,
+        width: 5,
+        height: 3,
+    };
+    let file = png.file();
+    let at = file.windows(4).position(|name| name == b"PLTE").expect("a palette") - 4;
+    for length in [0, 1, 2, 512, 766, 767, 769, 771, 1000] {
+        let mut damaged = file.clone();
+        damaged.splice(at..at + 12 + 768, chunk(b"PLTE", &vec![7; length]));
+        assert!(read(&damaged).is_err(), "{length}");
+    }
+    assert!(read(&file).is_ok());
+}
+
 #[test]
 fn png_transparency_and_animation_are_refused() {
     let gray = PngPicture { color: ColorType::Grayscale, ..RGB };
