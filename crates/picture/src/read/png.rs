@@ -60,7 +60,7 @@ fn begin<R: BufRead + Seek>(mut input: R, budget: &Budget) -> Result<(Header, pn
         return Err(Error::Animated);
     }
     // The decoder panics at another length.
-    let is_whole = |palette: &[u8]| palette.len() % 3 == 0 && palette.len() <= 3 * 256;
+    let is_whole = |palette: &[u8]| palette.len().is_multiple_of(3) && palette.len() <= 3 * 256;
     if info.color_type == ColorType::Indexed && !info.palette.as_deref().is_some_and(is_whole) {
         return Err(damaged(FORMAT, "its palette has another length"));
     }
