@@ -145,7 +145,7 @@ fn noise(page: &mut String, study: &Study) {
     }
 }
 
-/// A score as the detector gives it: the study turns the signs of chi-square and of HCF-COM.
+/// Returns the score as the detector gives it. The study reverses the sign of the scores of chi-square and HCF-COM.
 fn score(detector: usize, score: f64) -> String {
     match DETECTORS[detector] {
         "chi-square" => format!("{:.2}", -score),

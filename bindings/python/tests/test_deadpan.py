@@ -156,7 +156,7 @@ def test_the_cost_of_passphrases_has_a_limit(tmp_path):
     for use in uses:
         use(enough)
     hashed = time.monotonic() - start
-    # The data are no folder, but their cost is refused first.
+    # These data hold no folder, but their cost is checked first, so the error is about the cost.
     uses += (
         lambda limit: deadpan.open_folder(path, tmp_path / "folder", passphrase, max_cost=limit),
         lambda limit: deadpan.list_folder(path, passphrase, max_cost=limit),

@@ -149,7 +149,7 @@ fn first_sentence(argument: Arg) -> Arg {
     if sentence == text { argument } else { argument.help(StyledStr::from(sentence.to_owned())) }
 }
 
-/// Returns the first examples of a text after the options, and an empty line.
+/// Returns the first examples of `text`, which stands after the options, with an empty line behind them.
 fn first_examples(text: &str) -> String {
     let examples = text.strip_prefix("Examples:\n").into_iter().flat_map(str::lines);
     let examples: Vec<_> = examples.take_while(|line| line.starts_with("  ")).take(EXAMPLES).collect();

@@ -1,12 +1,13 @@
 //! Sealing and opening of files by path.
 
+use std::io::Read;
 use std::path::Path;
 
 use crate::draft::DraftFile;
 use crate::patient::{PatientInput, open_input, open_seekable};
 use crate::{DataReader, Error, Options};
 use deadpan_disk::{About, Input};
-use deadpan_seal::{Cursor, Header, Identity, Kind, Metadata, Sealing, Summary};
+use deadpan_seal::{Cursor, Header, Identity, Kind, Metadata, Opened, Sealing, Summary};
 
 /// Seals a file, with its name, time and mode, on all cores. The input may also be a pipe.
 ///
@@ -52,7 +53,7 @@ pub fn open_file(
     refuse_same(&about, input, output)?;
     let failed = |error| Error::sealed(error, input, output);
     let mut source = PatientInput::new(&file, &about, work);
-    let opened = Header::read(&mut source).and_then(|header| header.open(identities)).map_err(failed)?;
+    let opened = unlock(&mut source, identities).map_err(failed)?;
     let metadata = opened.metadata();
     if metadata.kind == Kind::Folder {
         return Err(Error::HoldsFolder(input.to_owned()));
@@ -94,9 +95,13 @@ pub fn open_file(
 pub fn open_reader(identities: &[Identity], input: impl AsRef<Path>) -> Result<DataReader, Error> {
     let input = input.as_ref();
     let (file, length) = open_seekable(input)?;
-    let opened = Header::read(&file).and_then(|header| header.open(identities));
-    let reader = opened.and_then(|opened| opened.seekable(Cursor::new(file, length)));
+    let reader = unlock(&file, identities).and_then(|opened| opened.seekable(Cursor::new(file, length)));
     reader.map_err(|error| Error::sealed(error, input, input))
+}
+
+/// Reads and opens the header.
+pub(crate) fn unlock(source: impl Read, identities: &[Identity]) -> Result<Opened, deadpan_seal::Error> {
+    Header::read(source)?.open(identities)
 }
 
 /// Refuses to replace the input by the output.

@@ -4,12 +4,12 @@ use std::io::{Read, Seek};
 use std::path::Path;
 
 use crate::draft::{DraftFile, DraftFolder};
-use crate::file::{metadata, open_reader, refuse_same};
+use crate::file::{metadata, open_reader, refuse_same, unlock};
 use crate::patient::{PatientInput, open_input, refuse_fifo};
 use crate::{DataReader, Error, Options, PackSource, UnpackSink};
 use deadpan_disk::{Folder, Input, umask};
 use deadpan_pack::{Contents, Excerpt, Notes, Outcome, Packer, Packing, Selection, Unpacker, Unpacking};
-use deadpan_seal::{Cursor, Header, Identity, Kind, Sealing, Summary};
+use deadpan_seal::{Cursor, Identity, Kind, Sealing, Summary};
 
 /// Seals a folder with everything in it, on all cores. Returns what was done, and notes about entries that were left
 /// out, such as sockets.
@@ -56,7 +56,7 @@ pub fn open_folder(
     let Input { file, about, found } = open_input(input)?;
     let failed = |error| Error::sealed(error, input, output);
     let mut source = PatientInput::new(&file, &about, work);
-    let opened = Header::read(&mut source).and_then(|header| header.open(identities)).map_err(failed)?;
+    let opened = unlock(&mut source, identities).map_err(failed)?;
     if opened.metadata().kind != Kind::Folder {
         return Err(Error::HoldsNoFolder(input.to_owned()));
     }
@@ -87,8 +87,7 @@ pub fn open_folder_part(
     }
     let Input { file, about, found } = open_input(input)?;
     refuse_fifo(&about, input)?;
-    let opened = Header::read(&file).and_then(|header| header.open(identities));
-    let opened = opened.map_err(|error| Error::sealed(error, input, output))?;
+    let opened = unlock(&file, identities).map_err(|error| Error::sealed(error, input, output))?;
     // One reader walks the index, and the other reads the entries.
     let reader = || opened.seekable(Cursor::new(&file, about.length));
     let contents = || contents(reader().map_err(|error| Error::sealed(error, input, input))?, input);

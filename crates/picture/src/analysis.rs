@@ -1,4 +1,4 @@
-//! How a picture differs from its cover, and what five known methods find in it.
+//! How a picture that carries data differs from its cover, and what five known detectors find in that picture.
 //!
 //! Three methods, chi-square, RS and sample pairs, look for *low-bit replacement*: a sample 2k becomes 2k + 1 or stays,
 //! and the other way around, but never becomes 2k − 1. Each of them measures this asymmetry. Templates change samples

@@ -234,7 +234,7 @@ fn buffers_around_and_below_do_not_complete_a_text() {
         writer.flush().unwrap();
         drop(writer);
         assert_cut_short(&text, &format!("{length} bytes, over a buffer"));
-        // Done right: the buffer is taken off, and the writer finished.
+        // The right way: first unwrap the outer buffer, then finish the writer.
         let mut buffer = io::BufWriter::new(EncodeWriter::new(Vec::new(), STANDARD));
         buffer.write_all(&data).unwrap();
         assert_eq!(buffer.into_inner().unwrap().finish().unwrap(), STANDARD.encode(&data).as_bytes());

@@ -53,7 +53,7 @@ impl UnpackArgs {
 /// A folder that is being unpacked.
 pub struct Target {
     place: Place,
-    /// Whether the data were sealed, so that nothing damaged is unpacked.
+    /// Whether the archive was sealed. Then its data are authenticated, and damaged data are never unpacked.
     is_authentic: bool,
     root: Root,
     unpacker: Unpacker,

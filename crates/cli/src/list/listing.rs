@@ -71,7 +71,7 @@ struct Totals {
 
 impl<'a> Listing<'a> {
     pub fn new(form: Form, exact: bool, file: &'a str, source: &Source) -> Self {
-        // People have local time in mind, and scripts compare.
+        // A person reads local time on a terminal. A script compares listings, so it gets UTC.
         let times = match (exact, io::stdout().is_terminal()) {
             (true, _) => Times::Exact,
             (false, true) => Times::Local,

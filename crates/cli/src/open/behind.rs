@@ -93,20 +93,20 @@ pub fn file(
         return failure;
     };
     let whole = || Cursor::new(input, length);
-    let mut reader = match (opened.seekable(whole()), opened.seekable_damaged(whole())) {
-        (Ok(reader), _) => reader,
-        (Err(_), Ok(reader)) => {
+    let mut reader = match opened.seekable(whole()) {
+        Ok(reader) => reader,
+        Err(_) if opened.is_signed() => {
+            failure.notes.push("nothing is kept, since its signature at the end is damaged or missing".into());
+            return failure;
+        }
+        Err(_) => {
+            let Ok(reader) = opened.seekable_damaged(whole()) else { return failure };
             failure.notes.push(match opened.hides_length() {
                 true => "its end is damaged, and with it its length: zeros may follow the data".into(),
                 false => "its end is damaged or missing, so its length is not known: it may have been longer".into(),
             });
             reader
         }
-        _ if opened.is_signed() => {
-            failure.notes.push("nothing is kept, since its signature at the end is damaged or missing".into());
-            return failure;
-        }
-        _ => return failure,
     };
     match with_holes(opened, origin, job, &mut reader, partial.file()) {
         Ok(None) => {}

@@ -67,7 +67,9 @@ fn to(
     let find = || Damaged::find(opened, origin, job);
     let begin = || target(place, origin, job);
     let mut target = begin()?;
-    if let Some((whole, failure)) = Some(&target).filter(|target| !target.is_new()).and_then(|_| find()) {
+    if !target.is_new()
+        && let Some((whole, failure)) = find()
+    {
         // A folder that is there does not get a part of a damaged one.
         return Ok(whole.unpack(&Chosen::all(), beside(target, place, origin, job)?, origin, failure));
     }
@@ -89,11 +91,8 @@ fn to(
     if stopped.is_damage && !stopped.is_cut {
         stopped.failure = behind::advised(stopped.failure, origin, job);
     }
-    let failure = stopped.unfound(origin, job);
-    match failure.is_refused {
-        true => Err(target.discard(failure.failure)),
-        false => target.end(Err(failure.failure), args.output.sync),
-    }
+    let Stopped { failure, is_refused, .. } = stopped.unfound(origin, job);
+    if is_refused { Err(target.discard(failure)) } else { target.end(Err(failure), args.output.sync) }
 }
 
 /// The data of a sealed file, at any position.
@@ -113,8 +112,6 @@ impl<'a> Damaged<Data<'a>> {
         let (input, length) = behind::local(origin, job)?;
         let mut reader = opened.seekable(Cursor::new(input, length)).ok()?;
         job.judge.verdict(&origin.name, opened, reader.signatures()).ok()?;
-        let (gaps, error) = behind::gaps(&mut reader, &origin.name, |_, _| Ok(())).ok()?;
-        let failure = Failure::of(&origin.name, library(error?));
         let contents = || {
             let reader = opened.seekable(Cursor::new(input, length)).ok()?;
             let read = Contents::read(reader).or_else(|error| match (error, &opened.metadata().name) {
@@ -127,7 +124,11 @@ impl<'a> Damaged<Data<'a>> {
             });
             read.ok().flatten()
         };
-        Some((Self { contents: contents()?, other: contents()?, gaps }, failure))
+        // All data are read only if the index is there.
+        let (contents, other) = (contents()?, contents()?);
+        let (gaps, error) = behind::gaps(&mut reader, &origin.name, |_, _| Ok(())).ok()?;
+        let failure = Failure::of(&origin.name, library(error?));
+        Some((Self { contents, other, gaps }, failure))
     }
 
     /// Unpacks the chosen entries that are whole, and names the others in the failure.
@@ -313,7 +314,9 @@ fn part(
     if !place.is_stream() && (one.is_none() || !names_the_file(place, args, true)) {
         let mut target = target(place, origin, job)?;
         let find = || Damaged::find(opened, origin, job);
-        if let Some((whole, failure)) = Some(&target).filter(|target| !target.is_new()).and_then(|_| find()) {
+        if !target.is_new()
+            && let Some((whole, failure)) = find()
+        {
             return Ok(whole.unpack(&chosen, beside(target, place, origin, job)?, origin, failure));
         }
         let progress = Progress::new(&name, None);

@@ -124,7 +124,7 @@ fn flipped(whole: &[u8], places: &[usize]) -> Vec<u8> {
     damaged
 }
 
-/// Data of which no two segments are the same.
+/// Returns data in which no two segments are equal.
 fn data(length: u32) -> Vec<u8> {
     (0..length.div_ceil(4)).flat_map(u32::to_le_bytes).take(length as usize).collect()
 }

@@ -15,7 +15,7 @@ use super::trouble::Trouble;
 use crate::entry::Time;
 use crate::error::{Action, Flaw, words};
 use crate::shown::shown;
-use deadpan_disk::{self as disk, About, FileId, Handle, most_open_files};
+use deadpan_disk::{self as disk, About, FileId, Handle};
 
 /// When a folder is opened again, this many folders above it stay open, since they are likely to be needed next.
 const REOPENED: usize = 32;
@@ -23,10 +23,6 @@ const REOPENED: usize = 32;
 /// If at least this many folders are open, a folder is closed when the next entry is in another folder. Fewer are open
 /// where the system allows few open files.
 const MANY: usize = 128;
-
-fn many() -> usize {
-    (most_open_files() / 4).min(MANY)
-}
 
 /// A folder.
 #[derive(Debug)]
@@ -271,9 +267,14 @@ impl Folder {
         }
     }
 
+    /// Returns how many folders on a way may be open at the same time.
+    pub(super) fn most_on_a_way(&self) -> usize {
+        (self.ledger.most_open / 8).max(1)
+    }
+
     /// Closes the folder for now, if many folders are open.
     pub(super) fn leave(&self) {
-        if self.ledger.folders.load(Ordering::Relaxed) > many() {
+        if self.ledger.folders.load(Ordering::Relaxed) > MANY.min(self.ledger.most_open / 4) {
             self.close();
         }
     }

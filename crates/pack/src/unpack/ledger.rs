@@ -12,7 +12,7 @@ use crate::entry::{Entry, Kind};
 use crate::error::{Change, Error, Flaw};
 use crate::names::Paths;
 use crate::shown::shown;
-use deadpan_disk::cleanup;
+use deadpan_disk::{cleanup, most_open_files};
 
 /// The maximum number of failures and of remarks that are kept. An archive can cause one for each entry.
 const MOST_WORDS: usize = 1000;
@@ -30,6 +30,8 @@ pub(super) struct Ledger {
     lost: AtomicBool,
     /// The number of open folders.
     pub(super) folders: AtomicUsize,
+    /// How many files the process may have open. Asking the system for each entry would take time.
+    pub(super) most_open: usize,
     /// Set when a folder of another user was refused. Folders that were there then keep their modes: the mode of the
     /// folder around it is why it was refused.
     pub(super) refused: AtomicBool,
@@ -80,6 +82,7 @@ impl Ledger {
             stopped: AtomicBool::new(false),
             lost: AtomicBool::new(false),
             folders: AtomicUsize::new(0),
+            most_open: most_open_files(),
             refused: AtomicBool::new(false),
         }
     }

@@ -6,7 +6,6 @@ use super::folder::{Folder, os};
 use super::trouble::Trouble;
 use crate::error::Action;
 use crate::path::{name, parent};
-use deadpan_disk::most_open_files;
 
 /// At most this many folders on the way are open, and fewer where the system allows few open files.
 const OPEN: usize = 64;
@@ -33,7 +32,7 @@ impl Way {
 
     pub(super) fn push(&mut self, folder: Arc<Folder>) {
         self.folders.push(folder);
-        if let Some(far) = self.folders.len().checked_sub((most_open_files() / 8).clamp(1, OPEN)) {
+        if let Some(far) = self.folders.len().checked_sub(self.target.most_on_a_way().min(OPEN)) {
             self.folders[far].close();
         }
     }
