@@ -9,8 +9,8 @@ impl Failure {
         let scheme = error.address().scheme();
         let hint = match error.problem() {
             Problem::Missing => {
-                "check the key, and that the credentials may list the bucket; a prefix ends with a slash, and results go \
-                 where --to says"
+                "check the key, and that the credentials may list the bucket; a prefix ends with a slash, and results \
+                 go where --to says"
             }
             Problem::NoBucket if scheme == Scheme::Azure => {
                 "check the container's name, and the account (AZURE_STORAGE_ACCOUNT_NAME)"
