@@ -1,11 +1,11 @@
-//! `cargo xtask layers`: crates depend only on the crates that docs/ARCHITECTURE.md allows, and only crates/disk opens
-//! files.
+//! `cargo xtask layers`: crates depend only on the crates that docs/ARCHITECTURE.md allows, wings inside a crate only on
+//! those below them, and only crates/disk opens files.
 
 use std::collections::BTreeSet;
 
 use crate::Outcome;
-use crate::door;
-use crate::workspace::Workspace;
+use crate::workspace::{self, Workspace};
+use crate::{door, wings};
 
 /// Each crate, with the crates that it may depend on.
 const ARROWS: [(&str, &[&str]); 15] = [
@@ -52,17 +52,17 @@ pub(crate) fn run() -> Result<Outcome, String> {
         .map(|data| read(data, &workspace.root))
         .collect::<Option<_>>()
         .ok_or("cargo's metadata has an unknown form")?;
-    let around = door::faults(&workspace.root)?;
-    for fault in &around {
-        println!("{fault}");
-    }
-    let faults = faults(&packages);
-    for fault in &faults {
-        println!("{fault}");
-    }
-    let (wrong, past) = (faults.len(), around.len());
-    println!("layers: {} packages, {wrong} wrong arrows, {past} ways around crates/disk", packages.len());
-    Ok(if faults.is_empty() && around.is_empty() { Outcome::Clean } else { Outcome::Found })
+    let sources = workspace::sources(&workspace.root, &[".rs"])?;
+    let (between, inside, around) = (faults(&packages), wings::faults(&sources)?, door::faults(&sources));
+    between.iter().chain(&inside).chain(&around).for_each(|fault| println!("{fault}"));
+    println!(
+        "layers: {} packages, {} wrong arrows between crates, {} inside, {} ways around crates/disk",
+        packages.len(),
+        between.len(),
+        inside.len(),
+        around.len()
+    );
+    Ok(if between.len() + inside.len() + around.len() == 0 { Outcome::Clean } else { Outcome::Found })
 }
 
 fn read(data: &serde_json::Value, root: &std::path::Path) -> Option<Package> {

@@ -21,19 +21,19 @@ use deadpan_fleet::{Error, Job, Outcome, Pair, Spot, TreeFile};
 use deadpan_remote::Problem;
 
 /// The report of a run, which counts the objects.
-pub struct Told<'a> {
+pub struct JobReport<'a> {
     command: &'static str,
     json: bool,
     rehearse: bool,
     start: Instant,
     pub progress: Progress,
     report: Mutex<Report>,
-    tally: Mutex<Tally>,
+    tally: Mutex<JobTally>,
     readers: Option<&'a Readers>,
 }
 
 #[derive(Default)]
-struct Tally {
+struct JobTally {
     made: u64,
     there: u64,
     would: u64,
@@ -49,7 +49,7 @@ struct Tally {
     mute: Option<Exit>,
 }
 
-impl<'a> Told<'a> {
+impl<'a> JobReport<'a> {
     pub fn new(command: &'static str, json: bool, rehearse: bool, name: &str, readers: Option<&'a Readers>) -> Self {
         let report = Report::new(command, json, 1).quiet().hinting_once();
         let progress = Progress::of_many(name).hidden_if(rehearse);
@@ -57,7 +57,7 @@ impl<'a> Told<'a> {
         Self { command, json, rehearse, start: Instant::now(), progress, report, tally, readers }
     }
 
-    fn tally(&self) -> MutexGuard<'_, Tally> {
+    fn tally(&self) -> MutexGuard<'_, JobTally> {
         self.tally.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -167,7 +167,7 @@ impl<'a> Told<'a> {
         let Self { command, json, rehearse, start, progress, report, tally, readers: _ } = self;
         drop(progress);
         let report = report.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let Tally { made, there, unknown, would, waiting, failed, left_out, bytes: moved, passing, mute } =
+        let JobTally { made, there, unknown, would, waiting, failed, left_out, bytes: moved, passing, mute } =
             tally.into_inner().unwrap_or_else(PoisonError::into_inner);
         let seconds = start.elapsed().as_secs_f64();
         if json {
