@@ -31,7 +31,7 @@ use deadpan_fleet::{
 };
 use deadpan_remote::{Address, Problem, Store};
 pub use readers::Readers;
-use told::Told;
+use told::{Single, Told};
 
 /// The heading of the options for many objects in the help of each command.
 pub const JOBS: &str = "Many objects (jobs)";
@@ -265,28 +265,14 @@ impl ManyArgs {
         let _notice = again(job.as_ref());
         let patterns = filter.clone();
         let told = Told::new(act.verb(), output.json, self.dry_run, &name, readers);
-        let report = |pair: &Pair, outcome: Outcome| told.tell(pair, outcome);
-        let run = Run {
-            act,
-            results: &Files { sync: output.sync, mask },
-            filter,
-            shard,
-            replace: output.force,
-            rehearse: self.dry_run,
-            memory,
-            // Short objects are in memory three times.
-            long: LONG.min(memory / 3),
-            job,
-            report: &report,
-            progress: &|bytes| told.progress.add(bytes),
-            planned: &|bytes| told.progress.plan(bytes),
-            left_out: &|others| told.leave_out(others),
-        };
+        let files = Files { sync: output.sync, mask };
+        let run = Run::new(act, &files, &told).filter(filter).shard(shard).replace(output.force);
+        // Short objects are in memory three times.
+        let run = run.rehearse(self.dry_run).memory(memory).long(LONG.min(memory / 3)).job(job.clone());
         let result = run.all(from, to, begin).map_err(failed);
         if let Some(remark) = act.remark() {
             say(&format!("note: {remark}"));
         }
-        let job = run.job;
         match result {
             Ok(()) if told.is_empty() && shard.count() == 1 => {
                 let hint =
@@ -330,31 +316,15 @@ impl ManyArgs {
         let about = |error: Error| failed(&name, error);
         let job = self.job(&store, act, &source.text(), target, how)?;
         let _notice = again(Some(&job));
-        let outcome = Mutex::new(None);
-        let outcome_now = || outcome.lock().unwrap_or_else(PoisonError::into_inner);
-        let report = |_: &Pair, result: Outcome| *outcome_now() = Some(result);
-        let progress = Progress::new(&name, input.length());
-        let run = Run {
-            act,
-            results: &Files { sync: false, mask: 0 },
-            filter: Filter::default(),
-            shard: Shard::default(),
-            replace: false,
-            rehearse: false,
-            memory: self.memory()?,
-            long: LONG,
-            job: Some(job),
-            report: &report,
-            progress: &|bytes| progress.add(bytes),
-            planned: &|_| (),
-            left_out: &|_| (),
-        };
+        let single = Single { outcome: Mutex::default(), progress: Progress::new(&name, input.length()) };
+        let files = Files { sync: false, mask: 0 };
+        let run = Run::new(act, &files, &single).memory(self.memory()?).long(LONG).job(Some(job));
         let last = source.text().rsplit('/').next().unwrap_or_default().to_owned();
         let target_spot = Spot::Object(store, target.clone());
         run.one(Pair { name: last, source, target: target_spot, length: LONG, replace }).map_err(about)?;
+        let Single { outcome, progress } = single;
         drop(progress);
-        let outcome = outcome_now().take();
-        match outcome {
+        match outcome.into_inner().unwrap_or_else(PoisonError::into_inner) {
             Some(Outcome::Made(bytes)) => Ok(Some(bytes)),
             Some(Outcome::Failed(Error::Store(error)))
                 if error.problem() == Problem::Denied && error.address().key().contains(deadpan_fleet::STATE) =>

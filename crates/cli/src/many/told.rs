@@ -18,7 +18,7 @@ use crate::progress::{Progress, amount};
 use crate::report::{Done, Report};
 use crate::shown::{bytes, count};
 use crate::streams::{print, print_json};
-use deadpan_fleet::{Error, Job, Outcome, Pair, Spot, TreeFile};
+use deadpan_fleet::{Error, Job, Observer, Outcome, Pair, Spot, TreeFile};
 use deadpan_remote::Problem;
 
 /// The report of a run, which counts the objects.
@@ -27,7 +27,7 @@ pub struct Told<'a> {
     json: bool,
     rehearse: bool,
     start: Instant,
-    pub progress: Progress,
+    progress: Progress,
     report: Mutex<Report>,
     tally: Mutex<Tally>,
     readers: Option<&'a Readers>,
@@ -63,7 +63,7 @@ impl<'a> Told<'a> {
     }
 
     /// Counts and reports what became of one object.
-    pub fn tell(&self, pair: &Pair, outcome: Outcome) {
+    fn tell(&self, pair: &Pair, outcome: Outcome) {
         let (source, target) = (Source::File(path_of(&pair.source)), Place::Given(path_of(&pair.target)));
         let (mut tally, would) = (self.tally(), matches!(outcome, Outcome::Would(_)));
         let done = |state: &str, bytes: u64| {
@@ -131,11 +131,6 @@ impl<'a> Told<'a> {
             (Some(readers), Spot::File(file)) => Some((readers, file, readers.compare(file))),
             _ => None,
         }
-    }
-
-    /// Counts links and special files, which become no objects.
-    pub fn leave_out(&self, others: u64) {
-        self.tally().left_out += others;
     }
 
     /// Whether the run has found no object.
@@ -234,6 +229,40 @@ impl<'a> Told<'a> {
             ));
         }
         report.exit().max(mute.unwrap_or_default())
+    }
+}
+
+impl Observer for Told<'_> {
+    fn ended(&self, pair: &Pair, outcome: Outcome) {
+        self.tell(pair, outcome);
+    }
+
+    fn progressed(&self, bytes: u64) {
+        self.progress.add(bytes);
+    }
+
+    fn planned(&self, bytes: Option<u64>) {
+        self.progress.plan(bytes);
+    }
+
+    fn left_out(&self, others: u64) {
+        self.tally().left_out += others;
+    }
+}
+
+/// Keeps the outcome of a single object.
+pub struct Single {
+    pub outcome: Mutex<Option<Outcome>>,
+    pub progress: Progress,
+}
+
+impl Observer for Single {
+    fn ended(&self, _pair: &Pair, outcome: Outcome) {
+        *self.outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
+    }
+
+    fn progressed(&self, bytes: u64) {
+        self.progress.add(bytes);
     }
 }
 
