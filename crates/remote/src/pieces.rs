@@ -10,13 +10,12 @@ use object_store::{HeaderMap, HeaderValue, PutPayload};
 use reqwest::header::InvalidHeaderValue;
 
 use crate::amend::{ask, with};
-use crate::error::tag;
 use crate::object::wait;
-use crate::odd::unescaped;
 use crate::store::There;
 use crate::upload::{exists, started};
 use crate::wire::{TAG, encoded};
-use crate::{Address, Error, Problem, Scheme, Store};
+use crate::xml::{Element, Elements};
+use crate::{Address, Error, Problem, Scheme, Store, xml};
 
 /// An upload in parts. Whoever knows its [`id`](Pieces::id) can add parts, in any order, and more than once: the last
 /// one with a number counts. The object gets its name in [`complete`](Pieces::complete).
@@ -183,16 +182,16 @@ struct Page {
 
 impl Page {
     fn read(text: &str) -> Option<Self> {
-        let (_, list) = text.split_once("<ListParts")?;
-        let part = |text: &str| {
-            let text = text.split("</Part>").next()?;
-            let (number, length) = (tag(text, "PartNumber")?.parse::<u64>().ok()?, tag(text, "Size")?.parse().ok()?);
-            let name = tag(text, "ETag").filter(|name| number <= NUMBERS && name.len() <= TAG)?;
-            Some((number.checked_sub(1)?, (unescaped(name), length)))
+        let list = Elements::new(text, "ListPartsResult").next()?.inside;
+        let part = |part: Element<'_>| {
+            let field = |name| xml::text(part.inside, name);
+            let (number, length) = (field("PartNumber")?.parse::<u64>().ok()?, field("Size")?.parse().ok()?);
+            let name = field("ETag").filter(|name| number <= NUMBERS && name.len() <= TAG)?;
+            Some((number.checked_sub(1)?, (name, length)))
         };
-        let parts = list.split("<Part>").skip(1).map(part).collect::<Option<_>>()?;
-        let is_whole = tag(list, "IsTruncated").is_none_or(|truncated| truncated != "true");
-        let next = tag(list, "NextPartNumberMarker").map(str::to_owned).filter(|_| !is_whole);
+        let parts = Elements::new(list, "Part").map(part).collect::<Option<_>>()?;
+        let is_whole = xml::text(list, "IsTruncated").is_none_or(|truncated| truncated != "true");
+        let next = xml::text(list, "NextPartNumberMarker").filter(|_| !is_whole);
         if !is_whole && next.is_none() { None } else { Some(Self { parts, next }) }
     }
 }
