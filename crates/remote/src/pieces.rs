@@ -1,7 +1,5 @@
 //! Uploads whose parts come from several places: threads, processes, machines.
 
-use std::sync::PoisonError;
-
 use bytes::Bytes;
 use object_store::multipart::PartId;
 use object_store::path::Path;
@@ -41,7 +39,7 @@ impl Pieces {
         let headers = HeaderMap::from_iter([(name, HeaderValue::from_str(mark).map_err(wrong)?)]);
         let id = wait(address, with(headers, started(store, &path)))?;
         if let Some(memory) = &store.memory {
-            let mut uploads = memory.uploads.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut uploads = memory.uploads.lock();
             uploads.insert(id.clone(), (mark.to_owned(), There::new()));
         }
         Ok(Self { store: store.clone(), address: address.clone(), path, id })
@@ -77,7 +75,7 @@ impl Pieces {
         let sent = self.store.parts.put_part(&self.path, &self.id, number as usize, PutPayload::from(bytes));
         let part = wait(&self.address, sent).map_err(|error| self.ended(error))?;
         if let Some(memory) = &self.store.memory {
-            let mut uploads = memory.uploads.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut uploads = memory.uploads.lock();
             let (_, parts) = uploads.get_mut(&self.id).ok_or_else(|| self.over())?;
             parts.insert(number, (part.content_id, length));
         }
@@ -90,7 +88,7 @@ impl Pieces {
     /// [`Problem::Ended`] if the upload is over; or if the store fails.
     pub fn there(&self) -> Result<There, Error> {
         if let Some(memory) = &self.store.memory {
-            let uploads = memory.uploads.lock().unwrap_or_else(PoisonError::into_inner);
+            let uploads = memory.uploads.lock();
             return uploads.get(&self.id).map(|(_, parts)| parts.clone()).ok_or_else(|| self.over());
         }
         let mut parts = There::new();
@@ -125,7 +123,7 @@ impl Pieces {
             self.store.wire.be_careful(&self.id);
         }
         if let Some(memory) = &self.store.memory {
-            let mut uploads = memory.uploads.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut uploads = memory.uploads.lock();
             if !replace && exists(&self.store, &self.address, &self.path)? {
                 return Err(Error::exists(&self.address));
             }
@@ -134,7 +132,7 @@ impl Pieces {
                 return Err(Error::new(&self.address, Problem::WrongPart, ""));
             }
             uploads.remove(&self.id);
-            memory.marks.lock().unwrap_or_else(PoisonError::into_inner).insert(self.path.clone(), mark);
+            memory.marks.lock().insert(self.path.clone(), mark);
         }
         let parts = parts.into_iter().map(|content_id| PartId { content_id }).collect();
         match wait(&self.address, self.store.parts.complete_multipart(&self.path, &self.id, parts)) {
@@ -149,7 +147,7 @@ impl Pieces {
     /// If the store does not allow it. An upload that is over is no error.
     pub fn abort(&self) -> Result<(), Error> {
         if let Some(memory) = &self.store.memory {
-            memory.uploads.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
+            memory.uploads.lock().remove(&self.id);
         }
         match wait(&self.address, self.store.parts.abort_multipart(&self.path, &self.id)) {
             Err(error) if !matches!(error.problem(), Problem::Ended | Problem::Missing) => Err(error),

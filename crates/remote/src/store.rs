@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::env;
 use std::fmt;
 use std::net::{SocketAddr, TcpStream};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -21,6 +21,7 @@ use object_store::{
     BackoffConfig, ClientOptions, Extensions, ListResult, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload,
     RetryConfig,
 };
+use parking_lot::Mutex;
 use tokio::runtime::Runtime;
 
 use crate::object::wait;

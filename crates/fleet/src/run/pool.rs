@@ -1,9 +1,11 @@
 //! The threads of a run, and the queue of what they have to do.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Builder};
+
+use parking_lot::{Condvar, Mutex};
 
 use super::{Outcome, Pair, Run};
 use crate::Error;
@@ -97,7 +99,7 @@ impl Pool<'_> {
             }
             let result = plan(&pool);
             run.observer.planned(None);
-            pool.queue().is_closed = true;
+            pool.queue.lock().is_closed = true;
             pool.changed.notify_all();
             for thread in threads.into_iter().flatten() {
                 thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -107,22 +109,18 @@ impl Pool<'_> {
         result.and(pool.give_up())
     }
 
-    fn queue(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Whether the run ends without the remaining objects.
     pub(super) fn is_given_up(&self) -> bool {
-        self.queue().is_given_up()
+        self.queue.lock().is_given_up()
     }
 
     /// Queues an item, and waits while there are too many.
     pub(super) fn push(&self, item: Item) {
-        let mut queue = self.queue();
+        let mut queue = self.queue.lock();
         if queue.items.len() >= WAITING {
             // It is closed before its time if a thread ends with a panic.
             while queue.items.len() > WAITING / 2 && !queue.is_closed && !queue.is_given_up() {
-                queue = self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
+                self.changed.wait(&mut queue);
             }
         }
         queue.items.push_back(item);
@@ -135,14 +133,14 @@ impl Pool<'_> {
         let is_lost = matches!(&outcome, Outcome::Failed(Error::Store(it)) if is_away(it));
         self.run.observer.ended(pair, outcome);
         if is_lost {
-            self.queue().lost += 1;
+            self.queue.lock().lost += 1;
             self.changed.notify_all();
         }
     }
 
     /// Notes that the store could be reached: an object or a part is done.
     fn reached(&self) {
-        let mut queue = self.queue();
+        let mut queue = self.queue.lock();
         if !queue.is_given_up() {
             queue.lost = 0;
         }
@@ -151,7 +149,7 @@ impl Pool<'_> {
     /// If the run was given up, reports the results that were made and not yet compared with their sources, and the
     /// long results that failed. Fails if other objects are left.
     fn give_up(&self) -> Result<(), Error> {
-        let queue = std::mem::take(&mut *self.queue());
+        let queue = std::mem::take(&mut *self.queue.lock());
         if !queue.is_given_up() {
             return Ok(());
         }
@@ -171,7 +169,7 @@ impl Pool<'_> {
             if last.replace(Arc::as_ptr(work)) == Some(Arc::as_ptr(work)) {
                 continue;
             }
-            let error = work.error.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let error = work.error.lock().take();
             match error {
                 None => is_left = true,
                 Some(error) => self.run.observer.ended(&work.pair, Outcome::Failed(error)),
@@ -181,7 +179,7 @@ impl Pool<'_> {
     }
 
     fn next(&self) -> Option<Task> {
-        let mut queue = self.queue();
+        let mut queue = self.queue.lock();
         loop {
             if queue.is_given_up() {
                 return None;
@@ -205,7 +203,7 @@ impl Pool<'_> {
                 self.changed.notify_all();
                 return None;
             }
-            queue = self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            self.changed.wait(&mut queue);
         }
     }
 
@@ -235,7 +233,7 @@ impl Pool<'_> {
 
     /// Counts an item that is done. After a panic, none are counted any more.
     fn is_done(&self) {
-        let mut queue = self.queue();
+        let mut queue = self.queue.lock();
         queue.active = queue.active.saturating_sub(1);
         let ends = queue.active == 0 && queue.is_closed;
         drop(queue);
@@ -249,7 +247,7 @@ impl Pool<'_> {
         for (read, is_shown) in page.compare() {
             match is_shown {
                 true => self.tell(&read.pair, Outcome::Made(read.object.length())),
-                false => self.queue().looks.push_back(read),
+                false => self.queue.lock().looks.push_back(read),
             }
         }
         self.changed.notify_all();
@@ -281,12 +279,12 @@ impl Pool<'_> {
             self.tell(&work.pair, self.end(&work, None));
             return;
         }
-        self.queue().parts.extend(mine.into_iter().map(|part| (Arc::clone(&work), part)));
+        self.queue.lock().parts.extend(mine.into_iter().map(|part| (Arc::clone(&work), part)));
         self.changed.notify_all();
     }
 
     fn part(&self, work: &Arc<LongItem>, part: u64) {
-        let error = || work.error.lock().unwrap_or_else(PoisonError::into_inner);
+        let error = || work.error.lock();
         if error().is_none() {
             let share = self.budget.take(work.long.memory());
             let made = work
@@ -336,7 +334,7 @@ struct Stop<'a>(&'a Pool<'a>);
 impl Drop for Stop<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
-            *self.0.queue() = Queue { is_closed: true, ..Queue::default() };
+            *self.0.queue.lock() = Queue { is_closed: true, ..Queue::default() };
             self.0.changed.notify_all();
         }
     }
