@@ -12,8 +12,8 @@ const AROUND: [&str; 6] = ["rustix::fs", "File::open", "File::create", "File::op
 
 /// Files with a reason of their own.
 const APART: [(&str, &str); 4] = [
-    ("crates/cli/src/prompt.rs", "the terminal is no file of the user"),
-    ("crates/cli/src/signals.rs", "the system's file about this process"),
+    ("crates/cli/src/key/prompt.rs", "the terminal is no file of the user"),
+    ("crates/cli/src/tell/signals.rs", "the system's file about this process"),
     ("crates/capi/src/ffi/streams.rs", "descriptors that C passes"),
     ("crates/remote/src/profile.rs", "settings of other tools, which are only read"),
 ];

@@ -295,9 +295,9 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
         }
         let is_good = is_read && sums.crc64 == label.checksum;
         if is_good {
-            drop(self.passed.lock().entry(label.index).or_default().insert(0, sums))
+            self.passed.lock().entry(label.index).or_default().insert(0, sums);
         } else {
-            scratch.remove(label.index)
+            scratch.remove(label.index);
         }
         Ok(is_good)
     }
