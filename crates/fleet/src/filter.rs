@@ -43,10 +43,7 @@ impl Filter {
             Ok((pattern.to_owned(), matcher(&[positive])?))
         });
         let idle = Arc::new(Mutex::new(idle.collect::<Result<_, String>>()?));
-        let several = |patterns: &[S]| match patterns.is_empty() {
-            true => Ok(None),
-            false => matcher(patterns).map(Some),
-        };
+        let several = |patterns: &[S]| if patterns.is_empty() { Ok(None) } else { matcher(patterns).map(Some) };
         Ok(Self { include: several(include)?, exclude: several(exclude)?, idle })
     }
 

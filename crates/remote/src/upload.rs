@@ -219,9 +219,10 @@ const NAME: usize = 4096;
 /// Begins an upload, and returns the name that the store gives to it.
 pub(crate) async fn started(store: &Store, path: &Path) -> object_store::Result<String> {
     let id = store.parts.create_multipart(path).await?;
-    match id.len() > NAME {
-        true => Err(Fault::protocol(format!("it names an upload with more than {NAME} bytes")).of_client()),
-        false => Ok(id),
+    if id.len() > NAME {
+        Err(Fault::protocol(format!("it names an upload with more than {NAME} bytes")).of_client())
+    } else {
+        Ok(id)
     }
 }
 

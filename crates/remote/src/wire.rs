@@ -235,9 +235,10 @@ fn check_headers(headers: &HeaderMap) -> Result<(), Fault> {
     if length > HEADERS {
         return Err(Fault::protocol(format!("the headers of its answer are longer than {HEADERS} bytes")));
     }
-    match headers.get("etag").is_some_and(|tag| tag.len() > TAG) {
-        true => Err(Fault::protocol(format!("it gave a tag that is longer than {TAG} bytes"))),
-        false => Ok(()),
+    if headers.get("etag").is_some_and(|tag| tag.len() > TAG) {
+        Err(Fault::protocol(format!("it gave a tag that is longer than {TAG} bytes")))
+    } else {
+        Ok(())
     }
 }
 

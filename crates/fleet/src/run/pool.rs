@@ -245,9 +245,10 @@ impl Pool<'_> {
     /// Reports which results of a page are right, and has the sources of the others asked for.
     fn compare(&self, page: &Page) {
         for (read, is_shown) in page.compare() {
-            match is_shown {
-                true => self.tell(&read.pair, Outcome::Made(read.object.length())),
-                false => self.queue.lock().looks.push_back(read),
+            if is_shown {
+                self.tell(&read.pair, Outcome::Made(read.object.length()))
+            } else {
+                self.queue.lock().looks.push_back(read)
             }
         }
         self.changed.notify_all();
