@@ -7,8 +7,8 @@ mod told;
 use std::cell::Cell;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use serde_json::Value;
 
 use crate::key::home::{self, Home};
@@ -183,12 +183,11 @@ impl ManyArgs {
         match given.iter().find(|(_, is_given)| *is_given) {
             Some((option, _)) => {
                 // What a user of tar tries with a folder.
-                let hint = match option.ends_with("clude") {
-                    true => {
-                        "seal each file by itself with --each --to FOLDER, or leave entries out with tar: \
+                let hint = if option.ends_with("clude") {
+                    "seal each file by itself with --each --to FOLDER, or leave entries out with tar: \
                              tar c --exclude=PATTERN FOLDER | deadpan seal -o FILE"
-                    }
-                    false => hint,
+                } else {
+                    hint
                 };
                 Err(Failure::usage(format!("{option} is for sealing and opening many objects"), hint))
             }
@@ -322,7 +321,7 @@ impl ManyArgs {
         run.one(Pair { name: last, source, target: target_spot, length: LONG, replace }).map_err(about)?;
         let Single { outcome, progress } = single;
         drop(progress);
-        match outcome.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        match outcome.into_inner() {
             Some(Outcome::Made(bytes)) => Ok(Some(bytes)),
             Some(Outcome::Failed(Error::Store(error)))
                 if error.problem() == Problem::Denied && error.address().key().contains(deadpan_fleet::STATE) =>
