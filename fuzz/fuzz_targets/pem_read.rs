@@ -22,9 +22,10 @@ fuzz_target!(|data: &[u8]| {
     }
     let (label, contents) = text.split_at(text.iter().position(|byte| *byte == b'\n').unwrap_or(text.len()));
     if let Ok(label) = str::from_utf8(label) {
-        match reference::pem::is_label(label) {
-            true => write_and_read(label, contents),
-            false => assert_eq!(pem::encode(label, contents), Err(pem::Error::Label), "{label:?}"),
+        if reference::pem::is_label(label) {
+            write_and_read(label, contents)
+        } else {
+            assert_eq!(pem::encode(label, contents), Err(pem::Error::Label), "{label:?}")
         }
     }
 });

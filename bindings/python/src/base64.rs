@@ -262,9 +262,8 @@ fn turned<'py>(
         turn(&copy[..count], result)
     };
     if length <= BRIEF {
-        return PyBytes::new_with(py, room, |result| match turn_piece(0, result) {
-            true => Ok(()),
-            false => Err(wrong(py, Error::Invalid)),
+        return PyBytes::new_with(py, room, |result| {
+            if turn_piece(0, result) { Ok(()) } else { Err(wrong(py, Error::Invalid)) }
         });
     }
     let mut output = NewBytes::new(py, room as u64)?;

@@ -150,9 +150,10 @@ pub(crate) fn open_into<'py>(
 /// Returns the memory of the input and of the output. Refuses memory that overlaps.
 fn apart<'a>(data: &'a Bound<'_, PyAny>, out: &Bound<'_, PyAny>) -> PyResult<(Input<'a>, Pinned)> {
     let (data, out) = (Input::of(data)?, Pinned::writable(out)?);
-    match data.memory().overlaps(out.memory()) {
-        true => Err(PyValueError::new_err("data and out share memory")),
-        false => Ok((data, out)),
+    if data.memory().overlaps(out.memory()) {
+        Err(PyValueError::new_err("data and out share memory"))
+    } else {
+        Ok((data, out))
     }
 }
 

@@ -166,18 +166,12 @@ impl Pinned {
     /// Takes a buffer with items of any type.
     pub(crate) fn readable(value: &Bound<'_, PyAny>) -> PyResult<Self> {
         let buffer = PyUntypedBuffer::get(value)?;
-        match buffer.is_c_contiguous() {
-            true => Ok(Self(buffer)),
-            false => Err(unfit("the buffer is not contiguous")),
-        }
+        if buffer.is_c_contiguous() { Ok(Self(buffer)) } else { Err(unfit("the buffer is not contiguous")) }
     }
 
     pub(crate) fn writable(value: &Bound<'_, PyAny>) -> PyResult<Self> {
         let pinned = Self::readable(value)?;
-        match pinned.0.readonly() {
-            true => Err(unfit("the buffer cannot be written")),
-            false => Ok(pinned),
-        }
+        if pinned.0.readonly() { Err(unfit("the buffer cannot be written")) } else { Ok(pinned) }
     }
 
     pub(crate) fn memory(&self) -> Memory<'_> {

@@ -201,9 +201,10 @@ impl Passphrase {
     #[new]
     fn new(text: &Bound<'_, PyAny>) -> PyResult<Self> {
         let text = buffer::text(text)?;
-        match text.is_empty() {
-            true => Err(PyValueError::new_err("the passphrase is empty")),
-            false => Ok(Self(deadpan_seal::Passphrase::new(&text))),
+        if text.is_empty() {
+            Err(PyValueError::new_err("the passphrase is empty"))
+        } else {
+            Ok(Self(deadpan_seal::Passphrase::new(&text)))
         }
     }
 

@@ -3,8 +3,9 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -134,7 +135,7 @@ impl NativeReader {
         let mut piece = Wiped::new(vec![0; length.min(SHORT)]);
         let filled = work::in_turns(py, (0..length).step_by(SHORT), |begin| {
             let piece = &mut piece[..SHORT.min(length - begin)];
-            let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut reader = self.reader.lock();
             reader.seek(SeekFrom::Start(position + begin as u64))?;
             reader.read_exact(piece)?;
             memory.write_all_at(piece, begin as u64)
@@ -152,13 +153,13 @@ struct Ready(Arc<Mutex<Vec<u8>>>);
 
 impl Ready {
     fn take(&self) -> Vec<u8> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.0.lock())
     }
 }
 
 impl Write for Ready {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+        self.0.lock().extend_from_slice(bytes);
         Ok(bytes.len())
     }
 
@@ -197,7 +198,7 @@ impl NativeWriter {
         let plain = data.memory();
         let end = begin.saturating_add(length).min(plain.len() as u64);
         let written = py.detach(|| {
-            let mut sealer = self.sealer.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut sealer = self.sealer.lock();
             let mut plain = Cursor::new(plain, end);
             plain.seek(SeekFrom::Start(begin)).ok()?;
             sealer.as_mut().map(|sealer| io::copy(&mut plain, sealer).map(drop))
@@ -209,7 +210,7 @@ impl NativeWriter {
 
     /// Seals the end. Returns what is to be written last.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let sealer = self.sealer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let sealer = self.sealer.lock().take();
         let sealer = sealer.ok_or_else(|| PyValueError::new_err("the writer is closed"))?;
         py.detach(|| sealer.finish()).map_err(|error| exception(Fault::of_writer(error)))?;
         Ok(PyBytes::new(py, &self.ready.take()))

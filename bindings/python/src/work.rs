@@ -2,9 +2,9 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use pyo3::prelude::*;
 
 use crate::errors::exception;
@@ -56,7 +56,7 @@ pub(crate) fn run<'a, 'py: 'a, T: Send>(
     let progress = progress.map(|progress| progress.clone().unbind());
     let mut raised = None;
     let job = Mutex::new(Some(work));
-    let take = || job.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let take = || job.lock().take();
     let result = py.detach(|| {
         std::thread::scope(|scope| {
             let (sender, receiver) = channel();

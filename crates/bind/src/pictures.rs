@@ -73,10 +73,7 @@ pub fn write_pictures(
 
 /// Fails if the work was stopped.
 fn check(work: &Work<'_>) -> Result<(), Fault> {
-    match work.stop.is_some_and(|stop| stop()) {
-        true => Err(Fault::new(Code::Stopped, Code::Stopped.message())),
-        false => Ok(()),
-    }
+    if work.stop.is_some_and(|stop| stop()) { Err(Fault::new(Code::Stopped, Code::Stopped.message())) } else { Ok(()) }
 }
 
 /// A picture that carries a part.

@@ -4,7 +4,9 @@
 //! are odd, so that none is the address of anything.
 
 use std::any::Any;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
+
+use parking_lot::RwLock;
 
 use deadpan_bind::{Code, Fault};
 
@@ -31,7 +33,7 @@ static TABLE: RwLock<Table> = RwLock::new(Table { slots: Vec::new(), free: Vec::
 
 /// Puts a value into the table. Returns its handle, which is not zero.
 pub(crate) fn put<T: Any + Send + Sync>(value: T) -> Result<usize, Fault> {
-    let mut table = TABLE.write().unwrap_or_else(PoisonError::into_inner);
+    let mut table = TABLE.write();
     let number = match table.free.pop() {
         Some(number) => number,
         None if table.slots.len() == MOST => return Err(Fault::new(Code::System, "there are too many handles")),
@@ -50,7 +52,7 @@ pub(crate) fn get<T: Any + Send + Sync>(handle: usize) -> Result<Arc<T>, Fault> 
     if handle == 0 {
         return Err(Fault::argument("a handle is NULL"));
     }
-    let table = TABLE.read().unwrap_or_else(PoisonError::into_inner);
+    let table = TABLE.read();
     let held = table.slots.get(slot_of(handle)).filter(|slot| is_of(slot, handle)).and_then(|slot| slot.held.clone());
     drop(table);
     held.and_then(|held| held.downcast().ok()).ok_or_else(wrong)
@@ -61,7 +63,7 @@ pub(crate) fn free<T: Any + Send + Sync>(handle: usize) -> Result<(), Fault> {
     if handle == 0 {
         return Ok(());
     }
-    let mut table = TABLE.write().unwrap_or_else(PoisonError::into_inner);
+    let mut table = TABLE.write();
     let number = slot_of(handle);
     let slot = table.slots.get_mut(number).filter(|slot| is_of(slot, handle)).ok_or_else(wrong)?;
     if !slot.held.as_ref().is_some_and(|held| held.is::<T>()) {

@@ -1,6 +1,8 @@
 //! What a file is sealed to, put together step by step.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use deadpan_bind::Fault;
 use deadpan_seal::{Format, Identity, MaxCost, Recipient, Sealing};
@@ -21,14 +23,14 @@ pub(crate) struct Parts {
 impl Recipe {
     /// Changes the parts.
     pub(crate) fn change(&self, change: impl FnOnce(&mut Parts)) {
-        let mut parts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut parts = self.0.lock();
         parts.made = None;
         change(&mut parts);
     }
 
     /// Returns the sealing of the parts.
     pub(crate) fn sealing(&self) -> Result<Arc<Sealing>, Fault> {
-        let mut parts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut parts = self.0.lock();
         if let Some(made) = &parts.made {
             return Ok(made.clone());
         }
@@ -50,18 +52,18 @@ pub(crate) struct Ring {
 
 impl Ring {
     pub(crate) fn add(&self, identity: Identity) {
-        self.identities.lock().unwrap_or_else(PoisonError::into_inner).push(identity);
+        self.identities.lock().push(identity);
     }
 
     /// Sets what trying a passphrase may cost.
     pub(crate) fn limit(&self, max_cost: MaxCost) {
-        *self.max_cost.lock().unwrap_or_else(PoisonError::into_inner) = Some(max_cost);
+        *self.max_cost.lock() = Some(max_cost);
     }
 
     /// Returns the identities, with the limit.
     pub(crate) fn identities(&self) -> Vec<Identity> {
-        let max_cost = *self.max_cost.lock().unwrap_or_else(PoisonError::into_inner);
-        let identities = self.identities.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let max_cost = *self.max_cost.lock();
+        let identities = self.identities.lock().clone();
         match max_cost {
             Some(max_cost) => identities.into_iter().map(|one| one.with_max_cost(max_cost)).collect(),
             None => identities,

@@ -1,7 +1,9 @@
 //! Watching and stopping work from other threads.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 use deadpan_seal::Work;
 
@@ -22,15 +24,15 @@ pub(crate) struct Watch {
 impl Watch {
     pub(crate) fn set_callback(&self, callback: Option<Callback>) {
         let callback = callback.map(|callback| Arc::new(Mutex::new(callback)));
-        *self.callback.lock().unwrap_or_else(PoisonError::into_inner) = callback;
+        *self.callback.lock() = callback;
     }
 
     /// Tells the callback how many bytes are done, unless it is called already: by another thread, or by this one, if
     /// the callback itself uses the library.
     fn tell(&self) {
-        let callback = self.callback.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let callback = self.callback.lock().clone();
         let Some(callback) = callback else { return };
-        if let Ok(mut callback) = callback.try_lock()
+        if let Some(mut callback) = callback.try_lock()
             && !callback(self.done.load(Ordering::Relaxed))
         {
             self.enough.store(true, Ordering::Relaxed);

@@ -5,8 +5,10 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use parking_lot::{Mutex, MutexGuard};
 
 type Cleanup = Box<dyn FnMut() + Send>;
 
@@ -31,7 +33,7 @@ static ON_FIRST: OnceLock<fn()> = OnceLock::new();
 static ON_SWEPT: OnceLock<fn(&[PathBuf])> = OnceLock::new();
 
 fn pending() -> MutexGuard<'static, Pending> {
-    PENDING.lock().unwrap_or_else(PoisonError::into_inner)
+    PENDING.lock()
 }
 
 /// Sets a function that is called before each registration, so that the program can install its handlers. Only the

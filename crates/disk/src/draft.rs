@@ -238,8 +238,10 @@ impl Draft {
 
     pub(crate) fn dress(&self, attributes: Attributes) -> Result<(), Error> {
         self.file.set_mode(attributes.mode).map_err(Error::dress)?;
-        let modified = attributes.modified.map(since_1970);
-        modified.map_or(Ok(()), |modified| self.file.set_modified_at(modified)).map_err(Error::dress)
+        if let Some(modified) = attributes.modified {
+            self.file.set_modified_at(since_1970(modified)).map_err(Error::dress)?;
+        }
+        Ok(())
     }
 
     /// Gives the file its name. Fails if the name exists.

@@ -100,9 +100,10 @@ impl Input {
             return Ok(Self { file, about, found: Found { link: way.link().cloned(), ..Found::default() } });
         };
         let input = Self::at(way(parent(&trimmed))?, name, mode)?;
-        match name_of(path).is_some() || input.about.is_folder() {
-            true => Ok(input),
-            false => Err(io::ErrorKind::NotADirectory.into()),
+        if name_of(path).is_some() || input.about.is_folder() {
+            Ok(input)
+        } else {
+            Err(io::ErrorKind::NotADirectory.into())
         }
     }
 

@@ -17,12 +17,13 @@ use crate::handle::{ACCESS_LIST, Handle};
 pub fn keep(new: &File, old: &File, lossy: bool) -> Result<Vec<Unkept>, Error> {
     let about = About::of_file(old).map_err(Error::dress)?;
     let mut lost = Vec::new();
-    let mut lose = |unkept: Unkept| match lossy {
-        true => {
+    let mut lose = |unkept: Unkept| {
+        if lossy {
             lost.push(unkept);
             Ok(())
+        } else {
+            Err(Error::Unkept(unkept))
         }
-        false => Err(Error::Unkept(unkept)),
     };
     let mut mode = about.mode;
     let now = keep_owner(new, &about).map_err(Error::dress)?;

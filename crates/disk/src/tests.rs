@@ -87,9 +87,10 @@ fn land_three(folder: &Path, nameless: bool, swaps: bool, third: &str, replace: 
     });
     let landing = Landing { replace: Replace::any_if(replace), sync: false };
     let none = |_: &Folder, _: &OsStr, _: &OsStr| Err(Errno::INVAL);
-    match swaps {
-        true => land_set(files.into(), Attributes::usual(), landing).is_ok(),
-        false => land_with(files.into(), Attributes::usual(), landing, none).is_ok(),
+    if swaps {
+        land_set(files.into(), Attributes::usual(), landing).is_ok()
+    } else {
+        land_with(files.into(), Attributes::usual(), landing, none).is_ok()
     }
 }
 

@@ -150,10 +150,7 @@ pub enum Error {
 impl Error {
     /// Returns the error of an input that the system cannot open or read.
     pub(crate) fn read(path: &Path, error: io::Error) -> Self {
-        match has_zero(path) {
-            true => Self::ZeroByte(path.to_owned()),
-            false => Self::Read { path: path.to_owned(), error },
-        }
+        if has_zero(path) { Self::ZeroByte(path.to_owned()) } else { Self::Read { path: path.to_owned(), error } }
     }
 
     /// Returns the error of an output that the system cannot make or write.

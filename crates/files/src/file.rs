@@ -27,9 +27,10 @@ pub fn seal_file(
     }
     let sealing = sealing.clone().metadata(metadata(input, &about, Kind::File))?;
     let draft = DraftFile::beside(&found, output, options)?;
-    let sealed = match about.is_file() {
-        true => sealing.file(&file, draft.file(), work),
-        false => sealing.stream(PatientInput::new(&file, &about, work), draft.file(), work),
+    let sealed = if about.is_file() {
+        sealing.file(&file, draft.file(), work)
+    } else {
+        sealing.stream(PatientInput::new(&file, &about, work), draft.file(), work)
     };
     let summary = sealed.map_err(|error| Error::sealed(error, input, output))?;
     draft.land(options.sync)?;
@@ -59,9 +60,10 @@ pub fn open_file(
         return Err(Error::HoldsFolder(input.to_owned()));
     }
     let draft = DraftFile::beside(&found, output, options)?;
-    let done = match about.is_file() {
-        true => opened.file(&file, draft.file(), work),
-        false => opened.stream(source, draft.file(), work),
+    let done = if about.is_file() {
+        opened.file(&file, draft.file(), work)
+    } else {
+        opened.stream(source, draft.file(), work)
     };
     let summary = done.map_err(failed)?;
     draft.land_with(metadata.mode, metadata.modified, options.sync)?;

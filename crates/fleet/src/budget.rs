@@ -1,6 +1,6 @@
 //! A limit on the memory of all that runs at the same time.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use parking_lot::{Condvar, Mutex};
 
 /// Bytes that may be used.
 pub(crate) struct Budget {
@@ -26,17 +26,13 @@ impl Budget {
         Self { all, state: Mutex::new(State { left: all, waiting: 0 }), given_back: Condvar::new() }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Waits until so many bytes are left. What needs more than there is gets all there is, and runs alone.
     pub(crate) fn take(&self, bytes: u64) -> Share<'_> {
         let bytes = bytes.min(self.all);
-        let mut state = self.state();
+        let mut state = self.state.lock();
         while state.left < bytes {
             state.waiting += 1;
-            state = self.given_back.wait(state).unwrap_or_else(PoisonError::into_inner);
+            self.given_back.wait(&mut state);
             state.waiting -= 1;
         }
         state.left -= bytes;
@@ -46,7 +42,7 @@ impl Budget {
 
 impl Drop for Share<'_> {
     fn drop(&mut self) {
-        let mut state = self.budget.state();
+        let mut state = self.budget.state.lock();
         state.left += self.bytes;
         if state.waiting > 0 {
             self.budget.given_back.notify_all();

@@ -2,7 +2,9 @@
 //! process.
 
 use std::ops::{Deref, DerefMut};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 /// The longest buffer that is kept: a part.
 const KEPT: usize = 17 << 20;
@@ -20,7 +22,7 @@ pub(crate) struct Buffer {
 impl Buffers {
     /// Returns a buffer of this length. What it holds is left from its last use.
     pub(crate) fn take(self: &Arc<Self>, length: usize) -> Buffer {
-        let mut bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+        let mut bytes = self.0.lock().pop().unwrap_or_default();
         bytes.resize(length, 0);
         Buffer { bytes, home: Arc::clone(self) }
     }
@@ -37,7 +39,7 @@ impl Drop for Buffer {
     fn drop(&mut self) {
         let bytes = std::mem::take(&mut self.bytes);
         if bytes.capacity() <= KEPT {
-            self.home.0.lock().unwrap_or_else(PoisonError::into_inner).push(bytes);
+            self.home.0.lock().push(bytes);
         }
     }
 }

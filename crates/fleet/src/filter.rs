@@ -1,9 +1,10 @@
 //! Which objects are meant: `--include` and `--exclude`.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use parking_lot::Mutex;
 
 /// Chooses objects by their names.
 ///
@@ -42,10 +43,7 @@ impl Filter {
             Ok((pattern.to_owned(), matcher(&[positive])?))
         });
         let idle = Arc::new(Mutex::new(idle.collect::<Result<_, String>>()?));
-        let several = |patterns: &[S]| match patterns.is_empty() {
-            true => Ok(None),
-            false => matcher(patterns).map(Some),
-        };
+        let several = |patterns: &[S]| if patterns.is_empty() { Ok(None) } else { matcher(patterns).map(Some) };
         Ok(Self { include: several(include)?, exclude: several(exclude)?, idle })
     }
 
@@ -67,14 +65,14 @@ impl Filter {
     #[must_use]
     pub fn takes_either(&self, names: &[&str]) -> bool {
         let one = |patterns: &Gitignore| names.iter().any(|name| matches(patterns, name));
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).retain(|(_, pattern)| !one(pattern));
+        self.idle.lock().retain(|(_, pattern)| !one(pattern));
         self.include.as_ref().is_none_or(one) && !self.exclude.as_ref().is_some_and(one)
     }
 
     /// Returns the patterns that have matched no object so far.
     #[must_use]
     pub fn idle(&self) -> Vec<String> {
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let idle = self.idle.lock();
         idle.iter().map(|(pattern, _)| pattern.clone()).collect()
     }
 }

@@ -134,7 +134,7 @@ impl Job {
     /// # Errors
     /// As [`Job::agree`].
     pub fn check(&self) -> Result<(), Error> {
-        self.read(&self.at("job")?)?.map_or(Ok(()), |known| self.compare(&known.value))
+        if let Some(known) = self.read(&self.at("job")?)? { self.compare(&known.value) } else { Ok(()) }
     }
 
     /// Writes a note in the bucket that says how the job is done, or compares an existing note with this job. Returns
@@ -236,9 +236,10 @@ const LONGEST: u64 = 1 << 20;
 /// # Errors
 /// [`Error::Refused`] if the target lies there.
 pub fn refuse_state(target: &Address) -> Result<(), Error> {
-    match target.key().starts_with(STATE) {
-        true => Err(Error::Refused(format!("{target}: below {STATE} lies the state of jobs"))),
-        false => Ok(()),
+    if target.key().starts_with(STATE) {
+        Err(Error::Refused(format!("{target}: below {STATE} lies the state of jobs")))
+    } else {
+        Ok(())
     }
 }
 

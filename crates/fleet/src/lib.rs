@@ -23,7 +23,7 @@ pub use error::{Error, Foreign};
 pub use filter::Filter;
 pub use job::{Job, JobKey, STATE, refuse_state};
 pub use place::Place;
-pub use run::{Outcome, Pair, Run};
+pub use run::{Observer, Outcome, Pair, Run};
 pub use shard::Shard;
 pub use source::{About, Spot};
 pub use state::{Cleaned, Progress, States};

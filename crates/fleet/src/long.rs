@@ -13,11 +13,12 @@
 //! orders of events that there can be.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 
 use crate::act::Act;
@@ -254,7 +255,7 @@ impl Long {
         // A page has a thousand parts.
         let fresh = FRESH * (1 + self.count() / 1000) as u32;
         let is_due = {
-            let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut seen = self.seen.lock();
             let is_due = seen.asked.elapsed() > fresh;
             // Others go on with what is known, while one asks.
             seen.asked = if is_due { Instant::now() } else { seen.asked };
@@ -262,9 +263,9 @@ impl Long {
         };
         if is_due {
             let parts = self.there()?.into_keys().collect();
-            self.seen.lock().unwrap_or_else(PoisonError::into_inner).parts = parts;
+            self.seen.lock().parts = parts;
         }
-        Ok(self.seen.lock().unwrap_or_else(PoisonError::into_inner).parts.contains(&part))
+        Ok(self.seen.lock().parts.contains(&part))
     }
 
     /// Puts the parts together if all are there, and removes the state.

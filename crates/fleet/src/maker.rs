@@ -1,9 +1,10 @@
 //! What makes the parts of a long result.
 
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use serde_json::{Map, Value};
 
 use crate::Error;
@@ -120,7 +121,7 @@ impl Maker {
             Divided::Seal(sealing) => {
                 // One header at a time: a passphrase takes 256 MiB.
                 static TURN: Mutex<()> = Mutex::new(());
-                let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+                let turn = TURN.lock();
                 let made = sealing.parts(source.length(), each);
                 drop(turn);
                 let (parts, beginning) = match made {

@@ -3,7 +3,8 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 use crate::Pair;
 use crate::place::listed;
@@ -35,7 +36,7 @@ impl Page {
     /// Notes that the result of a source is there.
     pub(crate) fn note(&self, pair: &Pair, object: &Object) {
         let read = Read { pair: pair.clone(), object: object.without_bytes() };
-        self.read.lock().unwrap_or_else(PoisonError::into_inner).push(read);
+        self.read.lock().push(read);
     }
 
     /// Notes that an item is done, in whatever way. Whoever is told `true` did the last one.
@@ -45,7 +46,7 @@ impl Page {
 
     /// Returns the sources whose results are there.
     pub(crate) fn noted(&self) -> Vec<Read> {
-        std::mem::take(&mut *self.read.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.read.lock())
     }
 
     /// Returns the sources whose results are there, and whether a listing shows what was read. One that it does not

@@ -96,9 +96,10 @@ impl Place {
         match self {
             Self::Prefix(store, prefix) => {
                 let address = prefix.join(name).map_err(|_| Error::Name)?;
-                match name.is_empty() || address.is_prefix() || address.key().starts_with(STATE) {
-                    true => Err(Error::Name),
-                    false => Ok(Spot::Object(store.clone(), address)),
+                if name.is_empty() || address.is_prefix() || address.key().starts_with(STATE) {
+                    Err(Error::Name)
+                } else {
+                    Ok(Spot::Object(store.clone(), address))
                 }
             }
             Self::Folder(tree) if is_fit(name) => Ok(Spot::File(TreeFile { tree: tree.clone(), name: name.into() })),

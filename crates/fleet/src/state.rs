@@ -143,9 +143,10 @@ impl Job {
     pub fn clean(&self) -> Result<Cleaned, Error> {
         let mut cleaned = Cleaned::default();
         for place in self.manifests()? {
-            match abandon(self, &place, |_| true)? {
-                true => cleaned.ended += 1,
-                false => cleaned.left += 1,
+            if abandon(self, &place, |_| true)? {
+                cleaned.ended += 1
+            } else {
+                cleaned.left += 1
             }
             self.store.remove(&place)?;
         }

@@ -6,13 +6,12 @@ use std::{fs, io};
 /// Refuses a path on which another user may have planted something: a link, which could lead to any file, a folder in a
 /// folder that all may write to, such as `/tmp`, or a FIFO, on which the program would wait.
 pub(crate) fn refuse_planted(path: &Path) -> io::Result<()> {
-    match leads_through_others(path) {
-        false => Ok(()),
-        true => {
-            let message = "a link or FIFO of another user is in its path, or a folder of another user in one that all \
+    if leads_through_others(path) {
+        let message = "a link or FIFO of another user is in its path, or a folder of another user in one that all \
                            may write to";
-            Err(io::Error::new(io::ErrorKind::PermissionDenied, message))
-        }
+        Err(io::Error::new(io::ErrorKind::PermissionDenied, message))
+    } else {
+        Ok(())
     }
 }
 

@@ -1,5 +1,4 @@
-//! Makes pages from a record: one self-contained HTML page, or a Markdown page with picture files. The pictures are SVG
-//! files, and PNG files with the feature `png`.
+//! Makes pages from a record: one self-contained HTML page, or a Markdown page with SVG files.
 //!
 //! The HTML page is one file without scripts, fonts or links to other sites. It follows the reader's light or dark
 //! theme, fits a phone and can be printed. Choose the Markdown page for a folder of sources; [`Detail`] then limits the
@@ -95,7 +94,7 @@ pub fn markdown_as(
     let write = |path: PathBuf, bytes: &[u8]| disk::write(&path, bytes).map_err(|source| Error::Write { path, source });
     disk::make_folder(folder).map_err(|source| Error::Write { path: folder.to_owned(), source })?;
     for chart in &charts {
-        write(folder.join(chart.file()), &chart.picture()?)?;
+        write(folder.join(chart.file()), chart.svg().as_bytes())?;
     }
     write(folder.join(file), markdown::write(record, &charts, detail).as_bytes())
 }
@@ -111,15 +110,12 @@ pub enum Error {
         /// The error of the system.
         source: io::Error,
     },
-    /// A chart cannot be drawn or encoded as PNG, which needs the feature `png`. The text says which part failed.
-    Picture(&'static str),
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Write { path, source } => write!(out, "cannot write {}: {source}", path.display()),
-            Self::Picture(part) => write!(out, "cannot make a chart as PNG: {part}"),
         }
     }
 }
@@ -128,7 +124,6 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Write { source, .. } => Some(source),
-            Self::Picture(_) => None,
         }
     }
 }

@@ -5,7 +5,8 @@
 //! file, in any order, was a third slower: a file admits one writer at a time, and the other threads spin.
 
 use std::io::Write;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use parking_lot::{Condvar, Mutex};
 
 use crate::error::Error;
 use crate::pack::Packer;
@@ -15,10 +16,6 @@ use crate::work::Work;
 const CHUNK: usize = 512 << 10;
 /// The most bytes in the buffers of all workers.
 const MEMORY: usize = 16 << 20;
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 struct PackState {
     packer: Packer,
@@ -48,14 +45,15 @@ impl Chunk<'_> {
     /// Waits until all earlier chunks are written.
     fn wait(&self) -> Result<(), Error> {
         let early = |next: &mut Option<u64>| next.is_some_and(|next| next != self.number);
-        let next = self.turn.changed.wait_while(lock(&self.turn.next), early).unwrap_or_else(PoisonError::into_inner);
+        let mut next = self.turn.next.lock();
+        self.turn.changed.wait_while(&mut next, early);
         next.map(|_| ()).ok_or(Error::Stopped)
     }
 }
 
 impl Drop for Chunk<'_> {
     fn drop(&mut self) {
-        let mut next = lock(&self.turn.next);
+        let mut next = self.turn.next.lock();
         *next = if self.done { next.map(|next| next + 1) } else { None };
         self.turn.changed.notify_all();
     }
@@ -74,26 +72,24 @@ pub fn pack(packer: Packer, output: impl Write + Send, work: &Work<'_>) -> Resul
     let worker = || {
         let mut buffer = vec![0; CHUNK];
         loop {
-            let mut held = lock(&state);
+            let mut held = state.lock();
             if held.failure.is_some() || held.packer.ended() {
                 return;
             }
             let mut chunk = Chunk { number: held.number, turn: &turn, done: false };
-            let taken = match work.stop.is_some_and(|stop| stop()) {
-                true => Err(Error::Stopped),
-                false => held.packer.take(&mut buffer),
-            };
+            let taken =
+                if work.stop.is_some_and(|stop| stop()) { Err(Error::Stopped) } else { held.packer.take(&mut buffer) };
             held.number += 1;
             drop(held);
             let result = taken.and_then(|(length, job)| {
                 job.complete(&mut buffer[..length])?;
                 chunk.wait()?;
-                lock(&output).write_all(&buffer[..length]).map_err(Error::Write)?;
+                output.lock().write_all(&buffer[..length]).map_err(Error::Write)?;
                 work.progress.into_iter().for_each(|progress| progress(length as u64));
                 Ok(())
             });
             if let Err(error) = result {
-                let mut state = lock(&state);
+                let mut state = state.lock();
                 // Other workers report `Stopped` because of the first failure.
                 if state.failure.is_none() || matches!(state.failure, Some(Error::Stopped)) {
                     state.failure = Some(error);
@@ -108,9 +104,9 @@ pub fn pack(packer: Packer, output: impl Write + Send, work: &Work<'_>) -> Resul
         let _others: Vec<_> = spawned.collect();
         worker();
     });
-    let PackState { packer, failure, .. } = state.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let PackState { packer, failure, .. } = state.into_inner();
     match failure {
         Some(error) => Err(error),
-        None => lock(&output).flush().map(|()| packer).map_err(Error::Write),
+        None => output.lock().flush().map(|()| packer).map_err(Error::Write),
     }
 }

@@ -133,7 +133,7 @@ impl Packer {
     /// The notes. They are complete after all jobs are completed.
     #[must_use]
     pub fn notes(&self) -> Notes {
-        self.shared.notes.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
+        self.shared.notes.lock().clone()
     }
 
     /// The number of entries so far.

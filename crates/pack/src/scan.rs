@@ -185,9 +185,10 @@ impl<R: Read + Seek> Scan<R> {
     /// # Errors
     /// If the input cannot be read there.
     pub fn seekable(mut input: R) -> Result<Self, Error> {
-        match index_is_stale(&mut input)? {
-            true => Ok(Self { stale: true, ..Self::foreign(input)? }),
-            false => Self::with_marker(input),
+        if index_is_stale(&mut input)? {
+            Ok(Self { stale: true, ..Self::foreign(input)? })
+        } else {
+            Self::with_marker(input)
         }
     }
 

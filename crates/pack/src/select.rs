@@ -290,6 +290,7 @@ impl Filter {
     /// # Errors
     /// [`Error::Refused`] if one matched no entry.
     pub fn finish(&self) -> Result<(), Error> {
-        self.wanted.iter().zip(&self.seen).find(|(_, seen)| !**seen).map_or(Ok(()), |(wanted, _)| Err(nothing(wanted)))
+        let unseen = self.wanted.iter().zip(&self.seen).find(|(_, seen)| !**seen);
+        if let Some((wanted, _)) = unseen { Err(nothing(wanted)) } else { Ok(()) }
     }
 }

@@ -5,10 +5,10 @@
 //! before the first whole chunk of a piece, and after the last one, are stored until the rest of their chunk is added.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 
 use blake3::hazmat::{ChainingValue, HasherExt, Mode, merge_subtrees_non_root, merge_subtrees_root};
 use blake3::{CHUNK_LEN, Hasher};
+use parking_lot::Mutex;
 
 const CHUNK: u64 = CHUNK_LEN as u64;
 
@@ -60,7 +60,7 @@ impl Tree {
             position += CHUNK << level;
             body = rest;
         }
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         for (key, node) in nodes {
             self.insert(&mut state, key, node);
         }

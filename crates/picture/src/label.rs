@@ -77,9 +77,10 @@ impl Label {
             0 => self.count <= MOST_PICTURES,
             spares => spare::check(self.count, spares).is_ok(),
         };
-        let part = match self.is_spare() {
-            true => self.offset == 0 && self.length.is_multiple_of(64),
-            false => self.offset.checked_add(u64::from(self.length)).is_some_and(|end| end <= self.total),
+        let part = if self.is_spare() {
+            self.offset == 0 && self.length.is_multiple_of(64)
+        } else {
+            self.offset.checked_add(u64::from(self.length)).is_some_and(|end| end <= self.total)
         };
         self.count > 0 && is_set && self.index < self.count + self.spares && part
     }

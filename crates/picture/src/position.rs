@@ -19,9 +19,10 @@ pub(crate) fn read_at(file: &File, buffer: &mut [u8], position: u64) -> io::Resu
 
 /// Fills `buffer` from a position. A file that is too short is an error.
 pub(crate) fn read_exact_at(file: &File, buffer: &mut [u8], position: u64) -> io::Result<()> {
-    match read_at(file, buffer, position)? == buffer.len() {
-        true => Ok(()),
-        false => Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the picture became shorter while it was read")),
+    if read_at(file, buffer, position)? == buffer.len() {
+        Ok(())
+    } else {
+        Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the picture became shorter while it was read"))
     }
 }
 

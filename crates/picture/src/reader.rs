@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+
+use parking_lot::{Condvar, Mutex};
 
 use crate::carrier::{Buffers, Layout, Order, Pieces, Sums, read_exact};
 use crate::open_files::Open;
@@ -115,13 +117,9 @@ struct Places {
 }
 
 impl Scratch {
-    fn places(&self) -> MutexGuard<'_, Places> {
-        self.places.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Finds a place for a part, and returns its position.
     fn add(&self, index: u32) -> u64 {
-        let mut places = self.places();
+        let mut places = self.places.lock();
         let place = places.free.pop().unwrap_or(places.by_index.len() as u64);
         places.by_index.insert(index, place);
         place * self.length
@@ -129,13 +127,13 @@ impl Scratch {
 
     /// Gives the place of a part to others.
     fn remove(&self, index: u32) {
-        let mut places = self.places();
+        let mut places = self.places.lock();
         let place = places.by_index.remove(&index);
         places.free.extend(place);
     }
 
     fn position(&self, index: u32) -> Option<u64> {
-        self.places().by_index.get(&index).map(|place| place * self.length)
+        self.places.lock().by_index.get(&index).map(|place| place * self.length)
     }
 }
 
@@ -251,7 +249,7 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
             good.extend(labels.iter().map(|label| label.index).filter(|index| !damaged.contains(index)));
             for index in damaged {
                 self.rejected.extend(self.set.reject(index).map(|picture| (index, picture)));
-                self.slots().open.remove(index);
+                self.opened.lock().open.remove(index);
             }
         }
     }
@@ -269,13 +267,13 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
         let worker = || {
             while let Some(label) = labels.get(next.fetch_add(1, Ordering::Relaxed)) {
                 if !self.examine(label, scratch)? {
-                    damaged.lock().unwrap_or_else(PoisonError::into_inner).insert(label.index);
+                    damaged.lock().insert(label.index);
                 }
             }
             Ok(())
         };
         together(self.cores.min(labels.len()), worker).into_iter().collect::<Result<(), Error>>()?;
-        Ok(damaged.into_inner().unwrap_or_else(PoisonError::into_inner))
+        Ok(damaged.into_inner())
     }
 
     /// Returns whether a picture can be read and its part has its checksum. The code works on short stripes of all
@@ -296,9 +294,10 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
             sums.append(&Sums::plain(&buffer));
         }
         let is_good = is_read && sums.crc64 == label.checksum;
-        match is_good {
-            true => drop(self.passed().entry(label.index).or_default().insert(0, sums)),
-            false => scratch.remove(label.index),
+        if is_good {
+            self.passed.lock().entry(label.index).or_default().insert(0, sums);
+        } else {
+            scratch.remove(label.index);
         }
         Ok(is_good)
     }
@@ -329,10 +328,7 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
         let longest = self.parts.iter().map(|part| part.length).max().unwrap_or(0);
         let length = u64::from(longest).next_multiple_of(64);
         let mut spares = self.set.pictures().filter(|(label, _)| label.is_spare());
-        match spares.all(|(label, _)| u64::from(label.length) == length) {
-            true => Ok(length),
-            false => Err(Error::Contradiction),
-        }
+        if spares.all(|(label, _)| u64::from(label.length) == length) { Ok(length) } else { Err(Error::Contradiction) }
     }
 
     /// Makes the parts that are missing, from those of good pictures.
@@ -395,7 +391,7 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
             let (now, later) = rest.split_at_mut(left.min(rest.len()));
             if let Err(error) = self.read_part(part.index, now, at) {
                 // The picture is damaged, and counts as one of which something was read.
-                self.passed().entry(part.index).or_default();
+                self.passed.lock().entry(part.index).or_default();
                 return Err(error);
             }
             self.pass(part.index, now, at);
@@ -421,7 +417,7 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
     /// Returns the damaged pictures in the order of their indexes.
     #[must_use]
     pub fn damaged_so_far(&self) -> Vec<Damage> {
-        let read: BTreeSet<u32> = self.passed().keys().copied().collect();
+        let read: BTreeSet<u32> = self.passed.lock().keys().copied().collect();
         self.damaged_of(|label| read.contains(&label.index))
     }
 
@@ -435,17 +431,17 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
                     Ok(checksum) if checksum == label.checksum => continue,
                     checksum => checksum.err(),
                 };
-                damaged.lock().unwrap_or_else(PoisonError::into_inner).push(Damage { index: label.index, error });
+                damaged.lock().push(Damage { index: label.index, error });
             }
         };
         together(self.cores.min(labels.len()), worker);
-        let mut damaged = damaged.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut damaged = damaged.into_inner();
         damaged.sort_by_key(|damage: &Damage| damage.index);
         damaged
     }
 
     fn checksum(&self, label: &Label) -> io::Result<u64> {
-        let passed = self.passed().get(&label.index).and_then(Pieces::whole);
+        let passed = self.passed.lock().get(&label.index).and_then(Pieces::whole);
         if let Some(sums) = passed.filter(|sums| sums.length == u64::from(label.length)) {
             return Ok(sums.crc64);
         }
@@ -459,14 +455,10 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
         Ok(sums.crc64)
     }
 
-    fn passed(&self) -> MutexGuard<'_, BTreeMap<u32, Pieces>> {
-        self.passed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Remembers the checksum of bytes that were read.
     fn pass(&self, index: u32, bytes: &[u8], at: u64) {
         let sums = Sums::plain(bytes);
-        let mut passed = self.passed();
+        let mut passed = self.passed.lock();
         let pieces = passed.entry(index).or_default();
         if pieces.count() < MOST_PIECES {
             // Bytes that are read again change nothing.
@@ -494,15 +486,11 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
         }
     }
 
-    fn slots(&self) -> MutexGuard<'_, Slots> {
-        self.opened.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Opens a picture once for all threads. A thread whose picture another one is decoding decodes the next picture
     /// meanwhile, because the data are mostly read in order.
     fn opened(&self, index: u32) -> io::Result<Arc<Opened>> {
         let most = self.cores.clamp(2, 4);
-        let mut slots = self.slots();
+        let mut slots = self.opened.lock();
         loop {
             if let Some(opened) = slots.open.get(index) {
                 return Ok(opened);
@@ -516,7 +504,7 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
                 match ahead.find(|next| !slots.opening.contains(next) && !slots.open.contains(*next)) {
                     Some(next) => target = next,
                     None => {
-                        slots = self.changed.wait(slots).unwrap_or_else(PoisonError::into_inner);
+                        self.changed.wait(&mut slots);
                         continue;
                     }
                 }
@@ -530,7 +518,7 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
                 Some((_, picture)) => (self.open)(picture),
                 None => Err(io::Error::new(io::ErrorKind::NotFound, Error::Contradiction)),
             };
-            slots = self.slots();
+            slots = self.opened.lock();
             slots.opening.remove(&target);
             self.changed.notify_all();
             match result {

@@ -220,10 +220,7 @@ impl<T> Set<T> {
             copies.pictures.into_iter().map(move |picture| (label, picture))
         });
         for (label, picture) in in_use.chain(conflicts.into_values().flatten()) {
-            match usual_length(&label) == Some(length) {
-                true => self.add(label, picture),
-                false => misfits.push(picture),
-            }
+            if usual_length(&label) == Some(length) { self.add(label, picture) } else { misfits.push(picture) }
         }
         misfits
     }
@@ -243,9 +240,10 @@ impl<T> Set<T> {
             None => Some(0),
             Some(before) => before.and_then(|it| it.label.offset.checked_add(u64::from(it.label.length))),
         };
-        let end = match index + 1 < count {
-            true => self.pictures.get(&(index + 1)).map(|after| after.label.offset),
-            false => Some(total),
+        let end = if index + 1 < count {
+            self.pictures.get(&(index + 1)).map(|after| after.label.offset)
+        } else {
+            Some(total)
         };
         let equal = || {
             let part = self.equal_part()?;
@@ -271,9 +269,10 @@ impl<T> Set<T> {
 
     fn add(&mut self, label: Label, picture: T) {
         let copies = self.pictures.entry(label.index).or_insert_with(|| Copies { label, pictures: Vec::new() });
-        match copies.label == label {
-            true => copies.pictures.push(picture),
-            false => self.conflicts.entry(label.index).or_default().push((label, picture)),
+        if copies.label == label {
+            copies.pictures.push(picture)
+        } else {
+            self.conflicts.entry(label.index).or_default().push((label, picture))
         }
     }
 }

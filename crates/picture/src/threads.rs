@@ -1,8 +1,9 @@
 //! Work that several threads share.
 
 use std::panic::resume_unwind;
-use std::sync::{Mutex, PoisonError};
 use std::thread;
+
+use parking_lot::Mutex;
 
 /// Runs `work` on several threads, which share what there is to do, and returns the results. If the system cannot start
 /// a thread, the others do its share. A panic of a thread is a panic of the caller.
@@ -10,9 +11,9 @@ pub fn together<R: Send>(threads: usize, work: impl Fn() -> R + Sync) -> Vec<R> 
     let results = Mutex::new(Vec::new());
     on_threads(threads, &|| {
         let result = work();
-        results.lock().unwrap_or_else(PoisonError::into_inner).push(result);
+        results.lock().push(result);
     });
-    results.into_inner().unwrap_or_else(PoisonError::into_inner)
+    results.into_inner()
 }
 
 /// Starts the threads of [`together`]. As `work` is a trait object, the compiler makes this function once, and not for

@@ -8,10 +8,8 @@ use object_store::signer::HeaderName;
 use object_store::{HeaderMap, HeaderValue, ObjectStoreExt};
 use reqwest::StatusCode;
 
-use crate::Store;
-use crate::error::tag;
-use crate::odd::unescaped;
 use crate::wire::Wire;
+use crate::{Store, xml};
 
 /// Names the object whose bytes a part gets.
 pub(crate) const COPY_SOURCE: HeaderName = HeaderName::from_static("x-amz-copy-source");
@@ -136,9 +134,9 @@ pub(crate) async fn copied(response: HttpResponse) -> Result<HttpResponse, HttpE
     let (mut parts, body) = response.into_parts();
     let body = body.bytes().await?;
     let text = String::from_utf8_lossy(&body).into_owned();
-    let tagged = tag(&text, "ETag").filter(|_| !text.contains("<Error>"));
-    let Some(value) = tagged.and_then(|tag| HeaderValue::from_str(&unescaped(tag)).ok()) else {
-        parts.status = match tag(&text, "Code") {
+    let tagged = xml::text(&text, "ETag").filter(|_| !text.contains("<Error>"));
+    let Some(value) = tagged.and_then(|tag| HeaderValue::from_str(&tag).ok()) else {
+        parts.status = match xml::text(&text, "Code").as_deref() {
             Some("PreconditionFailed") => StatusCode::PRECONDITION_FAILED,
             Some("NoSuchKey" | "NoSuchUpload") => StatusCode::NOT_FOUND,
             Some("AccessDenied") => StatusCode::FORBIDDEN,
@@ -154,7 +152,7 @@ pub(crate) async fn copied(response: HttpResponse) -> Result<HttpResponse, HttpE
     for (header, name) in
         [("x-amz-checksum-sha256", "ChecksumSHA256"), ("x-amz-checksum-crc64nvme", "ChecksumCRC64NVME")]
     {
-        if let Some(value) = tag(&text, name).and_then(|value| HeaderValue::from_str(value).ok()) {
+        if let Some(value) = xml::text(&text, name).and_then(|value| HeaderValue::from_str(&value).ok()) {
             parts.headers.insert(header, value);
         }
     }

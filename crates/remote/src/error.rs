@@ -5,7 +5,7 @@ use std::io;
 
 use crate::fault::Fault;
 use crate::wire::encoded_path as encoded;
-use crate::{Address, Words};
+use crate::{Address, Words, xml};
 
 /// What went wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,8 +74,8 @@ impl Error {
             return Self::new(address, fault.problem, fault.to_string());
         }
         let text = error.to_string();
-        let (code, detail) = (tag(&text, "Code"), tag(&text, "Message"));
-        let problem = match code {
+        let (code, detail) = (xml::text(&text, "Code"), xml::text(&text, "Message"));
+        let problem = match code.as_deref() {
             Some("NoSuchBucket" | "ContainerNotFound") => Problem::NoBucket,
             Some("InvalidAccessKeyId" | "SignatureDoesNotMatch" | "ExpiredToken" | "InvalidToken") => Problem::Unknown,
             Some("AccessDenied" | "AuthorizationFailure" | "AuthorizationPermissionMismatch") => Problem::Denied,
@@ -91,7 +91,7 @@ impl Error {
             // A key may hold any words.
             _ => by_kind(error, &text.replace(address.key(), "").replace(&encoded(address.key()), "")),
         };
-        let detail = detail.or(code).map_or_else(|| innermost(error), str::to_owned);
+        let detail = detail.or(code).unwrap_or_else(|| innermost(error));
         let detail =
             detail.strip_prefix(WRONG_CERTIFICATE).map_or(detail.as_str(), |rest| rest.trim_start_matches(": "));
         Self::new(address, problem, detail)
@@ -204,12 +204,6 @@ const WRONG_CERTIFICATE: &str = "invalid peer certificate";
 /// Returns the text of a connection's error, if the connection failed because of the store's certificate.
 pub(crate) fn of_certificate(error: &(dyn std::error::Error + 'static)) -> Option<String> {
     Some(innermost(error)).filter(|text| text.contains(WRONG_CERTIFICATE))
-}
-
-/// Returns the text of a tag in the XML that a store answers with.
-pub(crate) fn tag<'a>(text: &'a str, name: &str) -> Option<&'a str> {
-    let (_, rest) = text.split_once(&format!("<{name}>"))?;
-    rest.split_once(&format!("</{name}>")).map(|(text, _)| text)
 }
 
 /// Returns the text of the innermost cause, which names no address twice.

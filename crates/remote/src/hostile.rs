@@ -185,9 +185,10 @@ fn a_range_is_never_longer_than_what_was_asked_for() {
     let hostile = Hostile::start(|_, client| {
         let is_first = client.sent.load(Ordering::Relaxed) == 0;
         let head = |range: &str| format!("206 Part\r\n{OBJECT}\r\ncontent-range: bytes {range}/1000000");
-        match is_first {
-            true => client.answer(&head("0-327679"), &"x".repeat(327_680)),
-            false => client.answer_for_ever(&head("400000-400009"), "0123456789"),
+        if is_first {
+            client.answer(&head("0-327679"), &"x".repeat(327_680))
+        } else {
+            client.answer_for_ever(&head("400000-400009"), "0123456789")
         }
     });
     let object = Object::open(&hostile.store(), &address("object")).expect("an object");

@@ -20,6 +20,7 @@ mod trouble;
 mod upload;
 mod wire;
 mod words;
+mod xml;
 
 pub use address::{Address, Scheme, WrongAddress};
 pub use deadpan_pack::shown;

@@ -122,9 +122,10 @@ impl Listing {
             return Err(Fault::protocol(format!("its listing has {EMPTY} pages without a key, one after the other")));
         }
         self.odd += keys.odd.len();
-        match self.odd > ODD {
-            true => Err(Fault::protocol(format!("its listing has more than {ODD} keys that cannot be named here"))),
-            false => Ok(()),
+        if self.odd > ODD {
+            Err(Fault::protocol(format!("its listing has more than {ODD} keys that cannot be named here")))
+        } else {
+            Ok(())
         }
     }
 

@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::ops::Range;
-use std::sync::PoisonError;
 use std::time::SystemTime;
 
 use bytes::Bytes;
@@ -142,7 +141,7 @@ impl Object {
     #[must_use]
     pub fn mark(&self) -> Option<String> {
         if let Some(memory) = &self.store.memory {
-            return memory.marks.lock().unwrap_or_else(PoisonError::into_inner).get(&self.path).cloned();
+            return memory.marks.lock().get(&self.path).cloned();
         }
         self.attributes.get(&Attribute::Metadata(MARK.into())).map(|mark| mark.to_string())
     }

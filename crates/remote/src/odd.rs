@@ -9,8 +9,8 @@ use object_store::client::{HttpError, HttpResponse, HttpResponseBody};
 use object_store::path::Path;
 
 use crate::address::check_key;
-use crate::error::tag;
 use crate::fault::Fault;
+use crate::xml::{self, Elements};
 
 /// The longest page of a listing: a thousand keys of a kilobyte, each byte of which can take six.
 pub(crate) const LONGEST: u64 = 16 << 20;
@@ -94,7 +94,8 @@ pub(crate) async fn sift(response: HttpResponse) -> Result<HttpResponse, HttpErr
     let (mut parts, body) = response.into_parts();
     let body = body.bytes().await?;
     let text = String::from_utf8_lossy(&body);
-    if tag(&text, "IsTruncated") == Some("true") && tag(&text, "NextContinuationToken").is_none_or(str::is_empty) {
+    let is_part = xml::text(&text, "IsTruncated").as_deref() == Some("true");
+    if is_part && xml::text(&text, "NextContinuationToken").is_none_or(|token| token.is_empty()) {
         return Err(Fault::protocol("it lists a part of the keys, and does not say how to go on").of_request());
     }
     let sift = |course: &RefCell<Course>| sifted(&text, &mut course.borrow_mut());
@@ -112,57 +113,35 @@ const AZURE: Tags = ["Blob", "Name", "Content-Length"];
 /// Returns a page without its odd keys. The course gets the keys of the page.
 fn sifted(text: &str, course: &mut Course) -> Result<String, Fault> {
     let [object, name, size] = if text.contains("<Blobs>") { AZURE } else { S3 };
-    let (open, close) = (format!("<{object}>"), format!("</{object}>"));
-    let (mut kept, mut page, mut rest) = (String::with_capacity(text.len()), PageKeys::default(), text);
-    while let Some(begin) = rest.find(&open) {
-        let Some(length) = rest[begin..].find(&close).map(|length| length + close.len()) else { break };
-        let entry = &rest[begin..begin + length];
-        let key = tag(entry, name).unwrap_or_default();
+    let (mut kept, mut page, mut done) = (String::with_capacity(text.len()), PageKeys::default(), 0);
+    for entry in Elements::new(text, object) {
+        let sent = Elements::new(entry.inside, name).next().map_or("", |key| key.inside);
         page.all += 1;
-        if page.all > MOST || key.len() > 6 * LONGEST_KEY {
+        if page.all > MOST || sent.len() > 6 * LONGEST_KEY {
             let what = format!("it lists more than {MOST} keys at once, or one of more than {LONGEST_KEY} bytes");
             return Err(Fault::protocol(what));
         }
-        let key = unescaped(key);
+        let plain = xml::unescaped(sent);
+        let is_fit = plain
+            .as_ref()
+            .is_some_and(|key| check_key(key).is_ok() && Path::parse(key).is_ok_and(|path| path.as_ref() == key));
+        let key = plain.unwrap_or_else(|| sent.to_owned());
         course.advance(key.clone())?;
-        kept.push_str(&rest[..begin]);
-        let is_fit = check_key(&key).is_ok() && Path::parse(&key).is_ok_and(|path| path.as_ref() == key);
-        match is_fit {
-            true => {
-                page.kept += 1;
-                kept.push_str(entry);
+        if is_fit {
+            page.kept += 1;
+            kept.push_str(&text[done..entry.place.end]);
+        } else {
+            kept.push_str(&text[done..entry.place.start]);
+            // The mark of a folder has no data.
+            if !key.ends_with('/') || xml::text(entry.inside, size).as_deref() != Some("0") {
+                page.odd.push(key);
             }
-            // It has no data.
-            false if key.ends_with('/') && tag(entry, size) == Some("0") => {}
-            false => page.odd.push(key),
         }
-        rest = &rest[begin + length..];
+        done = entry.place.end;
     }
-    kept.push_str(rest);
+    kept.push_str(&text[done..]);
     course.page = Some(page);
     Ok(kept)
-}
-
-/// Returns the text that XML stands for.
-pub(crate) fn unescaped(text: &str) -> String {
-    let mut parts = text.split('&');
-    let mut plain = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let (name, rest) = part.split_once(';').unwrap_or((part, ""));
-        let number = name.strip_prefix("#x").map(|digits| u32::from_str_radix(digits, 16).ok());
-        let number = number.or_else(|| name.strip_prefix('#').map(|digits| digits.parse().ok())).flatten();
-        plain.push(match (name, number) {
-            ("amp", _) => '&',
-            ("lt", _) => '<',
-            ("gt", _) => '>',
-            ("quot", _) => '"',
-            ("apos", _) => '\'',
-            (_, Some(number)) => char::from_u32(number).unwrap_or(char::REPLACEMENT_CHARACTER),
-            _ => char::REPLACEMENT_CHARACTER,
-        });
-        plain.push_str(rest);
-    }
-    plain
 }
 
 #[cfg(test)]
@@ -184,6 +163,7 @@ mod tests {
     fn odd_keys_are_taken_out() {
         let all = [
             (true, "&#x1;a"),
+            (true, "&#0;"),
             (true, "."),
             (true, "/a"),
             (false, "a"),
@@ -201,9 +181,8 @@ mod tests {
         keys.insert(8, "folder/");
         assert_eq!(
             odd(&page(&keys)),
-            (page(&good), ["\u{1}a", ".", "/a", "a/../b", "a//b", "y\ny"].map(str::to_owned).into())
+            (page(&good), ["\u{1}a", "&#0;", ".", "/a", "a/../b", "a//b", "y\ny"].map(str::to_owned).into())
         );
-        assert_eq!(unescaped("x&quot;&apos;&#65;&lt;&gt;&amp;amp;"), "x\"'A<>&amp;");
         let blob = |key: &str| {
             let length = u8::from(key != "folder/");
             format!("<Blob><Name>{key}</Name><P><Content-Length>{length}</Content-Length></P></Blob>")

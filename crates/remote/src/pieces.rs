@@ -1,7 +1,5 @@
 //! Uploads whose parts come from several places: threads, processes, machines.
 
-use std::sync::PoisonError;
-
 use bytes::Bytes;
 use object_store::multipart::PartId;
 use object_store::path::Path;
@@ -10,13 +8,12 @@ use object_store::{HeaderMap, HeaderValue, PutPayload};
 use reqwest::header::InvalidHeaderValue;
 
 use crate::amend::{ask, with};
-use crate::error::tag;
 use crate::object::wait;
-use crate::odd::unescaped;
 use crate::store::There;
 use crate::upload::{exists, started};
 use crate::wire::{TAG, encoded};
-use crate::{Address, Error, Problem, Scheme, Store};
+use crate::xml::{Element, Elements};
+use crate::{Address, Error, Problem, Scheme, Store, xml};
 
 /// An upload in parts. Whoever knows its [`id`](Pieces::id) can add parts, in any order, and more than once: the last
 /// one with a number counts. The object gets its name in [`complete`](Pieces::complete).
@@ -42,7 +39,7 @@ impl Pieces {
         let headers = HeaderMap::from_iter([(name, HeaderValue::from_str(mark).map_err(wrong)?)]);
         let id = wait(address, with(headers, started(store, &path)))?;
         if let Some(memory) = &store.memory {
-            let mut uploads = memory.uploads.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut uploads = memory.uploads.lock();
             uploads.insert(id.clone(), (mark.to_owned(), There::new()));
         }
         Ok(Self { store: store.clone(), address: address.clone(), path, id })
@@ -78,7 +75,7 @@ impl Pieces {
         let sent = self.store.parts.put_part(&self.path, &self.id, number as usize, PutPayload::from(bytes));
         let part = wait(&self.address, sent).map_err(|error| self.ended(error))?;
         if let Some(memory) = &self.store.memory {
-            let mut uploads = memory.uploads.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut uploads = memory.uploads.lock();
             let (_, parts) = uploads.get_mut(&self.id).ok_or_else(|| self.over())?;
             parts.insert(number, (part.content_id, length));
         }
@@ -91,7 +88,7 @@ impl Pieces {
     /// [`Problem::Ended`] if the upload is over; or if the store fails.
     pub fn there(&self) -> Result<There, Error> {
         if let Some(memory) = &self.store.memory {
-            let uploads = memory.uploads.lock().unwrap_or_else(PoisonError::into_inner);
+            let uploads = memory.uploads.lock();
             return uploads.get(&self.id).map(|(_, parts)| parts.clone()).ok_or_else(|| self.over());
         }
         let mut parts = There::new();
@@ -126,7 +123,7 @@ impl Pieces {
             self.store.wire.be_careful(&self.id);
         }
         if let Some(memory) = &self.store.memory {
-            let mut uploads = memory.uploads.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut uploads = memory.uploads.lock();
             if !replace && exists(&self.store, &self.address, &self.path)? {
                 return Err(Error::exists(&self.address));
             }
@@ -135,7 +132,7 @@ impl Pieces {
                 return Err(Error::new(&self.address, Problem::WrongPart, ""));
             }
             uploads.remove(&self.id);
-            memory.marks.lock().unwrap_or_else(PoisonError::into_inner).insert(self.path.clone(), mark);
+            memory.marks.lock().insert(self.path.clone(), mark);
         }
         let parts = parts.into_iter().map(|content_id| PartId { content_id }).collect();
         match wait(&self.address, self.store.parts.complete_multipart(&self.path, &self.id, parts)) {
@@ -150,7 +147,7 @@ impl Pieces {
     /// If the store does not allow it. An upload that is over is no error.
     pub fn abort(&self) -> Result<(), Error> {
         if let Some(memory) = &self.store.memory {
-            memory.uploads.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
+            memory.uploads.lock().remove(&self.id);
         }
         match wait(&self.address, self.store.parts.abort_multipart(&self.path, &self.id)) {
             Err(error) if !matches!(error.problem(), Problem::Ended | Problem::Missing) => Err(error),
@@ -183,16 +180,16 @@ struct Page {
 
 impl Page {
     fn read(text: &str) -> Option<Self> {
-        let (_, list) = text.split_once("<ListParts")?;
-        let part = |text: &str| {
-            let text = text.split("</Part>").next()?;
-            let (number, length) = (tag(text, "PartNumber")?.parse::<u64>().ok()?, tag(text, "Size")?.parse().ok()?);
-            let name = tag(text, "ETag").filter(|name| number <= NUMBERS && name.len() <= TAG)?;
-            Some((number.checked_sub(1)?, (unescaped(name), length)))
+        let list = Elements::new(text, "ListPartsResult").next()?.inside;
+        let part = |part: Element<'_>| {
+            let field = |name| xml::text(part.inside, name);
+            let (number, length) = (field("PartNumber")?.parse::<u64>().ok()?, field("Size")?.parse().ok()?);
+            let name = field("ETag").filter(|name| number <= NUMBERS && name.len() <= TAG)?;
+            Some((number.checked_sub(1)?, (name, length)))
         };
-        let parts = list.split("<Part>").skip(1).map(part).collect::<Option<_>>()?;
-        let is_whole = tag(list, "IsTruncated").is_none_or(|truncated| truncated != "true");
-        let next = tag(list, "NextPartNumberMarker").map(str::to_owned).filter(|_| !is_whole);
+        let parts = Elements::new(list, "Part").map(part).collect::<Option<_>>()?;
+        let is_whole = xml::text(list, "IsTruncated").is_none_or(|truncated| truncated != "true");
+        let next = xml::text(list, "NextPartNumberMarker").filter(|_| !is_whole);
         if !is_whole && next.is_none() { None } else { Some(Self { parts, next }) }
     }
 }

@@ -2,11 +2,12 @@
 
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use object_store::multipart::PartId;
 use object_store::signer::HeaderName;
 use object_store::{Attribute, Attributes, HeaderMap, HeaderValue, PutMode, PutOptions, PutPayload, UpdateVersion};
+use parking_lot::Mutex;
 use tokio::task::JoinHandle;
 
 use crate::amend::{COPY_SOURCE, with};
@@ -88,7 +89,7 @@ impl Splice {
     }
 
     fn id(&self) -> Option<String> {
-        self.id.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.id.lock().clone()
     }
 
     /// Refuses to go on if somebody replaced the object. Not every store obeys the condition of the last request.
@@ -132,7 +133,7 @@ impl Splice {
             return Err(self.error(Problem::Other, "no object can be so long"));
         }
         let id = wait(address, with(headers(attributes), started(store, path)))?;
-        self.id.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&Some(id.clone()));
+        self.id.lock().clone_from(&Some(id.clone()));
         let mut parts = vec![wait(address, store.parts.put_part(path, &id, 0, first.into()))?];
         let mut pieces = Pieces { splice: &self, id: &id, tag: &tag, next: from, piece, ahead: VecDeque::new() };
         while let Some((part, bytes)) = pieces.wait_for(parts.len())? {
@@ -151,7 +152,7 @@ impl Splice {
             other => other,
         }
         .map_err(|error| self.changed(error))?;
-        self.id.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.id.lock().take();
         Ok(())
     }
 }

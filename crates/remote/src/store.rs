@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::env;
 use std::fmt;
 use std::net::{SocketAddr, TcpStream};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -21,6 +21,7 @@ use object_store::{
     BackoffConfig, ClientOptions, Extensions, ListResult, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload,
     RetryConfig,
 };
+use parking_lot::Mutex;
 use tokio::runtime::Runtime;
 
 use crate::object::wait;
@@ -250,9 +251,10 @@ fn s3(address: &Address, wire: &Arc<Wire>) -> Result<AmazonS3Builder, Error> {
 /// Returns the value of a setting without the white space around it, which secrets in files often end with.
 fn checked(address: &Address, name: &str, value: &str) -> Result<String, Error> {
     let value = value.trim();
-    match value.chars().any(|c| c.is_whitespace() || c.is_control()) {
-        true => Err(Error::new(address, Problem::Setting, format!("{name} holds white space or control characters"))),
-        false => Ok(value.to_owned()),
+    if value.chars().any(|c| c.is_whitespace() || c.is_control()) {
+        Err(Error::new(address, Problem::Setting, format!("{name} holds white space or control characters")))
+    } else {
+        Ok(value.to_owned())
     }
 }
 

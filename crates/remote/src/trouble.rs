@@ -1,7 +1,9 @@
 //! Tells the user when a store has not answered for some seconds, while it is waited for or asked again.
 
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 /// Requests have to fail for so long before the user is told. Most troubles end earlier.
 const SHORT: Duration = Duration::from_secs(3);
@@ -25,7 +27,7 @@ impl Trouble {
     /// Notes the reason why a request failed, or `None` if the store has answered.
     pub(crate) fn note(&self, why: Option<&str>) {
         let Some(told) = TOLD.get() else { return };
-        let is_due = self.times().note(why.is_some(), Instant::now());
+        let is_due = self.0.lock().note(why.is_some(), Instant::now());
         if let Some(why) = why.filter(|_| is_due) {
             told(&format!("{why}; its requests are tried again"));
         }
@@ -34,16 +36,12 @@ impl Trouble {
     /// Notes that the store has sent nothing or almost nothing for so long.
     pub(crate) fn tell_of_silence(&self, quiet: Duration) {
         let Some(told) = TOLD.get() else { return };
-        if self.times().is_due(Instant::now()) {
+        if self.0.lock().is_due(Instant::now()) {
             told(&format!(
                 "has sent nothing or almost nothing for {} seconds or more, and is waited for",
                 quiet.as_secs()
             ));
         }
-    }
-
-    fn times(&self) -> MutexGuard<'_, Times> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

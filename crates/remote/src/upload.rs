@@ -2,13 +2,14 @@
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::BytesMut;
 use object_store::multipart::PartId;
 use object_store::path::Path;
 use object_store::{ObjectStoreExt, PutMode, PutOptions, PutPayload};
+use parking_lot::Mutex;
 use tokio::task::JoinHandle;
 
 use crate::fault::Fault;
@@ -88,10 +89,6 @@ impl Upload {
         Canceller::new(&self.store, &self.path, &self.id)
     }
 
-    fn id(&self) -> MutexGuard<'_, Option<String>> {
-        self.id.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn ended_early(&self) -> Error {
         Error::new(&self.address, Problem::Other, "the upload was ended early")
     }
@@ -104,7 +101,7 @@ impl Upload {
 
     /// Sends the buffer as a part.
     fn send(&mut self) -> Result<(), Error> {
-        let known = self.id().clone();
+        let known = self.id.lock().clone();
         let id = match known {
             Some(id) => id,
             None if self.started > 0 => {
@@ -115,7 +112,7 @@ impl Upload {
                 if !self.replace {
                     self.store.wire.be_careful(&id);
                 }
-                self.id().insert(id).clone()
+                self.id.lock().insert(id).clone()
             }
         };
         if self.ahead.len() >= AHEAD {
@@ -145,13 +142,13 @@ impl Upload {
     pub fn finish(mut self) -> Result<u64, Error> {
         let result = self.end();
         if result.is_ok() {
-            *self.id() = None;
+            *self.id.lock() = None;
         }
         result
     }
 
     fn end(&mut self) -> Result<u64, Error> {
-        let known = self.id().clone();
+        let known = self.id.lock().clone();
         let Some(id) = known else {
             if self.started > 0 {
                 return Err(self.ended_early());
@@ -222,9 +219,10 @@ const NAME: usize = 4096;
 /// Begins an upload, and returns the name that the store gives to it.
 pub(crate) async fn started(store: &Store, path: &Path) -> object_store::Result<String> {
     let id = store.parts.create_multipart(path).await?;
-    match id.len() > NAME {
-        true => Err(Fault::protocol(format!("it names an upload with more than {NAME} bytes")).of_client()),
-        false => Ok(id),
+    if id.len() > NAME {
+        Err(Fault::protocol(format!("it names an upload with more than {NAME} bytes")).of_client())
+    } else {
+        Ok(id)
     }
 }
 
@@ -244,7 +242,7 @@ impl Canceller {
     /// Removes the parts of an upload that has not ended, and returns whether none is left. A store that does not
     /// answer is not waited for: its rule for old uploads removes the parts.
     pub fn cancel(&self) -> bool {
-        let id = self.id.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let id = self.id.lock().take();
         let (Some(id), Ok(runtime)) = (id, runtime()) else { return true };
         let abort = self.store.parts.abort_multipart(&self.path, &id);
         let within = async { tokio::time::timeout(FAREWELL, abort).await };

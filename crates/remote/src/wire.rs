@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime};
 
 use async_trait::async_trait;
@@ -12,6 +12,7 @@ use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService,
 };
 use object_store::{ClientOptions, HeaderMap, HeaderValue};
+use parking_lot::Mutex;
 use rustls::ClientConfig;
 use rustls_platform_verifier::BuilderVerifierExt;
 
@@ -93,14 +94,14 @@ impl Wire {
 
     /// Completes the upload with this id only if there is no such object.
     pub(crate) fn be_careful(&self, upload: &str) {
-        self.careful.lock().unwrap_or_else(PoisonError::into_inner).insert(upload.to_owned());
+        self.careful.lock().insert(upload.to_owned());
     }
 
     /// Whether this request completes such an upload.
     fn is_careful(&self, request: &HttpRequest) -> bool {
         let query = request.uri().query().unwrap_or_default();
         let id = query.split('&').find_map(|pair| pair.strip_prefix("uploadId="));
-        let careful = self.careful.lock().unwrap_or_else(PoisonError::into_inner);
+        let careful = self.careful.lock();
         request.method() == "POST" && id.is_some_and(|id| careful.iter().any(|one| encoded(one) == id))
     }
 }
@@ -129,7 +130,7 @@ impl Limit {
         }
         let now = Instant::now();
         let turn = {
-            let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut next = self.next.lock();
             let turn = next.map_or(now, |next| next.max(now));
             let takes = Duration::try_from_secs_f64(bytes as f64 / self.per_second as f64).unwrap_or(TURN);
             *next = turn.checked_add(takes.min(TURN)).or(*next);
@@ -234,9 +235,10 @@ fn check_headers(headers: &HeaderMap) -> Result<(), Fault> {
     if length > HEADERS {
         return Err(Fault::protocol(format!("the headers of its answer are longer than {HEADERS} bytes")));
     }
-    match headers.get("etag").is_some_and(|tag| tag.len() > TAG) {
-        true => Err(Fault::protocol(format!("it gave a tag that is longer than {TAG} bytes"))),
-        false => Ok(()),
+    if headers.get("etag").is_some_and(|tag| tag.len() > TAG) {
+        Err(Fault::protocol(format!("it gave a tag that is longer than {TAG} bytes")))
+    } else {
+        Ok(())
     }
 }
 

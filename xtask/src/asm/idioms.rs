@@ -32,9 +32,12 @@ fn immediate(instruction: &Instruction) -> Option<u64> {
 
 fn has_twin_sources(instruction: &Instruction) -> bool {
     let count = instruction.op_count();
-    let register = |operand: u32| match operand < count && instruction.op_kind(operand) == OpKind::Register {
-        true => instruction.op_register(operand),
-        false => Register::None,
+    let register = |operand: u32| {
+        if operand < count && instruction.op_kind(operand) == OpKind::Register {
+            instruction.op_register(operand)
+        } else {
+            Register::None
+        }
     };
     let (first, second) = if count >= 3 { (register(1), register(2)) } else { (register(0), register(1)) };
     first != Register::None && first == second

@@ -67,9 +67,10 @@ impl Image {
                     let table = file.dynamic_symbol_table().ok_or_else(|| fault(&"no dynamic symbols"))?;
                     let symbol =
                         object::ObjectSymbolTable::symbol_by_index(&table, index).map_err(|error| fault(&error))?;
-                    match symbol.is_definition() {
-                        true => Target::Local(symbol.address()),
-                        false => Target::Import(symbol.name().unwrap_or_default().to_owned()),
+                    if symbol.is_definition() {
+                        Target::Local(symbol.address())
+                    } else {
+                        Target::Import(symbol.name().unwrap_or_default().to_owned())
                     }
                 }
                 _ => Target::Local(relocation.addend().cast_unsigned()),

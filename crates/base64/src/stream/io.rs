@@ -61,7 +61,7 @@ impl<W: Write> Sink<W> {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.inner.as_mut().map_or(Ok(()), Write::flush)
+        if let Some(inner) = &mut self.inner { inner.flush() } else { Ok(()) }
     }
 
     /// Writes the end, flushes, and returns the inner writer.

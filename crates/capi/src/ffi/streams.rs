@@ -164,9 +164,12 @@ exports! {
         let (input, output) = (borrowed(input)?, borrowed(output)?);
         refuse_same(&input, &output)?;
         let positioned = is_positioned(&input, &output);
-        under(watch.as_deref(), |work| match positioned {
-            true => sealing.file(&input, &output, work),
-            false => sealing.stream(&*input, &*output, work),
+        under(watch.as_deref(), |work| {
+            if positioned {
+                sealing.file(&input, &output, work)
+            } else {
+                sealing.stream(&*input, &*output, work)
+            }
         })?;
         if positioned { to_the_ends(&input, &output) } else { Ok(()) }
     }
@@ -178,9 +181,12 @@ exports! {
         refuse_same(&input, &output)?;
         let positioned = is_positioned(&input, &output);
         let opened = Header::read(&*input)?.open(&identities)?;
-        under(watch.as_deref(), |work| match positioned {
-            true => opened.file(&input, &output, work),
-            false => opened.stream(&*input, &*output, work),
+        under(watch.as_deref(), |work| {
+            if positioned {
+                opened.file(&input, &output, work)
+            } else {
+                opened.stream(&*input, &*output, work)
+            }
         })?;
         if positioned { to_the_ends(&input, &output) } else { Ok(()) }
     }

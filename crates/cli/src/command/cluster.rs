@@ -145,9 +145,10 @@ impl Plan for Cluster {
                         let hint = "give the job's key with --job-key; or remove it with --force";
                         let failure = Failure::usage(message, hint);
                         exit = failure.exit;
-                        match json {
-                            true => print_json(&kept(&job, &failure))?,
-                            false => failure.say(),
+                        if *json {
+                            print_json(&kept(&job, &failure))?
+                        } else {
+                            failure.say()
                         }
                         continue;
                     }

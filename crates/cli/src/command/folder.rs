@@ -71,10 +71,13 @@ impl PackArgs {
             output,
         };
         let name = name_of(path)?;
-        Packer::of(input.folder()?, name.as_bytes(), options).map_err(|error| match self.keep_going {
-            // If the folder itself cannot be read, `--keep-going` has nothing to pack.
-            true => Failure::pack(&input.shown(), error),
-            false => failed(&input.shown(), error),
+        Packer::of(input.folder()?, name.as_bytes(), options).map_err(|error| {
+            if self.keep_going {
+                // If the folder itself cannot be read, `--keep-going` has nothing to pack.
+                Failure::pack(&input.shown(), error)
+            } else {
+                failed(&input.shown(), error)
+            }
         })
     }
 

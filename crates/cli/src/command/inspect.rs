@@ -82,12 +82,11 @@ impl InspectArgs {
 impl Plan for Inspect {
     fn run(&self) -> Result<Exit, Failure> {
         let (args, mut worst) = (&self.args, Exit::Done);
-        let mut keys = match args.opens() {
-            true => {
-                let identities = Identities::collect(&args.identities, &Home::find()?, Passphrases::new(&args.source))?;
-                Some((identities.within(args.max_cost.get()), Judge::lenient()))
-            }
-            false => None,
+        let mut keys = if args.opens() {
+            let identities = Identities::collect(&args.identities, &Home::find()?, Passphrases::new(&args.source))?;
+            Some((identities.within(args.max_cost.get()), Judge::lenient()))
+        } else {
+            None
         };
         for source in &Source::expanded(&self.sources, args.each)? {
             let view = HeaderView::read(source).and_then(|mut view| {
@@ -98,9 +97,10 @@ impl Plan for Inspect {
             });
             match view {
                 Ok(view) => {
-                    match args.json {
-                        true => print_json(&view.json(source))?,
-                        false => print(&view.text())?,
+                    if args.json {
+                        print_json(&view.json(source))?
+                    } else {
+                        print(&view.text())?
                     }
                     if let (false, Err(why)) = (args.json, &view.layout) {
                         Failure::new(Exit::Data, format!("{}: {why}", view.name), "get a whole copy of the file").say();

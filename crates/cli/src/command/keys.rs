@@ -169,9 +169,10 @@ fn add(home: &Home, name: &str, text: &str, force: bool) -> Result<(), Failure> 
         return add_plugin(home, name, recipient, force);
     }
     let (keys, ssh) = public(text).map_err(|failure| {
-        match About::of_path(Path::new(name)).is_ok() && About::of_path(Path::new(text)).is_err() {
-            true => Failure { hint: Some(format!("the NAME comes first: deadpan keys add NAME {name}")), ..failure },
-            false => failure,
+        if About::of_path(Path::new(name)).is_ok() && About::of_path(Path::new(text)).is_err() {
+            Failure { hint: Some(format!("the NAME comes first: deadpan keys add NAME {name}")), ..failure }
+        } else {
+            failure
         }
     })?;
     let old_text = home::text(&home.contact_path(name)).map_or_else(|_| Vec::new(), |(text, _)| text.to_vec());
@@ -289,10 +290,8 @@ fn remove(home: &Home, name: &str) -> Result<(), Failure> {
         Ok(()) => say(&format!("removed {name}")),
         Err(error) if error.kind() == ErrorKind::NotFound && home.own_path(name).exists() => {
             let signs = home.own_signing()?.iter().any(|own| own.name == name);
-            let loss = match signs {
-                true => "you cannot sign as before",
-                false => "files that were sealed to it cannot be opened",
-            };
+            let loss =
+                if signs { "you cannot sign as before" } else { "files that were sealed to it cannot be opened" };
             let message = format!("{name} is one of your own keys; without it, {loss}");
             return Err(Failure::usage(
                 message,

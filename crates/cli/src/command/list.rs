@@ -265,7 +265,10 @@ impl ListJob<'_> {
                 _ => {}
             }
         }
-        filter.map_or(Ok(()), |filter| filter.finish()).map_err(|error| Failure::pack(&name, error).into())
+        if let Some(filter) = filter {
+            filter.finish().map_err(|error| Failure::pack(&name, error))?;
+        }
+        Ok(())
     }
 }
 

@@ -7,8 +7,8 @@ mod readers;
 use std::cell::Cell;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use serde_json::Value;
 
 use crate::key::home::{self, Home};
@@ -28,7 +28,7 @@ pub use act::{OpenedParts, Opening, Sealings};
 use deadpan_disk::About;
 use deadpan_fleet::{Act, Error, Filter, Job, JobKey, Outcome, Pair, Place as Many, Run, Shard, Spot, Tree, TreeFile};
 use deadpan_remote::{Address, Problem, Store};
-use job_report::JobReport;
+use job_report::{JobReport, Single};
 pub use readers::Readers;
 
 /// The heading of the options for many objects in the help of each command.
@@ -183,12 +183,11 @@ impl ManyArgs {
         match given.iter().find(|(_, is_given)| *is_given) {
             Some((option, _)) => {
                 // What a user of tar tries with a folder.
-                let hint = match option.ends_with("clude") {
-                    true => {
-                        "seal each file by itself with --each --to FOLDER, or leave entries out with tar: \
+                let hint = if option.ends_with("clude") {
+                    "seal each file by itself with --each --to FOLDER, or leave entries out with tar: \
                              tar c --exclude=PATTERN FOLDER | deadpan seal -o FILE"
-                    }
-                    false => hint,
+                } else {
+                    hint
                 };
                 Err(Failure::usage(format!("{option} is for sealing and opening many objects"), hint))
             }
@@ -263,28 +262,14 @@ impl ManyArgs {
         let _notice = note_on_going_on(job.as_ref());
         let patterns = filter.clone();
         let told = JobReport::new(act.verb(), output.json, self.dry_run, &name, readers);
-        let report = |pair: &Pair, outcome: Outcome| told.tell(pair, outcome);
-        let run = Run {
-            act,
-            results: &FolderResults { sync: output.sync, mask },
-            filter,
-            shard,
-            replace: output.force,
-            rehearse: self.dry_run,
-            memory,
-            // Short objects are in memory three times.
-            long: LONG.min(memory / 3),
-            job,
-            report: &report,
-            progress: &|bytes| told.progress.add(bytes),
-            planned: &|bytes| told.progress.plan(bytes),
-            left_out: &|others| told.leave_out(others),
-        };
+        let files = FolderResults { sync: output.sync, mask };
+        let run = Run::new(act, &files, &told).filter(filter).shard(shard).replace(output.force);
+        // Short objects are in memory three times.
+        let run = run.rehearse(self.dry_run).memory(memory).long(LONG.min(memory / 3)).job(job.clone());
         let result = run.all(from, to, begin).map_err(failed);
         if let Some(remark) = act.remark() {
             say(&format!("note: {remark}"));
         }
-        let job = run.job;
         match result {
             Ok(()) if told.is_empty() && shard.count() == 1 => {
                 let hint =
@@ -328,31 +313,15 @@ impl ManyArgs {
         let about = |error: Error| Failure::job(&name, error);
         let job = self.job(&store, act, &source.text(), target, how)?;
         let _notice = note_on_going_on(Some(&job));
-        let outcome = Mutex::new(None);
-        let outcome_now = || outcome.lock().unwrap_or_else(PoisonError::into_inner);
-        let report = |_: &Pair, result: Outcome| *outcome_now() = Some(result);
-        let progress = Progress::new(&name, input.length());
-        let run = Run {
-            act,
-            results: &FolderResults { sync: false, mask: 0 },
-            filter: Filter::default(),
-            shard: Shard::default(),
-            replace: false,
-            rehearse: false,
-            memory: self.memory()?,
-            long: LONG,
-            job: Some(job),
-            report: &report,
-            progress: &|bytes| progress.add(bytes),
-            planned: &|_| (),
-            left_out: &|_| (),
-        };
+        let single = Single { outcome: Mutex::default(), progress: Progress::new(&name, input.length()) };
+        let files = FolderResults { sync: false, mask: 0 };
+        let run = Run::new(act, &files, &single).memory(self.memory()?).long(LONG).job(Some(job));
         let last = source.text().rsplit('/').next().unwrap_or_default().to_owned();
         let target_spot = Spot::Object(store, target.clone());
         run.one(Pair { name: last, source, target: target_spot, length: LONG, replace }).map_err(about)?;
+        let Single { outcome, progress } = single;
         drop(progress);
-        let outcome = outcome_now().take();
-        match outcome {
+        match outcome.into_inner() {
             Some(Outcome::Made(bytes)) => Ok(Some(bytes)),
             Some(Outcome::Failed(Error::Store(error)))
                 if error.problem() == Problem::Denied && error.address().key().contains(deadpan_fleet::STATE) =>

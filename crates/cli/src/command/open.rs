@@ -276,9 +276,10 @@ impl OpenJob<'_> {
     }
 
     fn open(&mut self, source: &Source) -> Result<Done, Failure> {
-        let hint = match self.args.verify {
-            true => "name a sealed file, or check all sealed files in the folder with --each",
-            false => "name a sealed file, or open all sealed files in the folder: --each --to FOLDER",
+        let hint = if self.args.verify {
+            "name a sealed file, or check all sealed files in the folder with --each"
+        } else {
+            "name a sealed file, or open all sealed files in the folder: --each --to FOLDER"
         };
         let input = Input::open(source)?.file_only(hint)?;
         input.announce();

@@ -193,9 +193,10 @@ impl Run<'_> {
     fn one(&mut self, path: &Path, spot: Option<Spot>, report: &mut Report) {
         let start = Instant::now();
         let (change, identities) = (&mut self.change, &mut self.identities);
-        let result = match spot.is_none() && remote::is_address(path) {
-            true => object::rewrap(path, self.args, change, identities, self.home),
-            false => file::rewrap(path, spot, self.args, change, identities, self.home),
+        let result = if spot.is_none() && remote::is_address(path) {
+            object::rewrap(path, self.args, change, identities, self.home)
+        } else {
+            file::rewrap(path, spot, self.args, change, identities, self.home)
         };
         match &result {
             Ok(Outcome { changed: true, .. }) => self.tally.changed += 1,

@@ -5,9 +5,9 @@ mod verify;
 
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
-use std::sync::Mutex;
 use std::time::Instant;
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::command::folder::{self, PackArgs};

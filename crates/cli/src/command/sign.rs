@@ -58,9 +58,10 @@ pub struct SignArgs {
 
 /// Checks the value of `--namespace`.
 pub fn namespace(text: &str) -> Result<String, String> {
-    match (1..=255).contains(&text.len()) && !text.contains(char::is_control) {
-        true => Ok(text.to_owned()),
-        false => Err("a namespace has 1 to 255 bytes, and no control characters".into()),
+    if (1..=255).contains(&text.len()) && !text.contains(char::is_control) {
+        Ok(text.to_owned())
+    } else {
+        Err("a namespace has 1 to 255 bytes, and no control characters".into())
     }
 }
 

@@ -93,10 +93,8 @@ impl Unpack {
         claims.check_folder(&place, source, args.output.force)?;
         let failed = |error| Failure::pack(&name, error);
         // Without an index, or from a pipe, entries are selected while the archive is read.
-        let index = match !args.only.is_empty() && input.positioned {
-            true => Contents::read(&input.data).map_err(failed)?,
-            false => None,
-        };
+        let index =
+            if !args.only.is_empty() && input.positioned { Contents::read(&input.data).map_err(failed)? } else { None };
         let stale = input.positioned && index_is_stale(&mut &input.data).map_err(failed)?;
         let progress = Progress::new(&name, input.length().filter(|_| index.is_none()));
         let add = |bytes| progress.add(bytes);

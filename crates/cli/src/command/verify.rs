@@ -83,10 +83,7 @@ impl Plan for Verify {
             None => Signers::known(&Home::find()?)?,
         };
         let wanted = args.by.as_deref().map(|who| signers.wanted(who)).transpose()?;
-        let sources = match args.each {
-            true => Source::signed_in(&self.sources, ENDING)?,
-            false => self.sources.clone(),
-        };
+        let sources = if args.each { Source::signed_in(&self.sources, ENDING)? } else { self.sources.clone() };
         let mut report = Report::new("verify", args.json, sources.len()).talking();
         for source in &sources {
             let start = Instant::now();

@@ -90,9 +90,10 @@ impl Home {
 
     /// Returns an error with this hint if `name` is a contact: only own keys have a private part.
     pub fn refuse_contact(&self, name: &str, hint: &str) -> Result<(), Failure> {
-        match check_name(name).is_ok() && self.contact_path(name).exists() {
-            true => Err(Failure::usage(format!("{name} is a contact, and not one of your own keys"), hint)),
-            false => Ok(()),
+        if check_name(name).is_ok() && self.contact_path(name).exists() {
+            Err(Failure::usage(format!("{name} is a contact, and not one of your own keys"), hint))
+        } else {
+            Ok(())
         }
     }
 
@@ -222,9 +223,10 @@ fn open(path: &Path) -> Result<Input, Failure> {
     let is_kept = Home::find().is_ok_and(|home| path.starts_with(&home.folder));
     let mode = if is_kept { OpenMode::default() } else { OpenMode::WAITING };
     let input = held::open(path, mode).map_err(|error| Failure::path("read", path, &error))?;
-    match is_kept && !input.about.is_file() {
-        true => Err(Failure::usage(format!("{} is not a file", shown(path)), "remove it; a key is in a file")),
-        false => Ok(input),
+    if is_kept && !input.about.is_file() {
+        Err(Failure::usage(format!("{} is not a file", shown(path)), "remove it; a key is in a file"))
+    } else {
+        Ok(input)
     }
 }
 

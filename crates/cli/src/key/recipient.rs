@@ -81,7 +81,7 @@ pub struct Recipients {
 impl Recipients {
     /// Refuses recipients that only an age file can have.
     pub fn refuse_ssh(&self) -> Result<(), Failure> {
-        self.ssh.as_ref().map_or(Ok(()), |name| Err(only_in_age(name)))
+        if let Some(name) = &self.ssh { Err(only_in_age(name)) } else { Ok(()) }
     }
 
     /// Tells a user at a terminal if none of the recipients is one of the user's own keys. A recipient that only its
@@ -203,7 +203,10 @@ impl RecipientArgs {
             let hint = "leave out --mode, or name a recipient with -r as well";
             return Err(Failure::usage("--mode chooses among keys, and a passphrase alone has none", hint));
         }
-        self.any.map_or(Ok(()), |needed| any::check(needed, self.names_nobody(), self.passphrase))
+        if let Some(needed) = self.any {
+            any::check(needed, self.names_nobody(), self.passphrase)?;
+        }
+        Ok(())
     }
 
     /// Whether several keys are needed together to open the file.
@@ -308,7 +311,9 @@ impl RecipientArgs {
         let first_ssh = ssh.first().map(|(name, _)| name.clone());
         recipients.extend(ssh.into_iter().map(|(_, key)| Recipient::Ssh(key)));
         recipients.extend(passphrase.clone().map(|passphrase| Recipient::Passphrase(passphrase, Cost::default())));
-        self.any.map_or(Ok(()), |_| any::refuse_others(&recipients))?;
+        if self.any.is_some() {
+            any::refuse_others(&recipients)?;
+        }
         let sealing = if is_mixed { Sealing::mixed(recipients) } else { Sealing::to(recipients) };
         let sealing = sealing.map_err(|error| Failure::seal("", error))?;
         let keys = keys.into_iter().map(|(_, key)| key).collect();
@@ -347,11 +352,10 @@ impl RecipientArgs {
             Mode::Ecc if keys.iter().any(|key| is_classical(&key)) => None,
             mode => keys.iter().find(|(_, key)| key.kem().mode() != mode),
         };
-        other.map_or(Ok(()), |(name, key)| {
-            let (wanted, is) = (mode_name(mode), mode_name(key.kem().mode()));
-            let message = format!("{name} is {is} ({}), not {wanted}", key.kem().name());
-            Err(Failure::usage(message, format!("leave out --mode, or name recipients whose mode is {wanted}")))
-        })
+        let Some((name, key)) = other else { return Ok(()) };
+        let (wanted, is) = (mode_name(mode), mode_name(key.kem().mode()));
+        let message = format!("{name} is {is} ({}), not {wanted}", key.kem().name());
+        Err(Failure::usage(message, format!("leave out --mode, or name recipients whose mode is {wanted}")))
     }
 }
 

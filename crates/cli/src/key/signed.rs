@@ -108,11 +108,10 @@ impl SignerArgs {
     /// would be opened, whoever signed them.
     pub fn refuse_who_as_file(&self, sources: &[Source]) -> Result<(), Failure> {
         let mut files = files_after("--require-signature", sources).into_iter();
-        files.find(|path| !path.exists()).map_or(Ok(()), |path| {
-            let name = shown(path);
-            let message = format!("there is no file {name}, and --require-signature takes WHO after an equals sign");
-            Err(Failure::usage(message, format!("if it is a signer, write --require-signature={name}")))
-        })
+        let Some(path) = files.find(|path| !path.exists()) else { return Ok(()) };
+        let name = shown(path);
+        let message = format!("there is no file {name}, and --require-signature takes WHO after an equals sign");
+        Err(Failure::usage(message, format!("if it is a signer, write --require-signature={name}")))
     }
 
     /// Returns the judge of signatures. Fails if WHO is unknown.
@@ -213,11 +212,10 @@ impl Judge {
     pub fn verdict(&self, name: &str, opened: &Opened, signatures: Option<&Signatures>) -> Result<Verdict, Failure> {
         let refuse = |why: String, hint: &str| Err(Failure::new(Exit::Signer, format!("{name}: {why}"), hint));
         let Some(signatures) = signatures else {
-            return match self.is_required {
-                true => {
-                    refuse("it is not signed".into(), "ask the sender to sign it: deadpan seal --sign, or deadpan sign")
-                }
-                false => Ok(Verdict::default()),
+            return if self.is_required {
+                refuse("it is not signed".into(), "ask the sender to sign it: deadpan seal --sign, or deadpan sign")
+            } else {
+                Ok(Verdict::default())
             };
         };
         let signers = self.signers()?;

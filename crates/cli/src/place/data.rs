@@ -2,7 +2,8 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use parking_lot::Mutex;
 
 use deadpan_remote::{Object, ObjectReader};
 use deadpan_seal::ReadAt;
@@ -40,18 +41,12 @@ impl Data {
     }
 }
 
-impl Reading {
-    fn place(&self) -> MutexGuard<'_, Position> {
-        self.place.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl Read for &Data {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Data::File(file) => (&*file).read(buffer),
             Data::Object(reading) => {
-                let mut place = reading.place();
+                let mut place = reading.place.lock();
                 let at = place.at;
                 let read = match &mut place.reader {
                     Some(reader) => reader.read(buffer)?,
@@ -69,7 +64,7 @@ impl Seek for &Data {
         match self {
             Data::File(file) => (&*file).seek(to),
             Data::Object(reading) => {
-                let mut place = reading.place();
+                let mut place = reading.place.lock();
                 let at = match to {
                     SeekFrom::Start(at) => Some(at),
                     SeekFrom::End(by) => reading.object.length().checked_add_signed(by),

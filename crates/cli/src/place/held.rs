@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
+
+use parking_lot::Mutex;
 
 use crate::place::remote;
 use crate::tell::failure::Failure;
@@ -116,7 +118,7 @@ pub fn open(path: &Path, mode: OpenMode) -> io::Result<Input> {
     let input = Input::open_by(path, mode, way)?;
     // An editor puts a new file in the place of the one that was named. Another name of an older file is no new file.
     let is_it_or_new = |id| input.about.id == id || input.about.links < 2;
-    let is_same = match INPUTS.lock().unwrap_or_else(PoisonError::into_inner).get(path) {
+    let is_same = match INPUTS.lock().get(path) {
         Some(NamedInput::Folder(id)) => input.about.id == *id,
         Some(NamedInput::Link(id, place)) => {
             input.found.real.as_ref().and_then(place_of) == *place && is_it_or_new(*id)
@@ -138,7 +140,7 @@ pub fn hold_inputs<'a>(paths: impl IntoIterator<Item = &'a Path>) {
     for path in paths.into_iter().filter(|path| !remote::is_address(path)) {
         hold([path]);
         if let Some(named) = named(path) {
-            INPUTS.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), named);
+            INPUTS.lock().insert(path.to_owned(), named);
         }
     }
 }
@@ -175,7 +177,7 @@ pub fn hold_folder(path: &Path) {
 
 /// Returns the nearest folder above a path that is open, and the path from there.
 fn above(path: &Path) -> Option<(Way, PathBuf)> {
-    let held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+    let held = HELD.lock();
     path.ancestors().skip(1).find_map(|above| match held.get(above) {
         Some(Held::There(way)) => Some((way.clone(), path.strip_prefix(above).ok()?.to_owned())),
         _ => None,
@@ -189,15 +191,15 @@ fn has_room() -> bool {
         allow_many_files();
         most_open_files() / 4
     });
-    HELD.lock().unwrap_or_else(PoisonError::into_inner).len() < room.min(MOST)
+    HELD.lock().len() < room.min(MOST)
 }
 
 fn held(path: &Path) -> Option<Held> {
-    HELD.lock().unwrap_or_else(PoisonError::into_inner).get(path).cloned()
+    HELD.lock().get(path).cloned()
 }
 
 fn put(path: PathBuf, what: Held) {
-    HELD.lock().unwrap_or_else(PoisonError::into_inner).insert(path, what);
+    HELD.lock().insert(path, what);
 }
 
 /// Returns the error of a path that leads elsewhere than at the beginning.

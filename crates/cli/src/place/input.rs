@@ -42,9 +42,10 @@ fn sealed_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
         FileTreeEntry::Other(spot) => Some(spot).filter(is_called_sealed).map(|spot| spot.path()),
     };
     let found: Vec<_> = FileTree::open(folder, true)?.filter_map(path).collect();
-    match found.is_empty() {
-        true => Err(Failure::usage(format!("there is no sealed file in {}", shown(folder)), "check the folder")),
-        false => Ok(found),
+    if found.is_empty() {
+        Err(Failure::usage(format!("there is no sealed file in {}", shown(folder)), "check the folder"))
+    } else {
+        Ok(found)
     }
 }
 
@@ -64,12 +65,11 @@ fn signed_in(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, Failure> {
         FileTreeEntry::Failed(path, _) => Some(path),
     });
     let found: BTreeSet<_> = paths.collect();
-    match found.is_empty() {
-        true => {
-            let message = format!("there is no signature (FILE{ending}) in {}", shown(folder));
-            Err(Failure::usage(message, "check the folder"))
-        }
-        false => Ok(found.into_iter().collect()),
+    if found.is_empty() {
+        let message = format!("there is no signature (FILE{ending}) in {}", shown(folder));
+        Err(Failure::usage(message, "check the folder"))
+    } else {
+        Ok(found.into_iter().collect())
     }
 }
 
@@ -215,10 +215,7 @@ impl Input {
 
     /// Returns an error with this hint if the input is a folder.
     pub fn file_only(self, hint: &str) -> Result<Self, Failure> {
-        match self.is_folder() {
-            true => Err(Failure::usage(format!("{} is a folder", self.shown()), hint)),
-            false => Ok(self),
-        }
+        if self.is_folder() { Err(Failure::usage(format!("{} is a folder", self.shown()), hint)) } else { Ok(self) }
     }
 
     /// Returns the input as an open folder.

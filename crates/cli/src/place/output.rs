@@ -9,7 +9,9 @@ use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use crate::place::held;
 use crate::place::input::{Input, Source, widen};
@@ -64,9 +66,10 @@ impl OutputArgs {
             None => Ok(()),
             Some(place) => Err(Failure::usage(
                 format!("{} is not a folder, and there are several results", place.shown()),
-                match place.path().is_some_and(remote::is_address) {
-                    true => "end the key with a slash, so that it is put before each name",
-                    false => "make the folder first, or leave out -o",
+                if place.path().is_some_and(remote::is_address) {
+                    "end the key with a slash, so that it is put before each name"
+                } else {
+                    "make the folder first, or leave out -o"
                 },
             )),
         }
@@ -144,8 +147,9 @@ impl OutputArgs {
 
     /// Refuses a place that another user may have planted. `named` tells whether the user gave its name.
     fn unplanted(&self, place: Place, named: bool) -> Result<Place, Failure> {
-        let path = place.path().filter(|path| !remote::is_address(path));
-        path.map_or(Ok(()), |path| planted::check(path, named, self.force))?;
+        if let Some(path) = place.path().filter(|path| !remote::is_address(path)) {
+            planted::check(path, named, self.force)?;
+        }
         Ok(place)
     }
 
@@ -327,15 +331,9 @@ pub enum Output {
 #[derive(Clone)]
 pub struct Shared(Arc<Mutex<Option<Upload>>>);
 
-impl Shared {
-    fn get(&self) -> MutexGuard<'_, Option<Upload>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl Write for Shared {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.get().as_mut().map_or(Err(io::ErrorKind::BrokenPipe.into()), |upload| upload.write(bytes))
+        self.0.lock().as_mut().map_or(Err(io::ErrorKind::BrokenPipe.into()), |upload| upload.write(bytes))
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -453,7 +451,7 @@ impl Output {
             },
             Self::Stream { place, .. } => Ok(place),
             Self::Object { upload, place, guard } => {
-                let upload = upload.get().take();
+                let upload = upload.0.lock().take();
                 let ended = upload.map_or(Ok(0), Upload::finish);
                 drop(guard);
                 ended.map(|_| place).map_err(|error| Failure::store(&error))

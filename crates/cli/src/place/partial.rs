@@ -191,9 +191,10 @@ fn lossy(target: &Path, unkept: &Unkept) -> Failure {
 
 /// Returns an error if this is an object in a store.
 fn refuse_object(target: &Path) -> Result<(), Failure> {
-    match remote::is_address(target) {
-        true => Err(Failure::path("create", target, &std::io::ErrorKind::Unsupported.into())),
-        false => Ok(()),
+    if remote::is_address(target) {
+        Err(Failure::path("create", target, &std::io::ErrorKind::Unsupported.into()))
+    } else {
+        Ok(())
     }
 }
 

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 use crate::place::ending::ENDINGS;
 use crate::tell::console::say;
@@ -62,7 +63,7 @@ pub fn beside(path: &Path, name: &OsStr) -> PathBuf {
 /// Returns the store of an address. Each bucket is opened once.
 pub fn store(address: &Address) -> Result<Store, Failure> {
     static OPEN: Mutex<BTreeMap<(Scheme, String), Store>> = Mutex::new(BTreeMap::new());
-    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut open = OPEN.lock();
     let name = (address.scheme(), address.bucket().to_owned());
     if let Some(store) = open.get(&name) {
         return Ok(store.clone());
@@ -75,9 +76,10 @@ pub fn store(address: &Address) -> Result<Store, Failure> {
 
 /// Refuses to replace an object that exists, unless it is `forced`.
 pub fn refuse_existing(address: &Address, forced: bool) -> Result<(), Failure> {
-    match !forced && store(address)?.has(address).map_err(|error| Failure::store(&error))? {
-        true => Err(Failure::store(&Error::exists(address))),
-        false => Ok(()),
+    if !forced && store(address)?.has(address).map_err(|error| Failure::store(&error))? {
+        Err(Failure::store(&Error::exists(address)))
+    } else {
+        Ok(())
     }
 }
 

@@ -179,9 +179,10 @@ impl Failure {
         let leads_nowhere = is_changed || matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
         if let Some((link, target)) = path.ancestors().filter(|_| leads_nowhere).filter_map(dangling).last() {
             let (link, target) = (shown(link), shown(target));
-            let message = match link == shown(path) {
-                true => format!("cannot {verb} {link}: it is a link that leads nowhere, to {target}"),
-                false => format!("cannot {verb} {}: {link} is a link that leads nowhere, to {target}", shown(path)),
+            let message = if link == shown(path) {
+                format!("cannot {verb} {link}: it is a link that leads nowhere, to {target}")
+            } else {
+                format!("cannot {verb} {}: {link} is a link that leads nowhere, to {target}", shown(path))
             };
             return Self::usage(message, "make what the link leads to, or remove the link");
         }

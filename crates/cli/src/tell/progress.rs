@@ -5,9 +5,11 @@ mod line;
 mod rate;
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
+
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::tell::console::is_quiet;
 use crate::tell::shown::guarded;
@@ -27,7 +29,7 @@ pub const ERASE: &str = "\r\x1b[K";
 static DRAWN: Mutex<bool> = Mutex::new(false);
 
 fn drawn() -> MutexGuard<'static, bool> {
-    DRAWN.lock().unwrap_or_else(PoisonError::into_inner)
+    DRAWN.lock()
 }
 
 /// The number of bytes to process.
@@ -131,7 +133,7 @@ impl Progress {
         if now < due || self.due.compare_exchange(due, next, Ordering::Relaxed, Ordering::Relaxed).is_err() {
             return;
         }
-        let Ok(mut rate) = self.rate.try_lock() else { return };
+        let Some(mut rate) = self.rate.try_lock() else { return };
         rate.add(elapsed, done);
         if elapsed >= PATIENCE {
             // A folder can grow while it is packed.

@@ -56,10 +56,7 @@ pub fn guarded(text: &str, lines: bool) -> Cow<'_, str> {
     }
     let mut safe = String::with_capacity(text.len() + 16);
     for character in text.chars() {
-        match stays(character) {
-            true => safe.push(character),
-            false => safe.extend(character.escape_default()),
-        }
+        if stays(character) { safe.push(character) } else { safe.extend(character.escape_default()) }
     }
     Cow::Owned(safe)
 }

@@ -8,10 +8,11 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, Once, PoisonError, mpsc};
+use std::sync::{Arc, LazyLock, Once, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use parking_lot::{Mutex, MutexGuard};
 use rustix::process::{getpgrp, getsid};
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGTSTP, SIGXFSZ};
 use signal_hook::flag;
@@ -121,7 +122,7 @@ struct Pause {
 static PAUSES: Mutex<Vec<Pause>> = Mutex::new(Vec::new());
 
 fn pauses() -> MutexGuard<'static, Vec<Pause>> {
-    PAUSES.lock().unwrap_or_else(PoisonError::into_inner)
+    PAUSES.lock()
 }
 
 /// A registered pair of functions to run around a stop. Dropping the guard removes them without running them.

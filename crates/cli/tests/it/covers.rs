@@ -73,10 +73,11 @@ fn every_kind_of_photograph_is_a_cover() {
             // The picture looks like the cover: upright, with at most ±2 in each sample.
             let result = upright(&sandbox.read(&hidden));
             assert_eq!((result.width, result.height), (cover.width, cover.height), "{hidden}");
-            let cover = match result.channels == cover.channels {
-                true => cover.samples.clone(),
+            let cover = if result.channels == cover.channels {
+                cover.samples.clone()
+            } else {
                 // WebP has no gray.
-                false => cover.samples.iter().flat_map(|sample| [*sample; 3]).collect(),
+                cover.samples.iter().flat_map(|sample| [*sample; 3]).collect()
             };
             let most = cover.iter().zip(&result.samples).map(|(old, new)| old.abs_diff(*new)).max();
             assert_eq!((cover.len(), most), (result.samples.len(), Some(2)), "{hidden}");

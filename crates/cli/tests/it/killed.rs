@@ -79,9 +79,10 @@ fn sigkill_at_fifty_random_moments() {
             let mut child = program(&sandbox, args).spawn().unwrap();
             moments.wait((random >> 40) as f64 / (1 << 24) as f64);
             child.kill().unwrap();
-            match child.wait().unwrap().success() {
-                true => moments.came_too_late(),
-                false => killed += 1,
+            if child.wait().unwrap().success() {
+                moments.came_too_late()
+            } else {
+                killed += 1
             }
             let now = std::fs::read(sandbox.path("out")).ok();
             let is_before = now.as_deref() == before.map(str::as_bytes);
@@ -115,9 +116,10 @@ fn a_killed_change_of_recipients_leaves_a_file_that_opens() {
     for (recipients, new_file) in [("all", false), ("home/hybrid.pub", true)] {
         sandbox.run(&["seal", "-f", "-R", recipients, "-o", "sealed", "data"]).expect(0, "");
         let sealed = sandbox.read("sealed");
-        let args = match new_file {
-            false => vec!["rewrap", "-r", "other.pub", "sealed"],
-            true => vec!["rewrap", "-R", "all", "-r", "other.pub", "sealed"],
+        let args = if new_file {
+            vec!["rewrap", "-R", "all", "-r", "other.pub", "sealed"]
+        } else {
+            vec!["rewrap", "-r", "other.pub", "sealed"]
         };
         let mut moments = Moments::of(|| assert!(program(&sandbox, &args).status().unwrap().success()));
         let mut random = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0);
@@ -128,9 +130,10 @@ fn a_killed_change_of_recipients_leaves_a_file_that_opens() {
             let mut child = program(&sandbox, &args).spawn().unwrap();
             moments.wait((random >> 40) as f64 / (1 << 24) as f64);
             child.kill().unwrap();
-            match child.wait().unwrap().success() {
-                true => moments.came_too_late(),
-                false => killed += 1,
+            if child.wait().unwrap().success() {
+                moments.came_too_late()
+            } else {
+                killed += 1
             }
             let mut names = sandbox.names();
             names.retain(|name| name.starts_with('.') && !name.ends_with(".deadpan-part"));
@@ -162,9 +165,10 @@ fn a_folder_is_complete_or_does_not_exist() {
         let mut child = program(&sandbox, &args).spawn().unwrap();
         moments.wait(f64::from(killed + 1) / 12.0);
         child.kill().unwrap();
-        match child.wait().unwrap().success() {
-            true => moments.came_too_late(),
-            false => killed += 1,
+        if child.wait().unwrap().success() {
+            moments.came_too_late()
+        } else {
+            killed += 1
         }
         let count = std::fs::read_dir(sandbox.path("out")).ok().map(Iterator::count);
         assert!(matches!(count, None | Some(2)), "{count:?} entries in the folder `out`");
@@ -210,9 +214,10 @@ fn signals_leave_no_drafts_in_an_existing_folder() {
             send(name, child.id());
             let output = child.wait_with_output().unwrap();
             assert!(output.status.success() || output.status.signal() == Some(number), "{args:?}: {output:?}");
-            match output.status.success() {
-                true => moments.came_too_late(),
-                false => caught += 1,
+            if output.status.success() {
+                moments.came_too_late()
+            } else {
+                caught += 1
             }
             assert!(output.status.success() || output.stderr.is_empty(), "{args:?}: {output:?}");
             for entry in std::fs::read_dir(sandbox.path("tree/inner")).unwrap() {

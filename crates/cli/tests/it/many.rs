@@ -566,10 +566,8 @@ fn what_is_no_file_is_told() {
 #[test]
 fn a_folder_that_cannot_be_read_does_not_stop_the_others() {
     // Root may read every folder, so the commands run without this right.
-    let modest = match rustix::process::geteuid().is_root() {
-        true => "setpriv --bounding-set=-dac_override,-dac_read_search",
-        false => "",
-    };
+    let modest =
+        if rustix::process::geteuid().is_root() { "setpriv --bounding-set=-dac_override,-dac_read_search" } else { "" };
     let sandbox = Sandbox::with_key("ecc");
     sandbox.shell("mkdir -p tree/closed; echo x > tree/x; chmod 0 tree/closed").expect(0, "");
     if sandbox.shell(&format!("{modest} ls tree")).code() != Some(0)

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use deadpan_fleet::{
-    About, Act, Cleaned, Divided, Error, Filter, Foreign, Job, JobKey, Landing, Outcome, Pair, Place, Results, Run,
-    Shard, Spot, Tree, TreeFile,
+    About, Act, Cleaned, Divided, Error, Foreign, Job, JobKey, Landing, Observer, Outcome, Pair, Place, Results, Run,
+    Spot, Tree, TreeFile,
 };
 use deadpan_remote::{Address, Canceller, Object, Store};
 use deadpan_seal::{Header, Identity, Kem, Metadata, PrivateKey, Recipient, Sealing, Work};
@@ -128,6 +128,20 @@ fn sample(length: u64) -> Vec<u8> {
     (0..length as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect()
 }
 
+/// Keeps the outcomes of pairs as texts.
+#[derive(Default)]
+struct Log(Mutex<Vec<(String, String)>>);
+
+impl Observer for Log {
+    fn ended(&self, pair: &Pair, outcome: Outcome) {
+        let outcome = match outcome {
+            Outcome::Failed(error) => format!("failed: {error}"),
+            other => format!("{other:?}"),
+        };
+        self.0.lock().unwrap().push((pair.name.clone(), outcome));
+    }
+}
+
 /// A key, a bucket, a folder.
 struct Bench {
     key: PrivateKey,
@@ -167,33 +181,17 @@ impl Bench {
     }
 
     /// Runs, and returns what was reported, in the order of names.
-    fn run(&self, act: &dyn Act, from: &Place, to: &Place, change: impl Fn(&mut Run<'_>)) -> Vec<(String, String)> {
-        let told = Mutex::new(Vec::new());
-        let report = |pair: &Pair, outcome: Outcome| {
-            let outcome = match outcome {
-                Outcome::Failed(error) => format!("failed: {error}"),
-                other => format!("{other:?}"),
-            };
-            told.lock().unwrap().push((pair.name.clone(), outcome));
-        };
-        let mut run = Run {
-            act,
-            results: &Files,
-            filter: Filter::default(),
-            shard: Shard::default(),
-            replace: false,
-            rehearse: false,
-            memory: 200 * MEBIBYTE,
-            long: 20 * MEBIBYTE,
-            job: self.job(act, from, to),
-            report: &report,
-            progress: &|_| (),
-            planned: &|_| (),
-            left_out: &|_| (),
-        };
-        change(&mut run);
-        run.all(from, to, || Ok(())).unwrap();
-        let mut told = told.into_inner().unwrap();
+    fn run(
+        &self,
+        act: &dyn Act,
+        from: &Place,
+        to: &Place,
+        change: impl Fn(Run<'_>) -> Run<'_>,
+    ) -> Vec<(String, String)> {
+        let log = Log::default();
+        let run = Run::new(act, &Files, &log).memory(200 * MEBIBYTE).long(20 * MEBIBYTE);
+        change(run.job(self.job(act, from, to))).all(from, to, || Ok(())).unwrap();
+        let mut told = log.0.into_inner().unwrap();
         told.sort();
         told
     }
@@ -218,28 +216,28 @@ fn a_folder_goes_to_a_store_from_store_to_store_and_back() {
     let made: Vec<_> = all.iter().map(|(name, length)| ((*name).to_owned(), format!("Made({length})"))).collect();
     let there: Vec<_> = all.iter().map(|(name, _)| (*name, "There")).collect();
     let (from, sealed) = (bench.folder("from"), bench.prefix("s3://b/sealed/"));
-    assert_eq!(bench.run(&seal, &from, &sealed, |_| ()), made);
+    assert_eq!(bench.run(&seal, &from, &sealed, |run| run), made);
     // Again: all is there.
-    assert_eq!(names(&bench.run(&seal, &from, &sealed, |_| ())), there);
+    assert_eq!(names(&bench.run(&seal, &from, &sealed, |run| run)), there);
     assert_eq!(bench.keys("s3://b/_deadpan/"), [""; 0]);
     let clear = bench.prefix("s3://b/clear/");
-    let opened = bench.run(&open, &sealed, &clear, |_| ());
+    let opened = bench.run(&open, &sealed, &clear, |run| run);
     assert!(opened.iter().all(|(name, outcome)| name.ends_with(".dpn") && outcome.starts_with("Made")), "{opened:?}");
     for (name, length) in all {
         let object = Object::open(&bench.store, &address(&format!("s3://b/clear/{name}"))).unwrap();
         assert!(object.bytes(0..length).unwrap() == sample(length), "{name}");
         assert_eq!(object.length(), length);
     }
-    bench.run(&open, &sealed, &bench.folder("back"), |_| ());
+    bench.run(&open, &sealed, &bench.folder("back"), |run| run);
     for (name, length) in all {
         assert!(bench.read(&format!("back/{name}")) == sample(length), "{name}");
     }
     // One store is both: what was made is not taken for a source.
     let everything = bench.prefix("s3://b/");
-    let told = bench.run(&seal, &everything, &bench.prefix("s3://b/twice/"), |run| run.rehearse = true);
+    let told = bench.run(&seal, &everything, &bench.prefix("s3://b/twice/"), |run| run.rehearse(true));
     assert_eq!(told.len(), 10);
-    bench.run(&seal, &everything, &bench.prefix("s3://b/twice/"), |_| ());
-    let told = bench.run(&seal, &everything, &bench.prefix("s3://b/twice/"), |_| ());
+    bench.run(&seal, &everything, &bench.prefix("s3://b/twice/"), |run| run);
+    let told = bench.run(&seal, &everything, &bench.prefix("s3://b/twice/"), |run| run);
     assert!(told.len() == 10 && told.iter().all(|(_, outcome)| outcome == "There"), "{told:?}");
 }
 
@@ -251,14 +249,14 @@ fn what_changed_is_not_replaced_unasked() {
     for name in ["a", "b"] {
         bench.write(&format!("from/{name}"), b"first");
     }
-    bench.run(&seal, &from, &to, |_| ());
+    bench.run(&seal, &from, &to, |run| run);
     bench.write("from/b", b"second");
     let later = SystemTime::now() + Duration::from_secs(100);
     fs::File::open(bench.folder.path().join("from/b")).unwrap().set_modified(later).unwrap();
-    let told = bench.run(&seal, &from, &to, |_| ());
+    let told = bench.run(&seal, &from, &to, |run| run);
     let outdated = "failed: the target is older than the source, and is not replaced";
     assert_eq!(names(&told), [("a", "There"), ("b", outdated)]);
-    assert_eq!(names(&bench.run(&seal, &from, &to, |run| run.replace = true)), [("a", "There"), ("b", "Made(6)")]);
+    assert_eq!(names(&bench.run(&seal, &from, &to, |run| run.replace(true))), [("a", "There"), ("b", "Made(6)")]);
 }
 
 #[test]
@@ -270,9 +268,8 @@ fn shares_make_parts_of_the_same_object() {
         bench.write(&format!("from/{name}"), &sample(name));
     }
     let (from, to) = (bench.folder("from"), bench.prefix("s3://b/to/"));
-    let told: Vec<_> = ["0/3", "2/3", "1/3"]
-        .map(|share| bench.run(&seal, &from, &to, |run| run.shard = share.parse().unwrap()))
-        .into();
+    let told: Vec<_> =
+        ["0/3", "2/3", "1/3"].map(|share| bench.run(&seal, &from, &to, |run| run.shard(share.parse().unwrap()))).into();
     let ends: Vec<_> = told.iter().flatten().filter(|(name, _)| name == "long").map(|(_, end)| end.as_str()).collect();
     assert!(
         matches!(ends[..], ["Waiting(4)" | "Waiting(3)", "Waiting(2)" | "Waiting(1)", "Made(73400320)"]),
@@ -283,7 +280,7 @@ fn shares_make_parts_of_the_same_object() {
     // A share of an older version is not mixed in. State has names as they are, and messages escape them.
     let other = "from/other\u{202e}";
     bench.write(other, &sample(50 * MEBIBYTE));
-    bench.run(&seal, &from, &to, |run| run.shard = "0/2".parse().unwrap());
+    bench.run(&seal, &from, &to, |run| run.shard("0/2".parse().unwrap()));
     bench.write(other, &sample(49 * MEBIBYTE));
     let job = bench.job(&seal, &from, &to).unwrap();
     let states = job.states().unwrap();
@@ -291,11 +288,11 @@ fn shares_make_parts_of_the_same_object() {
     let target = &states.long[0].objects.as_ref().unwrap().1;
     assert_eq!(target.raw(), "s3://b/to/other\u{202e}.dpn");
     assert_eq!(target.to_string(), r"s3://b/to/other\u{202e}.dpn");
-    bench.run(&seal, &from, &to, |run| run.shard = "1/2".parse().unwrap());
+    bench.run(&seal, &from, &to, |run| run.shard("1/2".parse().unwrap()));
     let states = job.states().unwrap();
     assert_eq!(states.long.len(), 1, "{states:?}");
-    bench.run(&seal, &from, &to, |_| ());
-    bench.run(&open, &to, &bench.folder("back"), |_| ());
+    bench.run(&seal, &from, &to, |run| run);
+    bench.run(&open, &to, &bench.folder("back"), |run| run);
     assert!(bench.read("back/long") == sample(70 * MEBIBYTE));
     assert!(bench.read("back/other\u{202e}") == sample(49 * MEBIBYTE));
     assert_eq!(job.states().unwrap().long, []);
@@ -307,7 +304,7 @@ fn state_of_another_key_is_left_alone_and_can_be_removed() {
     let seal = Seal(bench.key.clone());
     bench.write("from/long", &sample(40 * MEBIBYTE));
     let (from, to) = (bench.folder("from"), bench.prefix("s3://b/to/"));
-    bench.run(&seal, &from, &to, |run| run.shard = "0/2".parse().unwrap());
+    bench.run(&seal, &from, &to, |run| run.shard("0/2".parse().unwrap()));
     let stranger = Bench { job: JobKey::read(&JobKey::generate().unwrap()).unwrap(), ..bench };
     let job = stranger.job(&seal, &from, &to).unwrap();
     let folders = Job::folders(&stranger.store, &address("s3://b/")).unwrap();
@@ -315,7 +312,7 @@ fn state_of_another_key_is_left_alone_and_can_be_removed() {
     let states = job.states().unwrap();
     assert_eq!((states.long[0].objects.clone(), states.long[0].done, states.long[0].parts), (None, None, None));
     // Whoever has another key makes it himself, and what was begun stays with whoever has the key.
-    assert_eq!(names(&stranger.run(&seal, &from, &to, |_| ())), [("long", "Made(41943040)")]);
+    assert_eq!(names(&stranger.run(&seal, &from, &to, |run| run)), [("long", "Made(41943040)")]);
     assert_eq!(job.states().unwrap().long.len(), 1);
     assert!(job.is_of_others().unwrap());
     assert_eq!(job.clean().unwrap(), Cleaned { ended: 0, left: 1 });
@@ -345,7 +342,7 @@ fn names_that_leave_the_folder_are_refused() {
         let place = address(&format!("s3://b/sealed/{name}.dpn"));
         bench.store.put(&place, sealed.clone().into(), false).unwrap();
     }
-    bench.run(&open, &bench.prefix("s3://b/sealed/"), &bench.folder("back"), |_| ());
+    bench.run(&open, &bench.prefix("s3://b/sealed/"), &bench.folder("back"), |run| run);
     assert_eq!(bench.read("back/c"), b"x");
     let one = Pair {
         name: "x".into(),
@@ -354,23 +351,7 @@ fn names_that_leave_the_folder_are_refused() {
         length: 0,
         replace: false,
     };
-    let told = Mutex::new(String::new());
-    let report = |_: &Pair, outcome: Outcome| *told.lock().unwrap() = format!("{outcome:?}");
-    let run = Run {
-        act: &open,
-        results: &Files,
-        filter: Filter::default(),
-        shard: Shard::default(),
-        replace: false,
-        rehearse: false,
-        memory: 1,
-        long: 1,
-        job: None,
-        report: &report,
-        progress: &|_| (),
-        planned: &|_| (),
-        left_out: &|_| (),
-    };
-    run.one(one).unwrap();
-    assert!(told.into_inner().unwrap().contains("Missing"));
+    let log = Log::default();
+    Run::new(&open, &Files, &log).memory(1).long(1).one(one).unwrap();
+    assert_eq!(names(&log.0.into_inner().unwrap()), [("x", "failed: s3://b/none: there is no such object")]);
 }

@@ -169,7 +169,7 @@ impl Worker {
     /// # Errors
     /// Fails if the worker ended, did not answer in time or broke the protocol.
     pub fn check(&self) -> Result<(), Error> {
-        self.shared.fault.borrow_mut().take().map_or(Ok(()), Err)
+        if let Some(fault) = self.shared.fault.borrow_mut().take() { Err(fault) } else { Ok(()) }
     }
 
     pub(super) fn pace(&self) -> Pace {

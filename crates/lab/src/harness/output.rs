@@ -214,10 +214,8 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), Fault> {
 /// Returns the fault for a page that could not be written, with advice.
 #[cfg(feature = "report")]
 pub(super) fn page_failed(error: crate::report::Error) -> Fault {
-    match error {
-        crate::report::Error::Write { path, source } => cannot_write(&path, &source),
-        error => error.into(),
-    }
+    let crate::report::Error::Write { path, source } = error;
+    cannot_write(&path, &source)
 }
 
 fn cannot_write(path: &Path, error: &std::io::Error) -> Fault {

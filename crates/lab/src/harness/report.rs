@@ -47,13 +47,12 @@ pub(super) fn run(args: &ReportArgs) -> Result<ExitCode, Fault> {
 }
 
 fn read(path: &Path) -> Result<Record, Fault> {
-    let (path, contents) = match path == Path::new("-") {
-        true => {
-            let mut contents = Vec::new();
-            let read = std::io::stdin().lock().read_to_end(&mut contents);
-            (Path::new("standard input"), read.map(|_| contents))
-        }
-        false => (path, std::fs::read(path)),
+    let (path, contents) = if path == Path::new("-") {
+        let mut contents = Vec::new();
+        let read = std::io::stdin().lock().read_to_end(&mut contents);
+        (Path::new("standard input"), read.map(|_| contents))
+    } else {
+        (path, std::fs::read(path))
     };
     let contents = contents.map_err(|error| format!("cannot read {}: {error}", path.display()))?;
     let wrong = |error: serde_json::Error| {

@@ -1,12 +1,10 @@
-//! Draws the charts of a record. Each chart can be written as SVG, and as PNG with the feature `png`.
+//! Draws the charts of a record, as SVG.
 
 mod canvas;
 mod forest;
 mod kernel;
 mod names;
 mod palette;
-#[cfg(feature = "png")]
-mod png;
 mod quantiles;
 mod scale;
 mod spread;
@@ -17,7 +15,7 @@ mod violin;
 pub(super) use kernel::quantile;
 pub(super) use palette::style;
 
-use super::{Detail, Error, rank, words};
+use super::{Detail, rank, words};
 use crate::record::{Calibration, Comparison, Interval, Record, Speed, Timing, Verdict};
 use canvas::Canvas;
 
@@ -83,34 +81,16 @@ pub struct Chart {
 }
 
 impl Chart {
-    /// Returns the chart as an SVG file. Its colors follow the reader's light or dark theme.
+    /// Returns the chart as an SVG file. Its colors follow the reader's light or dark theme. Every browser shows SVG; for
+    /// programs that need PNG, a converter such as `rsvg-convert` makes it.
     #[must_use]
     pub fn svg(&self) -> String {
         svg::file(&self.canvas, &self.title, &self.subtitle)
     }
 
-    /// Returns the chart as a PNG file with a white background.
-    ///
-    /// # Errors
-    ///
-    /// If the picture cannot be drawn or encoded.
-    #[cfg(feature = "png")]
-    pub fn png(&self) -> Result<Vec<u8>, Error> {
-        png::encode(&self.canvas, &self.title, &self.subtitle)
-    }
-
     /// Returns the name of the chart's file beside a Markdown page.
     pub(super) fn file(&self) -> String {
-        format!("{}.{}", self.name, if cfg!(feature = "png") { "png" } else { "svg" })
-    }
-
-    /// Returns the chart's file beside a Markdown page. Old viewers of Markdown show PNG only, so it is the kind where
-    /// the program can draw it.
-    pub(super) fn picture(&self) -> Result<Vec<u8>, Error> {
-        #[cfg(feature = "png")]
-        return self.png();
-        #[cfg(not(feature = "png"))]
-        Ok(self.svg().into_bytes())
+        format!("{}.svg", self.name)
     }
 
     /// Returns whether the chart belongs to a Markdown page with this amount of detail.

@@ -30,10 +30,7 @@ pub(super) fn summary(record: &Record) -> Table {
         table.row(vec![
             Cell::Link(name(record, timing), place(index)),
             Cell::Badges(badges(timing, timing.verdict.name().to_owned())),
-            Cell::Strong(match timing.unoptimized() {
-                true => format!("{finding}; looks unoptimized"),
-                false => finding,
-            }),
+            Cell::Strong(if timing.unoptimized() { format!("{finding}; looks unoptimized") } else { finding }),
             shown(rank::tail_bound(timing).filter(|_| bounded(timing.verdict))).into(),
             shown(rank::detectable(timing).filter(|_| bounded(timing.verdict))).into(),
             rank::worst(timing).map_or_else(|| NONE.to_owned(), |pair| format!("{} against {}", pair.b, pair.a)).into(),

@@ -1,8 +1,10 @@
 //! Jobs: reading and hashing the files of a chunk.
 
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::source::Source;
 use crate::error::words;
@@ -40,7 +42,7 @@ impl Shared {
     }
 
     pub(super) fn index(&self) -> MutexGuard<'_, IndexWriter> {
-        self.index.lock().unwrap_or_else(PoisonError::into_inner)
+        self.index.lock()
     }
 
     /// Whether jobs may keep another file open.
@@ -51,7 +53,8 @@ impl Shared {
     /// Waits until no hash is missing, and returns the index. Fails if packing failed.
     pub(super) fn settled(&self) -> Result<MutexGuard<'_, IndexWriter>, Error> {
         let unsettled = |index: &mut IndexWriter| index.open() > 0 && !self.failed.load(Ordering::Relaxed);
-        let index = self.settled.wait_while(self.index(), unsettled).unwrap_or_else(PoisonError::into_inner);
+        let mut index = self.index();
+        self.settled.wait_while(&mut index, unsettled);
         if self.failed.load(Ordering::Relaxed) { Err(Error::Stopped) } else { Ok(index) }
     }
 
@@ -67,7 +70,7 @@ impl Shared {
     }
 
     pub(super) fn note(&self, path: &[u8], what: What) {
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner).add(path, what);
+        self.notes.lock().add(path, what);
     }
 }
 

@@ -5,7 +5,9 @@ use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
+
+use parking_lot::Mutex;
 
 use super::folder::{Dress, Folder, os, time};
 use super::ledger::Ledger;
@@ -250,16 +252,12 @@ impl Growing {
             return;
         }
         // A lock taken in the head of the `match` would be held until its end, and `fail` takes the same lock.
-        let draft = self.draft().take();
+        let draft = self.draft.lock().take();
         match draft.map(|draft| draft.land(&self.dress, &self.ledger)) {
             Some(Ok(())) => self.ledger.complete(self.number, self.hash.get().copied()),
             Some(Err(trouble)) => self.fail(trouble),
             None => {}
         }
-    }
-
-    fn draft(&self) -> MutexGuard<'_, Option<Draft>> {
-        self.draft.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), Trouble> {
@@ -282,7 +280,7 @@ impl Growing {
 
     fn fail(&self, trouble: Trouble) {
         if !self.failed.swap(true, Ordering::AcqRel) {
-            drop(self.draft().take());
+            drop(self.draft.lock().take());
             self.ledger.fail(self.number, trouble);
         }
     }

@@ -7,8 +7,10 @@
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStrExt;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 use super::ledger::Ledger;
 use super::trouble::Trouble;
@@ -122,7 +124,7 @@ impl Folder {
         let id = handle.as_ref().and_then(|handle| handle.about().ok()).map(|about| about.id);
         let folder = Self { parent, name, handle: Mutex::default(), id, at_last: Mutex::default(), ledger };
         if let Some(handle) = handle {
-            folder.keep(&mut folder.slot(), handle);
+            folder.keep(&mut folder.handle.lock(), handle);
         }
         Arc::new(folder)
     }
@@ -130,9 +132,10 @@ impl Folder {
     /// Makes a folder. Returns `None` if the name exists. Into a `fresh` target, other users cannot see.
     pub(super) fn make(parent: &Arc<Self>, name: &[u8], mode: u32, fresh: bool) -> Result<Option<Arc<Self>>, Trouble> {
         let above = parent.handle()?;
-        let made = match fresh {
-            true => above.make(os(name), mode).map(|()| None),
-            false => above.make_and_enter(os(name), mode).map(Some),
+        let made = if fresh {
+            above.make(os(name), mode).map(|()| None)
+        } else {
+            above.make_and_enter(os(name), mode).map(Some)
         };
         match made {
             Ok(made) => Ok(Some(Self::with(Some(Arc::clone(parent)), name.to_vec(), made, Arc::clone(&parent.ledger)))),
@@ -173,21 +176,21 @@ impl Folder {
             let modified = Time { seconds, nanoseconds };
             let dress = Dress { mode: locked.unwrap_or(found.mode), modified, ..Dress::default() };
             let at_last = AtLast { number: None, found: Some(dress.clone()), dress, existed: true };
-            *folder.at_last.lock().unwrap_or_else(PoisonError::into_inner) = Some(at_last);
+            *folder.at_last.lock() = Some(at_last);
         }
         Ok(folder)
     }
 
     /// Records the properties that the folder gets when it is full. `existed` tells whether it existed before this run.
     pub(super) fn at_last(&self, number: u64, dress: Dress, existed: bool) {
-        let mut at_last = self.at_last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut at_last = self.at_last.lock();
         let found = at_last.take().and_then(|before| before.found);
         *at_last = Some(AtLast { number: Some(number), dress, existed, found });
     }
 
     /// Sets the folder's mode and time. Nothing may be made in the folder after this.
     pub(super) fn fill(&self) {
-        let at_last = self.at_last.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let at_last = self.at_last.lock().take();
         let Some(at_last) = at_last else { return };
         let (number, existed) = (at_last.number.unwrap_or(u64::MAX), at_last.existed);
         let Some(dress) = at_last.dress(self.ledger.stopped() || self.ledger.refused.load(Ordering::Relaxed)) else {
@@ -216,10 +219,6 @@ impl Folder {
         &self.name
     }
 
-    fn slot(&self) -> std::sync::MutexGuard<'_, Option<disk::Folder>> {
-        self.handle.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn keep(&self, slot: &mut Option<disk::Folder>, handle: disk::Folder) {
         if slot.replace(handle).is_none() {
             self.ledger.folders.fetch_add(1, Ordering::Relaxed);
@@ -232,14 +231,14 @@ impl Folder {
         let mut closed = Vec::new();
         let mut folder = self;
         let mut handle = loop {
-            if let Some(handle) = &*folder.slot() {
+            if let Some(handle) = &*folder.handle.lock() {
                 break handle.clone();
             }
             closed.push(folder);
             folder = folder.parent.as_deref().ok_or(Trouble::System(Action::Open, io::ErrorKind::NotFound.into()))?;
         };
         for (above, folder) in closed.into_iter().enumerate().rev() {
-            let mut slot = folder.slot();
+            let mut slot = folder.handle.lock();
             handle = match &*slot {
                 // Another thread opened the folder in the meantime.
                 Some(handle) => handle.clone(),
@@ -262,7 +261,7 @@ impl Folder {
 
     /// Closes the folder for now.
     pub(super) fn close(&self) {
-        if self.parent.is_some() && self.slot().take().is_some() {
+        if self.parent.is_some() && self.handle.lock().take().is_some() {
             self.ledger.folders.fetch_sub(1, Ordering::Relaxed);
         }
     }
@@ -295,7 +294,7 @@ impl Folder {
 impl Drop for Folder {
     fn drop(&mut self) {
         self.fill();
-        if self.slot().take().is_some() {
+        if self.handle.lock().take().is_some() {
             self.ledger.folders.fetch_sub(1, Ordering::Relaxed);
         }
     }

@@ -2,7 +2,8 @@
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use parking_lot::{Condvar, Mutex};
 
 use super::outcome::{Failure, Progress};
 use super::queue::{Hash, Queue};
@@ -87,10 +88,6 @@ impl Ledger {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, LedgerState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Begins an entry, and returns its number. `entry` is `None` for entries that are refused at once.
     pub(super) fn begin(&self, path: &[u8], facts: [u8; 16], entry: Option<&Entry>) -> u64 {
         let stored = match entry {
@@ -99,7 +96,7 @@ impl Ledger {
             _ => 0,
         };
         let headers = entry.map_or(BLOCK, |entry| entry.content.saturating_sub(entry.begin));
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let number = state.queue.push(path, facts, stored, headers);
         if state.not_indexed != u64::MAX && state.queue.is_late() {
             let error = crate::index::damaged("it does not come for hundreds of thousands of entries");
@@ -110,7 +107,7 @@ impl Ledger {
 
     /// Records that the entry is complete, and the hash of its content.
     pub(super) fn complete(&self, number: u64, hash: Option<[u8; 32]>) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let Some(item) = state.queue.get_mut(number) else {
             // The entry is a folder that was first passed over, and is now needed. The root is always the first of
             // these.
@@ -137,7 +134,7 @@ impl Ledger {
 
     /// Records that the entry is not selected.
     pub(super) fn pass(&self, number: u64) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let Some(item) = state.queue.get_mut(number) else { return };
         item.done = Some(false);
         item.passed = true;
@@ -146,7 +143,7 @@ impl Ledger {
 
     /// Records that the entry failed.
     pub(super) fn fail(&self, number: u64, trouble: Trouble) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let Some(item) = state.queue.get_mut(number) else { return };
         item.done = Some(false);
         let path = state.queue.path(number).unwrap_or_default();
@@ -156,7 +153,7 @@ impl Ledger {
 
     /// Records that an entry failed after it was complete.
     pub(super) fn fail_late(&self, number: u64, path: &[u8], trouble: Trouble) {
-        self.note(&mut self.state(), number, path, trouble);
+        self.note(&mut self.state.lock(), number, path, trouble);
     }
 
     fn note(&self, state: &mut LedgerState, number: u64, path: &[u8], trouble: Trouble) {
@@ -178,7 +175,7 @@ impl Ledger {
 
     /// Ends the work with this error.
     pub(super) fn stop(&self, number: u64, error: Error) {
-        self.stop_with(&mut self.state(), Fatal { number, failure: None, error });
+        self.stop_with(&mut self.state.lock(), Fatal { number, failure: None, error });
     }
 
     fn stop_with(&self, state: &mut LedgerState, fatal: Fatal) {
@@ -202,7 +199,7 @@ impl Ledger {
         if !self.stopped() {
             return Ok(());
         }
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let Some(fatal) = state.fatal.take() else { return Err(Error::Stopped) };
         state.told = fatal.failure;
         Err(fatal.error)
@@ -210,7 +207,7 @@ impl Ledger {
 
     /// Compares the next entry with its record in the index. `file` is the target of a hard link.
     pub(super) fn index(&self, facts: [u8; 16], hash: Option<[u8; 32]>, file: Option<&[u8]>) -> Result<(), Error> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let number = state.not_indexed;
         let lost = file.is_some_and(|file| state.failed_paths.has(file));
         state.queue.named(number);
@@ -249,35 +246,35 @@ impl Ledger {
 
     /// Returns how many entries the index has not named.
     pub(super) fn not_indexed(&self) -> u64 {
-        let state = self.state();
+        let state = self.state.lock();
         state.queue.end() - state.not_indexed
     }
 
     /// Records that the archive has no index.
     pub(super) fn no_index(&self) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.not_indexed = u64::MAX;
         state.advance();
     }
 
     /// Returns true if each entry is complete or has failed.
     pub(super) fn all_done(&self) -> bool {
-        let state = self.state();
+        let state = self.state.lock();
         state.not_done == state.queue.end()
     }
 
     /// Removes and returns the paths of files that must be removed.
     pub(super) fn wrong(&self) -> Vec<Vec<u8>> {
-        std::mem::take(&mut self.state().wrong)
+        std::mem::take(&mut self.state.lock().wrong)
     }
 
     pub(super) fn has_failed(&self, path: &[u8]) -> bool {
-        self.state().failed_paths.has(path)
+        self.state.lock().failed_paths.has(path)
     }
 
     /// Adds a remark, unless the same remark exists. A remark can apply to every file.
     pub(super) fn remark(&self, remark: String) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if state.remarks.contains(&remark) {
             return;
         }
@@ -285,7 +282,7 @@ impl Ledger {
     }
 
     pub(super) fn remarks(&self) -> Vec<String> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let mut remarks = std::mem::take(&mut state.remarks);
         if state.more_remarks > 0 {
             remarks.push(format!("… and {} more remarks", state.more_remarks));
@@ -294,18 +291,18 @@ impl Ledger {
     }
 
     pub(super) fn failures(&self) -> (Vec<Failure>, u64) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         (std::mem::take(&mut state.failures), state.failed)
     }
 
     /// Counts a [`Rest`](super::Rest) that the caller receives.
     pub(super) fn hand_out(&self) {
-        self.state().outstanding += 1;
+        self.state.lock().outstanding += 1;
     }
 
     /// Counts a [`Rest`](super::Rest) that was completed or dropped.
     pub(super) fn hand_back(&self) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.outstanding -= 1;
         if state.outstanding == 0 {
             self.idle.notify_all();
@@ -314,14 +311,14 @@ impl Ledger {
 
     /// Waits until each [`Rest`](super::Rest) was completed or dropped.
     pub(super) fn wait(&self) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         while state.outstanding > 0 {
-            state = self.idle.wait(state).unwrap_or_else(PoisonError::into_inner);
+            self.idle.wait(&mut state);
         }
     }
 
     pub(super) fn progress(&self) -> Progress {
-        let state = self.state();
+        let state = self.state.lock();
         let wanted = |number: &u64| state.queue.get(*number).is_some_and(|item| !item.passed);
         let until = (state.queue.first()..state.not_done).rev().find(wanted);
         let until = until.map_or_else(|| state.before.clone(), |number| state.queue.path(number));

@@ -1,8 +1,9 @@
 //! Unpacks a stream on several threads.
 
 use std::io::{self, Read};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
+
+use parking_lot::Mutex;
 
 use super::outcome::Outcome;
 use super::rest::Rest;
@@ -28,7 +29,7 @@ pub fn unpack(input: impl Read + Send, unpacker: &mut Unpacker, work: &Work<'_>)
         let _others: Vec<_> = spawned.collect();
         take_turns(&turn, work);
     });
-    match turn.into_inner().unwrap_or_else(PoisonError::into_inner).error {
+    match turn.into_inner().error {
         Some(error) => Err(error),
         None => unpacker.finish(),
     }
@@ -46,7 +47,7 @@ fn take_turns<R: Read>(turn: &Mutex<UnpackTurn<'_, R>>, work: &Work<'_>) {
     let mut unit = vec![0; UNIT];
     loop {
         let (rest, length) = {
-            let mut turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut turn = turn.lock();
             match turn.next(&mut unit, work) {
                 Ok(Some(next)) => next,
                 Ok(None) => return,

@@ -189,10 +189,11 @@ fn every_truncation_is_found() {
     let (pack, _) = pack(&items, &[4], true);
     let (whole, ..) = archive(&items, &[4], true);
     for cut in 1024..pack.len() {
-        match cut == whole.len() {
-            false => assert!(read(&pack[..cut]).is_err(), "{cut} of {}", pack.len()),
+        if cut == whole.len() {
             // Exactly the index is missing.
-            true => assert!(Contents::read(Cursor::new(&pack[..cut])).unwrap().is_none()),
+            assert!(Contents::read(Cursor::new(&pack[..cut])).unwrap().is_none())
+        } else {
+            assert!(read(&pack[..cut]).is_err(), "{cut} of {}", pack.len())
         }
     }
     refused(&pack[..pack.len() - 1], "no index at its end");

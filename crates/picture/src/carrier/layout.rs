@@ -36,9 +36,10 @@ impl Layout {
     /// [`Error::CarrierSize`] if the width or the height is not 1 to [`MOST`].
     pub fn new(format: Format, width: u32, height: u32) -> Result<Self, Error> {
         let possible = 1..=MOST;
-        match possible.contains(&width) && possible.contains(&height) {
-            true => Ok(Self { format, width, height }),
-            false => Err(Error::CarrierSize { width, height }),
+        if possible.contains(&width) && possible.contains(&height) {
+            Ok(Self { format, width, height })
+        } else {
+            Err(Error::CarrierSize { width, height })
         }
     }
 

@@ -2,7 +2,8 @@
 
 use std::fs::File;
 use std::io;
-use std::sync::{Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 use super::layout::{HEADER, Layout};
 use super::png;
@@ -19,7 +20,7 @@ pub(crate) struct Buffers(Mutex<Vec<Vec<u8>>>);
 impl Buffers {
     /// Calls `function` with an empty buffer.
     pub(crate) fn with<R>(&self, function: impl FnOnce(&mut Vec<u8>) -> R) -> R {
-        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = || self.0.lock();
         let reused = lock().pop();
         let mut buffer = reused.unwrap_or_default();
         buffer.clear();

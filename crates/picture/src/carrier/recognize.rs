@@ -54,10 +54,7 @@ impl Carrier {
         }
         let label = label(&header)?;
         let fits = HEADER as u64 + u64::from(label.length) <= layout.bytes();
-        match fits {
-            true => Ok((length == expected).then_some(Self { label, layout })),
-            false => Err(Error::Label),
-        }
+        if fits { Ok((length == expected).then_some(Self { label, layout })) } else { Err(Error::Label) }
     }
 
     /// Gives the picture's file to a [`Reader`](crate::Reader).

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use super::layout::{HEADER, Layout, MAGIC, MOST_PICTURES};
 use super::place::{Buffers, read_exact};
@@ -94,7 +96,7 @@ impl<O: Fn(u32) -> io::Result<File> + Sync> Writer<O> {
     /// [`Error::Write`] or [`Error::Read`] if the system fails.
     pub fn finish(self, set: [u8; 16], spares: u32) -> Result<Written, Error> {
         let part = u64::from(self.layout.part());
-        let count = self.state().pieces.last_key_value().map_or(1, |(last, _)| last + 1);
+        let count = self.state.lock().pieces.last_key_value().map_or(1, |(last, _)| last + 1);
         let total = u64::from(count - 1) * part + self.part_of(count - 1).end();
         for index in 0..count {
             let pieces = self.part_of(index);
@@ -119,16 +121,12 @@ impl<O: Fn(u32) -> io::Result<File> + Sync> Writer<O> {
         Ok(Written { labels })
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn part_of(&self, index: u32) -> Pieces {
-        self.state().pieces.get(&index).cloned().unwrap_or_default()
+        self.state.lock().pieces.get(&index).cloned().unwrap_or_default()
     }
 
     fn file(&self, index: u32) -> io::Result<Arc<File>> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         match state.files.get(index) {
             Some(file) => Ok(file),
             None => Ok(state.files.insert(index, (self.open)(index)?)),
@@ -151,10 +149,11 @@ impl<O: Fn(u32) -> io::Result<File> + Sync> Writer<O> {
             }
             position += bytes.len() as u64;
         }
-        let new = self.state().pieces.entry(index).or_default().insert(at, sums);
-        match new {
-            true => Ok(()),
-            false => Err(io::Error::new(io::ErrorKind::InvalidInput, "the same byte of a picture was written twice")),
+        let new = self.state.lock().pieces.entry(index).or_default().insert(at, sums);
+        if new {
+            Ok(())
+        } else {
+            Err(io::Error::new(io::ErrorKind::InvalidInput, "the same byte of a picture was written twice"))
         }
     }
 

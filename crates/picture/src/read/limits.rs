@@ -66,17 +66,15 @@ pub struct Budget {
 
 impl Budget {
     pub fn check_pixels(&self, width: u32, height: u32) -> Result<(), Error> {
-        match u64::from(width) * u64::from(height) > self.limits.pixels {
-            true => Err(Error::TooManyPixels { width, height, limit: self.limits.pixels }),
-            false => Ok(()),
+        if u64::from(width) * u64::from(height) > self.limits.pixels {
+            Err(Error::TooManyPixels { width, height, limit: self.limits.pixels })
+        } else {
+            Ok(())
         }
     }
 
     pub fn check_memory(&self, bytes: u64) -> Result<(), Error> {
-        match bytes > self.most() {
-            true => Err(self.refusal(bytes)),
-            false => Ok(()),
-        }
+        if bytes > self.most() { Err(self.refusal(bytes)) } else { Ok(()) }
     }
 
     /// Returns the most bytes of memory.
@@ -90,9 +88,10 @@ impl Budget {
 
     /// Returns why a picture that takes more memory than [`most`](Self::most) is refused.
     pub fn refusal(&self, bytes: u64) -> Error {
-        match bytes > self.limits.bytes {
-            true => self.too_much(),
-            false => Error::Disproportionate { memory: bytes, length: self.length },
+        if bytes > self.limits.bytes {
+            self.too_much()
+        } else {
+            Error::Disproportionate { memory: bytes, length: self.length }
         }
     }
 

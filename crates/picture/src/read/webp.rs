@@ -273,8 +273,9 @@ impl Canvas {
 
 /// Reads the first bytes of a chunk, which must be as long.
 fn short<const N: usize>(input: impl Read, chunk: Chunk, format: FileFormat) -> Result<[u8; N], Error> {
-    match (chunk.length as usize) < N {
-        true => Err(damaged(format, "one of its chunks is too short")),
-        false => array(input, format),
+    if (chunk.length as usize) < N {
+        Err(damaged(format, "one of its chunks is too short"))
+    } else {
+        array(input, format)
     }
 }

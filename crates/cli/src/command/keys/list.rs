@@ -60,10 +60,7 @@ pub fn run(home: &Home, as_json: bool) -> Result<Exit, Failure> {
     let widest = |length: fn(&KeyLine) -> usize| lines.iter().map(length).max().unwrap_or(0);
     let widths = (widest(|line| line.name.chars().count()), widest(|line| line.algorithm().len()).max(16));
     for line in &lines {
-        match as_json {
-            true => print_json(&line.json())?,
-            false => print(&line.text(widths))?,
-        }
+        if as_json { print_json(&line.json())? } else { print(&line.text(widths))? }
     }
     Ok(worst)
 }

@@ -63,9 +63,12 @@ fn synopsis(command: &Command) -> String {
         form(called(command), options(command).into_iter().chain(positionals(command)).collect());
     }
     for command in visible(command) {
-        let below = visible(command).next().map(|_| match command.is_subcommand_required_set() {
-            true => "\\fICOMMAND\\fR".to_owned(),
-            false => "[\\fICOMMAND\\fR]".to_owned(),
+        let below = visible(command).next().map(|_| {
+            if command.is_subcommand_required_set() {
+                "\\fICOMMAND\\fR".to_owned()
+            } else {
+                "[\\fICOMMAND\\fR]".to_owned()
+            }
         });
         let any = options(command).first().map(|_| "[\\fIOPTION\\fR]...".to_owned());
         form(called(command), below.into_iter().chain(any).chain(positionals(command)).collect());

@@ -3,8 +3,10 @@
 use std::any::Any;
 use std::io::{self, Cursor, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::command::open::attributes;
 use crate::command::seal::{FormatArg, armored, portable};
@@ -101,7 +103,7 @@ impl Sealings<'_> {
     }
 
     fn turn(&self) -> Option<MutexGuard<'_, ()>> {
-        self.turn.as_ref().map(|turn| turn.lock().unwrap_or_else(PoisonError::into_inner))
+        self.turn.as_ref().map(Mutex::lock)
     }
 }
 
@@ -131,9 +133,10 @@ impl Act for Sealings<'_> {
         to: &mut (dyn Write + Send),
     ) -> Result<Metadata, Foreign> {
         let (sealing, _turn) = (self.sealing_for(about)?, self.turn());
-        match self.armor {
-            true => armored(self.format, to, |armor| sealing.stream(from, armor, &Work::default()))?,
-            false => sealing.stream(from, to, &Work::default())?,
+        if self.armor {
+            armored(self.format, to, |armor| sealing.stream(from, armor, &Work::default()))?
+        } else {
+            sealing.stream(from, to, &Work::default())?
         };
         Ok(Metadata::default())
     }
@@ -155,13 +158,9 @@ impl Opening {
         Self { keys: Mutex::new((identities, judge)), is_other: AtomicBool::new(false) }
     }
 
-    fn keys(&self) -> MutexGuard<'_, (Identities, Judge)> {
-        self.keys.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn begin<'a>(&self, about: &About, from: impl Read + Send + 'a) -> Result<(Opened, Sealed<'a>), Failure> {
         let sealed = Sealed::begun(Vec::new(), from).map_err(|error| Failure::seal(&about.shown, error))?;
-        let opened = self.keys().0.open(&about.shown, &sealed)?;
+        let opened = self.keys.lock().0.open(&about.shown, &sealed)?;
         if opened.metadata().kind == Kind::Folder {
             let message = format!("{}: it holds a folder, which is not opened among many objects", about.shown);
             return Err(Failure::new(Exit::Usage, message, "open it in a command of its own, into a folder here"));
@@ -172,7 +171,7 @@ impl Opening {
     fn write(&self, about: &About, from: impl Read + Send, to: impl Write + Send) -> Result<Metadata, Foreign> {
         let (opened, sealed) = self.begin(about, from)?;
         let summary = opened.stream(sealed.payload, to, &Work::default())?;
-        let keys = self.keys();
+        let keys = self.keys.lock();
         keys.1.verdict(&about.shown, &opened, summary.signatures.as_ref())?;
         if let Some(own) = self.target(&about.name).as_deref().and_then(|target| Path::new(target).file_name()) {
             keys.1.own_name(&about.shown, &opened, own)?;
@@ -220,7 +219,7 @@ impl Act for Opening {
             return Ok(None);
         }
         if !opened.is_signed() {
-            self.keys().1.verdict(&about.shown, &opened, None)?;
+            self.keys.lock().1.verdict(&about.shown, &opened, None)?;
         }
         Ok(Some(Divided::Open(Arc::new(opened))))
     }

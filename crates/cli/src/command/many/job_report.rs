@@ -3,9 +3,9 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::command::many::readers::{Compared, Readers};
@@ -17,7 +17,7 @@ use crate::tell::failure::{Exit, Failure};
 use crate::tell::progress::{Progress, amount};
 use crate::tell::shown::{bytes, count};
 use crate::tell::streams::{print, print_json};
-use deadpan_fleet::{Error, Job, Outcome, Pair, Spot, TreeFile};
+use deadpan_fleet::{Error, Job, Observer, Outcome, Pair, Spot, TreeFile};
 use deadpan_remote::Problem;
 
 /// The report of a run, which counts the objects.
@@ -26,7 +26,7 @@ pub struct JobReport<'a> {
     json: bool,
     rehearse: bool,
     start: Instant,
-    pub progress: Progress,
+    progress: Progress,
     report: Mutex<Report>,
     tally: Mutex<JobTally>,
     readers: Option<&'a Readers>,
@@ -57,14 +57,10 @@ impl<'a> JobReport<'a> {
         Self { command, json, rehearse, start: Instant::now(), progress, report, tally, readers }
     }
 
-    fn tally(&self) -> MutexGuard<'_, JobTally> {
-        self.tally.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Counts and reports what became of one object.
-    pub fn tell(&self, pair: &Pair, outcome: Outcome) {
+    fn tell(&self, pair: &Pair, outcome: Outcome) {
         let (source, target) = (Source::File(path_of(&pair.source)), Place::Given(path_of(&pair.target)));
-        let (mut tally, would) = (self.tally(), matches!(outcome, Outcome::Would(_)));
+        let (mut tally, would) = (self.tally.lock(), matches!(outcome, Outcome::Would(_)));
         let done = |state: &str, bytes: u64| {
             let more = [("state".to_owned(), Value::from(state))].into_iter().collect();
             Done { output: Some(target.clone()), bytes, more, ..Done::default() }
@@ -121,7 +117,7 @@ impl<'a> JobReport<'a> {
             return;
         }
         drop(tally);
-        self.report.lock().unwrap_or_else(PoisonError::into_inner).add(&source, self.start, &result);
+        self.report.lock().add(&source, self.start, &result);
     }
 
     /// Compares the recipients of a file that is there.
@@ -132,24 +128,19 @@ impl<'a> JobReport<'a> {
         }
     }
 
-    /// Counts links and special files, which become no objects.
-    pub fn leave_out(&self, others: u64) {
-        self.tally().left_out += others;
-    }
-
     /// Whether the run has found no object.
     pub fn is_empty(&self) -> bool {
-        let tally = self.tally();
+        let tally = self.tally.lock();
         [tally.made, tally.there, tally.would, tally.waiting, tally.failed].iter().all(|number| *number == 0)
     }
 
     /// Prints the summary of a run that ended with a failure. Without JSON, it is left out if no object was made.
     /// Returns the failure. Its exit code is the highest one of the failure and of all objects.
     pub fn end_early(self, job: Option<&Job>, is_new: bool, mut failure: Failure) -> Failure {
-        let worst = self.report.lock().unwrap_or_else(PoisonError::into_inner).worst();
+        let worst = self.report.lock().worst();
         failure.exit = failure.exit.max(worst);
         let is_told = self.json;
-        if self.json || self.tally().made > 0 {
+        if self.json || self.tally.lock().made > 0 {
             self.finish(job, 1, is_new, &[], Some(&failure));
         }
         failure.told = is_told;
@@ -166,9 +157,9 @@ impl<'a> JobReport<'a> {
     fn finish(self, job: Option<&Job>, shares: u64, is_new: bool, idle: &[String], failure: Option<&Failure>) -> Exit {
         let Self { command, json, rehearse, start, progress, report, tally, readers: _ } = self;
         drop(progress);
-        let report = report.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let report = report.into_inner();
         let JobTally { made, there, unknown, would, waiting, failed, left_out, bytes: moved, passing, mute } =
-            tally.into_inner().unwrap_or_else(PoisonError::into_inner);
+            tally.into_inner();
         let seconds = start.elapsed().as_secs_f64();
         if json {
             let exit = failure.map_or(report.worst(), |failure| failure.exit);
@@ -223,16 +214,48 @@ impl<'a> JobReport<'a> {
             say(&format!("note: {others} left out: only files become objects"));
         }
         if let Some(job) = job.filter(|_| waiting > 0 || passing) {
-            let next = match shares > 1 && !passing {
-                true => "run the other shares to go on",
-                false => "run the command again to go on",
-            };
+            let next =
+                if shares > 1 && !passing { "run the other shares to go on" } else { "run the command again to go on" };
             say(&format!(
                 "note: {next}; --dry-run shows what is missing, and deadpan cluster status {job} the long objects that \
                  are half done"
             ));
         }
         report.exit().max(mute.unwrap_or_default())
+    }
+}
+
+impl Observer for JobReport<'_> {
+    fn ended(&self, pair: &Pair, outcome: Outcome) {
+        self.tell(pair, outcome);
+    }
+
+    fn progressed(&self, bytes: u64) {
+        self.progress.add(bytes);
+    }
+
+    fn planned(&self, bytes: Option<u64>) {
+        self.progress.plan(bytes);
+    }
+
+    fn left_out(&self, others: u64) {
+        self.tally.lock().left_out += others;
+    }
+}
+
+/// Keeps the outcome of a single object.
+pub struct Single {
+    pub outcome: Mutex<Option<Outcome>>,
+    pub progress: Progress,
+}
+
+impl Observer for Single {
+    fn ended(&self, _pair: &Pair, outcome: Outcome) {
+        *self.outcome.lock() = Some(outcome);
+    }
+
+    fn progressed(&self, bytes: u64) {
+        self.progress.add(bytes);
     }
 }
 

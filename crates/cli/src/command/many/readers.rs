@@ -1,6 +1,6 @@
 //! Whether a result that is there already is sealed for those for whom it would be sealed now.
 
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
 use crate::key::identity::Identities;
 use crate::key::recipient::Recipients;
@@ -64,7 +64,7 @@ impl Readers {
         if kinds != self.kinds {
             return Compared::Others;
         }
-        let own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = self.own.lock();
         let is_ready = |key: &PublicKey| own.private_keys().iter().any(|own| own.public() == key);
         match own.open_at_once(&sealed) {
             Some(opened) if self.needed == 1 => self.recognize(&opened, &own),

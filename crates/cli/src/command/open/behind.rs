@@ -101,9 +101,10 @@ pub fn file(
         }
         Err(_) => {
             let Ok(reader) = opened.seekable_damaged(whole()) else { return failure };
-            failure.notes.push(match opened.hides_length() {
-                true => "its end is damaged, and with it its length: zeros may follow the data".into(),
-                false => "its end is damaged or missing, so its length is not known: it may have been longer".into(),
+            failure.notes.push(if opened.hides_length() {
+                "its end is damaged, and with it its length: zeros may follow the data".into()
+            } else {
+                "its end is damaged or missing, so its length is not known: it may have been longer".into()
             });
             reader
         }

@@ -358,9 +358,10 @@ fn part(
 
 /// Returns the error of copying an excerpt: of the excerpt, of the sealed data, or of the output.
 fn of_copy(error: io::Error) -> Error {
-    match error.get_ref().is_some_and(|inner| inner.is::<deadpan_seal::Error>()) {
-        true => Error::Read(error),
-        false => error.downcast().unwrap_or_else(Error::Write),
+    if error.get_ref().is_some_and(|inner| inner.is::<deadpan_seal::Error>()) {
+        Error::Read(error)
+    } else {
+        error.downcast().unwrap_or_else(Error::Write)
     }
 }
 

@@ -5,9 +5,9 @@ use std::fmt::Write;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::thread::available_parallelism;
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use super::cover;
@@ -146,9 +146,10 @@ impl Plan for CapacityArgs {
                 }
                 Err(failure) => {
                     worst = worst.max(failure.exit);
-                    match self.json {
-                        true => print_json(&report::failed("capacity", &Source::File(path), &failure))?,
-                        false => failure.say(),
+                    if self.json {
+                        print_json(&report::failed("capacity", &Source::File(path), &failure))?
+                    } else {
+                        failure.say()
                     }
                 }
             }
@@ -166,7 +167,7 @@ impl Plan for CapacityArgs {
 /// whether a picture is whole and opaque, so all pixels are decoded.
 fn headers(covers: &[PathBuf]) -> Vec<Result<Header, Failure>> {
     let (next, headers) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
-    let lock = || headers.lock().unwrap_or_else(PoisonError::into_inner);
+    let lock = || headers.lock();
     let worker = || {
         let mut room = Vec::new();
         loop {
@@ -189,5 +190,5 @@ fn headers(covers: &[PathBuf]) -> Vec<Result<Header, Failure>> {
         }
         worker();
     });
-    headers.into_inner().unwrap_or_else(PoisonError::into_inner).into_values().collect()
+    headers.into_inner().into_values().collect()
 }

@@ -78,9 +78,10 @@ impl CompareArgs {
             draw(drawn, path)?;
         }
         let findings = [examine(before), examine(after)];
-        match self.json {
-            true => print_json(&self.json(&compared, &findings))?,
-            false => print(&self.text(&compared, &findings))?,
+        if self.json {
+            print_json(&self.json(&compared, &findings))?
+        } else {
+            print(&self.text(&compared, &findings))?
         }
         Ok(Exit::Done)
     }
@@ -169,9 +170,10 @@ fn percent(share: f64) -> String {
 
 fn chi_square(found: &Findings) -> String {
     let p = found.chi_square.p;
-    match p >= FOUND {
-        true => format!("finds replaced bits: p is {p:.2}"),
-        false => format!("finds no replaced bits: p is {p:.2}, below {FOUND}"),
+    if p >= FOUND {
+        format!("finds replaced bits: p is {p:.2}")
+    } else {
+        format!("finds no replaced bits: p is {p:.2}, below {FOUND}")
     }
 }
 

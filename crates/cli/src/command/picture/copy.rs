@@ -2,7 +2,8 @@
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 use deadpan_seal::{Error, ReadAt, Work, WriteAt};
 
@@ -17,7 +18,7 @@ const WORTH_A_THREAD: u64 = 4 << 20;
 /// Copies the first `length` bytes, on all cores. Returns their number.
 pub fn copy(input: &impl ReadAt, length: u64, output: &impl WriteAt, work: &Work<'_>) -> Result<u64, Error> {
     let (next, failure) = (AtomicU64::new(0), Mutex::new(None));
-    let lock = || failure.lock().unwrap_or_else(PoisonError::into_inner);
+    let lock = || failure.lock();
     let cores = std::thread::available_parallelism().map_or(1, usize::from) as u64;
     // At the end, workers do not wait long for the last one.
     let stretch = (length / cores / 8).clamp(PIECE as u64, STRETCH);

@@ -6,7 +6,8 @@ use std::fs::File;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 use crate::command::picture::cover;
 use crate::command::picture::shape::ending;
@@ -268,7 +269,7 @@ impl Drafts {
 
     /// Opens the file of a picture, and makes it at first.
     pub fn open(&self, index: u32) -> io::Result<File> {
-        let mut partials = self.partials.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut partials = self.partials.lock();
         if let Some(partial) = partials.get(&index) {
             return partial.file().try_clone();
         }
@@ -278,7 +279,7 @@ impl Drafts {
         };
         let partial = made.map_err(|failure| {
             let error = io::Error::other(failure.message.clone());
-            *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure);
+            *self.failure.lock() = Some(failure);
             error
         })?;
         let file = partial.file().try_clone()?;
@@ -288,7 +289,7 @@ impl Drafts {
 
     /// Returns the failure of making a draft, or else `failure`, which it may have caused.
     pub fn blame(&self, failure: Failure) -> Failure {
-        self.failure.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or(failure)
+        self.failure.lock().take().unwrap_or(failure)
     }
 
     /// Gives all pictures their names, or none.
@@ -299,7 +300,7 @@ impl Drafts {
         sync: bool,
         claims: &Claims,
     ) -> Result<Vec<PathBuf>, Failure> {
-        let partials = self.partials.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let partials = self.partials.into_inner();
         let count = u32::try_from(partials.len()).unwrap_or(u32::MAX);
         self.names.check(Some(count), force, claims)?;
         let paths: Vec<_> = partials.keys().map(|index| self.names.path_of(*index, count)).collect();

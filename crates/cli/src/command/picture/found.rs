@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, BufReader, Seek};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::command::picture::cover::{self, files_in};
 use crate::key::identity::Identities;
@@ -22,7 +23,7 @@ static ROOMS: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
 const MOST_ROOMS: usize = 4;
 
 fn rooms() -> MutexGuard<'static, Vec<Vec<u8>>> {
-    ROOMS.lock().unwrap_or_else(PoisonError::into_inner)
+    ROOMS.lock()
 }
 
 /// Keeps the memory of a picture that was read, for [`Picture::open`].
@@ -142,9 +143,10 @@ impl Search {
         for path in named {
             let about = cover::about(path)?;
             let inside = if about.is_folder() { files_in(path)? } else { vec![path.clone()] };
-            match about.is_folder() {
-                true => search.folders.push(path.clone()),
-                false => drop(search.named.insert(path.clone())),
+            if about.is_folder() {
+                search.folders.push(path.clone());
+            } else {
+                search.named.insert(path.clone());
             }
             for file in inside {
                 // The same file may be named twice, also by its folder.
@@ -191,9 +193,10 @@ impl Search {
     }
 
     fn cannot_read(&mut self, path: &Path, failure: Failure) {
-        match self.named.contains(path) {
-            true => self.damaged.push((path.to_owned(), failure)),
-            false => self.unreadable.push((path.to_owned(), failure)),
+        if self.named.contains(path) {
+            self.damaged.push((path.to_owned(), failure))
+        } else {
+            self.unreadable.push((path.to_owned(), failure))
         }
     }
 

@@ -168,21 +168,21 @@ impl Hide {
         names.check(None, args.output.force, &claims)?;
         let named = args.to.find(&Home::find()?)?;
         // Without sealing, recipients only find the data.
-        let to = match args.raw && !args.to.is_given() {
-            true => None,
-            false => {
-                let (home, passphrases) = (Home::find()?, Passphrases::new(&args.to.source));
-                let to = args.to.resolve(&named, "the pictures", &home, &passphrases, false)?;
-                to.refuse_ssh()?;
-                to.tell_if_others(&home)?;
-                Some(to)
-            }
+        let to = if args.raw && !args.to.is_given() {
+            None
+        } else {
+            let (home, passphrases) = (Home::find()?, Passphrases::new(&args.to.source));
+            let to = args.to.resolve(&named, "the pictures", &home, &passphrases, false)?;
+            to.refuse_ssh()?;
+            to.tell_if_others(&home)?;
+            Some(to)
         };
         let sealing = to.as_ref().filter(|_| !args.raw).map(|to| self.sealing(to, &input)).transpose()?;
         input.announce();
-        let done = match args.cover.is_empty() {
-            true => carriers::hide(self, &input, sealing.as_ref(), names, &claims)?,
-            false => templates::hide(self, &covers, &input, sealing.as_ref(), to.as_ref(), names, &claims)?,
+        let done = if args.cover.is_empty() {
+            carriers::hide(self, &input, sealing.as_ref(), names, &claims)?
+        } else {
+            templates::hide(self, &covers, &input, sealing.as_ref(), to.as_ref(), names, &claims)?
         };
         Ok(Done { default_key: to.and_then(|to| to.default_key), ..done })
     }
@@ -225,9 +225,10 @@ impl Hide {
         }
         let given = self.args.output.place().is_some_and(|given| *given == place);
         let folder = self.args.output.folder_of(&name_of(path, self.format, given), Some(input))?;
-        Ok(match given {
-            true => DraftNames::given(path, self.format, folder),
-            false => DraftNames::of_input(path, self.format, folder),
+        Ok(if given {
+            DraftNames::given(path, self.format, folder)
+        } else {
+            DraftNames::of_input(path, self.format, folder)
         })
     }
 }

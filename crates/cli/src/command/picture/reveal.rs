@@ -98,11 +98,12 @@ impl Plan for Reveal {
         }
         let json = how.output.json;
         let mut report = Report::new("reveal", json, groups.len()).aside(to_stdout);
-        match json {
-            true => search.damaged.iter().for_each(|(path, failure)| {
+        if json {
+            search.damaged.iter().for_each(|(path, failure)| {
                 report.add(&Source::File(path.clone()), Instant::now(), &Err(failure.clone()));
-            }),
-            false => search.say_damaged(),
+            })
+        } else {
+            search.say_damaged()
         }
         let worst = search.damaged.iter().map(|(_, failure)| failure.exit).max().unwrap_or_default();
         if groups.is_empty() && broken.is_empty() {
@@ -295,10 +296,7 @@ impl RevealJob<'_> {
             return Ok(self.without_intruder(&reader, name, notes)?.unwrap_or(reader));
         }
         let damaged = damage(&reader);
-        match damaged.is_empty() {
-            true => Ok(reader),
-            false => self.replacing(&damaged, reader, name, notes),
-        }
+        if damaged.is_empty() { Ok(reader) } else { self.replacing(&damaged, reader, name, notes) }
     }
 
     /// Opens the set again without the picture that somebody put in the place of a lost one. Returns `None` if there is
@@ -334,10 +332,7 @@ impl RevealJob<'_> {
         notes.push(damaged_note(damaged.iter().map(|(_, path)| path.clone()).collect()));
         let mut set = reader.into_set();
         damaged.iter().for_each(|(index, _)| drop(set.reject(*index)));
-        match set.is_readable() {
-            true => self.reader(set, name, notes, true),
-            false => Err(self::damaged(name)),
-        }
+        if set.is_readable() { self.reader(set, name, notes, true) } else { Err(self::damaged(name)) }
     }
 
     /// Opens a set. Spare pictures replace those that are missing. `damaged` tells whether damaged ones were taken out
@@ -440,10 +435,7 @@ impl RevealJob<'_> {
     /// Writes the bytes as they were hidden.
     fn raw(&self, name: &str, stem: &[u8], pages: &PictureSetFile<'_>) -> Result<Done, Failure> {
         let how = self.job.args;
-        let check = |damaged: Vec<Damage>| match damaged.is_empty() {
-            true => Ok(()),
-            false => Err(self::damaged(name)),
-        };
+        let check = |damaged: Vec<Damage>| if damaged.is_empty() { Ok(()) } else { Err(self::damaged(name)) };
         if how.verify {
             check(pages.reader.damaged())?;
             let bytes = pages.reader.length();
@@ -484,10 +476,8 @@ impl RevealJob<'_> {
 fn stream(pages: &impl ReadAt, (offset, length): (u64, u64), output: &Output, work: &Work<'_>) -> Result<(), Error> {
     let mut input = Cursor::new(pages, offset + length);
     input.seek(SeekFrom::Start(offset)).map_err(Error::Read)?;
-    let mut writer: Box<dyn Write> = match output.is_terminal() {
-        true => Box::new(TextOnly::new(output.writer())),
-        false => output.writer(),
-    };
+    let mut writer: Box<dyn Write> =
+        if output.is_terminal() { Box::new(TextOnly::new(output.writer())) } else { output.writer() };
     let mut buffer = vec![0; 1 << 18];
     loop {
         let read = input.read(&mut buffer).map_err(Error::Read)?;

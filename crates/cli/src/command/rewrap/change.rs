@@ -84,17 +84,16 @@ impl Change {
         let Some(wanted) = mode.map(Mode::from).filter(|mode| *mode != Mode::Ecc) else { return Ok(()) };
         let all = self.add.iter().chain(self.to.iter().flatten());
         let mut others = all.filter(|(_, it)| key_of(it).is_none_or(|key| key.kem().mode() != wanted));
-        others.next().map_or(Ok(()), |(name, recipient)| {
-            let wanted = mode_name(wanted);
-            let message = match recipient {
-                Recipient::Key(key) => {
-                    format!("{name} is {} ({}), not {wanted}", mode_name(key.kem().mode()), key.kem().name())
-                }
-                Recipient::Ssh(_) => format!("{name} is a key of SSH, which is {}, not {wanted}", mode_name(Mode::Ecc)),
-                _ => format!("{name} is a recipient of a plugin, whose mode is not known before it is sealed to"),
-            };
-            Err(Failure::usage(message, format!("leave out --mode, or name recipients whose mode is {wanted}")))
-        })
+        let Some((name, recipient)) = others.next() else { return Ok(()) };
+        let wanted = mode_name(wanted);
+        let message = match recipient {
+            Recipient::Key(key) => {
+                format!("{name} is {} ({}), not {wanted}", mode_name(key.kem().mode()), key.kem().name())
+            }
+            Recipient::Ssh(_) => format!("{name} is a key of SSH, which is {}, not {wanted}", mode_name(Mode::Ecc)),
+            _ => format!("{name} is a recipient of a plugin, whose mode is not known before it is sealed to"),
+        };
+        Err(Failure::usage(message, format!("leave out --mode, or name recipients whose mode is {wanted}")))
     }
 
     /// Decides what to change in one file.

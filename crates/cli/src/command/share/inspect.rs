@@ -66,9 +66,10 @@ impl Plan for ShareInspect {
                 Ok(view) => print(&view.text(&source.shown()))?,
                 Err(failure) => {
                     worst = worst.max(failure.exit);
-                    match self.args.json {
-                        true => print_json(&report::failed("share inspect", source, &failure))?,
-                        false => failure.say(),
+                    if self.args.json {
+                        print_json(&report::failed("share inspect", source, &failure))?
+                    } else {
+                        failure.say()
                     }
                 }
             }

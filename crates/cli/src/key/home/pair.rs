@@ -114,9 +114,10 @@ pub fn refuse_existing(private: &Path) -> Result<(), Failure> {
     let Some(taken) = [private, &public].into_iter().find(|path| About::of_name(path).is_ok()) else {
         return Ok(());
     };
-    let hint = match private.extension().is_some_and(|ending| ending == "key") {
-        true => format!("give the new one another name, such as: -o {}", shown(private.with_file_name("NAME.key"))),
-        false => "choose another file with -o".into(),
+    let hint = if private.extension().is_some_and(|ending| ending == "key") {
+        format!("give the new one another name, such as: -o {}", shown(private.with_file_name("NAME.key")))
+    } else {
+        "choose another file with -o".into()
     };
     Err(Failure::usage(format!("{} exists already", shown(taken)), format!("keys are never replaced; {hint}")))
 }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 use crate::tell::console::complain;
 use crate::tell::shown::shown;
@@ -48,7 +49,7 @@ fn check(path: &Path, about: &About, wanted: u32) {
 /// Writes a warning and a hint to standard error, once in a run.
 pub fn warn(message: &str, hint: &str) {
     static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    if SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(message.to_owned()) {
+    if SAID.lock().insert(message.to_owned()) {
         complain(&format!("warning: {message}"));
         complain(&format!("hint: {hint}"));
     }

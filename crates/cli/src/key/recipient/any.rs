@@ -33,9 +33,10 @@ pub fn group(needed: u8, keys: &[(String, PublicKey)]) -> Result<Recipient, Fail
     }
     for (number, (name, key)) in keys.iter().enumerate() {
         if let Some((first, _)) = keys[..number].iter().find(|(_, other)| other == key) {
-            let message = match first == name {
-                true => format!("{name} is named twice, and would count as two of the keys of --any"),
-                false => format!("{first} and {name} are the same key, which would count as two of the keys of --any"),
+            let message = if first == name {
+                format!("{name} is named twice, and would count as two of the keys of --any")
+            } else {
+                format!("{first} and {name} are the same key, which would count as two of the keys of --any")
             };
             return Err(Failure::usage(message, "name each key once"));
         }

@@ -22,10 +22,9 @@ pub fn check(path: &Path, named: bool, force: bool) -> Result<(), Failure> {
         true => held::planted(path),
         false => at_end(&trimmed(path)),
     };
-    let failure = found.map(|planted| refused(&planted, named));
-    failure.map_or(Ok(()), |failure| {
-        Err(Failure { hint: if force { Some(APPEARED.into()) } else { failure.hint }, ..failure })
-    })
+    let Some(planted) = found else { return Ok(()) };
+    let failure = refused(&planted, named);
+    Err(Failure { hint: if force { Some(APPEARED.into()) } else { failure.hint }, ..failure })
 }
 
 /// Returns what another user may have planted under the name at the end of a path. What is on the way to it is not

@@ -101,9 +101,10 @@ fn an_answer_of_success_without_an_end_is_cut_off() {
 #[test]
 fn a_rehearsal_shows_both_names_without_hidden_characters() {
     let port = store(|line, client| {
-        let (status, body) = match line.contains("list-type=2") {
-            true => ("200 Good", "<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>"),
-            false => ("404 None", ""),
+        let (status, body) = if line.contains("list-type=2") {
+            ("200 Good", "<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>")
+        } else {
+            ("404 None", "")
         };
         let length = body.len();
         let answer = format!("HTTP/1.1 {status}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}");

@@ -36,9 +36,10 @@ fn files(folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name().into_string().unwrap();
-        match entry.path().is_dir() {
-            true => found.extend(files(&entry.path()).into_iter().map(|file| format!("{name}/{file}"))),
-            false => found.push(name),
+        if entry.path().is_dir() {
+            found.extend(files(&entry.path()).into_iter().map(|file| format!("{name}/{file}")))
+        } else {
+            found.push(name)
         }
     }
     found.sort();

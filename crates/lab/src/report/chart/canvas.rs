@@ -1,4 +1,4 @@
-//! A drawing as a list of shapes, which [`svg`](super::svg) and [`png`](super::png) write as a file.
+//! A drawing as a list of shapes, which [`svg`](super::svg) writes as a file.
 
 use super::palette::Ink;
 

@@ -1,4 +1,4 @@
-//! The colors of charts, for the light and the dark theme and for PNG files. They are the colors of Okabe and Ito,
+//! The colors of charts, for the light and the dark theme. They are the colors of Okabe and Ito,
 //! which color-blind readers can tell apart, adjusted for contrast.
 
 /// The name of a color. The theme of the page decides which shade it is.
@@ -44,13 +44,6 @@ impl Ink {
     /// Returns the ink's name in style sheets.
     pub(in crate::report) fn name(self) -> &'static str {
         self.row().1
-    }
-
-    /// Returns the red, green and blue parts of the color for a white background.
-    #[cfg(feature = "png")]
-    pub(super) fn light(self) -> [u8; 3] {
-        let [_, red, green, blue] = self.row().2.to_be_bytes();
-        [red, green, blue]
     }
 }
 

@@ -1,6 +1,4 @@
 //! Writes a drawing as SVG. Colors are CSS classes, so that the page's theme decides them, and text remains text.
-//!
-//! The SVG back end of plotters would fix each color and round to whole units, and its files are three times as large.
 
 use std::fmt::Write as _;
 
@@ -47,9 +45,9 @@ pub(super) fn file(canvas: &Canvas, title: &str, subtitle: &str) -> String {
 }
 
 /// The margin on the left and on the right of a drawing in its own file.
-pub(super) const SIDE: f64 = 14.0;
+const SIDE: f64 = 14.0;
 /// The height of the title and subtitle above a drawing in its own file.
-pub(super) const HEAD: f64 = 50.0;
+const HEAD: f64 = 50.0;
 const STYLE: &str =
     "text{font:12px system-ui,sans-serif;stroke:none}.b{font-weight:600}.m{text-anchor:middle}.e{text-anchor:end}";
 

@@ -45,10 +45,7 @@ impl Memory {
 
     fn take(&mut self, bytes: u64) -> Result<()> {
         self.taken += bytes;
-        match self.taken > self.most {
-            true => Err(Fault::Memory(self.taken)),
-            false => Ok(()),
-        }
+        if self.taken > self.most { Err(Fault::Memory(self.taken)) } else { Ok(()) }
     }
 }
 
@@ -90,10 +87,7 @@ pub fn decode(
     let mut bits = Bits::new(input);
     let result = frame(&mut bits, (width, height), rows, room, &mut memory);
     // After the end of a frame that is cut, there are only zeros, which may break any rule.
-    match bits.is_over() && !matches!(result, Err(Fault::Read(_) | Fault::Memory(_))) {
-        true => Err(Fault::Cut),
-        false => result,
-    }
+    if bits.is_over() && !matches!(result, Err(Fault::Read(_) | Fault::Memory(_))) { Err(Fault::Cut) } else { result }
 }
 
 /// Returns the bytes of the pixels that are kept for references while the first `rows` rows are decoded, if the picture
@@ -143,10 +137,7 @@ fn frame(
         };
         y += 1;
         let to = rest.split_off_mut(..3 * row.len()).expect("the picture has room for its rows");
-        alpha &= match is_green_last {
-            true => unpack(row, to, add_green),
-            false => unpack(row, to, |pixel| pixel),
-        };
+        alpha &= if is_green_last { unpack(row, to, add_green) } else { unpack(row, to, |pixel| pixel) };
     })?;
     Ok(Rows { samples, opaque: alpha >> 24 == 255 })
 }
@@ -521,10 +512,11 @@ impl<'c> Window<'c> {
             let to = self.at;
             let from = if distance <= to { to - distance } else { end + to - distance };
             let now = length.min(end - to.max(from));
-            match from < to && to - from < now {
+            if from < to && to - from < now {
                 // The copy repeats its own begin.
-                true => (0..now).for_each(|at| self.pixels[to + at] = self.pixels[from + at]),
-                false => self.pixels.copy_within(from..from + now, to),
+                (0..now).for_each(|at| self.pixels[to + at] = self.pixels[from + at])
+            } else {
+                self.pixels.copy_within(from..from + now, to)
             }
             self.take(now);
             length -= now;

@@ -8,9 +8,10 @@ use std::io::{self, BufReader, BufWriter, Seek, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use serde_json::{Map, json};
 
 use super::{Hide, Made};
@@ -74,7 +75,7 @@ impl Doors {
         let mut doors = self.keys.clone();
         if let Some(passphrase) = self.passphrase.as_ref().filter(|_| label.index <= label.spares) {
             let failed = |error| Failure::seal("", error);
-            let _alone = self.hashing.lock().unwrap_or_else(PoisonError::into_inner);
+            let _alone = self.hashing.lock();
             let hash = passphrase.derive(Cost::default(), &seed.salt(), 32).map_err(failed)?;
             doors.extend((&*hash).try_into().ok().map(Secret::passphrase));
         }
@@ -304,7 +305,7 @@ impl Job<'_> {
         let workers = cores.min(tasks.len()).max(1);
         let next = AtomicU32::new(0);
         let results = Mutex::new((Vec::new(), None));
-        let lock = || results.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = || results.lock();
         let worker = || {
             let mut room = Room::default();
             while let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed) as usize) {
@@ -324,7 +325,7 @@ impl Job<'_> {
             }
             worker();
         });
-        let (results, failure) = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let (results, failure) = results.into_inner();
         failure.map_or(Ok(results), Err)
     }
 
@@ -369,7 +370,7 @@ impl Job<'_> {
         if self.uses.get(&cover).is_none_or(|uses| *uses < 2) {
             return self.decode(cover, room);
         }
-        let mut decoded = self.decoded.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut decoded = self.decoded.lock();
         let shared = match decoded.get(&cover) {
             Some(shared) => Arc::clone(shared),
             None => Arc::clone(decoded.entry(cover).or_insert(Arc::new(self.decode(cover, Vec::new())?))),

@@ -43,14 +43,16 @@ impl Search {
     /// Returns the failure that the named folders have no pictures directly in them, whatever these carry.
     fn no_pictures(&self) -> Failure {
         let these = if self.folders.len() == 1 { "this folder" } else { "these folders" };
-        let message = match self.files.is_empty() {
-            true => format!("there are no files in {these}"),
-            false => format!("no file in {these} is a PNG, WebP or JPEG picture"),
+        let message = if self.files.is_empty() {
+            format!("there are no files in {these}")
+        } else {
+            format!("no file in {these} is a PNG, WebP or JPEG picture")
         };
         let inside = cover::folders_in(&self.folders);
-        let hint = match inside.is_empty() {
-            true => "name the pictures, or the folder that they are in".into(),
-            false => format!("folders in a folder are not searched; name them too: {}", names(&inside)),
+        let hint = if inside.is_empty() {
+            "name the pictures, or the folder that they are in".into()
+        } else {
+            format!("folders in a folder are not searched; name them too: {}", names(&inside))
         };
         Failure::new(Exit::Data, message, hint).about(&names(&self.folders))
     }
@@ -77,9 +79,10 @@ impl Search {
         }
         if !self.foreign.is_empty() {
             let with = if self.tried_passphrase { "your keys or the passphrase" } else { "your keys" };
-            let advice = match self.used_passphrase {
-                true => "; if they have another passphrase, reveal them in a command of their own",
-                false => "",
+            let advice = if self.used_passphrase {
+                "; if they have another passphrase, reveal them in a command of their own"
+            } else {
+                ""
             };
             notes.push(format!("no data that {with} reveal: {}{advice}", names(&self.foreign)));
         }
@@ -92,9 +95,6 @@ impl Search {
 
     /// Returns where pictures may be that a set lacks.
     pub(super) fn lack(&self) -> Lack {
-        match self.unreadable.is_empty() && self.damaged.is_empty() {
-            true => Lack::Missing,
-            false => Lack::Unreadable,
-        }
+        if self.unreadable.is_empty() && self.damaged.is_empty() { Lack::Missing } else { Lack::Unreadable }
     }
 }

@@ -231,10 +231,7 @@ impl Group {
         let mut code = |symbols| scratch.read(bits, symbols, memory);
         let (green, red, blue) = (code(green)?, code(red)?, code(blue)?);
         let (alpha, distance) = (code(alpha)?, code(distance)?);
-        let noise = match pixels >= Noise::PIXELS {
-            true => Noise::new(&green, &red, &blue, &alpha, memory)?,
-            false => None,
-        };
+        let noise = if pixels >= Noise::PIXELS { Noise::new(&green, &red, &blue, &alpha, memory)? } else { None };
         Ok(Self { noise, green, red, blue, alpha, distance })
     }
 

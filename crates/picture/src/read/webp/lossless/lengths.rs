@@ -46,9 +46,10 @@ impl Lengths {
     /// Reads the lengths of a code for `symbols` symbols.
     pub fn read(&mut self, bits: &mut Bits<impl Read>, symbols: usize) -> Result<()> {
         self.clear();
-        match bits.read(1)? == 1 {
-            true => self.read_few(bits, symbols)?,
-            false => self.read_all(bits, symbols)?,
+        if bits.read(1)? == 1 {
+            self.read_few(bits, symbols)?
+        } else {
+            self.read_all(bits, symbols)?
         }
         self.check()
     }
@@ -133,9 +134,10 @@ impl Lengths {
     fn check(&self) -> Result<()> {
         let share = |(count, length): (&u32, usize)| count << (LONGEST - length);
         let is_complete = self.counts.iter().zip(0..).skip(1).map(share).sum::<u32>() == 1 << LONGEST;
-        match is_complete || self.counts[1..].iter().sum::<u32>() == 1 {
-            true => Ok(()),
-            false => Err(Fault::Damaged("it has an incomplete prefix code")),
+        if is_complete || self.counts[1..].iter().sum::<u32>() == 1 {
+            Ok(())
+        } else {
+            Err(Fault::Damaged("it has an incomplete prefix code"))
         }
     }
 }

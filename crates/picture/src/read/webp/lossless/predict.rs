@@ -16,9 +16,10 @@ pub struct Predictor {
 impl Predictor {
     /// Takes the number of the prediction for each square.
     pub fn new(tiles: Tiles) -> Result<Self> {
-        match tiles.values.iter().all(|value| value >> 8 & 0xff < 14) {
-            true => Ok(Self { tiles, above: Vec::new() }),
-            false => Err(Fault::Damaged("it has an unknown predictor")),
+        if tiles.values.iter().all(|value| value >> 8 & 0xff < 14) {
+            Ok(Self { tiles, above: Vec::new() })
+        } else {
+            Err(Fault::Damaged("it has an unknown predictor"))
         }
     }
 

@@ -80,9 +80,10 @@ fn in_proportion(rooms: &[u64], label: Label) -> Result<Vec<TemplateTask>, Failu
         tasks.push(TemplateTask { cover, label: Label { index, count, length, offset, ..label } });
         offset = end;
     }
-    match offset == total && (total == 0 || tasks.iter().all(|task| task.label.length > 0)) {
-        true => Ok(tasks),
-        false => Err(Failure::usage("the data do not divide among these covers", "leave out the smallest cover")),
+    if offset == total && (total == 0 || tasks.iter().all(|task| task.label.length > 0)) {
+        Ok(tasks)
+    } else {
+        Err(Failure::usage("the data do not divide among these covers", "leave out the smallest cover"))
     }
 }
 

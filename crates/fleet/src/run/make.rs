@@ -1,0 +1,189 @@
+//! How a thread makes one result.
+
+use std::io::{self, Read};
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+
+use super::pool::{Item, Pool};
+use super::{Observer, Outcome, Pair};
+use crate::clock::wait_for_second;
+use crate::long::{Begun, Long};
+use crate::maker::PARTS;
+use crate::page::Page;
+use crate::source::Source;
+use crate::{Error, Foreign, Spot};
+use deadpan_remote::{Address, Object, Problem, Store, Upload};
+use deadpan_seal::Error as SealError;
+
+/// How often a result is made again whose source changed meanwhile.
+const TRIES: usize = 3;
+
+/// How an attempt at a result ended.
+enum Attempt {
+    /// What the observer has to know; `None` if another attempt or another share tells it.
+    Done(Option<Outcome>),
+    /// The source changed before the result was there.
+    Stale,
+}
+
+impl Pool<'_> {
+    /// Makes a result, or begins with the parts of a long one.
+    pub(super) fn make(&self, item: &Item) -> Result<Option<Outcome>, Error> {
+        let mut pair = item.pair.clone();
+        for _ in 0..TRIES {
+            match self.attempt(&pair, item.page.as_deref())? {
+                Attempt::Done(outcome) => return Ok(outcome),
+                // The result is of an older version, and looks newer than the source.
+                Attempt::Stale => pair.replace = true,
+            }
+        }
+        Err(Error::Changed)
+    }
+
+    fn attempt(&self, pair: &Pair, page: Option<&Page>) -> Result<Attempt, Error> {
+        let run = self.run;
+        // The first request brings all of a short object, or the beginning of a long one.
+        let expected = if pair.length < run.long { pair.length } else { 0 };
+        let mut share = self.budget.take(3 * expected + (1 << 19));
+        let mut source = Source::open(&pair.source, expected)?;
+        if let Some(job) = run.job.as_ref().filter(|_| source.length() >= run.long && run.is_divided(pair)) {
+            match Long::begin(job, run.act, pair, source)? {
+                Begun::Long(long) => {
+                    self.divide(pair, *long);
+                    return Ok(Attempt::Done(None));
+                }
+                Begun::Whole(whole) => source = *whole,
+                Begun::There => return Ok(Attempt::Done(run.shard.has(&pair.name).then_some(Outcome::There))),
+            }
+        }
+        if !run.shard.has(&pair.name) {
+            return Ok(Attempt::Done(None));
+        }
+        let length = source.length();
+        if length < run.long {
+            if length > expected {
+                // It has grown since it was listed. A thread that waits for memory holds none.
+                drop(share);
+                share = self.budget.take(2 * length + (1 << 19));
+            }
+            self.make_whole(pair, &mut source)?;
+            drop(share);
+            run.observer.progressed(length);
+        } else {
+            drop(share);
+            self.make_streamed(pair, &source)?;
+        }
+        Ok(match (&source, page) {
+            (Source::Object(object), Some(page)) if length < run.long => {
+                page.note(pair, object);
+                Attempt::Done(None)
+            }
+            _ if source.is_current()? => Attempt::Done(Some(Outcome::Made(length))),
+            _ => Attempt::Stale,
+        })
+    }
+
+    /// Makes a short result in memory.
+    fn make_whole(&self, pair: &Pair, source: &mut Source) -> Result<(), Error> {
+        let mut read = None;
+        let data = match source.whole() {
+            Some(whole) => whole,
+            None => {
+                let read = read.insert(self.buffers.take(source.length() as usize));
+                source.fill(read, 0)?;
+                &*read
+            }
+        };
+        let (made, metadata) = self.run.act.whole(&source.about(pair), data)?;
+        wait_for_second(source, &pair.target);
+        drop(read);
+        source.give_back();
+        match &pair.target {
+            Spot::Object(store, target) => put(store, target, &Bytes::from(made), pair.replace)?,
+            Spot::File(place) => {
+                let mut file = self.run.results.create(place, pair.replace)?;
+                file.write_all(&made).map_err(|error| Error::Write(place.path(), error))?;
+                file.land(&metadata)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes a long result in order.
+    fn make_streamed(&self, pair: &Pair, source: &Source) -> Result<(), Error> {
+        let (run, about, length) = (self.run, source.about(pair), source.length());
+        // Six pieces are read ahead, and as many parts are on their way.
+        let part = (length / PARTS).max(8 << 20);
+        let _share = self.budget.take(6 * (part + (8 << 20)));
+        let mut reader = Counted { reader: source.reader(), observer: run.observer };
+        wait_for_second(source, &pair.target);
+        match &pair.target {
+            Spot::Object(store, target) => {
+                let mut upload = Upload::start(store, target, Some(length + length / 4), pair.replace)?;
+                let _watched = run.results.watch(upload.canceller(), target);
+                run.act.stream(&about, &mut reader, &mut upload)?;
+                upload.finish()?;
+            }
+            Spot::File(place) => {
+                let mut file = run.results.create(place, pair.replace)?;
+                let written = run.act.stream(&about, &mut reader, &mut file);
+                let metadata = written.map_err(|error| of_file(&place.path(), error))?;
+                file.land(&metadata)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes a short object. Without `replace`, the client does not try again if the connection breaks, because the object
+/// may be there then; here it is known by its bytes.
+fn put(store: &Store, target: &Address, made: &Bytes, replace: bool) -> Result<(), Error> {
+    let (mut round, mut failed) = (0, None);
+    loop {
+        match store.put(target, made.clone(), replace) {
+            Err(error)
+                if error.problem() == Problem::Unreachable
+                    && !replace
+                    && failed.get_or_insert_with(Instant::now).elapsed() < Duration::from_secs(10) =>
+            {
+                thread::sleep(Duration::from_millis(200) * 3_u32.pow(round));
+                round += 1;
+            }
+            Err(error) if error.problem() == Problem::Exists && is_same(store, target, made)? => return Ok(()),
+            other => return Ok(other?),
+        }
+    }
+}
+
+/// Whether an object holds these bytes. Sealed data are never the same twice.
+fn is_same(store: &Store, target: &Address, made: &Bytes) -> Result<bool, Error> {
+    let object = Object::open(store, target)?;
+    let begin = made.len().min(4096);
+    Ok(object.length() == made.len() as u64 && object.bytes(0..begin as u64)? == made[..begin])
+}
+
+/// Names the file that could not be written.
+fn of_file(path: &Path, error: Foreign) -> Error {
+    match error.downcast::<SealError>().map(|error| *error) {
+        Ok(SealError::Write(error)) => Error::Write(path.to_owned(), error),
+        Ok(error) => Error::Seal(error),
+        Err(error) => Error::from(error),
+    }
+}
+
+/// Counts what is read.
+struct Counted<'a, R> {
+    reader: R,
+    observer: &'a dyn Observer,
+}
+
+impl<R: Read> Read for Counted<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.reader.read(buffer)?;
+        self.observer.progressed(read as u64);
+        Ok(read)
+    }
+}

@@ -1,0 +1,94 @@
+//! The plan of a run: which sources have no result yet.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use super::pool::{Item, Pool};
+use super::{Outcome, Pair, Run, unplaced};
+use crate::clock::is_older;
+use crate::maker::PART;
+use crate::page::{FEW, Page};
+use crate::place::{Known, Place};
+use crate::{Error, Spot};
+use deadpan_remote::Entry;
+
+impl Run<'_> {
+    /// Compares a page of sources with what is there, and queues the rest.
+    pub(super) fn plan(
+        &self,
+        pool: &Pool<'_>,
+        from: &Place,
+        to: &Place,
+        page: Vec<(Entry, String)>,
+    ) -> Result<(), Error> {
+        let there = to.which(page.iter().map(|(_, target)| target.as_str()), !self.is_opening())?;
+        let (mut targets, mut planned) = (HashSet::new(), Vec::new());
+        for (found, target) in page {
+            let spots = from.spot(&found.name).and_then(|source| Ok((source, to.spot(&target)?)));
+            let known = there.get(&target);
+            let is_mine = self.shard.has(&found.name);
+            let (source, target) = match spots {
+                Ok(spots) => spots,
+                Err(_) if !is_mine => continue,
+                Err(error) => {
+                    let path = format!("{}/{}", from.text().trim_end_matches('/'), found.name);
+                    self.observer.ended(&unplaced(found.name, path.into()), Outcome::Failed(error));
+                    continue;
+                }
+            };
+            let is_first = targets.insert(target.text());
+            let pair = Pair { name: found.name, source, target, length: found.length, replace: known.is_some() };
+            if !is_first {
+                // Both would be taken for one result from then on.
+                self.observer.ended(&pair, Outcome::Failed(Error::Twice));
+                continue;
+            }
+            match self.verdict(&pair, found.modified, known) {
+                Some(outcome) if is_mine => self.observer.ended(&pair, outcome),
+                Some(_) => {}
+                // All shares make parts of a long one.
+                None if is_mine || found.length >= self.long && self.has_part(&pair, found.length) => {
+                    planned.push(pair);
+                }
+                None => {}
+            }
+        }
+        let items = planned.len();
+        let page = match from {
+            Place::Prefix(store, prefix) if items > FEW => Some(Arc::new(Page::new(store, prefix, items))),
+            _ => None,
+        };
+        for pair in planned {
+            self.observer.planned(Some(pair.length));
+            pool.push(Item { pair, page: page.clone() });
+        }
+        Ok(())
+    }
+
+    /// Returns the outcome of a pair that is not made, by the target that is known.
+    fn verdict(&self, pair: &Pair, modified: SystemTime, known: Option<&Known>) -> Option<Outcome> {
+        let Some(known) = known else { return self.rehearse.then_some(Outcome::Would(pair.length)) };
+        // A sealed object is longer than its source.
+        let is_short = !self.is_opening() && known.length <= pair.length;
+        let is_old = known.written.map_or(self.replace, |written| is_older(written, modified, pair));
+        if !is_old && !is_short {
+            Some(Outcome::There)
+        } else if !self.replace {
+            Some(Outcome::Failed(if is_old { Error::Outdated } else { Error::Short }))
+        } else {
+            self.rehearse.then_some(Outcome::Would(pair.length))
+        }
+    }
+
+    /// Whether this share may have a part of a result. There is never one part more than is asked for here.
+    fn has_part(&self, pair: &Pair, length: u64) -> bool {
+        let most = (length / PART + 2).min(self.shard.count());
+        self.is_divided(pair) && (0..most).any(|part| self.shard.has_part(&pair.name, part))
+    }
+
+    /// Whether the result may be made in parts.
+    pub(super) fn is_divided(&self, pair: &Pair) -> bool {
+        self.job.is_some() && matches!(pair.target, Spot::Object(..))
+    }
+}

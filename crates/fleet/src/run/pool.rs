@@ -1,0 +1,347 @@
+//! The threads of a run, and the queue of what they have to do.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread::{self, Builder};
+
+use parking_lot::{Condvar, Mutex};
+
+use super::{Outcome, Pair, Run};
+use crate::Error;
+use crate::budget::Budget;
+use crate::buffers::Buffers;
+use crate::long::{Ending, Long};
+use crate::page::{Page, Read};
+use crate::source::is_current;
+use deadpan_disk::most_open_files;
+use deadpan_remote::{Error as StoreError, Problem, with_own_connections};
+
+/// Items that wait to be done.
+const WAITING: usize = 2000;
+/// The most threads. Most of them wait for a store.
+const THREADS: usize = 32;
+/// The most files, folders and connections that a thread has open, and more.
+const OPEN: usize = 16;
+/// If the store could not be reached for so many objects, and no object came through between them, the others are left
+/// as they are: each would be tried for a quarter of a minute.
+const LOST: usize = 8;
+
+/// What waits to be done.
+#[derive(Default)]
+struct Queue {
+    parts: VecDeque<(Arc<LongItem>, u64)>,
+    /// Sources whose results are there, to be asked for again.
+    looks: VecDeque<Read>,
+    items: VecDeque<Item>,
+    /// Whether no more items come.
+    is_closed: bool,
+    /// Threads that are at an item, which may become parts.
+    active: usize,
+    /// Objects in a row for which the store could not be reached.
+    lost: usize,
+}
+
+impl Queue {
+    /// Whether the store could not be reached for so many objects that the run ends without the remaining ones.
+    const fn is_given_up(&self) -> bool {
+        self.lost >= LOST
+    }
+}
+
+/// A pair that is to be done, and the page that it is on. Without a page, its source is asked for again by itself.
+pub(super) struct Item {
+    pub(super) pair: Pair,
+    pub(super) page: Option<Arc<Page>>,
+}
+
+/// A long result and its pair.
+struct LongItem {
+    pair: Pair,
+    long: Long,
+    /// The first error of a part; the others are then left out.
+    error: Mutex<Option<Error>>,
+}
+
+enum Task {
+    Item(Box<Item>),
+    Look(Box<Read>),
+    Part(Arc<LongItem>, u64),
+}
+
+pub(super) struct Pool<'a> {
+    pub(super) run: &'a Run<'a>,
+    queue: Mutex<Queue>,
+    changed: Condvar,
+    pub(super) budget: Budget,
+    pub(super) buffers: Arc<Buffers>,
+}
+
+impl Pool<'_> {
+    /// Starts the threads, calls `plan`, which queues items, and returns when all are done.
+    pub(super) fn run(run: &Run<'_>, plan: impl FnOnce(&Pool<'_>) -> Result<(), Error>) -> Result<(), Error> {
+        let pool = Pool {
+            run,
+            queue: Mutex::default(),
+            changed: Condvar::new(),
+            budget: Budget::new(run.memory),
+            buffers: Arc::default(),
+        };
+        let result = thread::scope(|scope| {
+            // The threads would wait for ever if this one ended with a panic.
+            let _stop = Stop(&pool);
+            let start = |_| Builder::new().spawn_scoped(scope, || with_own_connections(|| pool.work()));
+            let (threads, refused): (Vec<_>, Vec<_>) =
+                (0..(most_open_files() / OPEN).clamp(1, THREADS)).map(start).partition(Result::is_ok);
+            // If the system does not allow all threads, the others do the work.
+            if let Some(Err(error)) = refused.into_iter().next().filter(|_| threads.is_empty()) {
+                return Err(Error::System(error));
+            }
+            let result = plan(&pool);
+            run.observer.planned(None);
+            pool.queue.lock().is_closed = true;
+            pool.changed.notify_all();
+            for thread in threads.into_iter().flatten() {
+                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            }
+            result
+        });
+        result.and(pool.give_up())
+    }
+
+    /// Whether the run ends without the remaining objects.
+    pub(super) fn is_given_up(&self) -> bool {
+        self.queue.lock().is_given_up()
+    }
+
+    /// Queues an item, and waits while there are too many.
+    pub(super) fn push(&self, item: Item) {
+        let mut queue = self.queue.lock();
+        if queue.items.len() >= WAITING {
+            // It is closed before its time if a thread ends with a panic.
+            while queue.items.len() > WAITING / 2 && !queue.is_closed && !queue.is_given_up() {
+                self.changed.wait(&mut queue);
+            }
+        }
+        queue.items.push_back(item);
+        drop(queue);
+        self.changed.notify_one();
+    }
+
+    /// Reports what became of a pair, and counts the objects for which the store could not be reached.
+    fn tell(&self, pair: &Pair, outcome: Outcome) {
+        let is_lost = matches!(&outcome, Outcome::Failed(Error::Store(it)) if is_away(it));
+        self.run.observer.ended(pair, outcome);
+        if is_lost {
+            self.queue.lock().lost += 1;
+            self.changed.notify_all();
+        }
+    }
+
+    /// Notes that the store could be reached: an object or a part is done.
+    fn reached(&self) {
+        let mut queue = self.queue.lock();
+        if !queue.is_given_up() {
+            queue.lost = 0;
+        }
+    }
+
+    /// If the run was given up, reports the results that were made and not yet compared with their sources, and the
+    /// long results that failed. Fails if other objects are left.
+    fn give_up(&self) -> Result<(), Error> {
+        let queue = std::mem::take(&mut *self.queue.lock());
+        if !queue.is_given_up() {
+            return Ok(());
+        }
+        let mut pages: Vec<&Arc<Page>> = Vec::new();
+        for page in queue.items.iter().filter_map(|item| item.page.as_ref()) {
+            // The items of a page lie together.
+            if pages.last().is_none_or(|last| !Arc::ptr_eq(last, page)) {
+                pages.push(page);
+            }
+        }
+        let noted = pages.into_iter().flat_map(|page| page.noted());
+        for read in noted.chain(queue.looks) {
+            self.run.observer.ended(&read.pair, Outcome::Made(read.object.length()));
+        }
+        let (mut is_left, mut last) = (!queue.items.is_empty(), None);
+        for (work, _) in &queue.parts {
+            if last.replace(Arc::as_ptr(work)) == Some(Arc::as_ptr(work)) {
+                continue;
+            }
+            let error = work.error.lock().take();
+            match error {
+                None => is_left = true,
+                Some(error) => self.run.observer.ended(&work.pair, Outcome::Failed(error)),
+            }
+        }
+        if is_left { Err(Error::Unreached) } else { Ok(()) }
+    }
+
+    fn next(&self) -> Option<Task> {
+        let mut queue = self.queue.lock();
+        loop {
+            if queue.is_given_up() {
+                return None;
+            }
+            if let Some((work, part)) = queue.parts.pop_front() {
+                return Some(Task::Part(work, part));
+            }
+            if let Some(read) = queue.looks.pop_front() {
+                queue.active += 1;
+                return Some(Task::Look(Box::new(read)));
+            }
+            if let Some(item) = queue.items.pop_front() {
+                queue.active += 1;
+                if queue.items.len() == WAITING / 2 {
+                    // The planner waits in `push` until half of the queue is free.
+                    self.changed.notify_all();
+                }
+                return Some(Task::Item(Box::new(item)));
+            }
+            if queue.is_closed && queue.active == 0 {
+                self.changed.notify_all();
+                return None;
+            }
+            self.changed.wait(&mut queue);
+        }
+    }
+
+    fn work(&self) {
+        let _stop = Stop(self);
+        while let Some(task) = self.next() {
+            match task {
+                Task::Part(work, part) => self.part(&work, part),
+                Task::Item(item) => {
+                    let outcome = self.make(&item).inspect(|_| self.reached());
+                    let outcome = outcome.unwrap_or_else(|error| Some(Outcome::Failed(error)));
+                    if let Some(outcome) = outcome {
+                        self.tell(&item.pair, outcome);
+                    }
+                    if let Some(page) = item.page.filter(|page| page.ends()) {
+                        self.compare(&page);
+                    }
+                    self.is_done();
+                }
+                Task::Look(read) => {
+                    self.look(*read);
+                    self.is_done();
+                }
+            }
+        }
+    }
+
+    /// Counts an item that is done. After a panic, none are counted any more.
+    fn is_done(&self) {
+        let mut queue = self.queue.lock();
+        queue.active = queue.active.saturating_sub(1);
+        let ends = queue.active == 0 && queue.is_closed;
+        drop(queue);
+        if ends {
+            self.changed.notify_all();
+        }
+    }
+
+    /// Reports which results of a page are right, and has the sources of the others asked for.
+    fn compare(&self, page: &Page) {
+        for (read, is_shown) in page.compare() {
+            if is_shown {
+                self.tell(&read.pair, Outcome::Made(read.object.length()))
+            } else {
+                self.queue.lock().looks.push_back(read)
+            }
+        }
+        self.changed.notify_all();
+    }
+
+    /// Reports that a result is right, or makes it again because its source was replaced.
+    fn look(&self, read: Read) {
+        let outcome = match is_current(&read.object) {
+            Ok(true) => Ok(Some(Outcome::Made(read.object.length()))),
+            Ok(false) => self.make(&Item { pair: Pair { replace: true, ..read.pair.clone() }, page: None }),
+            Err(error) => Err(error),
+        };
+        if let Some(outcome) = outcome.unwrap_or_else(|error| Some(Outcome::Failed(error))) {
+            self.tell(&read.pair, outcome);
+        }
+    }
+
+    /// Queues the parts of a long result that this share has to make.
+    pub(super) fn divide(&self, pair: &Pair, long: Long) {
+        let shard = self.run.shard;
+        let is_mine = |part: &u64| shard.has_part(&pair.name, *part);
+        let mut mine: Vec<_> = (0..long.count()).filter(is_mine).collect();
+        // Two that do the same begin at different places, and find later what the other has done.
+        let first = std::process::id() as usize % mine.len().max(1);
+        mine.rotate_left(first);
+        long.left.store(mine.len() as u64, Ordering::Release);
+        let work = Arc::new(LongItem { pair: pair.clone(), long, error: Mutex::default() });
+        if mine.is_empty() {
+            self.tell(&work.pair, self.end(&work, None));
+            return;
+        }
+        self.queue.lock().parts.extend(mine.into_iter().map(|part| (Arc::clone(&work), part)));
+        self.changed.notify_all();
+    }
+
+    fn part(&self, work: &Arc<LongItem>, part: u64) {
+        let error = || work.error.lock();
+        if error().is_none() {
+            let share = self.budget.take(work.long.memory());
+            let made = work
+                .long
+                .is_made(part)
+                .and_then(|is_made| if is_made { Ok(()) } else { work.long.make(part, &self.buffers) });
+            match made {
+                Ok(()) => {
+                    self.reached();
+                    self.run.observer.progressed(work.long.bytes_in(part));
+                }
+                Err(failed) => {
+                    error().get_or_insert(failed);
+                }
+            }
+            drop(share);
+        }
+        if work.long.left.fetch_sub(1, Ordering::AcqRel) == 1 {
+            let failed = error().take();
+            self.tell(&work.pair, self.end(work, failed));
+        }
+    }
+
+    /// Ends a long result, whose parts of this share are made.
+    fn end(&self, work: &LongItem, failed: Option<Error>) -> Outcome {
+        let ended = match failed {
+            None => work.long.end(work.pair.replace),
+            // Another driver may have completed the upload meanwhile.
+            Some(Error::Store(error)) if error.problem() == Problem::Ended => match work.long.is_made_by_another() {
+                Ok(true) => work.long.forget().map(|()| Ending::Made),
+                Ok(false) => work.long.forget().and(Err(work.long.lost())),
+                Err(other) => Err(other),
+            },
+            Some(error) => Err(error),
+        };
+        match ended {
+            Ok(Ending::Made) => Outcome::Made(work.long.source_length()),
+            Ok(Ending::Waiting(missing)) => Outcome::Waiting(missing),
+            Err(error) => Outcome::Failed(error),
+        }
+    }
+}
+
+/// Lets the planner go on if a thread ends with a panic.
+struct Stop<'a>(&'a Pool<'a>);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            *self.0.queue.lock() = Queue { is_closed: true, ..Queue::default() };
+            self.0.changed.notify_all();
+        }
+    }
+}
+
+/// Whether a store gave no answer in time.
+fn is_away(error: &StoreError) -> bool {
+    matches!(error.problem(), Problem::Unreachable | Problem::Slow)
+}

@@ -1,0 +1,87 @@
+//! The answers of stores, which are XML.
+
+use std::ops::Range;
+
+use quick_xml::Reader;
+use quick_xml::escape::unescape;
+use quick_xml::events::Event;
+
+/// The elements of one name in an answer, in order, at any depth.
+pub(crate) struct Elements<'a> {
+    xml: &'a str,
+    name: &'a str,
+    reader: Reader<&'a [u8]>,
+}
+
+/// An element of an answer.
+pub(crate) struct Element<'a> {
+    /// Where the element stands, with its tags.
+    pub(crate) place: Range<usize>,
+    /// What stands between its tags, as it was sent.
+    pub(crate) inside: &'a str,
+}
+
+impl<'a> Elements<'a> {
+    /// Begins to look for elements of this name. The text around them need not be XML, as in the messages of the client.
+    pub(crate) fn new(xml: &'a str, name: &'a str) -> Self {
+        let mut reader = Reader::from_str(xml);
+        let config = reader.config_mut();
+        (config.allow_dangling_amp, config.allow_unmatched_ends, config.check_end_names) = (true, true, false);
+        Self { xml, name, reader }
+    }
+}
+
+impl<'a> Iterator for Elements<'a> {
+    type Item = Element<'a>;
+
+    /// Returns the next element that has an end.
+    fn next(&mut self) -> Option<Element<'a>> {
+        loop {
+            let begin = self.reader.buffer_position();
+            match self.reader.read_event().ok()? {
+                Event::Start(start) if start.name().as_ref() == self.name.as_bytes() => {
+                    let inside = self.reader.read_to_end(start.name()).ok()?;
+                    let range = |range: Range<u64>| range.start as usize..range.end as usize;
+                    let place = range(begin..self.reader.buffer_position());
+                    return Some(Element { place, inside: self.xml.get(range(inside))? });
+                }
+                Event::Eof => return None,
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Returns the text of the first element of this name.
+pub(crate) fn text(xml: &str, name: &str) -> Option<String> {
+    let element = Elements::new(xml, name).next()?;
+    Some(unescaped(element.inside).unwrap_or_else(|| element.inside.to_owned()))
+}
+
+/// Returns the text that XML stands for; `None` if it stands for no text.
+pub(crate) fn unescaped(xml: &str) -> Option<String> {
+    unescape(xml).ok().map(Into::into)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_are_found_with_their_places() {
+        for (xml, expected) in [
+            ("<R><a>1</a><b/><a x='y'>&lt;2</a></R>", &["<a>1</a>", "<a x='y'>&lt;2</a>"][..]),
+            ("\u{feff}<?xml version='1.0'?><R><!-- <a>0</a> --><a>1</a></R>", &["<a>1</a>"]),
+            ("GET http://h/?x=1&y=2 \u{e4} 403: <a><a>1</a></a></R> & <a>2</a>", &["<a><a>1</a></a>", "<a>2</a>"]),
+            ("<a>1</a><a>2", &["<a>1</a>"]),
+            ("a < b", &[]),
+        ] {
+            let found: Vec<_> = Elements::new(xml, "a").map(|element| &xml[element.place]).collect();
+            assert_eq!(found, expected, "{xml}");
+        }
+        assert_eq!(text("<R><a>x&quot;&#65;</a><a>2</a></R>", "a").as_deref(), Some("x\"A"));
+        assert_eq!(text("<R><a>&none;</a></R>", "a").as_deref(), Some("&none;"));
+        assert_eq!(unescaped("x&quot;&apos;&#65;&lt;&gt;&amp;amp;&#x1;").as_deref(), Some("x\"'A<>&amp;\u{1}"));
+        assert_eq!(unescaped("&#0;"), None);
+    }
+}
