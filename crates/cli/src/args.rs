@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::command::plan::Task;
 use crate::command::{
@@ -36,14 +36,14 @@ use deadpan_lab::{harness, invocation};
     "  DEADPAN_HOME        the folder of your keys and contacts, usually ~/.config/deadpan\n",
     "  DEADPAN_PASSPHRASE  the passphrase, where nobody can type it"
 ))]
-pub struct Cli {
+#[command(subcommand_required = true)]
+struct Root {
     /// Print errors alone: no notes, no summaries, no progress
     #[arg(short, long, global = true, display_order = 900)]
     quiet: bool,
-    #[command(subcommand)]
-    command: Command,
 }
 
+/// The commands. A new one gets a row in [`COMMANDS`], too.
 #[derive(Subcommand)]
 enum Command {
     Keygen(keygen::KeygenArgs),
@@ -69,21 +69,63 @@ enum Command {
     Man(man::Man),
 }
 
+/// Makes a command of one that has only its name.
+type Maker = fn(clap::Command) -> clap::Command;
+
+/// The commands by name. Only the one that is called is made, since all of them take longer to make than a small file
+/// takes to be sealed.
+const COMMANDS: [(&str, Maker); 19] = [
+    ("keygen", keygen::KeygenArgs::augment_args),
+    ("keys", keys::KeysArgs::augment_args),
+    ("seal", seal::SealArgs::augment_args),
+    ("open", open::OpenArgs::augment_args),
+    ("sign", sign::SignArgs::augment_args),
+    ("verify", verify::VerifyArgs::augment_args),
+    ("list", list::ListArgs::augment_args),
+    ("inspect", inspect::InspectArgs::augment_args),
+    ("rewrap", rewrap::RewrapArgs::augment_args),
+    ("pack", pack::PackCommand::augment_args),
+    ("unpack", unpack::UnpackCommand::augment_args),
+    ("picture", picture::PictureArgs::augment_args),
+    ("share", share::ShareArgs::augment_args),
+    ("random", random::RandomArgs::augment_args),
+    ("cluster", cluster::ClusterArgs::augment_args),
+    ("lab", lab::Command::augment_subcommands),
+    ("completions", completions::Completions::augment_args),
+    ("complete", completions::Complete::augment_args),
+    ("man", man::Man::augment_args),
+];
+
+/// Returns the whole command line.
+pub(crate) fn whole() -> clap::Command {
+    Command::augment_subcommands(Root::command())
+}
+
+/// Returns the command line with the command alone that `words` call, or else with all.
+fn called(words: &[OsString]) -> clap::Command {
+    let name = words.iter().skip(1).find(|word| !word.to_string_lossy().starts_with('-'));
+    match COMMANDS.iter().find(|(command, _)| name.is_some_and(|name| name == command)) {
+        Some((name, make)) => Root::command().subcommand(make(clap::Command::new(*name))),
+        None => whole(),
+    }
+}
+
 /// A command line that was parsed.
 pub struct CommandLine {
-    cli: Cli,
+    quiet: bool,
+    command: Command,
     whole: Whole,
 }
 
 impl CommandLine {
     /// Runs the command and returns the exit code of the program.
     pub fn run(self) -> u8 {
-        let Self { cli, whole } = self;
-        if cli.quiet {
+        let Self { quiet, command, whole } = self;
+        if quiet {
             console::be_quiet();
             harness::be_quiet();
         }
-        match cli.plan() {
+        match command.plan() {
             Ok(task) => task.run(&whole),
             Err(failure) => whole.end(&failure),
         }
@@ -93,18 +135,20 @@ impl CommandLine {
 /// Parses the command line, of which the first word is the program's name. After `--help` or an error of clap, ends the
 /// program.
 pub fn parse(words: Vec<OsString>) -> Result<CommandLine, Failure> {
-    option::refuse_attached(&Cli::command(), &words)?;
+    let cli = called(&words);
+    option::refuse_attached(&cli, &words)?;
     let asks_for_all = words.iter().any(|word| word == "--help") || words.get(1).is_some_and(|word| word == "help");
     let names_none = words.iter().skip(1).all(|word| word.to_string_lossy().starts_with('-'));
     let mut command = match (asks_for_all, names_none) {
-        (true, _) => Cli::command(),
-        (false, true) => listing(Cli::command()),
-        (false, false) => brief(Cli::command()),
+        (true, _) => cli,
+        (false, true) => listing(cli),
+        (false, false) => brief(cli),
     };
     let parsed = command.try_get_matches_from_mut(&words).and_then(|matches| {
-        let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
-        let json = asks_for_json(&matches).then(|| Whole::in_json(name_of(&matches), cli.command.is_to_stdout()));
-        Ok(CommandLine { cli, whole: json.unwrap_or_default() })
+        let read = Root::from_arg_matches(&matches).and_then(|root| Ok((root, Command::from_arg_matches(&matches)?)));
+        let (Root { quiet }, called) = read.map_err(|error| error.format(&mut command))?;
+        let json = asks_for_json(&matches).then(|| Whole::in_json(name_of(&matches), called.is_to_stdout()));
+        Ok(CommandLine { quiet, command: called, whole: json.unwrap_or_default() })
     });
     parsed.map_err(|error| refused(error, &words))
 }
@@ -139,7 +183,7 @@ fn refused(mut error: clap::Error, words: &[OsString]) -> Failure {
     match (error.kind(), text(ContextKind::InvalidSubcommand), text(ContextKind::InvalidArg)) {
         (_, Some(word), _) => unknown(&word),
         (ErrorKind::UnknownArgument, _, Some(option)) if option.starts_with('-') => {
-            option::unknown(&Cli::command(), &option, text(ContextKind::SuggestedArg).as_deref(), words)
+            option::unknown(&whole(), &option, text(ContextKind::SuggestedArg).as_deref(), words)
         }
         (ErrorKind::TooManyValues, _, Some(option))
             if option.starts_with("--passphrase") || option.starts_with("--no-passphrase") =>
@@ -185,7 +229,7 @@ fn unknown(word: &str) -> Failure {
     // After `deadpan help`, only `deadpan --help` lists commands.
     let parent = invocation::arguments().into_iter().next().and_then(|first| first.into_string().ok());
     let parent = parent.filter(|first| first != word && first != "help");
-    let cli = Cli::command();
+    let cli = whole();
     let command = parent.as_deref().and_then(|name| cli.find_subcommand(name)).unwrap_or(&cli);
     let within = parent.as_ref().map_or(String::new(), |parent| format!(" {parent}"));
     let names = command.get_subcommands().filter(|command| !command.is_hide_set()).map(|it| it.get_name().to_owned());
@@ -213,29 +257,29 @@ impl Command {
     }
 }
 
-impl Cli {
+impl Command {
     /// Checks the arguments as far as possible without accessing any file.
-    pub fn plan(self) -> Result<Task, Failure> {
-        Ok(Task::Plan(match self.command {
-            Command::Keygen(args) => Box::new(args.plan()?),
-            Command::Keys(args) => Box::new(args.plan()?),
-            Command::Seal(args) => Box::new(args.plan()?),
-            Command::Open(args) => Box::new(args.plan()?),
-            Command::Sign(args) => Box::new(args.plan()?),
-            Command::Verify(args) => Box::new(args.plan()?),
-            Command::List(args) => Box::new(args.plan()?),
-            Command::Inspect(args) => Box::new(args.plan()?),
-            Command::Rewrap(args) => Box::new(args.plan()?),
-            Command::Pack(args) => Box::new(args.plan()?),
-            Command::Unpack(args) => Box::new(args.plan()?),
-            Command::Picture(args) => args.plan()?,
-            Command::Share(args) => args.plan()?,
-            Command::Random(args) => Box::new(args.plan()?),
-            Command::Cluster(args) => Box::new(args.plan()?),
-            Command::Completions(args) => Box::new(args.plan(Self::command())),
-            Command::Complete(args) => Box::new(args.plan(Self::command())),
-            Command::Man(args) => Box::new(args.plan(Self::command())),
-            Command::Lab(command) => return Ok(Task::Lab(Box::new(command))),
+    fn plan(self) -> Result<Task, Failure> {
+        Ok(Task::Plan(match self {
+            Self::Keygen(args) => Box::new(args.plan()?),
+            Self::Keys(args) => Box::new(args.plan()?),
+            Self::Seal(args) => Box::new(args.plan()?),
+            Self::Open(args) => Box::new(args.plan()?),
+            Self::Sign(args) => Box::new(args.plan()?),
+            Self::Verify(args) => Box::new(args.plan()?),
+            Self::List(args) => Box::new(args.plan()?),
+            Self::Inspect(args) => Box::new(args.plan()?),
+            Self::Rewrap(args) => Box::new(args.plan()?),
+            Self::Pack(args) => Box::new(args.plan()?),
+            Self::Unpack(args) => Box::new(args.plan()?),
+            Self::Picture(args) => args.plan()?,
+            Self::Share(args) => args.plan()?,
+            Self::Random(args) => Box::new(args.plan()?),
+            Self::Cluster(args) => Box::new(args.plan()?),
+            Self::Completions(args) => Box::new(args.plan(whole())),
+            Self::Complete(args) => Box::new(args.plan(whole())),
+            Self::Man(args) => Box::new(args.plan(whole())),
+            Self::Lab(command) => return Ok(Task::Lab(Box::new(command))),
         }))
     }
 }
@@ -254,8 +298,21 @@ mod tests {
     }
 
     #[test]
+    fn a_command_that_is_made_alone_is_the_same() {
+        let mut all = whole();
+        all.build();
+        for command in all.get_subcommands().filter(|command| command.get_name() != "help") {
+            let mut alone = called(&["deadpan".into(), "-q".into(), command.get_name().into()]);
+            alone.build();
+            assert_eq!(alone.get_subcommands().count(), 2, "{}, and help", command.get_name());
+            let alone = alone.find_subcommand(command.get_name()).unwrap();
+            assert_eq!(format!("{alone:?}"), format!("{command:?}"));
+        }
+    }
+
+    #[test]
     fn an_option_stands_under_the_same_heading_in_every_command() {
-        let (cli, mut headings) = (Cli::command(), BTreeMap::new());
+        let (cli, mut headings) = (whole(), BTreeMap::new());
         for command in cli.get_subcommands() {
             let mut all = Vec::new();
             options(command, &mut all);

@@ -158,10 +158,8 @@ fn first_examples(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
-    use crate::args::Cli;
+    use crate::args::whole;
 
     /// The most options that `-h` lists, `-h` among them.
     const MOST: usize = 15;
@@ -178,7 +176,7 @@ mod tests {
     }
 
     fn cli() -> Command {
-        let mut cli = brief(Cli::command()).term_width(80);
+        let mut cli = brief(whole()).term_width(80);
         cli.build();
         cli
     }
@@ -198,7 +196,7 @@ mod tests {
 
     #[test]
     fn the_list_of_commands_fits_a_screen() {
-        let text = listing(Cli::command()).term_width(80).render_help().to_string();
+        let text = listing(whole()).term_width(80).render_help().to_string();
         assert!(text.lines().count() <= 45, "{text}");
         assert!(text.contains("\n  seal         Seals files and folders\n"), "{text}");
     }
@@ -220,7 +218,7 @@ mod tests {
 
     #[test]
     fn the_long_help_stays_whole() {
-        let mut cli = Cli::command();
+        let mut cli = whole();
         cli.build();
         each(&cli, "deadpan", &mut |command, _, called| {
             let text = command.clone().render_long_help().to_string();

@@ -229,10 +229,8 @@ const OPTIONS: &[HabitRow] = &[
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
-    use crate::args::Cli;
+    use crate::args::whole;
 
     /// Returns the command that these words call.
     fn find<'a>(cli: &'a Command, words: &str) -> &'a Command {
@@ -252,7 +250,7 @@ mod tests {
 
     #[test]
     fn each_answer_names_what_exists_for_an_option_that_does_not() {
-        let mut cli = Cli::command();
+        let mut cli = whole();
         cli.build();
         for HabitRow { within, options, meant } in OPTIONS {
             for within in within.iter().copied().flatten() {

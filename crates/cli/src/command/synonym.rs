@@ -49,13 +49,11 @@ const KEYS: &[(&[&str], &str)] = &[
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]
     fn every_synonym_leads_to_a_command_and_none_is_one() {
-        let cli = crate::args::Cli::command();
+        let cli = crate::args::whole();
         for (parent, table) in [(&cli, COMMANDS), (cli.find_subcommand("keys").unwrap(), KEYS)] {
             for (words, meant) in table {
                 for word in *words {

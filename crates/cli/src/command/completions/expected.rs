@@ -199,14 +199,12 @@ fn about(text: Option<&clap::builder::StyledStr>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
-    use crate::args::Cli;
+    use crate::args::whole;
 
     /// Returns the completions at the end of a line: the kind of files, the kind of names, and the words.
     fn at(line: &str) -> (OfferedFiles, OfferedNames, String) {
-        let mut cli = Cli::command();
+        let mut cli = whole();
         cli.build();
         let mut words: Vec<_> = line.split(' ').map(String::from).collect();
         let current = words.pop().unwrap();
