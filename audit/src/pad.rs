@@ -16,7 +16,7 @@ const COMMON: u8 = 16;
 macro_rules! pad {
     ($backend:ident, length $letter:literal: $($scheme:ident)*) => { $(
         const _: () = {
-            const ROW: Row = Row::of(Scheme::$scheme, COMMON);
+            const ROW: Row = Row::for_scheme(Scheme::$scheme, COMMON);
 
             /// # Safety
             /// The pointers are valid, for `length` bytes, fewer than 16, and for 16; and the CPU has the back end.
@@ -44,7 +44,7 @@ macro_rules! pad {
                 "ok_pad_n_", stringify!($scheme), "_", stringify!($backend), "__p", $letter, "ppss"
             ))]
             unsafe extern "C" fn any(data: *const u8, length: usize, block: *mut u8, size: u8, drawn: u8, empty: u8) {
-                let row = Row::of(Scheme::$scheme, size);
+                let row = Row::for_scheme(Scheme::$scheme, size);
                 // SAFETY: the caller's promise.
                 #[allow(unused_unsafe)]
                 unsafe {
@@ -87,7 +87,7 @@ macro_rules! pad {
                 drawn: u8,
                 empty: u8,
             ) {
-                let row = Row::of(Scheme::$scheme, size);
+                let row = Row::for_scheme(Scheme::$scheme, size);
                 // SAFETY: the caller's promise.
                 #[allow(unused_unsafe)]
                 unsafe {
@@ -130,7 +130,7 @@ macro_rules! unpad {
             /// The pointer is valid, and the CPU has the back end.
             #[unsafe(export_name = concat!("ok_unpad_16_", stringify!($scheme), "_", stringify!($backend), "__p"))]
             unsafe extern "C" fn common(block: *const [u8; COMMON as usize]) -> usize {
-                const ROW: Row = Row::of(Scheme::$scheme, COMMON);
+                const ROW: Row = Row::for_scheme(Scheme::$scheme, COMMON);
                 // SAFETY: the caller's promise.
                 #[allow(unused_unsafe)]
                 let (count, valid) = unsafe { imp::$backend::unpad(&ROW, &*block) };
@@ -141,7 +141,7 @@ macro_rules! unpad {
             /// The pointer is valid for `size` bytes, at least one, and the CPU has the back end.
             #[unsafe(export_name = concat!("ok_unpad_n_", stringify!($scheme), "_", stringify!($backend), "__pp"))]
             unsafe extern "C" fn any(block: *const u8, size: u8) -> usize {
-                let row = Row::of(Scheme::$scheme, size);
+                let row = Row::for_scheme(Scheme::$scheme, size);
                 // SAFETY: the caller's promise.
                 #[allow(unused_unsafe)]
                 let (count, valid) = unsafe { imp::$backend::unpad(&row, from_raw_parts(block, usize::from(size))) };

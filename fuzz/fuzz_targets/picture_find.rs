@@ -10,7 +10,7 @@ use std::io::{self, Read, Seek, Write};
 use libfuzzer_sys::fuzz_target;
 
 use deadpan_fuzz::{Input, change};
-use deadpan_picture::carrier::{Carrier, Finding, Layout, Order, Writer};
+use deadpan_picture::carrier::{Carrier, Finding, Layout, SampleOrder, Writer};
 use deadpan_picture::template::{self, Secret, Seed};
 use deadpan_picture::{Channels, Format, LABEL, Label, Opened, Pixels, checksum};
 
@@ -126,18 +126,18 @@ fn pixels_of_a_carrier(mut input: Input<'_>) {
     let (kind, width, height) = (input.byte(), u32::from(input.byte()), u32::from(input.byte()));
     let mut header = header(&mut input).to_vec();
     change(&mut input, &mut header, 8, 8);
-    let order = if kind & 1 == 0 { Order::Rgb } else { Order::Reversed };
+    let order = if kind & 1 == 0 { SampleOrder::Rgb } else { SampleOrder::Reversed };
     let length = width as usize * height as usize * 3;
     header.resize(length.next_multiple_of(3), kind);
     let mut samples = header;
-    if order == Order::Reversed {
+    if order == SampleOrder::Reversed {
         for pixel in samples.as_chunks_mut::<3>().0 {
             let [green, red, blue] = pixel.map(u8::reverse_bits);
             *pixel = [red, green, blue];
         }
     }
     let pixels = Pixels { width, height, channels: Channels::Rgb, samples };
-    if let Finding::Carrier(label, found) = Finding::of(&pixels) {
+    if let Finding::Carrier(label, found) = Finding::in_pixels(&pixels) {
         assert_eq!(found, order);
         assert_eq!(Label::from_bytes(&label.to_bytes()), Some(label));
         Opened::Pixels(pixels, found).digest(label.length).expect("the part lies in the pixels");

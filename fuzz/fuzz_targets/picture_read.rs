@@ -27,7 +27,7 @@ fuzz_target!(|data: &[u8]| {
     let count = u64::from(width) * u64::from(height);
     assert!((1..=limits.pixels).contains(&count), "{count} pixels");
     assert_eq!(pixels.samples.len() as u64, count * channels.count() as u64);
-    let _ = Finding::of(pixels);
+    let _ = Finding::in_pixels(pixels);
     // Turning takes memory, which the limits may refuse.
     if let Ok(mut shown) = shown {
         let mut stored = stored.pixels.samples;

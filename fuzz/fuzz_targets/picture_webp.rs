@@ -23,7 +23,7 @@ fuzz_target!(|data: &[u8]| {
     file.resize(file.len() + length as usize % 2, 0);
 
     let Ok(ours) = read(Cursor::new(&file), Orientation::Ignore, &LIMITS) else { return };
-    if let Finding::Carrier(label, order) = Finding::of(&ours.pixels) {
+    if let Finding::Carrier(label, order) = Finding::in_pixels(&ours.pixels) {
         let first = rewritten(Cursor::new(&file), &LIMITS).expect("the first rows are there");
         assert_eq!(first, Some((label, order)), "another label in the first rows");
     }

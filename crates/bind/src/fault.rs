@@ -85,7 +85,7 @@ codes! {
 impl Code {
     /// Returns the code with this number.
     #[must_use]
-    pub fn of(number: i32) -> Option<Self> {
+    pub fn from_number(number: i32) -> Option<Self> {
         Self::ALL.iter().copied().find(|code| *code as i32 == number)
     }
 }
@@ -266,11 +266,11 @@ mod tests {
     #[test]
     fn numbers_and_messages_are_all_different() {
         for (place, code) in Code::ALL.iter().enumerate() {
-            assert_eq!(Code::of(*code as i32), Some(*code));
+            assert_eq!(Code::from_number(*code as i32), Some(*code));
             let others = &Code::ALL[place + 1..];
             assert!(others.iter().all(|other| other.message() != code.message()), "{code:?}");
         }
-        assert_eq!(Code::of(-1), None);
+        assert_eq!(Code::from_number(-1), None);
     }
 
     /// Programs print these texts, also on terminals.

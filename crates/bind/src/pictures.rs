@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::fault::shown;
 use crate::{Code, Fault, open_seekable};
 use deadpan_files::DraftFile;
-use deadpan_picture::carrier::{Carrier, Layout, Order, Writer, rewritten};
+use deadpan_picture::carrier::{Carrier, Layout, SampleOrder, Writer, rewritten};
 use deadpan_picture::{Error, Format, Limits, Opened, Orientation, Reader, Sets, read_into, spare};
 use deadpan_seal::{ReadAt, Work, random};
 
@@ -80,7 +80,7 @@ fn check(work: &Work<'_>) -> Result<(), Fault> {
 struct PartPicture {
     path: PathBuf,
     /// The order of the samples, if another program wrote the picture again.
-    order: Option<Order>,
+    order: Option<SampleOrder>,
     carrier: Option<Carrier>,
 }
 

@@ -25,7 +25,7 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    pub(crate) fn of(kind: FileType) -> Option<Self> {
+    pub(crate) fn from_type(kind: FileType) -> Option<Self> {
         Some(match kind {
             FileType::RegularFile => Self::File,
             FileType::Directory => Self::Folder,
@@ -77,8 +77,8 @@ pub struct About {
 
 impl About {
     #[allow(clippy::unnecessary_cast)] // The widths and signs differ between systems.
-    pub(crate) fn of(stat: &Stat) -> Self {
-        let kind = FileKind::of(FileType::from_raw_mode(stat.st_mode)).unwrap_or(FileKind::Other);
+    pub(crate) fn from_stat(stat: &Stat) -> Self {
+        let kind = FileKind::from_type(FileType::from_raw_mode(stat.st_mode)).unwrap_or(FileKind::Other);
         Self {
             kind,
             id: FileId { device: stat.st_dev as u64, number: stat.st_ino },
@@ -99,7 +99,7 @@ impl About {
     /// # Errors
     /// If the system refuses to tell.
     pub fn of_file(file: &std::fs::File) -> std::io::Result<Self> {
-        Ok(Self::of(&rustix::fs::fstat(file)?))
+        Ok(Self::from_stat(&rustix::fs::fstat(file)?))
     }
 
     /// Returns what a path leads to. What it leads to later may be something else: this is for messages and early
@@ -108,7 +108,7 @@ impl About {
     /// # Errors
     /// [`std::io::ErrorKind::NotFound`] if it leads to nothing; otherwise the system's error.
     pub fn of_path(path: &Path) -> std::io::Result<Self> {
-        Ok(Self::of(&stat(path)?))
+        Ok(Self::from_stat(&stat(path)?))
     }
 
     /// Returns what has the name at the end of a path, which may be a link. Otherwise as [`of_path`](Self::of_path).
@@ -116,7 +116,7 @@ impl About {
     /// # Errors
     /// Those of [`of_path`](Self::of_path).
     pub fn of_name(path: &Path) -> std::io::Result<Self> {
-        Ok(Self::of(&lstat(path)?))
+        Ok(Self::from_stat(&lstat(path)?))
     }
 
     /// Whether this is a regular file.

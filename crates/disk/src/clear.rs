@@ -46,7 +46,7 @@ fn enter(parent: &Folder, name: &OsStr) -> std::io::Result<Folder> {
 }
 
 /// A folder that is being emptied.
-struct Level {
+struct ClearLevel {
     folder: Folder,
     entries: Dir,
     /// Its name in the folder above.
@@ -58,7 +58,7 @@ fn empty(top: &Folder) -> bool {
     top.open_to_owner();
     let Ok(entries) = top.read() else { return false };
     let mut progress = false;
-    let mut levels = vec![Level { folder: top.clone(), entries, name: CString::default() }];
+    let mut levels = vec![ClearLevel { folder: top.clone(), entries, name: CString::default() }];
     while let Some(level) = levels.last_mut() {
         let Some(entry) = level.entries.next() else {
             let done = levels.pop();
@@ -96,7 +96,7 @@ fn empty(top: &Folder) -> bool {
         let Some(level) = levels.last() else { break };
         let inner = enter(&level.folder, os(&name)).and_then(|folder| Ok((folder.read()?, folder)));
         if let Ok((entries, folder)) = inner {
-            levels.push(Level { folder, entries, name });
+            levels.push(ClearLevel { folder, entries, name });
         }
     }
     progress

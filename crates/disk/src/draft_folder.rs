@@ -47,7 +47,7 @@ impl DraftFolder {
     pub fn create(target: &Path) -> Result<Self, Error> {
         // A path may end with a slash here.
         let trimmed = trimmed(target);
-        let (parent, name) = Folder::of(&trimmed)?;
+        let (parent, name) = Folder::holding(&trimmed)?;
         Self::create_in(&parent, &name)
     }
 

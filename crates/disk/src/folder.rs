@@ -72,7 +72,7 @@ impl Folder {
     ///
     /// # Errors
     /// [`Error::NoName`] if the path does not end with a name, [`Error::NoFolder`] if there is no such folder.
-    pub fn of(path: &Path) -> Result<(Self, OsString), Error> {
+    pub fn holding(path: &Path) -> Result<(Self, OsString), Error> {
         let name = name_of(path).ok_or(Error::NoName)?;
         let folder = Self::open_for_names(parent(path)).map_err(Error::of_folder)?;
         Ok((folder, name.to_owned()))
@@ -126,7 +126,7 @@ impl Folder {
     /// # Errors
     /// Those of the system.
     pub fn about(&self) -> io::Result<About> {
-        Ok(About::of(&fstat(&self.handle)?))
+        Ok(About::from_stat(&fstat(&self.handle)?))
     }
 
     /// Returns what has this name, or `None` if nothing has it.
@@ -134,7 +134,7 @@ impl Folder {
     /// # Errors
     /// Those of the system.
     pub fn look(&self, name: &OsStr) -> io::Result<Option<About>> {
-        Ok(self.stat(name)?.as_ref().map(About::of))
+        Ok(self.stat(name)?.as_ref().map(About::from_stat))
     }
 
     fn stat(&self, name: &OsStr) -> Result<Option<Stat>, Errno> {
@@ -226,7 +226,7 @@ impl Folder {
     /// Those of the system.
     pub fn look_followed(&self, name: &OsStr) -> io::Result<Option<About>> {
         match statat(&self.handle, single(name)?, AtFlags::empty()) {
-            Ok(found) => Ok(Some(About::of(&found))),
+            Ok(found) => Ok(Some(About::from_stat(&found))),
             Err(Errno::NOENT) => self.look(name),
             Err(error) => Err(error.into()),
         }
@@ -323,7 +323,7 @@ impl Folder {
 
     fn file_with(&self, name: &OsStr, access: OFlags) -> io::Result<(File, About)> {
         let file = self.open_unfollowed(name, FILE | access)?;
-        let about = About::of(&fstat(&file)?);
+        let about = About::from_stat(&fstat(&file)?);
         Ok((file.into(), about))
     }
 
@@ -481,7 +481,7 @@ impl Folder {
             Ok(entry) if is_dots(entry.file_name()) => None,
             Ok(entry) => {
                 let name = OsString::from_vec(entry.file_name().to_bytes().to_vec());
-                Some(Ok((name, FileKind::of(entry.file_type()))))
+                Some(Ok((name, FileKind::from_type(entry.file_type()))))
             }
             // A folder that its user may not read is open for its names alone.
             Err(Errno::BADF) => Some(Err(Errno::ACCESS.into())),
@@ -532,7 +532,7 @@ impl Folder {
     #[cfg(target_os = "linux")]
     pub fn unlock(&self, name: &OsStr) -> io::Result<u32> {
         let place = openat(&self.handle, single(name)?, NAMES | OFlags::NOFOLLOW, Mode::empty())?;
-        let mode = About::of(&fstat(&place)?).mode;
+        let mode = About::from_stat(&fstat(&place)?).mode;
         rustix::fs::chmod(format!("/proc/self/fd/{}", place.as_raw_fd()), Mode::from_raw_mode((mode | 0o700) as _))?;
         Ok(mode)
     }

@@ -21,7 +21,7 @@ fn folder(name: &str) -> PathBuf {
 }
 
 fn create(target: &Path, nameless: bool) -> Draft {
-    let (folder, name) = Folder::of(target).unwrap();
+    let (folder, name) = Folder::holding(target).unwrap();
     Draft::create_as(&folder, &name, nameless, true).unwrap()
 }
 

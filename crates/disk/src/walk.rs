@@ -42,7 +42,7 @@ pub enum WalkStep {
 /// A walk through a folder and all folders in it.
 #[derive(Debug)]
 pub struct Walk {
-    levels: Vec<Level>,
+    levels: Vec<WalkLevel>,
     /// The path of the current entry, relative to the root.
     path: Vec<u8>,
     /// Where the name begins in the path.
@@ -51,7 +51,7 @@ pub struct Walk {
 
 /// A folder that was entered.
 #[derive(Debug)]
-struct Level {
+struct WalkLevel {
     folder: Folder,
     names: Names,
     /// The number of names that were visited.
@@ -73,7 +73,7 @@ impl Walk {
 
     fn enter(&mut self, folder: Folder) -> io::Result<()> {
         let names = Names::read(&folder)?;
-        self.levels.push(Level { folder, names, next: 0, path: self.path.len() });
+        self.levels.push(WalkLevel { folder, names, next: 0, path: self.path.len() });
         Ok(())
     }
 
@@ -257,7 +257,7 @@ impl Names {
             let begin = u32::try_from(bytes.len()).map_err(|_| Errno::OVERFLOW)?;
             let length = u16::try_from(name.len()).map_err(|_| Errno::NAMETOOLONG)?;
             bytes.extend_from_slice(name);
-            spans.push(Span { begin, length, kind: FileKind::of(entry.file_type()) });
+            spans.push(Span { begin, length, kind: FileKind::from_type(entry.file_type()) });
         }
         let name = |span: &Span| &bytes[span.begin as usize..][..span.length as usize];
         spans.sort_unstable_by(|one, other| name(one).cmp(name(other)));

@@ -41,18 +41,18 @@ impl DraftFile {
     /// # Errors
     /// If something has that name that may not be replaced, or if the file cannot be made.
     pub fn new(target: impl AsRef<Path>, replace: bool) -> Result<Self, Error> {
-        Self::of(target.as_ref(), replace, None)
+        Self::create(target.as_ref(), replace, None)
     }
 
     /// Makes a file as [`DraftFile::new`] does. Beside the input, it is made in the folder in which the input was
     /// found.
     pub(crate) fn beside(input: &Found, target: &Path, options: Options<'_>) -> Result<Self, Error> {
-        Self::of(target, options.replace, Some(input))
+        Self::create(target, options.replace, Some(input))
     }
 
-    fn of(target: &Path, replace: bool, input: Option<&Found>) -> Result<Self, Error> {
+    fn create(target: &Path, replace: bool, input: Option<&Found>) -> Result<Self, Error> {
         let failed = |error| Error::output(target, error);
-        let (folder, name) = Folder::of(target).map_err(failed)?;
+        let (folder, name) = Folder::holding(target).map_err(failed)?;
         let folder = input.and_then(|input| input.folder_beside(target)).cloned().unwrap_or(folder);
         let there = folder.look(&name).map_err(|error| Error::write(target, error))?;
         refuse_existing(target, there, replace)?;
@@ -144,7 +144,7 @@ impl DraftFolder {
     /// was found.
     pub(crate) fn beside(input: &Found, target: &Path) -> Result<Self, Error> {
         let failed = |error| Error::output(target, error);
-        let (folder, name) = Folder::of(target).map_err(failed)?;
+        let (folder, name) = Folder::holding(target).map_err(failed)?;
         let folder = input.folder_beside(target).cloned().unwrap_or(folder);
         if folder.look(&name).map_err(|error| Error::write(target, error))?.is_some() {
             return Err(Error::Exists { path: target.to_owned(), is_other: false });

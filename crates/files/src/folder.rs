@@ -33,7 +33,7 @@ pub fn seal_folder(
     let name = metadata.name.clone().unwrap_or_else(|| b"root".to_vec());
     let draft = DraftFile::beside(&found, output, options)?;
     let packing = Packing { except: draft.id(), output: draft.place(), ..Packing::default() };
-    let packer = Packer::of(opened, &name, packing).map_err(|error| Error::folder(error, folder))?;
+    let packer = Packer::pack_open(opened, &name, packing).map_err(|error| Error::folder(error, folder))?;
     let sealing = sealing.clone().metadata(metadata)?;
     let sealed = sealing.gather_file(PackSource(packer), draft.file(), &options.work);
     let (summary, source) = sealed.map_err(|error| Error::sealed(error, folder, output))?;

@@ -37,7 +37,7 @@ impl Tree {
 
     /// Takes an open folder.
     #[must_use]
-    pub fn of(folder: Folder) -> Self {
+    pub fn from_folder(folder: Folder) -> Self {
         Self {
             path: folder.path(),
             folder: Arc::new(folder.into()),

@@ -104,14 +104,14 @@ impl Packer {
     /// # Errors
     /// If the folder cannot be read, or `name` is not a file name.
     pub fn new(folder: &Path, name: &[u8], options: Packing) -> Result<Self, Error> {
-        Self::of(Folder::open(folder).map_err(|error| unreadable(folder, error))?, name, options)
+        Self::pack_open(Folder::open(folder).map_err(|error| unreadable(folder, error))?, name, options)
     }
 
     /// Begins to pack an open folder, whose name in the pack is `name`.
     ///
     /// # Errors
     /// If the folder cannot be read, or `name` is not a file name.
-    pub fn of(folder: Folder, name: &[u8], options: Packing) -> Result<Self, Error> {
+    pub fn pack_open(folder: Folder, name: &[u8], options: Packing) -> Result<Self, Error> {
         if matches!(name, b"" | b"." | b"..") || name.iter().any(|byte| matches!(byte, b'/' | 0)) || name.len() > 255 {
             return Err(Refusal::NoName.into());
         }
@@ -316,7 +316,7 @@ impl Packer {
     fn file(&mut self, path: Vec<u8>, file: std::fs::File, about: &About) -> Result<(), Error> {
         let size = about.length;
         // File systems place the holes of equal contents differently.
-        let extents = if self.options.deterministic { Extents::whole(size) } else { Extents::of(&file, about) };
+        let extents = if self.options.deterministic { Extents::whole(size) } else { Extents::with_data(&file, about) };
         let xattrs = self.xattrs(&path, &file)?;
         let map = extents.map(size);
         let stored = map.len() as u64 + extents.length();

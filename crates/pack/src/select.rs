@@ -33,7 +33,7 @@ impl Rule {
         }
     }
 
-    fn of(way: Vec<u8>) -> Self {
+    fn from_way(way: Vec<u8>) -> Self {
         if Glob::is_one(&way) { Self::Glob(Glob::new(&way)) } else { Self::Path(way) }
     }
 
@@ -75,7 +75,7 @@ impl Selection {
             }
             let known = rules.len();
             let globs = ways.iter().filter(|way| Glob::is_one(way)).cloned();
-            for rule in globs.chain(below_pattern(wanted, Some(&root))).map(Rule::of) {
+            for rule in globs.chain(below_pattern(wanted, Some(&root))).map(Rule::from_way) {
                 if any(contents, &rule)? {
                     rules.push(rule);
                 }
@@ -267,7 +267,7 @@ impl Filter {
             };
             let all = |wanted: &Vec<u8>| {
                 let ways = below(wanted, root).into_iter().flat_map(both);
-                ways.chain(below_pattern(wanted, root).map(Rule::of)).collect()
+                ways.chain(below_pattern(wanted, root).map(Rule::from_way)).collect()
             };
             self.rules = self.wanted.iter().map(all).collect();
         }

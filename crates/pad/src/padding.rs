@@ -29,7 +29,7 @@ impl Padding {
         if block == 0 {
             return Err(Error::BlockSize);
         }
-        Ok(Self { scheme, divisor: Divisor::new(block), row: Row::of(scheme, block) })
+        Ok(Self { scheme, divisor: Divisor::new(block), row: Row::for_scheme(scheme, block) })
     }
 
     /// Returns the scheme.

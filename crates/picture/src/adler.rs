@@ -16,7 +16,7 @@ impl Default for Adler {
 }
 
 impl Adler {
-    pub(crate) fn of(bytes: &[u8]) -> Self {
+    pub(crate) fn over(bytes: &[u8]) -> Self {
         Self { sum: simd_adler32::adler32(&bytes), length: bytes.len() as u64 }
     }
 
@@ -43,7 +43,7 @@ mod tests {
         let bytes: Vec<u8> = (0..300_000_u32).map(|at| (at.wrapping_mul(at) >> 7) as u8 | 0x80).collect();
         for cut in [0, 1, 65_520, 65_521, 65_522, 200_000, 300_000] {
             let (first, second) = bytes.split_at(cut);
-            assert_eq!(Adler::of(first).then(Adler::of(second)), Adler::of(&bytes));
+            assert_eq!(Adler::over(first).then(Adler::over(second)), Adler::sum(&bytes));
         }
     }
 }

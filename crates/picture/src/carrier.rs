@@ -40,8 +40,8 @@ mod webp;
 mod writer;
 
 pub use layout::{Layout, MOST, MOST_PICTURES};
-pub use order::{Finding, Order, rewritten};
+pub use order::{Finding, SampleOrder, rewritten};
 pub(crate) use place::{Buffers, read_exact};
 pub use recognize::Carrier;
 pub(crate) use sums::{Pieces, Sums};
-pub use writer::{Stream, Writer, Written};
+pub use writer::{CarrierStream, Writer, Written};

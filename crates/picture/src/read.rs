@@ -84,13 +84,13 @@ pub fn read_into(
     room: Vec<u8>,
 ) -> Result<Decoded, Error> {
     let container = Container::sniff(&mut input)?;
-    let budget = limits.of(length(&mut input)?);
+    let budget = limits.budget(length(&mut input)?);
     let stored = match container {
         Container::Png => png::read(input, &budget, room)?,
         Container::WebP => webp::read(input, &budget, room)?,
         Container::Jpeg => jpeg::read(input, &budget)?,
     };
-    let Stored { mut pixels, source, turn, mut notes } = stored;
+    let DecodedFile { mut pixels, source, turn, mut notes } = stored;
     if orientation == Orientation::Apply && turn != Turn::UPRIGHT {
         budget.check_memory(2 * pixels.samples.len() as u64)?;
         pixels = turn.apply(&pixels);
@@ -111,7 +111,7 @@ pub(crate) fn first_rows(
     input.seek(io::SeekFrom::Start(start)).map_err(Error::Read)?;
     let rows = pixels.div_ceil(width);
     let container = Container::sniff(&mut input)?;
-    let budget = limits.of(length(&mut input)?);
+    let budget = limits.budget(length(&mut input)?);
     match container {
         Container::Png => png::first_rows(input, rows, &budget),
         Container::WebP => webp::first_rows(input, rows, &budget),
@@ -132,7 +132,7 @@ pub fn probe(mut input: impl BufRead + Seek) -> Result<Header, Error> {
 }
 
 /// A picture as its file stores it.
-struct Stored {
+struct DecodedFile {
     pixels: Pixels,
     source: FileFormat,
     turn: Turn,

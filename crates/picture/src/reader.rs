@@ -9,7 +9,7 @@ use std::thread;
 
 use parking_lot::{Condvar, Mutex};
 
-use crate::carrier::{Buffers, Layout, Order, Pieces, Sums, read_exact};
+use crate::carrier::{Buffers, Layout, Pieces, SampleOrder, Sums, read_exact};
 use crate::open_files::Open;
 use crate::position::{read_exact_at, write_all_at};
 use crate::template::Template;
@@ -22,7 +22,7 @@ pub enum Opened {
     /// A carrier whose part lies at constant offsets of its file.
     Carrier(File, Layout),
     /// A carrier that another program wrote, from its pixels.
-    Pixels(Pixels, Order),
+    Pixels(Pixels, SampleOrder),
     /// A file that holds the part and nothing else.
     Part(File),
     /// A template in a file without compression.
@@ -91,7 +91,7 @@ pub struct Reader<T, O> {
     opened: Mutex<Slots>,
     changed: Condvar,
     passed: Mutex<BTreeMap<u32, Pieces>>,
-    scratch: Option<Scratch>,
+    scratch: Option<SpareParts>,
     rejected: Vec<(u32, T)>,
     buffers: Buffers,
     /// The number of cores. Asking the system takes a dozen calls.
@@ -102,21 +102,21 @@ pub struct Reader<T, O> {
 
 /// A file for parts, one after the other: those of missing pictures, and copies of those of decoded pictures.
 #[derive(Debug)]
-struct Scratch {
+struct SpareParts {
     file: File,
     /// The length of a spare part, which is that of the longest part or a little more.
     length: u64,
-    places: Mutex<Places>,
+    places: Mutex<PartPlaces>,
 }
 
 /// Which part lies where in the file, counted in parts.
 #[derive(Debug, Default)]
-struct Places {
+struct PartPlaces {
     by_index: BTreeMap<u32, u64>,
     free: Vec<u64>,
 }
 
-impl Scratch {
+impl SpareParts {
     /// Finds a place for a part, and returns its position.
     fn add(&self, index: u32) -> u64 {
         let mut places = self.places.lock();
@@ -178,7 +178,7 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
     pub fn new(set: Set<T>, open: O) -> Result<Self, Error> {
         let (missing, spares) = (set.lost(), set.spares_present());
         match missing {
-            0 => Self::of(set, open),
+            0 => Self::with_set(set, open),
             _ => Err(Error::MissingPictures { missing, spares, damaged: Vec::new() }),
         }
     }
@@ -203,13 +203,13 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
         if missing > spares {
             return Err(Error::MissingPictures { missing, spares, damaged: Vec::new() });
         }
-        let mut reader = Self::of(set, open)?;
+        let mut reader = Self::with_set(set, open)?;
         if reader.set.is_complete() {
             return Ok(reader);
         }
         spare::check(reader.set.count(), reader.set.spares())?;
         let length = reader.spare_length()?;
-        let scratch = Scratch { file: scratch().map_err(Error::Write)?, length, places: Mutex::default() };
+        let scratch = SpareParts { file: scratch().map_err(Error::Write)?, length, places: Mutex::default() };
         let good = reader.check(&scratch)?;
         let count = reader.set.count();
         for missing in (0..count).filter(|index| !good.contains(index)) {
@@ -223,7 +223,7 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
     /// Checks the pictures that carry data, and as many spare ones as must replace missing and damaged ones. Takes the
     /// damaged ones out of the set, and returns the indexes of the good ones. No picture is read twice, however many
     /// are damaged.
-    fn check(&mut self, scratch: &Scratch) -> Result<BTreeSet<u32>, Error> {
+    fn check(&mut self, scratch: &SpareParts) -> Result<BTreeSet<u32>, Error> {
         let mut good = BTreeSet::new();
         loop {
             let (missing, spares) = (self.set.lost(), self.set.spares_present());
@@ -262,7 +262,7 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
     }
 
     /// Compares the checksums of parts, on all cores. Returns the indexes of the damaged pictures.
-    fn examine_all(&self, labels: &[Label], scratch: &Scratch) -> Result<BTreeSet<u32>, Error> {
+    fn examine_all(&self, labels: &[Label], scratch: &SpareParts) -> Result<BTreeSet<u32>, Error> {
         let (next, damaged) = (AtomicUsize::new(0), Mutex::new(BTreeSet::new()));
         let worker = || {
             while let Some(label) = labels.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -279,7 +279,7 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
     /// Returns whether a picture can be read and its part has its checksum. The code works on short stripes of all
     /// pictures at a time, and only a few decoded pictures fit into memory. So the part of a decoded one is copied to
     /// the scratch file, and otherwise would be decoded again for each stripe.
-    fn examine(&self, label: &Label, scratch: &Scratch) -> Result<bool, Error> {
+    fn examine(&self, label: &Label, scratch: &SpareParts) -> Result<bool, Error> {
         let Ok(opened) = self.opened(label.index) else { return Ok(false) };
         let place = opened.is_in_memory().then(|| scratch.add(label.index));
         let (mut sums, mut buffer) = (Sums::default(), Vec::new());
@@ -302,7 +302,7 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
         Ok(is_good)
     }
 
-    fn of(set: Set<T>, open: O) -> Result<Self, Error> {
+    fn with_set(set: Set<T>, open: O) -> Result<Self, Error> {
         let (mut parts, mut end) = (Vec::new(), 0);
         for index in 0..set.count() {
             let (offset, length) = set.part(index).ok_or(Error::Contradiction)?;
@@ -402,8 +402,8 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
     }
 
     /// Returns a reader for the data in order.
-    pub fn stream(&self) -> Stream<'_, T, O> {
-        Stream { reader: self, position: 0 }
+    pub fn stream(&self) -> SetStream<'_, T, O> {
+        SetStream { reader: self, position: 0 }
     }
 
     /// Compares the checksums of the parts of the data, on all cores. Parts that were read completely are not read
@@ -545,18 +545,18 @@ fn is_out_of_files(error: &io::Error) -> bool {
 
 /// Reads the data of a set in order, and seeks in them.
 #[derive(Debug)]
-pub struct Stream<'r, T, O> {
+pub struct SetStream<'r, T, O> {
     reader: &'r Reader<T, O>,
     position: u64,
 }
 
-impl<T, O> Clone for Stream<'_, T, O> {
+impl<T, O> Clone for SetStream<'_, T, O> {
     fn clone(&self) -> Self {
         Self { reader: self.reader, position: self.position }
     }
 }
 
-impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Read for Stream<'_, T, O> {
+impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Read for SetStream<'_, T, O> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.reader.read_at(buffer, self.position)?;
         self.position += read as u64;
@@ -564,7 +564,7 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Read for Stream<'_, T, O> 
     }
 }
 
-impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Seek for Stream<'_, T, O> {
+impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Seek for SetStream<'_, T, O> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let position = match to {
             SeekFrom::Start(position) => Some(position),

@@ -11,13 +11,13 @@ use crate::Label;
 #[derive(Debug)]
 pub struct Sets<T> {
     sets: Vec<Set<T>>,
-    by_key: BTreeMap<Key, usize>,
+    by_key: BTreeMap<SetKey, usize>,
 }
 
 /// What is the same in all labels of a set.
-type Key = ([u8; 16], u32, u32, u64);
+type SetKey = ([u8; 16], u32, u32, u64);
 
-fn key(label: &Label) -> Key {
+fn key(label: &Label) -> SetKey {
     (label.set, label.count, label.spares, label.total)
 }
 

@@ -34,7 +34,7 @@ impl Expected {
     pub(crate) const ERROR: Self = Self::Text(TEXT);
 
     /// Returns what is expected of the answer to a request, which may ask for a listing, or be changed.
-    pub(crate) fn of(request: &HttpRequest, is_listing: bool, change: Change) -> Self {
+    pub(crate) fn for_request(request: &HttpRequest, is_listing: bool, change: Change) -> Self {
         let range = request.headers().get("range").and_then(|range| length_of(range.to_str().ok()?));
         let query = request.uri().query().unwrap_or_default();
         match (change, range) {

@@ -69,7 +69,7 @@ impl Error {
     }
 
     /// Returns the error for an error of the client.
-    pub(crate) fn of(address: &Address, error: &object_store::Error) -> Self {
+    pub(crate) fn from_store(address: &Address, error: &object_store::Error) -> Self {
         if let Some(fault) = Fault::among(error) {
             return Self::new(address, fault.problem, fault.to_string());
         }
@@ -249,7 +249,7 @@ mod tests {
             ),
             ("<Code>Strange</Code>", Problem::Other, "the store says: Strange"),
         ] {
-            let error = Error::of(&address, &generic(text));
+            let error = Error::from_store(&address, &generic(text));
             assert_eq!((error.problem(), error.reason().as_str()), (problem, reason), "{text}");
             assert_eq!(error.to_string(), format!("s3://b/k: {reason}"));
         }
@@ -260,12 +260,12 @@ mod tests {
         for key in ["connect.log", "a/dns timed out", "credentials.csv"] {
             let address: Address = format!("s3://b/{key}").parse().expect("an address");
             for shown in [key.to_owned(), encoded(key)] {
-                let error = Error::of(&address, &generic(&format!("GET https://h/b/{shown} gave status 416")));
+                let error = Error::from_store(&address, &generic(&format!("GET https://h/b/{shown} gave status 416")));
                 assert_eq!(error.problem(), Problem::Other, "{shown}");
             }
         }
         let address: Address = "s3://b/k".parse().expect("an address");
-        let error = Error::of(&address, &generic("GET https://dns.connect/b gave status 500"));
+        let error = Error::from_store(&address, &generic("GET https://dns.connect/b gave status 500"));
         assert_eq!(error.problem(), Problem::Other);
     }
 }

@@ -75,7 +75,7 @@ impl Listing {
     /// Asks for the next page.
     fn turn(&mut self) -> Result<(), Error> {
         let address = self.prefix.clone();
-        let failed = |error: object_store::Error| Error::of(&address, &error);
+        let failed = |error: object_store::Error| Error::from_store(&address, &error);
         let runtime = runtime().map_err(|error| Error::new(&address, Problem::Other, error.to_string()))?;
         let token = match std::mem::replace(&mut self.next, NextPage::None) {
             NextPage::First => None,

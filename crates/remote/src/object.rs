@@ -71,11 +71,11 @@ impl Object {
                     found.bytes().await.map(|start| (meta, range, start, attributes, tags))
                 }
                 // An empty object has no first byte to ask for, and stores answer that in several ways.
-                Err(error) if Error::of(address, &error).problem() == Problem::Other => {
+                Err(error) if Error::from_store(address, &error).problem() == Problem::Other => {
                     let head = GetOptions { head: true, ..GetOptions::default() };
                     match store.objects.get_opts(&path, head).await.map(|found| found.meta) {
                         Ok(meta) if meta.size == 0 => Ok((meta, 0..0, Bytes::new(), Attributes::new(), 0)),
-                        Err(other) if Error::of(address, &other).problem() != Problem::Other => Err(other),
+                        Err(other) if Error::from_store(address, &other).problem() != Problem::Other => Err(other),
                         // The answer to the second request has no body: only the first error has the message.
                         _ => Err(error),
                     }
@@ -287,7 +287,7 @@ pub(crate) fn wait<T>(address: &Address, answer: impl Future<Output = object_sto
             runtime.block_on(answer)
         }
     };
-    answer.map_err(|error| Error::of(address, &error))
+    answer.map_err(|error| Error::from_store(address, &error))
 }
 
 impl ReadAt for Object {
@@ -335,7 +335,7 @@ impl Read for ObjectReader {
             let runtime = runtime()?;
             let Some(piece) = self.ahead.pop_front() else { return Ok(0) };
             let piece = runtime.block_on(piece).map_err(io::Error::other)?;
-            self.here = piece.map_err(|error| Error::of(&self.object.address, &error))?;
+            self.here = piece.map_err(|error| Error::from_store(&self.object.address, &error))?;
         }
         let length = buffer.len().min(self.here.len());
         buffer[..length].copy_from_slice(&self.here.split_to(length));

@@ -37,7 +37,7 @@ pub struct Splice {
 impl Splice {
     /// Begins a change of an object.
     #[must_use]
-    pub fn of(object: &Object) -> Self {
+    pub fn for_object(object: &Object) -> Self {
         Self { object: object.clone(), id: Arc::default() }
     }
 
@@ -135,7 +135,7 @@ impl Splice {
         let id = wait(address, with(headers(attributes), started(store, path)))?;
         self.id.lock().clone_from(&Some(id.clone()));
         let mut parts = vec![wait(address, store.parts.put_part(path, &id, 0, first.into()))?];
-        let mut pieces = Pieces { splice: &self, id: &id, tag: &tag, next: from, piece, ahead: VecDeque::new() };
+        let mut pieces = CopiedPieces { splice: &self, id: &id, tag: &tag, next: from, piece, ahead: VecDeque::new() };
         while let Some((part, bytes)) = pieces.wait_for(parts.len())? {
             parts.push(part);
             progress(bytes);
@@ -164,7 +164,7 @@ impl Drop for Splice {
 }
 
 /// The pieces that the store copies, several at the same time.
-struct Pieces<'a> {
+struct CopiedPieces<'a> {
     splice: &'a Splice,
     id: &'a str,
     tag: &'a HeaderValue,
@@ -174,7 +174,7 @@ struct Pieces<'a> {
     ahead: VecDeque<(u64, JoinHandle<object_store::Result<PartId>>)>,
 }
 
-impl Pieces<'_> {
+impl CopiedPieces<'_> {
     /// Waits for the next piece, and returns it with its length. `parts` are complete.
     fn wait_for(&mut self, parts: usize) -> Result<Option<(PartId, u64)>, Error> {
         let Object { store, path, address, length, .. } = &self.splice.object;
@@ -210,7 +210,7 @@ impl Pieces<'_> {
     }
 }
 
-impl Drop for Pieces<'_> {
+impl Drop for CopiedPieces<'_> {
     fn drop(&mut self) {
         self.ahead.iter().for_each(|(_, task)| task.abort());
     }
@@ -263,12 +263,12 @@ mod tests {
         for (old, new) in [(0, 0), (0, 9), (9, 0), (70, 5), (5, 70), (1_000_000, 1_000_000), (6_000_000, 1)] {
             let object = put(&store, &address, &data);
             let new = vec![b'n'; new];
-            Splice::of(&object).replace_beginning(old, &new, |_| ()).expect("replaced");
+            Splice::for_object(&object).replace_beginning(old, &new, |_| ()).expect("replaced");
             let wanted = [&new, &data[usize::try_from(old).expect("short")..]].concat();
             assert!(read(&store, &address) == wanted, "{old} {}", new.len());
         }
         let object = put(&store, &address, &data);
-        let error = Splice::of(&object).replace_beginning(6_000_001, b"", |_| ()).expect_err("it is shorter");
+        let error = Splice::for_object(&object).replace_beginning(6_000_001, b"", |_| ()).expect_err("it is shorter");
         assert_eq!(error.problem(), Problem::Changed);
         assert!(read(&store, &address) == data);
     }
@@ -279,9 +279,9 @@ mod tests {
         let store = Store::in_memory(&address);
         let object = put(&store, &address, b"first");
         put(&store, &address, b"other");
-        let error = Splice::of(&object).replace_beginning(1, b"F", |_| ()).expect_err("it was replaced");
+        let error = Splice::for_object(&object).replace_beginning(1, b"F", |_| ()).expect_err("it was replaced");
         assert_eq!((error.problem(), &read(&store, &address)[..]), (Problem::Changed, &b"other"[..]));
-        let error = Splice::of(&object).replace(b"new".to_vec()).expect_err("it was replaced");
+        let error = Splice::for_object(&object).replace(b"new".to_vec()).expect_err("it was replaced");
         assert_eq!((error.problem(), &read(&store, &address)[..]), (Problem::Changed, &b"other"[..]));
     }
 
@@ -291,7 +291,7 @@ mod tests {
         let store = Store::in_memory(&address);
         for (length, problem) in [(WHOLE, None), (WHOLE + 1, Some(Problem::TooLong))] {
             let object = put(&store, &address, &vec![1; usize::try_from(length).expect("short")]);
-            let done = Splice::of(&object).replace_beginning(1, b"2", |_| ());
+            let done = Splice::for_object(&object).replace_beginning(1, b"2", |_| ());
             assert_eq!(done.err().map(|error| error.problem()), problem, "{length}");
         }
     }
@@ -302,8 +302,9 @@ mod tests {
         let address: Address = "s3://bucket/a b/\u{e4}%".parse().expect("an address");
         let store = Store::in_memory(&address);
         let object = put(&store, &address, &vec![1; 150 << 20]);
-        let (splice, tag) = (Splice::of(&object), HeaderValue::from_static("\"tag\""));
-        let pieces = Pieces { splice: &splice, id: "0", tag: &tag, next: 0, piece: PIECE, ahead: VecDeque::new() };
+        let (splice, tag) = (Splice::for_object(&object), HeaderValue::from_static("\"tag\""));
+        let pieces =
+            CopiedPieces { splice: &splice, id: "0", tag: &tag, next: 0, piece: PIECE, ahead: VecDeque::new() };
         let headers = pieces.copy_of(5 << 20..6 << 20).expect("headers");
         let header = |name| headers.get(name).and_then(|value| value.to_str().ok());
         assert_eq!(header("x-amz-copy-source"), Some("bucket/a%20b/%C3%A4%25"));

@@ -87,9 +87,9 @@ impl Store {
     ///
     /// # Errors
     /// If a setting is wrong.
-    pub fn of(address: &Address) -> Result<Self, Error> {
+    pub fn open(address: &Address) -> Result<Self, Error> {
         let wire = Arc::new(Wire::default());
-        let failed = |error| Error::of(address, &error);
+        let failed = |error| Error::from_store(address, &error);
         let (objects, parts, pages) = match address.scheme() {
             Scheme::S3 => {
                 let store = s3(address, &wire)?.build().map_err(failed)?;

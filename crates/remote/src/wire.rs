@@ -257,7 +257,7 @@ impl HttpService for Layer {
         if let Some(limit) = LIMIT.get() {
             limit.wait(request.body().content_length() as u64).await;
         }
-        let expected = Expected::of(&request, is_listing, change);
+        let expected = Expected::for_request(&request, is_listing, change);
         let response = self.send(request, expected).await?;
         let mut response = match change {
             Change::None if is_listing => odd::sift(response).await?,

@@ -99,13 +99,13 @@ fn table(table: &Table) -> __m512i {
 }
 
 /// The registers that encoding needs.
-struct Encoder {
+struct Avx512Encoder {
     spread: __m512i,
     shifts: __m512i,
     symbols: __m512i,
 }
 
-impl Encoder {
+impl Avx512Encoder {
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
     fn new(alphabet: Alphabet) -> Self {
@@ -132,13 +132,13 @@ impl Encoder {
 }
 
 /// The registers that decoding needs, and the flaws found so far.
-struct Decoder {
+struct Avx512Decoder {
     values: [__m512i; 2],
     /// Two registers, used in turn. With one, every step would wait for the step before.
     flaws: [__m512i; 2],
 }
 
-impl Decoder {
+impl Avx512Decoder {
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
     fn new(alphabet: Alphabet) -> Self {
@@ -161,7 +161,7 @@ impl Decoder {
         _mm512_madd_epi16(pairs, _mm512_set1_epi32(0x0001_1000))
     }
 
-    /// Runs [`step`](Decoder::step) on up to 64 symbols, filled up with the symbol for zero.
+    /// Runs [`step`](Avx512Decoder::step) on up to 64 symbols, filled up with the symbol for zero.
     ///
     /// # Safety
     /// `source` is readable for `count` bytes.
@@ -191,7 +191,7 @@ pub unsafe fn encode(alphabet: Alphabet, source: *const u8, length: usize, targe
         if length >= LONG {
             encode_long(alphabet, source, length, target, total);
         } else {
-            encode_short(&Encoder::new(alphabet), source, length, target, total);
+            encode_short(&Avx512Encoder::new(alphabet), source, length, target, total);
         }
     }
 }
@@ -202,7 +202,7 @@ pub unsafe fn encode(alphabet: Alphabet, source: *const u8, length: usize, targe
 /// The same as for [`encode`].
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
-unsafe fn encode_short(encoder: &Encoder, source: *const u8, length: usize, target: *mut u8, total: usize) {
+unsafe fn encode_short(encoder: &Avx512Encoder, source: *const u8, length: usize, target: *mut u8, total: usize) {
     let (mut read, mut written) = (0, 0);
     // SAFETY: every access below stays inside `length` bytes of input and `total` of output. A full load takes 64 bytes
     // where 48 are used, so the loops ask for 16 more; masked accesses touch only the lanes that their mask admits.
@@ -234,7 +234,7 @@ unsafe fn encode_short(encoder: &Encoder, source: *const u8, length: usize, targ
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
 unsafe fn encode_long(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8, total: usize) {
-    let encoder = Encoder::new(alphabet);
+    let encoder = Avx512Encoder::new(alphabet);
     let (mut read, mut written) = (0, 0);
     // SAFETY: as in `encode`.
     unsafe {
@@ -247,7 +247,7 @@ unsafe fn encode_long(alphabet: Alphabet, source: *const u8, length: usize, targ
         // The last load of a round takes 16 bytes more than it uses.
         let rounds = (length - read - 16) / (ROUND * BYTES);
         let (from, to) = (source.add(read), target.add(written));
-        match Writing::of(length, to) {
+        match Writing::for_length(length, to) {
             Writing::Plain => encode_rounds(&encoder, from, to, rounds, |place, symbols| write(place, symbols)),
             Writing::Ahead => encode_rounds(&encoder, from, to, rounds, |place, symbols| write_ahead(place, symbols)),
             Writing::Past => encode_rounds(&encoder, from, to, rounds, |place, symbols| write_past(place, symbols)),
@@ -266,7 +266,7 @@ unsafe fn encode_long(alphabet: Alphabet, source: *const u8, length: usize, targ
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
 unsafe fn encode_rounds(
-    encoder: &Encoder,
+    encoder: &Avx512Encoder,
     source: *const u8,
     target: *mut u8,
     rounds: usize,
@@ -301,7 +301,7 @@ pub unsafe fn decode(alphabet: Alphabet, source: *const u8, length: usize, targe
         if length >= LONG && apart(source, length, target, bytes_for(length)) {
             decode_long(alphabet, source, length, target)
         } else {
-            decode_short(Decoder::new(alphabet), source, length, target)
+            decode_short(Avx512Decoder::new(alphabet), source, length, target)
         }
     }
 }
@@ -312,7 +312,7 @@ pub unsafe fn decode(alphabet: Alphabet, source: *const u8, length: usize, targe
 /// The same as for [`decode`].
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
-unsafe fn decode_short(mut decoder: Decoder, source: *const u8, length: usize, target: *mut u8) -> Flaws {
+unsafe fn decode_short(mut decoder: Avx512Decoder, source: *const u8, length: usize, target: *mut u8) -> Flaws {
     let gather = table(&GATHER);
     let (mut read, mut written) = (0, 0);
     // SAFETY: every access below stays inside `length` symbols of input and their bytes; masked accesses touch only the
@@ -342,7 +342,7 @@ unsafe fn decode_short(mut decoder: Decoder, source: *const u8, length: usize, t
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
 unsafe fn decode_long(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8) -> Flaws {
-    let mut decoder = Decoder::new(alphabet);
+    let mut decoder = Avx512Decoder::new(alphabet);
     let gather = table(&GATHER);
     let (mut read, mut written) = (0, 0);
     // SAFETY: as in `decode`.
@@ -361,7 +361,7 @@ unsafe fn decode_long(alphabet: Alphabet, source: *const u8, length: usize, targ
         }
         let rounds = (length - read) / (ROUND * SYMBOLS);
         let (from, to) = (source.add(read), target.add(written));
-        match Writing::of(length, to) {
+        match Writing::for_length(length, to) {
             Writing::Plain => decode_rounds(&mut decoder, from, to, rounds, |place, bytes| write(place, bytes)),
             Writing::Ahead => decode_rounds(&mut decoder, from, to, rounds, |place, bytes| write_ahead(place, bytes)),
             Writing::Past => decode_rounds(&mut decoder, from, to, rounds, |place, bytes| write_past(place, bytes)),
@@ -381,7 +381,7 @@ unsafe fn decode_long(alphabet: Alphabet, source: *const u8, length: usize, targ
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
 unsafe fn decode_rounds(
-    decoder: &mut Decoder,
+    decoder: &mut Avx512Decoder,
     source: *const u8,
     target: *mut u8,
     rounds: usize,

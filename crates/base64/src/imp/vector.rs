@@ -112,7 +112,7 @@ const fn rows(alphabet: Alphabet) -> Rows {
 
 impl Rows {
     #[inline(always)]
-    fn of(alphabet: Alphabet) -> &'static Self {
+    fn for_alphabet(alphabet: Alphabet) -> &'static Self {
         match alphabet {
             Alphabet::Standard => &STANDARD,
             Alphabet::UrlSafe => &URL_SAFE,
@@ -124,7 +124,7 @@ impl Rows {
 pub(super) const SPREAD: [u8; 16] = [1, 0, 2, 1, 4, 3, 5, 4, 7, 6, 8, 7, 10, 9, 11, 10];
 
 /// The registers that encoding needs.
-struct Encoder<V> {
+struct VectorEncoder<V> {
     spread: V,
     spread_quick: V,
     upper: V,
@@ -136,9 +136,9 @@ struct Encoder<V> {
     twenty_five: V,
 }
 
-impl<V: Vector> Encoder<V> {
+impl<V: Vector> VectorEncoder<V> {
     /// # Safety
-    /// The CPU has the instructions of `V`, here and in [`step`](Encoder::step).
+    /// The CPU has the instructions of `V`, here and in [`step`](VectorEncoder::step).
     #[inline(always)]
     unsafe fn new(alphabet: Alphabet) -> Self {
         // SAFETY: the caller has the CPU.
@@ -150,7 +150,7 @@ impl<V: Vector> Encoder<V> {
                 upper_factors: V::splat_u32(0x0400_0040),
                 lower: V::splat_u32(0x003f_03f0),
                 lower_factors: V::splat_u32(0x0100_0010),
-                offsets: V::table(&Rows::of(alphabet).to_symbol),
+                offsets: V::table(&Rows::for_alphabet(alphabet).to_symbol),
                 fifty_one: V::splat(51),
                 twenty_five: V::splat(25),
             }
@@ -212,7 +212,7 @@ impl<V: Vector> Encoder<V> {
 }
 
 /// The registers that decoding needs, and the flaws found so far.
-struct Decoder<V> {
+struct VectorDecoder<V> {
     by_lower: V,
     by_upper: V,
     offsets: V,
@@ -226,12 +226,12 @@ struct Decoder<V> {
     flaws: V,
 }
 
-impl<V: Vector> Decoder<V> {
+impl<V: Vector> VectorDecoder<V> {
     /// # Safety
     /// The CPU has the instructions of `V`, here and in the other functions.
     #[inline(always)]
     unsafe fn new(alphabet: Alphabet) -> Self {
-        let rows = Rows::of(alphabet);
+        let rows = Rows::for_alphabet(alphabet);
         // SAFETY: the caller has the CPU.
         unsafe {
             Self {
@@ -315,7 +315,7 @@ pub(super) unsafe fn encode<V: Vector>(
     // SAFETY: a step is made while at least as many bytes are left as it reads. Its stores are exact, and so are those
     // of the edges.
     unsafe {
-        let encoder = Encoder::<V>::new(alphabet);
+        let encoder = VectorEncoder::<V>::new(alphabet);
         if length >= 4 * bytes + V::REACH {
             // The first step is made alone, since the quick loads read a few bytes before their input.
             encoder.step(V::load_bytes(source)).store(target);
@@ -363,7 +363,7 @@ pub(super) unsafe fn decode<V: Vector>(alphabet: Alphabet, source: *const u8, le
     // SAFETY: loads are exact. A store writes `SYMBOLS` bytes, of which a quarter is garbage. It is made while at least
     // half as many symbols again are left, whose bytes overwrite the garbage. The edges are exact.
     unsafe {
-        let mut decoder = Decoder::<V>::new(alphabet);
+        let mut decoder = VectorDecoder::<V>::new(alphabet);
         while length - read >= 4 * V::SYMBOLS + V::SYMBOLS / 2 {
             let (from, to) = (source.add(read), target.add(written));
             // All four loads come before the first store, which in place may overwrite their input.

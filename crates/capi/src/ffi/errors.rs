@@ -47,7 +47,7 @@ messages!(Ok Argument Room Handle Busy Stopped Panic Exists NotSealed Newer Trun
 // SAFETY: no other library has names with this prefix.
 #[unsafe(no_mangle)]
 pub extern "C" fn dp_message(code: i32) -> *const c_char {
-    Code::of(code).map_or(c"an unknown error", message).as_ptr()
+    Code::from_number(code).map_or(c"an unknown error", message).as_ptr()
 }
 
 /// Returns the code of an error.

@@ -71,7 +71,7 @@ impl PackArgs {
             output,
         };
         let name = name_of(path)?;
-        Packer::of(input.folder()?, name.as_bytes(), options).map_err(|error| {
+        Packer::pack_open(input.folder()?, name.as_bytes(), options).map_err(|error| {
             if self.keep_going {
                 // If the folder itself cannot be read, `--keep-going` has nothing to pack.
                 Failure::pack(&input.shown(), error)

@@ -352,7 +352,7 @@ fn spot(input: &Input) -> Result<Option<Spot>, Failure> {
                 // The job has the same name from wherever the file is named.
                 let path = path.canonicalize().map_err(|error| Failure::path("read", path, &error))?;
                 let folder = real.folder.clone().named(folder_of(&path));
-                Some(Spot::File(TreeFile { tree: Tree::of(folder), name: real.name.clone().into() }))
+                Some(Spot::File(TreeFile { tree: Tree::from_folder(folder), name: real.name.clone().into() }))
             }
             None => None,
         },

@@ -69,7 +69,7 @@ pub fn store(address: &Address) -> Result<Store, Failure> {
         return Ok(store.clone());
     }
     deadpan_remote::tell_of_trouble(|why| say(&format!("note: the store {why}")));
-    let store = Store::of(address).map_err(|error| Failure::store(&error))?;
+    let store = Store::open(address).map_err(|error| Failure::store(&error))?;
     open.insert(name, store.clone());
     Ok(store)
 }

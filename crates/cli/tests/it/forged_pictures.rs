@@ -583,12 +583,12 @@ fn templates_whose_cover_has_the_magic_of_a_carrier_come_back() {
     samples[..8].copy_from_slice(b"\x89DPNPIC\x01");
     let cover = Pixels { width: 200, height: 100, channels: Channels::Rgb, samples };
     // The seed that the cover has already changes none of the first samples.
-    let seed = Seed::of(&cover).unwrap();
+    let seed = Seed::in_pixels(&cover).unwrap();
     let bits = Bits::new(2).unwrap();
     let hiding = Hiding { bits, order: Order::Keyed, set_key: [9; 32], doors: vec![Secret::open()] };
     let mut template = cover.clone();
     embed(&mut template, &label, &part, &hiding, &seed, 1).unwrap();
-    assert!(Finding::of(&template) == Finding::Damaged);
+    assert!(Finding::in_pixels(&template) == Finding::Damaged);
     for (format, compression) in [
         (Format::Png, Compression::Stored),
         (Format::Png, Compression::Fast),

@@ -35,7 +35,7 @@ pub(super) struct Source {
 struct Version(u64, (i64, u32));
 
 impl Version {
-    fn of(about: &About) -> Self {
+    fn from_about(about: &About) -> Self {
         Self(about.length, about.modified)
     }
 }
@@ -45,7 +45,7 @@ impl Source {
         Self {
             path,
             file,
-            was: Version::of(about),
+            was: Version::from_about(about),
             stored,
             slot,
             tree: OnceLock::new(),
@@ -105,7 +105,7 @@ impl Source {
     /// Whether the file changed after its headers were written, apart from a missing part.
     pub(super) fn changed(&self) -> bool {
         !self.cut.load(Ordering::Relaxed)
-            && About::of_file(&self.file).is_ok_and(|about| Version::of(&about) != self.was)
+            && About::of_file(&self.file).is_ok_and(|about| Version::from_about(&about) != self.was)
     }
 }
 
@@ -124,7 +124,7 @@ impl Extents {
     }
 
     /// Returns the pieces with data, if the file uses less space on the disk than its size, or else the whole file.
-    pub(super) fn of(file: &File, about: &About) -> Self {
+    pub(super) fn with_data(file: &File, about: &About) -> Self {
         let size = about.length;
         let whole = || Self::whole(size);
         if about.stored >= size {

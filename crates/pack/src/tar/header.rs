@@ -9,7 +9,7 @@ pub(super) struct Header<'a>(&'a [u8; BLOCK]);
 
 /// The format of a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Maker {
+pub(super) enum HeaderFormat {
     /// POSIX: `ustar` and pax.
     Posix,
     /// GNU tar without pax. It has other fields in place of the POSIX prefix.
@@ -34,11 +34,11 @@ impl<'a> Header<'a> {
         if sum == unsigned || sum == signed { Ok(header) } else { Err(damaged()) }
     }
 
-    pub(super) fn maker(&self) -> Maker {
+    pub(super) fn maker(&self) -> HeaderFormat {
         match &self.0[257..263] {
-            b"ustar\0" => Maker::Posix,
-            b"ustar " => Maker::Gnu,
-            _ => Maker::Old,
+            b"ustar\0" => HeaderFormat::Posix,
+            b"ustar " => HeaderFormat::Gnu,
+            _ => HeaderFormat::Old,
         }
     }
 
@@ -49,7 +49,11 @@ impl<'a> Header<'a> {
     /// Returns the path, joined from the two fields that it may be split into.
     pub(super) fn path(&self) -> Vec<u8> {
         let (name, prefix) = (text(&self.0[..100]), text(&self.0[345..500]));
-        if self.maker() == Maker::Posix && !prefix.is_empty() { [prefix, b"/", name].concat() } else { name.to_vec() }
+        if self.maker() == HeaderFormat::Posix && !prefix.is_empty() {
+            [prefix, b"/", name].concat()
+        } else {
+            name.to_vec()
+        }
     }
 
     pub(super) fn target(&self) -> Vec<u8> {

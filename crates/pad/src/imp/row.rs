@@ -77,7 +77,7 @@ const YES: u8 = 0xff;
 
 impl Row {
     /// Returns the row of a scheme for blocks of `size` bytes.
-    pub const fn of(scheme: Scheme, size: u8) -> Self {
+    pub const fn for_scheme(scheme: Scheme, size: u8) -> Self {
         let zero = Self { size, ..ZERO };
         match scheme {
             Scheme::Zero => zero,

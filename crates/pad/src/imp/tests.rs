@@ -77,7 +77,7 @@ fn data(pattern: usize, length: usize, stream: &mut Stream) -> Vec<u8> {
 const GUARD: u8 = 0x5c;
 
 fn pads(back_end: &BackEnd, scheme: Scheme, data: &[u8], size: u8, stream: &mut Stream) {
-    let row = Row::of(scheme, size);
+    let row = Row::for_scheme(scheme, size);
     let value = match scheme {
         Scheme::ArbitraryTail => Value { data: stream.next().max(1), empty: stream.next() },
         _ => row.value,
@@ -111,7 +111,7 @@ fn pads(back_end: &BackEnd, scheme: Scheme, data: &[u8], size: u8, stream: &mut 
 }
 
 fn unpads(back_end: &BackEnd, scheme: Scheme, text: &[u8]) {
-    let row = Row::of(scheme, text.len() as u8);
+    let row = Row::for_scheme(scheme, text.len() as u8);
     let (count, valid) = (back_end.unpad)(&row, text);
     let found = valid.declassify().then(|| text.len() - count);
     assert_eq!(found, reference::unpad(scheme, text.len(), text), "{scheme}: {text:02x?}");
@@ -167,7 +167,7 @@ fn data_ends_with_its_allocation() {
             for kept in 0..usize::from(size) {
                 let data = data(0, kept, &mut Stream(2)).into_boxed_slice();
                 let mut block = std::vec![0; usize::from(size)].into_boxed_slice();
-                let row = Row::of(Scheme::NotLast, size);
+                let row = Row::for_scheme(Scheme::NotLast, size);
                 (back_end.pad)(&row, row.value, &data, &mut block);
                 assert_eq!((back_end.unpad)(&row, &block).0, usize::from(size) - kept);
             }

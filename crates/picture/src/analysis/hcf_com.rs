@@ -59,7 +59,7 @@ impl Plane {
 fn center(plane: &Plane) -> f64 {
     let mut histogram = [Complex::default(); VALUES];
     plane.samples.iter().for_each(|&sample| histogram[usize::from(sample)].0 += 1.0);
-    Transform::new().run(&mut histogram);
+    FourierTransform::new().run(&mut histogram);
     center_of_mass(histogram[..FREQUENCIES].iter().enumerate().map(|(at, value)| (at, value.magnitude())))
 }
 
@@ -69,7 +69,7 @@ fn adjacency_center(plane: &Plane) -> f64 {
     for row in plane.rows() {
         row.iter().zip(&row[1..]).for_each(|(&left, &right)| histogram[usize::from(left)][usize::from(right)].0 += 1.0);
     }
-    let transform = Transform::new();
+    let transform = FourierTransform::new();
     histogram.iter_mut().for_each(|row| transform.run(row));
     let columns = (0..FREQUENCIES).flat_map(|column| {
         let mut values: [Complex; VALUES] = array::from_fn(|row| histogram[row][column]);
@@ -98,12 +98,12 @@ impl Complex {
 }
 
 /// The Fourier transform of 256 numbers: radix 2, in place.
-struct Transform {
+struct FourierTransform {
     /// The roots of unity.
     roots: [Complex; FREQUENCIES],
 }
 
-impl Transform {
+impl FourierTransform {
     fn new() -> Self {
         let root = |at: usize| (-TAU * at as f64 / VALUES as f64).sin_cos();
         Self { roots: array::from_fn(|at| Complex(root(at).1, root(at).0)) }
@@ -148,7 +148,7 @@ mod tests {
             Complex(f64::from(state >> 16), f64::from(state & 0xffff))
         });
         let before = values;
-        Transform::new().run(&mut values);
+        FourierTransform::new().run(&mut values);
         for (frequency, found) in values.into_iter().enumerate() {
             let sum = before.iter().enumerate().fold(Complex::default(), |sum, (at, value)| {
                 let (sine, cosine) = (-TAU * (frequency * at % VALUES) as f64 / VALUES as f64).sin_cos();

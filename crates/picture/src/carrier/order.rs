@@ -13,7 +13,7 @@ const BLOCK: usize = 1 << 10;
 
 /// The order in which the samples of a pixel carry bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum SampleOrder {
     /// Red, green, blue, as they are: the picture was written as PNG first.
     Rgb,
     /// Green, red, blue, with reversed bits: the picture was written as WebP first.
@@ -24,7 +24,7 @@ pub enum Order {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finding {
     /// A carrier.
-    Carrier(Label, Order),
+    Carrier(Label, SampleOrder),
     /// A carrier with a damaged label.
     Damaged,
     /// A carrier whose label is whole, but no set has such a picture.
@@ -35,7 +35,7 @@ pub enum Finding {
     Other,
 }
 
-impl Order {
+impl SampleOrder {
     const BOTH: [Self; 2] = [Self::Rgb, Self::Reversed];
 
     /// Fills `buffer` from a position of the part.
@@ -88,18 +88,18 @@ impl Order {
 }
 
 /// Looks whether a lossless picture is a carrier that another program wrote again. Decodes only the first rows, so the
-/// rest of the file may be damaged. Returns `None` if [`Finding::of`] must decide by all pixels.
+/// rest of the file may be damaged. Returns `None` if [`Finding::in_pixels`] must decide by all pixels.
 ///
 /// # Errors
 /// The file is no picture, its beginning is damaged, cut or transparent, it is larger than the limits; the system
 /// cannot read.
-pub fn rewritten(mut input: impl BufRead + Seek, limits: &Limits) -> Result<Option<(Label, Order)>, Error> {
+pub fn rewritten(mut input: impl BufRead + Seek, limits: &Limits) -> Result<Option<(Label, SampleOrder)>, Error> {
     let start = input.stream_position().map_err(Error::Read)?;
     let Header { width, height, .. } = probe(&mut input)?;
     input.seek(SeekFrom::Start(start)).map_err(Error::Read)?;
     let Some(pixels) = first_rows(input, HEADER.div_ceil(3) as u32, limits)? else { return Ok(None) };
     let mut header = [0; HEADER];
-    let found = Order::BOTH
+    let found = SampleOrder::BOTH
         .into_iter()
         .find(|order| order.copy(&pixels.samples, 0, &mut header).is_some() && header[..8] == MAGIC);
     let room = 3 * u64::from(width) * u64::from(height);
@@ -110,12 +110,12 @@ pub fn rewritten(mut input: impl BufRead + Seek, limits: &Limits) -> Result<Opti
 impl Finding {
     /// Looks at the pixels of a picture.
     #[must_use]
-    pub fn of(pixels: &Pixels) -> Self {
+    pub fn in_pixels(pixels: &Pixels) -> Self {
         if pixels.channels != Channels::Rgb {
             return Self::Other;
         }
         let mut header = [0; HEADER];
-        for order in Order::BOTH {
+        for order in SampleOrder::BOTH {
             if order.copy(&pixels.samples, 0, &mut header).is_some() && header[..8] == MAGIC {
                 let fits = |label: &Label| HEADER + label.length as usize <= pixels.samples.len();
                 return match label(&header) {
@@ -186,27 +186,27 @@ mod tests {
             let corner = at / 3 / 100 * 2 * 600 + at / 3 % 100 * 6 + at % 3;
             ([0, 3, 600, 603].map(|by| u32::from(noise(corner + by))).iter().sum::<u32>() / 4) as u8
         };
-        assert_eq!(Finding::of(&pixels(100, 100, noise)), Finding::Lossy);
-        assert_eq!(Finding::of(&pixels(100, 100, halves)), Finding::Lossy);
+        assert_eq!(Finding::in_pixels(&pixels(100, 100, noise)), Finding::Lossy);
+        assert_eq!(Finding::in_pixels(&pixels(100, 100, halves)), Finding::Lossy);
         let near = |at: u32| MAGIC.get(at as usize).map_or(9, |byte| byte.saturating_add(noise(at) / 16));
-        assert_eq!(Finding::of(&pixels(10, 10, near)), Finding::Lossy);
+        assert_eq!(Finding::in_pixels(&pixels(10, 10, near)), Finding::Lossy);
     }
 
     #[test]
     fn low_bits_of_carriers_are_changed_by_templates() {
         let low = |at: u32| MAGIC.get(at as usize).map_or(noise(at), |byte| byte ^ noise(at) & 1);
-        assert_eq!(Finding::of(&pixels(100, 100, low)), Finding::Other);
+        assert_eq!(Finding::in_pixels(&pixels(100, 100, low)), Finding::Other);
         let reversed = |at: u32| match at / 3 * 3 + [1, 0, 2][at as usize % 3] {
             from @ 0..8 => MAGIC[from as usize].reverse_bits() ^ noise(at) & 1,
             _ => noise(at),
         };
-        assert_eq!(Finding::of(&pixels(100, 100, reversed)), Finding::Other);
-        assert_eq!(Finding::of(&pixels(100, 100, |at| reversed(at).saturating_sub(9))), Finding::Lossy);
+        assert_eq!(Finding::in_pixels(&pixels(100, 100, reversed)), Finding::Other);
+        assert_eq!(Finding::in_pixels(&pixels(100, 100, |at| reversed(at).saturating_sub(9))), Finding::Lossy);
     }
 
     #[test]
     fn templates_that_keep_the_magic_are_not_called_damaged() {
-        for order in Order::BOTH {
+        for order in SampleOrder::BOTH {
             // The label is `byte` where it is usually 0, and 99 elsewhere.
             let of = |byte: u8| {
                 let header = |at: usize| match (MAGIC.get(at), ZEROS.contains(&at)) {
@@ -214,14 +214,14 @@ mod tests {
                     (None, true) => byte,
                     (None, false) => 99,
                 };
-                Finding::of(&pixels(100, 100, |at| match (order, at as usize) {
+                Finding::in_pixels(&pixels(100, 100, |at| match (order, at as usize) {
                     (_, HEADER..) => noise(at),
-                    (Order::Rgb, at) => header(at),
-                    (Order::Reversed, at) => header(at / 3 * 3 + [1, 0, 2][at % 3]).reverse_bits(),
+                    (SampleOrder::Rgb, at) => header(at),
+                    (SampleOrder::Reversed, at) => header(at / 3 * 3 + [1, 0, 2][at % 3]).reverse_bits(),
                 }))
             };
             assert_eq!(of(0), Finding::Damaged, "{order:?}");
-            assert_eq!(of(if order == Order::Rgb { 1 } else { 128 }), Finding::Other, "{order:?}");
+            assert_eq!(of(if order == SampleOrder::Rgb { 1 } else { 128 }), Finding::Other, "{order:?}");
             assert_eq!(of(7), Finding::Damaged, "{order:?}");
         }
     }
@@ -229,10 +229,10 @@ mod tests {
     #[test]
     fn other_pictures_are_none() {
         let smooth = |at: u32| (at / 3 % 100 * 2 + at / 300 + u32::from(noise(at) / 8)).min(255) as u8;
-        assert_eq!(Finding::of(&pixels(100, 100, smooth)), Finding::Other);
-        assert_eq!(Finding::of(&pixels(100, 100, |_| 128)), Finding::Other);
+        assert_eq!(Finding::in_pixels(&pixels(100, 100, smooth)), Finding::Other);
+        assert_eq!(Finding::in_pixels(&pixels(100, 100, |_| 128)), Finding::Other);
         for (width, height) in [(0, 0), (1, 1), (1, 100), (5, 4)] {
-            assert_eq!(Finding::of(&pixels(width, height, |_| 7)), Finding::Other);
+            assert_eq!(Finding::in_pixels(&pixels(width, height, |_| 7)), Finding::Other);
         }
     }
 }

@@ -39,7 +39,7 @@ impl Sums {
         let (from, mut sums) = (file.len(), Self::plain(bytes));
         match layout.format() {
             Format::Png => {
-                png::frame(layout, at, bytes, file, |rows| sums.adler = sums.adler.then(Adler::of(rows)));
+                png::frame(layout, at, bytes, file, |rows| sums.adler = sums.adler.then(Adler::over(rows)));
                 sums.stream = (file.len() - from) as u64;
                 sums.crc32 = crc32(&file[from..]);
             }

@@ -30,7 +30,7 @@ pub(super) fn tail(layout: &Layout) -> Vec<u8> {
 }
 
 fn codes(layout: &Layout) -> Vec<u8> {
-    let mut bits = Bits::default();
+    let mut bits = BitString::default();
     bits.put(0x2f, 8);
     bits.put(layout.width() - 1, 14);
     bits.put(layout.height() - 1, 14);
@@ -55,14 +55,14 @@ fn codes(layout: &Layout) -> Vec<u8> {
     bits.bytes
 }
 
-/// Bits from the lowest to the highest bit of each byte.
+/// BitString from the lowest to the highest bit of each byte.
 #[derive(Default)]
-struct Bits {
+struct BitString {
     bytes: Vec<u8>,
     used: usize,
 }
 
-impl Bits {
+impl BitString {
     fn put(&mut self, value: u32, count: u32) {
         for at in 0..count {
             if self.used.is_multiple_of(8) {

@@ -85,8 +85,8 @@ impl<O: Fn(u32) -> io::Result<File> + Sync> Writer<O> {
     }
 
     /// Returns a writer for data that come in order, from the first byte on.
-    pub fn stream(&self) -> Stream<'_, O> {
-        Stream { writer: self, position: 0 }
+    pub fn stream(&self) -> CarrierStream<'_, O> {
+        CarrierStream { writer: self, position: 0 }
     }
 
     /// Completes the pictures: makes `spares` spare ones, and writes labels and checksums. `set` must be random.
@@ -217,12 +217,12 @@ fn header(label: &Label) -> [u8; HEADER] {
 
 /// Writes data in order to a [`Writer`].
 #[derive(Debug)]
-pub struct Stream<'w, O> {
+pub struct CarrierStream<'w, O> {
     writer: &'w Writer<O>,
     position: u64,
 }
 
-impl<O: Fn(u32) -> io::Result<File> + Sync> Write for Stream<'_, O> {
+impl<O: Fn(u32) -> io::Result<File> + Sync> Write for CarrierStream<'_, O> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.writer.write_all_at(bytes, self.position)?;
         self.position += bytes.len() as u64;

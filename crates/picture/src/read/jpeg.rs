@@ -15,7 +15,7 @@ use jpeg_decoder::{ColorTransform, Decoder, UnsupportedFeature};
 use self::scans::Most;
 use self::segments::{Colors, Segments};
 use super::alpha::drop_last;
-use super::{Budget, Header, LONG_DATA, Note, Stored, UNDECODABLE, damaged, most_data};
+use super::{Budget, DecodedFile, Header, LONG_DATA, Note, UNDECODABLE, damaged, most_data};
 use crate::{Channels, Error, FileFormat, Pixels};
 
 const FORMAT: FileFormat = FileFormat::Jpeg;
@@ -32,7 +32,7 @@ fn channels(colors: Colors) -> Channels {
     }
 }
 
-pub fn read(mut input: impl BufRead + Seek, budget: &Budget) -> Result<Stored, Error> {
+pub fn read(mut input: impl BufRead + Seek, budget: &Budget) -> Result<DecodedFile, Error> {
     let segments = Segments::read(&mut input)?;
     let (width, height) = (segments.width, segments.height);
     budget.check_pixels(width.into(), height.into())?;
@@ -62,7 +62,7 @@ pub fn read(mut input: impl BufRead + Seek, budget: &Budget) -> Result<Stored, E
     if samples.len() != width as usize * height as usize * channels.count() {
         return Err(damaged(FORMAT, "it has another number of samples than pixels"));
     }
-    Ok(Stored { pixels: Pixels { width, height, channels, samples }, source: FORMAT, turn: segments.turn, notes })
+    Ok(DecodedFile { pixels: Pixels { width, height, channels, samples }, source: FORMAT, turn: segments.turn, notes })
 }
 
 /// Converts cyan, magenta, yellow and black to red, green and blue, as programs without color profiles do.

@@ -47,11 +47,11 @@ impl Limits {
     /// Whether reading a picture may take so much memory, if its file has this length.
     #[must_use]
     pub fn allow(&self, memory: u64, length: u64) -> bool {
-        self.of(length).check_memory(memory).is_ok()
+        self.budget(length).check_memory(memory).is_ok()
     }
 
     /// Returns the limits for a file of this length.
-    pub(super) fn of(&self, length: u64) -> Budget {
+    pub(super) fn budget(&self, length: u64) -> Budget {
         Budget { limits: *self, length }
     }
 }

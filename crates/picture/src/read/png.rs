@@ -11,7 +11,7 @@ use png::{ColorType, DecodingError, Transformations};
 
 use super::alpha::drop_opaque;
 use super::turn::Turn;
-use super::{Budget, Header, Note, Stored, UNDECODABLE, array, damaged, exif, make_room};
+use super::{Budget, DecodedFile, Header, Note, UNDECODABLE, array, damaged, exif, make_room};
 use crate::{Channels, Error, FileFormat, Pixels};
 
 const FORMAT: FileFormat = FileFormat::Png;
@@ -88,7 +88,7 @@ pub fn first_rows(input: impl BufRead + Seek, rows: u32, budget: &Budget) -> Res
 }
 
 /// `room` is memory for the samples, whose contents do not matter.
-pub fn read(mut input: impl BufRead + Seek, budget: &Budget, mut room: Vec<u8>) -> Result<Stored, Error> {
+pub fn read(mut input: impl BufRead + Seek, budget: &Budget, mut room: Vec<u8>) -> Result<DecodedFile, Error> {
     let start = input.stream_position().map_err(Error::Read)?;
     let Header { width, height, channels, .. } = header(&mut input)?;
     budget.check_pixels(width, height)?;
@@ -101,14 +101,14 @@ pub fn read(mut input: impl BufRead + Seek, budget: &Budget, mut room: Vec<u8>) 
     };
     if is_ours {
         let pixels = Pixels { width, height, channels, samples: room };
-        return Ok(Stored { pixels, source: FORMAT, turn: Turn::UPRIGHT, notes: Vec::new() });
+        return Ok(DecodedFile { pixels, source: FORMAT, turn: Turn::UPRIGHT, notes: Vec::new() });
     }
     input.seek(SeekFrom::Start(start)).map_err(Error::Read)?;
     decode(input, budget, room)
 }
 
 /// Reads any PNG.
-fn decode(input: impl BufRead + Seek, budget: &Budget, mut samples: Vec<u8>) -> Result<Stored, Error> {
+fn decode(input: impl BufRead + Seek, budget: &Budget, mut samples: Vec<u8>) -> Result<DecodedFile, Error> {
     let (Header { width, height, channels, .. }, mut reader) = begin(input, budget)?;
     let info = reader.info();
     let mut notes = Vec::new();
@@ -132,7 +132,7 @@ fn decode(input: impl BufRead + Seek, budget: &Budget, mut samples: Vec<u8>) -> 
         notes.push(Note::OpaqueAlpha);
     }
     let turn = reader.info().exif_metadata.as_deref().map_or(Turn::UPRIGHT, exif::turn);
-    Ok(Stored { pixels: Pixels { width, height, channels, samples }, source: FORMAT, turn, notes })
+    Ok(DecodedFile { pixels: Pixels { width, height, channels, samples }, source: FORMAT, turn, notes })
 }
 
 fn failed(error: DecodingError) -> Error {

@@ -11,7 +11,7 @@ use image_webp::{DecodingError, WebPDecoder};
 use self::lossless::{Fault, Memory, Rows};
 use super::alpha::drop_opaque;
 use super::turn::Turn;
-use super::{Budget, Header, LONG_DATA, Note, Stored, UNDECODABLE, array, damaged, exif, most_data};
+use super::{Budget, DecodedFile, Header, LONG_DATA, Note, UNDECODABLE, array, damaged, exif, most_data};
 use crate::{Channels, Error, FileFormat, Pixels};
 
 /// The most chunks of a file that are looked at. An honest file has less than ten.
@@ -60,7 +60,7 @@ pub fn first_rows(mut input: impl BufRead + Seek, rows: u32, budget: &Budget) ->
 }
 
 /// `room` is memory for the samples of lossless pictures, whose contents do not matter.
-pub fn read(mut input: impl BufRead + Seek, budget: &Budget, room: Vec<u8>) -> Result<Stored, Error> {
+pub fn read(mut input: impl BufRead + Seek, budget: &Budget, room: Vec<u8>) -> Result<DecodedFile, Error> {
     let contents = Contents::read(&mut input)?;
     let Contents { frame, format, width, height, .. } = contents;
     budget.check_pixels(width, height)?;
@@ -99,7 +99,7 @@ pub fn read(mut input: impl BufRead + Seek, budget: &Budget, room: Vec<u8>) -> R
         notes.push(Note::OpaqueAlpha);
     }
     let pixels = Pixels { width, height, channels: Channels::Rgb, samples };
-    Ok(Stored { pixels, source: format, turn, notes })
+    Ok(DecodedFile { pixels, source: format, turn, notes })
 }
 
 fn decode(input: impl BufRead + Seek, format: FileFormat, budget: &Budget) -> Result<Vec<u8>, Error> {

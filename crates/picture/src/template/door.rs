@@ -56,7 +56,7 @@ impl Found {
 /// Looks for a label that one of the secrets opens. Returns `None` if the picture carries no data for them.
 #[must_use]
 pub fn find(pixels: &Pixels, secrets: &[Secret]) -> Option<Found> {
-    Front::of(pixels)?.find(secrets)
+    Front::in_pixels(pixels)?.find(secrets)
 }
 
 /// The samples of the seed and of the most doors.
@@ -76,14 +76,14 @@ pub struct Front {
 impl Front {
     /// Takes the front of a picture. Returns `None` if the picture is too small to have one.
     #[must_use]
-    pub fn of(pixels: &Pixels) -> Option<Self> {
+    pub fn in_pixels(pixels: &Pixels) -> Option<Self> {
         let samples = &pixels.samples;
         let first = &samples[..samples.len().min(FRONT * pixels.channels.count())];
         Self::from(first, pixels.channels, samples.len() as u64)
     }
 
     /// Reads the front of a lossless picture, and decodes only the first rows. The rest of the file may be damaged.
-    /// Returns `None` if the whole picture must be decoded instead, for [`Front::of`].
+    /// Returns `None` if the whole picture must be decoded instead, for [`Front::in_pixels`].
     ///
     /// # Errors
     /// The file is no picture, its beginning is damaged, cut or transparent, it is larger than the limits; the system
@@ -125,7 +125,7 @@ impl Front {
     pub fn find(&self, secrets: &[Secret]) -> Option<Found> {
         let there = self.doors.len();
         for (number, secret) in secrets.iter().enumerate() {
-            let key = Key::new(secret, &self.seed);
+            let key = DoorKey::new(secret, &self.seed);
             let range = match secret.opens {
                 Opens::Set => 0..there.min(1),
                 Opens::Others => 1.min(there)..there,
@@ -185,7 +185,7 @@ impl Inside {
 pub(super) fn seal(inside: &Inside, seed: &Seed, secrets: &[Secret]) -> Result<Vec<u8>, Error> {
     let mut bytes = seed.0.to_vec();
     let contents = inside.to_bytes();
-    bytes.extend(Key::new(&Secret::set(&inside.set_key), seed).seal(&contents));
+    bytes.extend(DoorKey::new(&Secret::set(&inside.set_key), seed).seal(&contents));
     for (at, secret) in secrets.iter().enumerate() {
         // Two doors with one secret would be alike, and everybody could see that. One of them is enough.
         if secrets[..at].iter().any(|before| before.bytes == secret.bytes) {
@@ -193,19 +193,19 @@ pub(super) fn seal(inside: &Inside, seed: &Seed, secrets: &[Secret]) -> Result<V
             secret::random(&mut noise)?;
             bytes.extend(noise);
         } else {
-            bytes.extend(Key::new(secret, seed).seal(&contents));
+            bytes.extend(DoorKey::new(secret, seed).seal(&contents));
         }
     }
     Ok(bytes)
 }
 
 /// Seals and opens the door of one secret in one picture.
-pub(super) struct Key {
+pub(super) struct DoorKey {
     stream: [u8; SEALED],
     code: [u8; 32],
 }
 
-impl Key {
+impl DoorKey {
     pub(super) fn new(secret: &Secret, seed: &Seed) -> Self {
         let mut key = Self { stream: [0; SEALED], code: [0; 32] };
         let mut reader =

@@ -83,10 +83,10 @@ pub(super) fn embed_with(
     let signs = Signs::new(signs);
 
     let places = Places::new(Order::InOrder, &hiding.set_key, seed);
-    let front = Task::new(level, Bits(1), &front, places, None, signs, 0..first.len());
+    let front = EmbedTask::new(level, Bits(1), &front, places, None, signs, 0..first.len());
     let places = Places::new(hiding.order, &hiding.set_key, seed);
     let mask = places::mask(&hiding.set_key, seed);
-    let part = Task::new(level, hiding.bits, part, places, Some(mask), signs, reserved..reserved + data.len());
+    let part = EmbedTask::new(level, hiding.bits, part, places, Some(mask), signs, reserved..reserved + data.len());
     let mut distortion = Distortion { samples, ..Distortion::default() };
     for cost in [front.embed(first), part.embed_threads(data, threads)] {
         distortion.squares += cost.squares;
@@ -97,7 +97,7 @@ pub(super) fn embed_with(
 
 /// Embeds bytes into lines.
 #[derive(Clone)]
-struct Task<'a> {
+struct EmbedTask<'a> {
     level: Level,
     bits: Bits,
     bytes: &'a [u8],
@@ -112,7 +112,7 @@ struct Task<'a> {
     line: u64,
 }
 
-impl<'a> Task<'a> {
+impl<'a> EmbedTask<'a> {
     /// `lines` are those of the picture that carry the bytes.
     fn new(
         level: Level,
@@ -163,7 +163,7 @@ impl<'a> Task<'a> {
                 self.fill(&mut values, first, end);
                 stream.choose(self.line, &mut choices[..lines.len()]);
                 for (signs, line) in signs[..lines.len()].iter_mut().zip(self.before + self.line..) {
-                    *signs = self.signs.of(line);
+                    *signs = self.signs.in_line(line);
                 }
                 let mut course = Course { bits: self.bits.count(), at: (first % 8) as usize, walk };
                 let ways = Ways {

@@ -28,7 +28,7 @@ pub(super) fn extract_with(level: Level, pixels: &Pixels, found: &Found, part: &
     }
     let gray = found.gray_in_color.then(|| one_channel(&pixels.samples));
     let lines = data(gray.as_ref().unwrap_or(&pixels.samples), found.doors).as_chunks::<LINE>().0;
-    let task = Task::new(level, found, lines.len() as u64);
+    let task = ExtractTask::new(level, found, lines.len() as u64);
     let many = part.len().div_ceil(threads.max(1)).next_multiple_of(LEAST);
     if many >= part.len() {
         let Ok(()) = task.extract(0, part, lines);
@@ -65,7 +65,7 @@ impl Lines for &[Line] {
 
 /// Extracts pieces of a part.
 #[derive(Debug)]
-pub(super) struct Task {
+pub(super) struct ExtractTask {
     level: Level,
     bits: Bits,
     length: u64,
@@ -74,7 +74,7 @@ pub(super) struct Task {
     mask: blake3::OutputReader,
 }
 
-impl Task {
+impl ExtractTask {
     /// Prepares to extract a part that is not empty from a picture with so many data lines.
     ///
     /// # Panics

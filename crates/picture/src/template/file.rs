@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io;
 
-use super::extract::{Lines, Task};
+use super::extract::{ExtractTask, Lines};
 use super::imp::{LINES, Level, Line};
 use super::stored::Stored;
 use super::{Found, LINE, data_lines, first_data_line};
@@ -15,7 +15,7 @@ use crate::carrier::Buffers;
 pub struct Template {
     stored: Stored,
     /// `None` if the part is empty.
-    task: Option<Task>,
+    task: Option<ExtractTask>,
     /// The number of the first data line, and how many there are.
     first: u64,
     lines: u64,
@@ -37,14 +37,14 @@ pub fn open(file: File, found: &Found) -> Result<Opened, File> {
         return Err(stored.into_file());
     }
     let lines = data_lines(stored.samples(), found.doors);
-    let task = (found.label.length > 0).then(|| Task::new(Level::detect(), found, lines));
+    let task = (found.label.length > 0).then(|| ExtractTask::new(Level::detect(), found, lines));
     Ok(Opened::Template(Box::new(Template { task, first: first_data_line(found.doors), lines, stored })))
 }
 
 impl Template {
     /// Fills `buffer` from a position of the part.
     pub(crate) fn read(&self, buffer: &mut [u8], at: u64, buffers: &Buffers) -> io::Result<()> {
-        let length = self.task.as_ref().map_or(0, Task::length);
+        let length = self.task.as_ref().map_or(0, ExtractTask::length);
         if at.checked_add(buffer.len() as u64).is_none_or(|end| end > length) {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }

@@ -24,7 +24,7 @@ impl Seed {
 
     /// Reads the seed of a picture. Every picture of 192 samples has one, whether it carries data or not.
     #[must_use]
-    pub fn of(pixels: &Pixels) -> Option<Self> {
+    pub fn in_pixels(pixels: &Pixels) -> Option<Self> {
         Self::from(&pixels.samples)
     }
 

@@ -13,7 +13,7 @@ impl Signs {
     }
 
     /// Returns a bit for each sample of a line.
-    pub(super) fn of(self, line: u64) -> [u8; LINE / 8] {
+    pub(super) fn in_line(self, line: u64) -> [u8; LINE / 8] {
         let [first, second] = self.0;
         mix(mix(line ^ first).wrapping_add(second)).to_le_bytes()
     }
@@ -37,8 +37,8 @@ mod tests {
             let signs = Signs::new(&key);
             let (mut ones, mut changes, mut flips) = ([0_u32; 64], [0_u32; 64], [0_u32; 64]);
             for line in 0..LINES {
-                let word = u64::from_le_bytes(signs.of(line));
-                let next = u64::from_le_bytes(signs.of(line + 1));
+                let word = u64::from_le_bytes(signs.in_line(line));
+                let next = u64::from_le_bytes(signs.in_line(line + 1));
                 for bit in 0..64 {
                     ones[bit] += (word >> bit & 1) as u32;
                     changes[bit] += ((word ^ next) >> bit & 1) as u32;

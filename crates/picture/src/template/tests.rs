@@ -160,7 +160,7 @@ fn each_secret_opens_its_door_only() {
         assert_eq!(copy, part);
     }
     assert!(find(&pixels, &strangers).is_none());
-    assert_eq!(Seed::of(&pixels), Some(SEED));
+    assert_eq!(Seed::in_pixels(&pixels), Some(SEED));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use std::io::Write;
 use super::Compression;
 use crate::adler::Adler;
 use crate::{Channels, Error, Pixels};
-use band::Band;
+use band::BandEncoder;
 
 /// About how many bytes of rows a band has: they stay in the cache of a core.
 const BAND: usize = 1 << 19;
@@ -30,7 +30,7 @@ pub(super) fn write(
 ) -> Result<(), Error> {
     let row = pixels.width as usize * pixels.channels.count();
     let rows = rows_of_band(row);
-    let mut bands: Vec<_> = (0..threads.max(1)).map(|_| Band::new(compression, row)).collect();
+    let mut bands: Vec<_> = (0..threads.max(1)).map(|_| BandEncoder::new(compression, row)).collect();
     let color = match pixels.channels {
         Channels::Gray => 0,
         Channels::Rgb => 2,
@@ -46,7 +46,7 @@ pub(super) fn write(
     let mut adler = Adler::default();
     for first in (0..count).step_by(bands.len()) {
         let now = bands.len().min(count - first);
-        let task = |band: &mut Band, at: usize| {
+        let task = |band: &mut BandEncoder, at: usize| {
             let samples = &pixels.samples[at * rows * row..((at + 1) * rows * row).min(pixels.samples.len())];
             let above = if at == 0 { None } else { Some(&pixels.samples[(at * rows - 1) * row..at * rows * row]) };
             band.compress(above, samples, at + 1 == count);

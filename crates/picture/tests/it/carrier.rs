@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::Open;
-use deadpan_picture::carrier::{Carrier, Finding, Layout, Order, Writer, rewritten};
+use deadpan_picture::carrier::{Carrier, Finding, Layout, SampleOrder, Writer, rewritten};
 use deadpan_picture::{Channels, Compression, Error, Format, Label, Limits, Opened, Pixels, Reader, Sets};
 
 const BOTH: [Format; 2] = [Format::Png, Format::WebP];
@@ -116,7 +116,7 @@ fn round_trip(format: Format, width: u32, height: u32, total: usize) {
         let pixels = decode(format, &file);
         assert_eq!(pixels.width, width, "{what}");
         assert_eq!(pixels.samples.len() as u32, pixels.width * pixels.height * 3, "{what}");
-        let Finding::Carrier(found, order) = Finding::of(&pixels) else { panic!("{what}: no carrier") };
+        let Finding::Carrier(found, order) = Finding::in_pixels(&pixels) else { panic!("{what}: no carrier") };
         let first = rewritten(Cursor::new(&file), &Limits::default()).expect("a picture");
         assert_eq!(first, Some((label, order)), "{what}: the first rows");
         assert_eq!(found, label, "{what}");
@@ -146,7 +146,7 @@ fn the_memory_of_pictures_that_were_read_is_given_back() {
     for label in &labels {
         sets.add(*label, decode(Format::WebP, &fs::read(path(folder.path(), label.index)).expect("a file")));
     }
-    let open: Open<'_, Pixels> = &|pixels| Ok(Opened::Pixels(pixels.clone(), Order::Reversed));
+    let open: Open<'_, Pixels> = &|pixels| Ok(Opened::Pixels(pixels.clone(), SampleOrder::Reversed));
     let count = |memory: Vec<u8>| {
         assert_eq!(memory.len(), 3 * 64 * 64);
         GIVEN_BACK.fetch_add(1, Ordering::Relaxed);

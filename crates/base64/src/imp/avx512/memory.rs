@@ -39,7 +39,7 @@ impl Writing {
     }
 
     #[inline(always)]
-    pub(super) fn of(length: usize, target: *mut u8) -> Self {
+    pub(super) fn for_length(length: usize, target: *mut u8) -> Self {
         if Self::is_past(length) && (target as usize).is_multiple_of(64) {
             Self::Past
         } else if length >= AHEAD_FROM {

@@ -12,7 +12,7 @@ use crate::key::identity::Identities;
 use crate::tell::failure::{Exit, Failure};
 use crate::tell::shown::shown;
 use deadpan_disk::About;
-use deadpan_picture::carrier::{Carrier, Finding, Order, rewritten};
+use deadpan_picture::carrier::{Carrier, Finding, SampleOrder, rewritten};
 use deadpan_picture::template::{self, Found, Front, Secret};
 use deadpan_picture::{Decoded, Error, Label, Limits, Opened, Orientation, Pixels, Sets, probe, read_into};
 use deadpan_seal::{Cost, Passphrase, key};
@@ -46,7 +46,7 @@ pub struct Picture {
 enum Way {
     Carrier(Carrier),
     /// A carrier that another program wrote again.
-    Rewritten(Order),
+    Rewritten(SampleOrder),
     Template(Box<Found>),
 }
 
@@ -241,7 +241,7 @@ impl Search {
         let Decoded { pixels, source, .. } =
             cover::decode(path, Orientation::Ignore).map_err(|failure| self.cannot_read(path, failure)).ok()?;
         // The cover of a template may be a carrier, so such pictures are looked at as templates, too.
-        let finding = Finding::of(&pixels);
+        let finding = Finding::in_pixels(&pixels);
         let path = path.to_owned();
         match finding {
             Finding::Carrier(label, order) if !source.is_lossy() => self.add(label, path, Way::Rewritten(order)),
@@ -249,7 +249,8 @@ impl Search {
             Finding::Lossy if source.is_lossy() => self.lost.push(path),
             Finding::Damaged | Finding::Impossible if source.is_lossy() => self.say(path, finding),
             Finding::Other if source.is_lossy() => self.lossy.push(path),
-            Finding::Damaged | Finding::Impossible | Finding::Lossy | Finding::Other => match Front::of(&pixels) {
+            Finding::Damaged | Finding::Impossible | Finding::Lossy | Finding::Other => match Front::in_pixels(&pixels)
+            {
                 Some(front) => return Some((front, finding)),
                 None => self.say(path, finding),
             },

@@ -29,7 +29,7 @@ pub fn rewrap(
     let sealed = Sealed::begun(Vec::new(), &input.data).map_err(|error| not_sealed(&name, error))?;
     let Rewrapped { header, old, mut outcome } = Rewrapped::make(&name, &sealed, args, change, identities, home)?;
     let Some(object) = input.data.object().filter(|_| outcome.changed && !args.dry_run) else { return Ok(outcome) };
-    let splice = Splice::of(object);
+    let splice = Splice::for_object(object);
     let guard = remote::guard(splice.canceller(), name.clone());
     let way = if sealed.armored { "new object" } else { "in place" };
     let done = if sealed.armored {

@@ -6,7 +6,7 @@ use crate::entry::{Entry, Kind, Time};
 use crate::error::{Error, Flaw, Special};
 use crate::shown::shown;
 use crate::tar::event::{Event, Member};
-use crate::tar::header::{Header, Maker};
+use crate::tar::header::{Header, HeaderFormat};
 use crate::tar::oddity::Oddity;
 use crate::tar::path::{check_path, plain};
 use crate::tar::pax::Sparse;
@@ -27,7 +27,7 @@ impl Parser {
         if size > LARGEST {
             return Err(impossible(&path, size));
         }
-        let kind = match MemberType::of(header, path.ends_with(b"/"), self.pack) {
+        let kind = match MemberType::from_header(header, path.ends_with(b"/"), self.pack) {
             MemberType::Kind(Kind::File) if records.sparse.major.is_some() || records.sparse.pieces.is_some() => {
                 Kind::Sparse
             }
@@ -193,7 +193,7 @@ enum MemberType {
 }
 
 impl MemberType {
-    fn of(header: &Header<'_>, slash: bool, pack: bool) -> Self {
+    fn from_header(header: &Header<'_>, slash: bool, pack: bool) -> Self {
         match header.kind() {
             // Old formats have no type for folders: a file whose name ends with a slash is a folder.
             b'0' | b'7' | 0 if slash && !pack => Self::Kind(Kind::Folder),
@@ -205,7 +205,7 @@ impl MemberType {
             // GNU's incremental archives: the content lists the names that were in the folder.
             b'D' if !pack => Self::Kind(Kind::Folder),
             b'6' => Self::Special { special: Special::Fifo, content: false },
-            b'S' if header.maker() == Maker::Gnu => Self::Kind(Kind::Sparse),
+            b'S' if header.maker() == HeaderFormat::Gnu => Self::Kind(Kind::Sparse),
             b'A' if !pack => Self::SolarisAcl,
             b'V' => Self::Nothing,
             b'M' => Self::Special { special: Special::Continued, content: true },

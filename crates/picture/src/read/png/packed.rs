@@ -35,7 +35,7 @@ pub fn read(mut input: impl Read, width: u32, height: u32, channels: Channels, s
         return None;
     }
     make_room(samples, row * height as usize);
-    let mut bands: [Band; LANES] = Default::default();
+    let mut bands: [PackedRows; LANES] = Default::default();
     let (mut above, mut left): (Option<&[u8]>, _) = (None, samples.as_mut_slice());
     let mut is_first = true;
     while !left.is_empty() {
@@ -83,16 +83,16 @@ fn restore(filtered: &[u8], above: Option<&[u8]>, samples: &mut [u8]) -> Option<
 
 /// Some rows of a picture: one `IDAT` chunk with one block.
 #[derive(Default)]
-struct Band {
+struct PackedRows {
     /// The contents of the chunk from the block on, and zeros.
     data: Vec<u8>,
     /// The rows with their filter types, and room.
     rows: Vec<u8>,
-    table: Table,
+    table: CodeTable,
     is_last: bool,
 }
 
-impl Band {
+impl PackedRows {
     /// Reads the chunk. `length` is how long the rows are.
     fn read(&mut self, input: &mut impl Read, length: usize, is_first: bool) -> Option<()> {
         let mut head = [0; 8];
@@ -123,7 +123,7 @@ impl Band {
 }
 
 /// Decodes the blocks of bands.
-fn decode(bands: &mut [Band]) -> Option<()> {
+fn decode(bands: &mut [PackedRows]) -> Option<()> {
     let mut lanes: Vec<Lane<'_>> = bands.iter_mut().map(Lane::begin).collect::<Option<_>>()?;
     while lanes.iter().any(|lane| !lane.is_done) {
         match lanes.as_mut_array::<LANES>() {
@@ -171,7 +171,7 @@ fn step<const N: usize>(lanes: &mut [Lane<'_>; N]) -> Option<()> {
 
 /// For each value of the next bits: how many bits the codes in them take, in the lowest byte; how many literals they
 /// are, 1 or 2, in the next; the literals in the upper two. For other symbols: zeros, and the symbol in the upper two.
-type Table = Vec<u32>;
+type CodeTable = Vec<u32>;
 
 /// The entries of a table.
 const ENTRIES: usize = 1 << LONGEST;
@@ -198,8 +198,8 @@ struct Lane<'a> {
 
 impl<'a> Lane<'a> {
     /// Reads the head of the block.
-    fn begin(band: &'a mut Band) -> Option<Self> {
-        let Band { data, rows, table, is_last } = band;
+    fn begin(band: &'a mut PackedRows) -> Option<Self> {
+        let PackedRows { data, rows, table, is_last } = band;
         let lengths = [0; SYMBOLS];
         let mut lane = Lane {
             data,
@@ -302,7 +302,7 @@ impl<'a> Lane<'a> {
 }
 
 /// Fills the table. Returns `None` if the lengths make no complete code.
-fn fill(table: &mut Table, lengths: &[u8; SYMBOLS]) -> Option<()> {
+fn fill(table: &mut CodeTable, lengths: &[u8; SYMBOLS]) -> Option<()> {
     let room: u32 = lengths
         .iter()
         .filter(|length| **length > 0)

@@ -12,8 +12,8 @@ mod transform;
 
 use std::io::{self, Read};
 
-use self::bits::{Ahead, Bits};
-use self::codes::{Group, Noise, Scratch};
+use self::bits::{Ahead, BitReader};
+use self::codes::{CodeScratch, Group, Noise};
 use self::predict::Predictor;
 use self::transform::{Palette, Tiles, Transform, add_green};
 use super::super::make_room;
@@ -84,7 +84,7 @@ pub fn decode(
     room: Vec<u8>,
     mut memory: Memory,
 ) -> Result<Rows> {
-    let mut bits = Bits::new(input);
+    let mut bits = BitReader::new(input);
     let result = frame(&mut bits, (width, height), rows, room, &mut memory);
     // After the end of a frame that is cut, there are only zeros, which may break any rule.
     if bits.is_over() && !matches!(result, Err(Fault::Read(_) | Fault::Memory(_))) { Err(Fault::Cut) } else { result }
@@ -103,7 +103,7 @@ fn kept(width: usize, height: usize, rows: usize) -> usize {
 }
 
 fn frame(
-    bits: &mut Bits<impl Read>,
+    bits: &mut BitReader<impl Read>,
     (width, height): (u32, u32),
     rows: u32,
     mut samples: Vec<u8>,
@@ -167,7 +167,7 @@ fn unpack(row: &[u32], samples: &mut [u8], last: impl Fn(u32) -> u32) -> u32 {
 
 /// Reads the transforms. Returns them and the width of the picture that is stored.
 fn transforms(
-    bits: &mut Bits<impl Read>,
+    bits: &mut BitReader<impl Read>,
     mut width: u32,
     height: u32,
     memory: &mut Memory,
@@ -199,14 +199,14 @@ fn transforms(
 }
 
 /// Reads one value for each square of pixels.
-fn tiles(bits: &mut Bits<impl Read>, width: u32, height: u32, memory: &mut Memory) -> Result<Tiles> {
+fn tiles(bits: &mut BitReader<impl Read>, width: u32, height: u32, memory: &mut Memory) -> Result<Tiles> {
     let side = bits.read(3)? + 2;
     let (columns, rows) = (width.div_ceil(1 << side), height.div_ceil(1 << side));
     Ok(Tiles { bits: side, values: values(bits, (columns, rows), memory)?, columns: columns as usize })
 }
 
 /// Reads a picture that is part of another one's description.
-fn values(bits: &mut Bits<impl Read>, size: (u32, u32), memory: &mut Memory) -> Result<Vec<u32>> {
+fn values(bits: &mut BitReader<impl Read>, size: (u32, u32), memory: &mut Memory) -> Result<Vec<u32>> {
     let count = size.0 as usize * size.1 as usize;
     memory.take(4 * count as u64)?;
     let mut values = Vec::with_capacity(count);
@@ -230,7 +230,7 @@ impl Codes {
     /// Reads the codes that the first `rows` rows need. `whole` tells a picture from one that is part of its
     /// description, which has one group of codes.
     fn read(
-        bits: &mut Bits<impl Read>,
+        bits: &mut BitReader<impl Read>,
         (width, height): (u32, u32),
         rows: u32,
         whole: bool,
@@ -241,7 +241,7 @@ impl Codes {
             _ => Some(Cache::new(bits.read(4)?)?),
         };
         let colors = cache.as_ref().map_or(0, |cache| cache.colors.len());
-        let mut scratch = Scratch::new();
+        let mut scratch = CodeScratch::new();
         if !whole || bits.read(1)? == 0 {
             let pixels = u64::from(width) * u64::from(rows.min(height));
             let groups = vec![Group::read(bits, colors, pixels, &mut scratch, memory)?];
@@ -276,7 +276,7 @@ impl Codes {
     /// Decodes the first `rows` rows, and gives each of them to `row`.
     fn pixels(
         &mut self,
-        bits: &mut Bits<impl Read>,
+        bits: &mut BitReader<impl Read>,
         (width, height): (u32, u32),
         rows: u32,
         memory: &mut Memory,
@@ -416,7 +416,7 @@ fn run(
 }
 
 /// Reads the rest of a reference. Returns its length and its distance, in pixels.
-fn reference(bits: &mut Bits<impl Read>, group: &Group, symbol: u32, width: usize) -> Result<(usize, usize)> {
+fn reference(bits: &mut BitReader<impl Read>, group: &Group, symbol: u32, width: usize) -> Result<(usize, usize)> {
     bits.refill()?;
     let length = number(&mut bits.ahead, symbol);
     let symbol = group.distance.symbol(&mut bits.ahead);
@@ -586,7 +586,7 @@ mod tests {
                 decode(&file[at..], (width, height), rows, Vec::new(), memory).expect("a picture").samples
             };
             let groups = |rows| {
-                let (mut bits, mut memory) = (Bits::new(&file[at + 5..]), Memory::new(u64::MAX));
+                let (mut bits, mut memory) = (BitReader::new(&file[at + 5..]), Memory::new(u64::MAX));
                 let (_, stored) = transforms(&mut bits, width, height, &mut memory).expect("transforms");
                 Codes::read(&mut bits, (stored, height), rows, true, &mut memory).expect("codes").groups.len()
             };

@@ -14,7 +14,7 @@ pub(super) fn embed(
     signs: &[u8; 16],
 ) -> Distortion {
     let signs = Signs::new(signs);
-    let random: Vec<u8> = (0..samples.len().div_ceil(64) as u64).flat_map(|line| signs.of(line)).collect();
+    let random: Vec<u8> = (0..samples.len().div_ceil(64) as u64).flat_map(|line| signs.in_line(line)).collect();
     let before = samples.to_vec();
     let mut change = |at: usize, bits: usize, value: u8| {
         let fits = |number: &i32| (0..256).contains(number) && number % (1 << bits) == i32::from(value);

@@ -12,7 +12,7 @@ const NONE: u8 = 0;
 const UP: u8 = 2;
 
 /// A band, and room for its bytes.
-pub(super) struct Band {
+pub(super) struct BandEncoder {
     compression: Compression,
     /// The length of a row, without filter type.
     row: usize,
@@ -24,7 +24,7 @@ pub(super) struct Band {
     pub(super) data: Vec<u8>,
 }
 
-impl Band {
+impl BandEncoder {
     pub(super) fn new(compression: Compression, row: usize) -> Self {
         Self { compression, row, filtered: Vec::new(), adler: Adler::default(), data: Vec::new() }
     }
@@ -34,7 +34,7 @@ impl Band {
         self.data.clear();
         if self.compression == Compression::Fast {
             self.filter(above, samples);
-            self.adler = Adler::of(&self.filtered);
+            self.adler = Adler::over(&self.filtered);
             if pack::pack(&self.filtered, last, &mut self.data) {
                 return;
             }
@@ -84,7 +84,7 @@ impl Band {
                 self.data.extend(now);
                 row = later;
             }
-            adler = adler.then(Adler::of(&self.data[start..]));
+            adler = adler.then(Adler::over(&self.data[start..]));
         }
         self.adler = adler;
     }

@@ -24,7 +24,7 @@ pub(super) fn pack(bytes: &[u8], last: bool, out: &mut Vec<u8>) -> bool {
         return false;
     }
     out.resize(size + 16, 0);
-    let mut bits = Bits { out, at: 0, waiting: 0, count: 0 };
+    let mut bits = BitWriter { out, at: 0, waiting: 0, count: 0 };
     head(&mut bits, &lengths, last);
     walk(bytes, &mut Emit { bits: &mut bits, codes: &codes });
     bits.put_code(codes[END]);
@@ -53,7 +53,7 @@ fn count(bytes: &[u8]) -> [u32; SYMBOLS] {
 }
 
 /// The header of a block with codes of its own. The lengths of the codes have 4 bits each.
-fn head(bits: &mut Bits<'_>, lengths: &[u8; SYMBOLS], last: bool) {
+fn head(bits: &mut BitWriter<'_>, lengths: &[u8; SYMBOLS], last: bool) {
     bits.put(u64::from(last) | 2 << 1, 3);
     // 286 literals and lengths, 1 distance, 19 lengths of lengths: the first three, for repetitions, are not used.
     bits.put((SYMBOLS as u64 - 257) | 15 << 10, 14);
@@ -148,7 +148,7 @@ impl Symbols for Count {
 
 /// Writes symbols.
 struct Emit<'a, 'b> {
-    bits: &'a mut Bits<'b>,
+    bits: &'a mut BitWriter<'b>,
     codes: &'a [Code; SYMBOLS],
 }
 
@@ -176,7 +176,7 @@ impl Symbols for Emit<'_, '_> {
 }
 
 /// Writes bits, the lowest first.
-struct Bits<'a> {
+struct BitWriter<'a> {
     out: &'a mut [u8],
     /// The byte where the waiting bits begin.
     at: usize,
@@ -185,7 +185,7 @@ struct Bits<'a> {
     count: u32,
 }
 
-impl Bits<'_> {
+impl BitWriter<'_> {
     fn put(&mut self, bits: u64, count: u32) {
         self.waiting |= bits << self.count;
         self.count += count;

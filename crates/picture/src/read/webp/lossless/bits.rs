@@ -9,7 +9,7 @@ const BUFFER: usize = 1 << 16;
 /// Zeros that are appended where the input ends, so that [`Ahead::refill`] finds eight bytes.
 const PADDING: usize = 16;
 
-pub struct Bits<R> {
+pub struct BitReader<R> {
     input: R,
     pub buffer: Vec<u8>,
     pub ahead: Ahead,
@@ -52,7 +52,7 @@ impl Ahead {
     }
 }
 
-impl<R: Read> Bits<R> {
+impl<R: Read> BitReader<R> {
     pub fn new(input: R) -> Self {
         Self { input, buffer: Vec::new(), ahead: Ahead::default(), padding: 0 }
     }
@@ -114,7 +114,7 @@ mod tests {
     fn bits_come_in_order_and_end_where_the_input_ends() {
         let bytes: Vec<u8> = (0..3 * BUFFER as u32 + 5).map(|at| (at.wrapping_mul(0x9e37_79b1) >> 24) as u8).collect();
         let bit = |at: usize| u32::from(bytes.get(at / 8).map_or(0, |byte| byte >> (at % 8) & 1));
-        let mut bits = Bits::new(Drops(&bytes));
+        let mut bits = BitReader::new(Drops(&bytes));
         let (mut at, mut count) = (0, 0);
         while at < 8 * bytes.len() {
             assert!(!bits.is_over(), "{at}");

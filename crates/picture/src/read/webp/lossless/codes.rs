@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use super::bits::{Ahead, Bits};
+use super::bits::{Ahead, BitReader};
 use super::lengths::{LONGEST, Lengths};
 use super::{Memory, Result};
 
@@ -12,7 +12,7 @@ const ROOT: u32 = 10;
 const LINK: u32 = 0x80;
 
 /// A prefix code.
-pub struct Code {
+pub struct PrefixCode {
     /// Entries: the symbol above 8 bits with the length of its code, or the place of a second table above [`LINK`] and
     /// the number of bits that choose an entry of that table. Two bytes would do for both, but a length between other
     /// bits takes one more instruction for each symbol, which makes decoding 7 % slower.
@@ -21,7 +21,7 @@ pub struct Code {
     mask: u64,
 }
 
-impl Code {
+impl PrefixCode {
     /// Returns the next symbol and consumes its bits, at most 15. They must be available.
     #[inline(always)]
     pub fn symbol(&self, ahead: &mut Ahead) -> u32 {
@@ -138,24 +138,24 @@ fn second_bits(counts: &[u32; LONGEST + 1], length: u32, at: u32) -> u32 {
 }
 
 /// Memory in which one code after the other is read.
-pub struct Scratch {
+pub struct CodeScratch {
     lengths: Lengths,
     sorted: Vec<u16>,
-    code: Code,
+    code: PrefixCode,
 }
 
-impl Scratch {
+impl CodeScratch {
     pub fn new() -> Self {
-        Self { lengths: Lengths::default(), sorted: Vec::new(), code: Code { table: Vec::new(), mask: 0 } }
+        Self { lengths: Lengths::default(), sorted: Vec::new(), code: PrefixCode { table: Vec::new(), mask: 0 } }
     }
 
     /// Reads a code for `symbols` symbols.
-    fn read(&mut self, bits: &mut Bits<impl Read>, symbols: usize, memory: &mut Memory) -> Result<Code> {
+    fn read(&mut self, bits: &mut BitReader<impl Read>, symbols: usize, memory: &mut Memory) -> Result<PrefixCode> {
         self.lengths.read(bits, symbols)?;
         self.code.make(&self.lengths, &mut self.sorted);
-        let Code { table, mask } = &self.code;
+        let PrefixCode { table, mask } = &self.code;
         memory.take(size_of_val(table.as_slice()) as u64)?;
-        Ok(Code { table: table.clone(), mask: *mask })
+        Ok(PrefixCode { table: table.clone(), mask: *mask })
     }
 }
 
@@ -180,7 +180,13 @@ impl Noise {
     pub const LONGEST: u32 = ROOT + 16;
 
     /// Returns the tables. Returns `None` if red or blue is no noise, or if pixels differ in alpha.
-    fn new(green: &Code, red: &Code, blue: &Code, alpha: &Code, memory: &mut Memory) -> Result<Option<Box<Self>>> {
+    fn new(
+        green: &PrefixCode,
+        red: &PrefixCode,
+        blue: &PrefixCode,
+        alpha: &PrefixCode,
+        memory: &mut Memory,
+    ) -> Result<Option<Box<Self>>> {
         let (Some(red), Some(blue), Some(alpha)) = (red.bytes(), blue.bytes(), alpha.only()) else { return Ok(None) };
         memory.take(size_of::<Self>() as u64)?;
         let green = |bits: usize| match green.table[bits & green.mask as usize] {
@@ -211,20 +217,20 @@ impl Noise {
 /// The five codes of a pixel.
 pub struct Group {
     pub noise: Option<Box<Noise>>,
-    pub green: Code,
-    pub red: Code,
-    pub blue: Code,
-    pub alpha: Code,
-    pub distance: Code,
+    pub green: PrefixCode,
+    pub red: PrefixCode,
+    pub blue: PrefixCode,
+    pub alpha: PrefixCode,
+    pub distance: PrefixCode,
 }
 
 impl Group {
     /// Reads the codes. `colors` is the size of the color cache, `pixels` the most pixels that the group has.
     pub fn read(
-        bits: &mut Bits<impl Read>,
+        bits: &mut BitReader<impl Read>,
         colors: usize,
         pixels: u64,
-        scratch: &mut Scratch,
+        scratch: &mut CodeScratch,
         memory: &mut Memory,
     ) -> Result<Self> {
         let [green, red, blue, alpha, distance] = Self::symbols(colors);
@@ -236,7 +242,7 @@ impl Group {
     }
 
     /// Reads codes that no pixel needs. They must be right nevertheless.
-    pub fn skip(bits: &mut Bits<impl Read>, colors: usize, scratch: &mut Scratch) -> Result<()> {
+    pub fn skip(bits: &mut BitReader<impl Read>, colors: usize, scratch: &mut CodeScratch) -> Result<()> {
         Self::symbols(colors).into_iter().try_for_each(|symbols| scratch.lengths.read(bits, symbols))
     }
 
@@ -272,7 +278,7 @@ mod tests {
         let codes =
             [vec![1, 1], vec![8; 256], chain(9), chain(10), chain(11), chain(15), vec![2, 0, 2, 0, 2, 2], mixed];
         for lengths in codes {
-            let code = Code::new(&Lengths::new(&lengths).unwrap_or_else(|_| panic!("{lengths:?}")));
+            let code = PrefixCode::new(&Lengths::new(&lengths).unwrap_or_else(|_| panic!("{lengths:?}")));
             for bits in 0..1 << LONGEST {
                 let mut ahead = Ahead::default();
                 assert!(ahead.refill(&u64::to_le_bytes(bits)));
@@ -289,7 +295,7 @@ mod tests {
             assert!(Lengths::new(lengths).is_err(), "{lengths:?}");
         }
         for length in 1..=15 {
-            let code = Code::new(&Lengths::new(&[0, 0, length]).expect("a code"));
+            let code = PrefixCode::new(&Lengths::new(&[0, 0, length]).expect("a code"));
             assert_eq!(code.only(), Some(2));
         }
     }

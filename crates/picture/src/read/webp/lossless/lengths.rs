@@ -2,8 +2,8 @@
 
 use std::io::Read;
 
-use super::bits::Bits;
-use super::codes::Code;
+use super::bits::BitReader;
+use super::codes::PrefixCode;
 use super::{Fault, Result};
 
 /// The longest code.
@@ -44,7 +44,7 @@ impl Lengths {
     }
 
     /// Reads the lengths of a code for `symbols` symbols.
-    pub fn read(&mut self, bits: &mut Bits<impl Read>, symbols: usize) -> Result<()> {
+    pub fn read(&mut self, bits: &mut BitReader<impl Read>, symbols: usize) -> Result<()> {
         self.clear();
         if bits.read(1)? == 1 {
             self.read_few(bits, symbols)?
@@ -55,7 +55,7 @@ impl Lengths {
     }
 
     /// Reads one or two symbols, which have codes of one bit.
-    fn read_few(&mut self, bits: &mut Bits<impl Read>, symbols: usize) -> Result<()> {
+    fn read_few(&mut self, bits: &mut BitReader<impl Read>, symbols: usize) -> Result<()> {
         let two = bits.read(1)? == 1;
         let width = if bits.read(1)? == 1 { 8 } else { 1 };
         let first = bits.read(width)?;
@@ -78,13 +78,13 @@ impl Lengths {
     }
 
     /// Reads the lengths of all symbols, which have a code themselves.
-    fn read_all(&mut self, bits: &mut Bits<impl Read>, symbols: usize) -> Result<()> {
+    fn read_all(&mut self, bits: &mut BitReader<impl Read>, symbols: usize) -> Result<()> {
         let mut of_lengths = [0; ORDER.len()];
         let count = 4 + bits.read(4)? as usize;
         for &place in &ORDER[..count] {
             of_lengths[place] = bits.read(3)? as u8;
         }
-        let code = Code::new(&Self::new(&of_lengths)?);
+        let code = PrefixCode::new(&Self::new(&of_lengths)?);
         let mut left = symbols;
         if bits.read(1)? == 1 {
             let width = 2 + 2 * bits.read(3)?;
