@@ -1,6 +1,6 @@
 //! Pictures that someone made to harm a reader.
 
-use super::super::door::{Inside, Key};
+use super::super::door::{DoorKey, Inside};
 use super::super::{Found, SEED_LINES, extract};
 use super::*;
 use crate::Channels;
@@ -8,7 +8,7 @@ use crate::Channels;
 /// Returns what a reader finds in a picture whose first open door has the contents.
 fn find_inside(contents: &[u8; 96], samples: u32) -> Option<(Pixels, Found)> {
     let mut pixels = cover(samples, 1, Channels::Gray);
-    let door = Key::new(&Secret::open(), &SEED).seal(contents);
+    let door = DoorKey::new(&Secret::open(), &SEED).seal(contents);
     let front = [&SEED.0[..], &noise("door 0", 104), &door].concat();
     for (at, sample) in pixels.samples.iter_mut().enumerate().take(front.len() * 8) {
         *sample = *sample & !1 | front[at / 8] >> (at % 8) & 1;
