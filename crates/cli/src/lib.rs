@@ -1,69 +1,17 @@
 //! The command line of Deadpan, for programs that offer it: the program `deadpan`, and `python -m deadpan`.
 #![deny(unsafe_code)]
 
-mod advice;
-mod armor;
-mod brief;
-mod claims;
-mod cluster;
+mod args;
 mod command;
-mod completions;
-mod console;
-mod data;
-mod exposed;
-mod failure;
-mod folder;
-mod held;
-mod home;
-mod identity;
-mod imp;
-mod input;
-mod inspect;
-mod keygen;
-mod keys;
-mod lab;
-mod list;
-mod man;
-mod many;
-mod max_cost;
-mod mode;
-mod names;
-mod open;
-mod option;
-mod output;
-mod pack;
-mod partial;
-mod passphrase;
-mod patience;
-mod picture;
-mod plan;
-mod plugin;
-mod process;
-mod progress;
-mod prompt;
-mod random;
-mod recipient;
-mod remote;
-mod report;
-mod rewrap;
-mod seal;
-mod sealed;
-mod share;
-mod shown;
-mod sign;
-mod signals;
-mod signed;
-mod signers;
-mod streams;
-mod suggest;
-mod synonym;
-mod unpack;
-mod verify;
-mod window;
+mod key;
+mod place;
+mod tell;
 
 use std::ffi::OsString;
 use std::io::Write;
 
+use crate::key::exposed;
+use crate::tell::signals;
 use deadpan_lab::invocation;
 
 /// Runs the command that the arguments of this process name, and returns the exit code. An interpreter that offers the
@@ -75,7 +23,7 @@ pub fn run() -> u8 {
     signals::survive_large_files();
     signals::attach();
     let words: Vec<OsString> = [OsString::from("deadpan")].into_iter().chain(invocation::arguments()).collect();
-    let code = match exposed::refuse(words.iter().cloned()).and_then(|()| command::parse(words)) {
+    let code = match exposed::refuse(words.iter().cloned()).and_then(|()| args::parse(words)) {
         Ok(line) => line.run(),
         Err(failure) => failure.end(),
     };

@@ -1,0 +1,160 @@
+//! `deadpan completions`: prints a completion script for a shell.
+//!
+//! For bash, zsh and fish the script asks the hidden command `deadpan complete` for the words that may stand at the
+//! cursor. The shell completes file names itself, since it knows its own quotes and `~`. For the other shells the
+//! script is the fixed list that clap generates.
+
+mod expected;
+mod line;
+
+use std::collections::BTreeSet;
+
+use clap::Command;
+use clap_complete::Shell;
+
+use crate::command::lab::targets;
+use crate::command::man;
+use crate::command::plan::Plan;
+use crate::key::home::{self, Home, Own};
+use crate::tell::failure::{Exit, Failure};
+use crate::tell::streams::print;
+use deadpan_seal::key::Found;
+use expected::{Expected, OfferedNames};
+
+/// Prints the completion script for a shell
+#[derive(Clone, Copy, Debug, clap::Args)]
+#[command(
+    after_help = concat!(
+        "Examples:\n",
+        "  deadpan completions bash > ~/.local/share/bash-completion/completions/deadpan\n",
+        "  deadpan completions zsh > ~/.zfunc/_deadpan         (with fpath+=~/.zfunc before compinit)\n",
+        "  deadpan completions fish > ~/.config/fish/completions/deadpan.fish"
+    )
+)]
+pub struct Completions {
+    /// The shell
+    shell: Shell,
+}
+
+/// Printing the completion script of a command line.
+pub struct Script {
+    shell: Shell,
+    cli: Command,
+}
+
+impl Completions {
+    /// Plans to print the script of this command line.
+    pub fn plan(self, cli: Command) -> Script {
+        Script { shell: self.shell, cli }
+    }
+}
+
+impl Plan for Script {
+    fn run(&self) -> Result<Exit, Failure> {
+        let script = match self.shell {
+            Shell::Bash => include_str!("completions/deadpan.bash").into(),
+            Shell::Zsh => include_str!("completions/deadpan.zsh").into(),
+            Shell::Fish => include_str!("completions/deadpan.fish").into(),
+            shell => {
+                let mut text = Vec::new();
+                clap_complete::generate(shell, &mut self.cli.clone(), "deadpan", &mut text);
+                String::from_utf8_lossy(&text).into_owned()
+            }
+        };
+        print(&script)?;
+        Ok(Exit::Done)
+    }
+}
+
+/// Prints the words that may stand at the cursor, for the completion scripts
+///
+/// The first line says which files the shell should offer (`files`, `sealed`, `folders` or `nothing`). After a tab
+/// follows the part of the current word before the value (such as `--output=`). Each further line is a word, a tab, and
+/// a description.
+#[derive(Clone, Debug, clap::Args)]
+#[command(hide = true)]
+pub struct Complete {
+    /// The command line up to the cursor, which is split into words as bash does
+    #[arg(long, value_name = "LINE", allow_hyphen_values = true, conflicts_with = "words")]
+    line: Option<String>,
+    /// The end of the line that bash replaces by a completion
+    #[arg(long, value_name = "TEXT", default_value = "", allow_hyphen_values = true)]
+    replaced: String,
+    /// The words after the program's name; the last one is at the cursor
+    #[arg(last = true)]
+    words: Vec<String>,
+}
+
+/// Completing a word of a command line.
+pub struct Completion {
+    args: Complete,
+    cli: Command,
+}
+
+impl Complete {
+    /// Plans to complete a word of this command line.
+    pub fn plan(self, cli: Command) -> Completion {
+        Completion { args: self, cli }
+    }
+}
+
+impl Plan for Completion {
+    fn run(&self) -> Result<Exit, Failure> {
+        let Complete { line, replaced, words } = &self.args;
+        let mut words = line.as_deref().map_or_else(|| words.clone(), line::words);
+        let current = words.pop().unwrap_or_default();
+        let mut cli = self.cli.clone();
+        cli.build();
+        let expected = Expected::at(&cli, &words, &current);
+        let mut text = format!("{}\t{}\n", expected.files.name(), expected.prefix);
+        for (word, meaning) in expected.offers(&current, |names| known(names, &self.cli)) {
+            // If the word contains one of bash's separators, bash replaces only the part after it.
+            let whole = format!("{}{word}", expected.prefix);
+            let kept = current.strip_suffix(replaced).filter(|_| line.is_some());
+            let word = kept.map_or(word.as_str(), |kept| whole.strip_prefix(kept).unwrap_or(&word));
+            text.push_str(&format!("{word}\t{meaning}\n"));
+        }
+        print(&text)?;
+        Ok(Exit::Done)
+    }
+}
+
+/// Returns the existing names of this kind. A folder that cannot be read gives no names and no error.
+fn known(names: OfferedNames, cli: &Command) -> Vec<(String, &'static str)> {
+    let own = |home: &Home| home.own_names().into_iter().map(|name| (name, "own key"));
+    let contacts = |home: &Home| home.contact_names().into_iter().map(|name| (name, "contact"));
+    let named = |own: Result<Vec<Own>, _>| own.unwrap_or_default().into_iter().map(|own| (own.name, "own key"));
+    let with = |home: &Home, is: fn(&Found) -> bool| {
+        let mut all = home.contacts().unwrap_or_default();
+        all.retain(|contact| home::read(&contact.path).is_ok_and(|found| found.iter().any(is)));
+        all.into_iter().map(|contact| (contact.name, "contact"))
+    };
+    let functions = |names: Vec<String>| {
+        let names: BTreeSet<_> = names.into_iter().collect();
+        names.into_iter().map(|name| (name, "function")).collect()
+    };
+    match (names, Home::find()) {
+        (OfferedNames::None, _) => Vec::new(),
+        (OfferedNames::Pages, _) => {
+            let pages =
+                man::pages(cli.clone()).into_iter().map(|page| (man::short(&page.name).to_owned(), "manual page"));
+            pages.filter(|(name, _)| !name.is_empty()).collect()
+        }
+        (OfferedNames::Timed, _) => {
+            functions(targets::timing().iter().map(|target| target.name().to_owned()).collect())
+        }
+        (OfferedNames::Fast, _) => functions(targets::speed().iter().map(|it| it.target.name().to_owned()).collect()),
+        (_, Err(_)) => Vec::new(),
+        (OfferedNames::Own, Ok(home)) => own(&home).collect(),
+        (OfferedNames::Opening, Ok(home)) => named(home.own()).collect(),
+        (OfferedNames::Signing, Ok(home)) => named(home.own_signing()).collect(),
+        (OfferedNames::Recipients, Ok(home)) => {
+            named(home.own()).chain(with(&home, |found| !matches!(found, Found::Verifying(_)))).collect()
+        }
+        (OfferedNames::Signers, Ok(home)) => {
+            named(home.own_signing()).chain(with(&home, |found| matches!(found, Found::Verifying(_)))).collect()
+        }
+        (OfferedNames::Contacts, Ok(home)) => contacts(&home).collect(),
+        (OfferedNames::Keys, Ok(home)) => own(&home).chain(contacts(&home)).collect(),
+    }
+}

@@ -1,0 +1,159 @@
+//! Options and results of packing folders.
+
+mod target;
+
+pub use target::{Target, UnpackArgs, exists};
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use crate::place::input::Input;
+use crate::place::output::{Output, OutputArgs, Place};
+use crate::place::report::Done;
+use crate::tell::advice;
+use crate::tell::failure::{Exit, Failure};
+use crate::tell::progress::Progress;
+use crate::tell::shown::count;
+use deadpan_disk::{About, allow_many_files};
+use deadpan_pack::{Notes, OutputPlace, Packer, Packing};
+use deadpan_seal::Error;
+
+/// The heading of the options for folders in the help of each command. Each option names the heading, since a heading
+/// of the whole structure would also apply to the options that a command defines after the structure.
+const FOLDERS: &str = "Folders";
+
+/// The options for packing folders.
+#[derive(Clone, Debug, clap::Args)]
+pub struct PackArgs {
+    /// Record the numeric IDs of owners and groups
+    #[arg(long, help_heading = FOLDERS)]
+    owner: bool,
+    /// Record extended attributes
+    #[arg(long, help_heading = FOLDERS)]
+    xattrs: bool,
+    /// Make the same archive from the same contents each time: leave out times and owners, and write holes in files as
+    /// zeros
+    #[arg(long, help_heading = FOLDERS, conflicts_with = "owner")]
+    deterministic: bool,
+    /// Leave out entries that cannot be read, report them, and exit with 4. Parts of a file that cannot be read become
+    /// zeros
+    #[arg(long, help_heading = FOLDERS)]
+    keep_going: bool,
+}
+
+impl PackArgs {
+    /// Begins to pack the folder `input`. The output is left out if it lies in that folder; drafts of pictures, which
+    /// are no single output, are left out by their names.
+    pub fn packer(&self, input: &Input, output: Option<&Output>) -> Result<Packer, Failure> {
+        allow_many_files();
+        let path = input.source.path().unwrap_or(Path::new("."));
+        let written = output.and_then(|output| About::of_file(output.file()?).ok());
+        let written = written.filter(About::is_file).map(|about| about.id);
+        // The draft of the output is left out without a note, since its name is temporary. The final name of the
+        // output, or the file behind a stream, is left out with a note.
+        let (except, output) = match output {
+            Some(Output::Partial { partial, .. }) => {
+                let draft = partial.draft();
+                let name = draft.name().as_bytes().to_vec();
+                let place = draft.folder().about().map(|about| OutputPlace::Name { folder: about.id, name });
+                (written, place.ok())
+            }
+            Some(Output::Stream { .. }) => (None, written.map(OutputPlace::File)),
+            Some(Output::Object { .. }) | None => (None, None),
+        };
+        let options = Packing {
+            owner: self.owner,
+            xattrs: self.xattrs,
+            deterministic: self.deterministic,
+            keep_going: self.keep_going,
+            except,
+            output,
+        };
+        let name = name_of(path)?;
+        Packer::of(input.folder()?, name.as_bytes(), options).map_err(|error| match self.keep_going {
+            // If the folder itself cannot be read, `--keep-going` has nothing to pack.
+            true => Failure::pack(&input.shown(), error),
+            false => failed(&input.shown(), error),
+        })
+    }
+
+    /// Begins to show the progress of sealing or packing `input`, which may also be a file.
+    pub fn progress(&self, input: &Input) -> Progress {
+        match input.folder().ok().filter(|_| input.is_folder()) {
+            Some(folder) => Progress::of_folder(&input.shown(), folder, !self.deterministic),
+            None => Progress::new(&input.shown(), input.length()),
+        }
+    }
+}
+
+/// Returns the name of a folder, also if `path` is `.` or `..`.
+pub fn name_of(path: &Path) -> Result<OsString, Failure> {
+    let named = |path: &Path| path.file_name().map(OsString::from);
+    let name = match named(path) {
+        Some(name) => Some(name),
+        None => named(&path.canonicalize().map_err(|error| Failure::path("read", path, &error))?),
+    };
+    Ok(name.unwrap_or_else(|| "root".into()))
+}
+
+/// Returns the path beside a folder, with this ending.
+pub fn beside(path: &Path, ending: &str) -> Result<PathBuf, Failure> {
+    let mut name = name_of(path)?;
+    name.push(ending);
+    Ok(match path.file_name() {
+        Some(_) => path.with_file_name(name),
+        // A path such as `.` would otherwise lead into the folder itself.
+        None if path == Path::new(".") => Path::new("..").join(name),
+        None => path.join("..").join(name),
+    })
+}
+
+/// Returns a note on a result that the user did not name and may not look for: `.` becomes a file beside the folder, so
+/// outside of the current folder.
+pub fn outside(input: &Input, place: &Place, output: &OutputArgs) -> Option<String> {
+    let is_named = output.place().is_some() || input.source.path().is_none_or(|path| path.file_name().is_some());
+    (!is_named && input.is_folder()).then(|| format!("the result is {}; choose another place with -o", place.shown()))
+}
+
+/// Returns the result of packing a folder: the notes, and a failure if something is missing.
+pub fn outcome(folder: &str, notes: &Notes) -> Done {
+    let mut texts: Vec<_> = notes.list().iter().map(ToString::to_string).collect();
+    if notes.more() > 0 {
+        texts.push(count(notes.more(), "more note is not shown", "more notes are not shown"));
+    }
+    let missing = || {
+        Failure::new(
+            Exit::System,
+            format!("{folder} is not complete in the result, since a part of it could not be read"),
+            "the notes name what is missing; make that readable, and try again",
+        )
+    };
+    let failures: Vec<_> = notes.incomplete().then(missing).into_iter().collect();
+    let exit = failures.first().map_or(Exit::Done, |failure| failure.exit);
+    Done { failures, notes: texts, exit, ..Done::default() }
+}
+
+/// Returns the failure of packing a folder.
+pub fn failed(folder: &str, error: deadpan_pack::Error) -> Failure {
+    let advice = advice::pack::packing(&error);
+    let failure = Failure::pack(folder, error);
+    Failure { hint: advice.map(str::to_owned).or(failure.hint), ..failure }
+}
+
+/// Returns the failure for an error of the engine. If it contains an error of the packer, the failure is that of the
+/// packer. Otherwise the failure is about `output` if it could not be written, and about `input` if not.
+pub fn blame(error: Error, input: &str, output: &str) -> Failure {
+    use deadpan_pack::Error as Packs;
+    let of_pack = match error {
+        Error::Read(error) => error.downcast::<Packs>().map_err(Error::Read),
+        Error::Write(error) => error.downcast::<Packs>().map_err(Error::Write),
+        error => Err(error),
+    };
+    match of_pack {
+        // The unpacker itself writes to `output` only if one file is unpacked to a stream.
+        Ok(Packs::Write(error)) => Failure::io("write", output, &error),
+        Ok(error) => failed(input, error),
+        Err(error) => Failure::blame(error, input, output),
+    }
+}

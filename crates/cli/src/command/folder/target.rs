@@ -1,0 +1,294 @@
+//! The folder into which an archive is unpacked.
+
+use std::io;
+use std::path::Path;
+
+use super::FOLDERS;
+use crate::place::held;
+use crate::place::input::Input;
+use crate::place::output::{OutputArgs, Place, taken};
+use crate::place::partial::PartialFolder;
+use crate::place::report::Done;
+use crate::tell::advice;
+use crate::tell::failure::{Exit, Failure};
+use crate::tell::shown::{bytes, count, shown};
+use crate::tell::signals::give_way;
+use crate::tell::size::{self, Size};
+use deadpan_disk::{Folder, Handle, allow_many_files, umask};
+use deadpan_pack::{Error, Outcome, Unpacker, Unpacking};
+
+/// The options for unpacking folders.
+#[derive(Clone, Debug, clap::Args)]
+pub struct UnpackArgs {
+    /// Report what is damaged or fails, and go on with the rest. The exit code is that of the worst failure
+    #[arg(long, help_heading = FOLDERS)]
+    pub keep_going: bool,
+    /// Restore permissions exactly, whatever the umask is
+    #[arg(long, help_heading = FOLDERS)]
+    pub preserve: bool,
+    /// As root, restore the numbers of owners and groups, and with them setuid, setgid and sticky bits
+    #[arg(long, help_heading = FOLDERS)]
+    owner: bool,
+    /// Unpack at most this many bytes in all, holes in sparse files included [default: no limit for stored data; holes
+    /// up to 64G or 1000 times the stored data, whichever is more]
+    #[arg(long, value_name = "SIZE", value_parser = size::parse, help_heading = FOLDERS)]
+    max_size: Option<Size>,
+    /// Restore the extended attributes of users; as root and with --owner, also access control lists and capabilities
+    #[arg(long, help_heading = FOLDERS)]
+    xattrs: bool,
+}
+
+impl UnpackArgs {
+    /// Returns the permission bits that are removed from modes: the umask, or none with `--preserve`.
+    pub fn mask(&self) -> u32 {
+        if self.preserve { 0 } else { umask() }
+    }
+
+    /// Sets the limit that the user chose, if any.
+    pub fn limit(&self, unpacker: &mut Unpacker) {
+        self.max_size.iter().for_each(|size| unpacker.max_size(size.0));
+    }
+}
+
+/// A folder that is being unpacked.
+pub struct Target {
+    place: Place,
+    /// Whether the archive was sealed. Then its data are authenticated, and damaged data are never unpacked.
+    is_authentic: bool,
+    root: Root,
+    unpacker: Unpacker,
+}
+
+enum Root {
+    /// A new folder, which gets its name when it is complete.
+    New(PartialFolder),
+    /// A folder that existed before. Entries are added to its contents.
+    There(Folder),
+}
+
+impl Target {
+    /// Opens the folder or makes it. A folder that exists is used only with `join` or `--force`, and never if the
+    /// sender chose its name.
+    pub fn begin(
+        place: &Place,
+        input: Option<&Input>,
+        args: &UnpackArgs,
+        output: &OutputArgs,
+        join: bool,
+    ) -> Result<Self, Failure> {
+        allow_many_files();
+        let Some(path) = place.path() else {
+            return Err(Failure::usage("a folder cannot be written to standard output", "name a folder with -o"));
+        };
+        let (given, force) = (matches!(place, Place::Given(_)), output.force);
+        // A folder may end with a slash.
+        let trimmed = deadpan_disk::trimmed(path);
+        let root = match trimmed.file_name() {
+            // `.` and `..` have no name, and are there.
+            None if given && (join || force) => {
+                Root::There(held::way(path).map_err(|error| Failure::path("open", path, &error))?.folder().clone())
+            }
+            None => return Err(exists(path)),
+            Some(name) => {
+                let above = output.folder_of(&trimmed, input)?;
+                let failed = |error| Failure::path("create", path, &error);
+                match above.look_followed(name).map_err(failed)? {
+                    None => Root::New(PartialFolder::create_in(&above, &trimmed)?),
+                    Some(about) if about.is_folder() && given && (join || force) => {
+                        Root::There(output.enter(place, &trimmed)?)
+                    }
+                    Some(about) if about.is_folder() && given => return Err(exists(path)),
+                    Some(_) if given => {
+                        return Err(Failure::usage(
+                            format!("{} exists and is not a folder", shown(path)),
+                            "choose another name with -o",
+                        ));
+                    }
+                    Some(_) => return Err(taken(place)),
+                }
+            }
+        };
+        Ok(Self::unpacking_into(root, place, input, args, force && given))
+    }
+
+    /// Begins a new folder beside one that is there, for what is whole of a damaged archive. Returns `None` if the
+    /// folder has no name.
+    pub fn begin_beside(
+        place: &Place,
+        input: Option<&Input>,
+        args: &UnpackArgs,
+        output: &OutputArgs,
+    ) -> Result<Option<Self>, Failure> {
+        let trimmed = deadpan_disk::trimmed(place.path().unwrap_or(Path::new(".")));
+        if trimmed.file_name().is_none() {
+            return Ok(None);
+        }
+        let root = Root::New(PartialFolder::create_in(&output.folder_of(&trimmed, input)?, &trimmed)?);
+        Ok(Some(Self::unpacking_into(root, place, input, args, false)))
+    }
+
+    fn unpacking_into(root: Root, place: &Place, input: Option<&Input>, args: &UnpackArgs, replace: bool) -> Self {
+        let options = Unpacking {
+            replace,
+            keep_going: args.keep_going,
+            mask: args.mask(),
+            owner: args.owner,
+            attributes: args.xattrs,
+            fresh: matches!(root, Root::New(_)),
+            archive: input.and_then(|input| input.about).map(|about| about.id),
+        };
+        let folder = match &root {
+            Root::New(partial) => partial.folder(),
+            Root::There(folder) => folder,
+        };
+        let mut unpacker = Unpacker::new(folder.clone(), options);
+        args.limit(&mut unpacker);
+        Self { place: place.clone(), is_authentic: true, root, unpacker }
+    }
+
+    /// The archive was not sealed.
+    pub fn of_unsealed(self) -> Self {
+        Self { is_authentic: false, ..self }
+    }
+
+    pub fn unpacker(&mut self) -> &mut Unpacker {
+        &mut self.unpacker
+    }
+
+    /// Completes the folder, or keeps what is complete after a failure. With `sync`, everything is on the disk before
+    /// this returns.
+    pub fn end(self, outcome: Result<Outcome, Failure>, sync: bool) -> Result<Done, Failure> {
+        // Failures that a signal caused are not reported.
+        give_way();
+        match outcome {
+            Ok(outcome) => self.land(&outcome, sync),
+            Err(failure) => Err(self.keep(failure, true)),
+        }
+    }
+
+    /// Whether nothing had the name before.
+    pub fn is_new(&self) -> bool {
+        matches!(self.root, Root::New(_))
+    }
+
+    /// Keeps what is complete of a damaged archive. Entries that failed for other reasons are reported, too.
+    pub fn keep_whole(self, failure: Failure, outcome: Result<Outcome, Failure>) -> Done {
+        give_way();
+        let (others, notes) = match outcome {
+            Ok(outcome) => told(&outcome),
+            Err(mut failure) => {
+                failure.notes.push("what stands behind this entry was not unpacked".into());
+                (vec![failure], Vec::new())
+            }
+        };
+        let failures: Vec<_> = [self.keep(failure, false)].into_iter().chain(others).collect();
+        let exit = failures.iter().map(|failure| failure.exit).max().unwrap_or_default();
+        Done { failures, notes, exit, ..Done::default() }
+    }
+
+    /// Removes a new folder with all that was unpacked. In a folder that existed before, says what stays.
+    pub fn discard(self, mut failure: Failure) -> Failure {
+        give_way();
+        let progress = self.unpacker.progress();
+        if matches!(self.root, Root::There(_)) && progress.complete > 0 {
+            let complete = count(progress.complete, "entry is", "entries are");
+            failure.notes.push(format!("{complete} in {}, and nothing of that can be trusted", self.place.shown()));
+        }
+        failure
+    }
+
+    fn land(self, outcome: &Outcome, sync: bool) -> Result<Done, Failure> {
+        let (failures, mut notes) = told(outcome);
+        notes.extend(outcome.remarks.iter().map(ToString::to_string));
+        match self.root {
+            Root::New(partial) => {
+                if !self.unpacker.progress().root {
+                    // The archive has no entry for the folder itself.
+                    let set = partial.folder().set_mode(0o777 & !umask());
+                    set.map_err(|error| Failure::path("set time and mode of", &partial.target, &error))?;
+                }
+                partial.land(sync)?
+            }
+            Root::There(folder) if sync => {
+                let path = self.place.path().unwrap_or(Path::new("."));
+                folder.sync_all().map_err(|error| Failure::path("write", path, &error))?
+            }
+            Root::There(_) => {}
+        }
+        let exit = failures.iter().map(|failure| failure.exit).max().unwrap_or_default();
+        Ok(Done { output: Some(self.place), bytes: outcome.bytes, failures, notes, exit, ..Done::default() })
+    }
+
+    /// Keeps what is complete after a failure, under a name that says that it is incomplete. `in_order` tells that
+    /// everything up to the failure is complete.
+    fn keep(self, mut failure: Failure, in_order: bool) -> Failure {
+        let progress = self.unpacker.progress();
+        // Dropping the unpacker gives folders their times and modes.
+        drop(self.unpacker);
+        let place = match self.root {
+            // At most the root is complete.
+            Root::New(_) if progress.complete == u64::from(progress.root) => return failure,
+            // Nothing was unpacked.
+            Root::There(_) if progress.complete == 0 && progress.failed == 0 => return failure,
+            Root::New(partial) => match partial.keep_incomplete() {
+                Ok(path) => path,
+                Err(other) => {
+                    failure.notes.push(other.message);
+                    return failure;
+                }
+            },
+            Root::There(_) => self.place.path().unwrap_or(Path::new(".")).to_path_buf(),
+        };
+        let complete = count(progress.complete, "entry is", "entries are");
+        let until = progress
+            .until
+            .filter(|path| in_order && !path.is_empty())
+            .map_or(String::new(), |path| format!(": all up to {}", bytes(&path)));
+        let but = if progress.failed > 0 && !until.is_empty() { ", except those that failed" } else { "" };
+        // The folder itself may be the only complete entry. Then nothing was written.
+        if progress.complete > u64::from(progress.root) {
+            failure.notes.push(format!("{complete} complete in {}{until}{but}", shown(&place)));
+            if !self.is_authentic && !progress.compared {
+                failure.notes.push("they were not compared with the hashes of a pack, which stand at its end".into());
+            }
+        }
+        // A full disk fails every thread at once, and one message about it is enough.
+        let (full, others): (Vec<_>, Vec<_>) = progress.failures.iter().partition(|other| is_full(&other.error));
+        for other in others.into_iter().map(|other| Failure::pack("", other.error.clone())) {
+            failure.exit = failure.exit.max(other.exit);
+            failure.notes.push(format!("failed too: {}", other.message));
+        }
+        if !full.is_empty() {
+            failure.exit = failure.exit.max(Exit::System);
+            let more = count(full.len() as u64, "more entry", "more entries");
+            failure.notes.push(format!("{more} failed, since the disk is full"));
+        }
+        failure
+    }
+}
+
+/// Returns the failures of entries, and a note if there are more.
+fn told(outcome: &Outcome) -> (Vec<Failure>, Vec<String>) {
+    let told = |error: &Error| {
+        let failure = Failure::pack("", error.clone());
+        Failure { hint: advice::pack::kept_going(error).map(str::to_owned).or(failure.hint), ..failure }
+    };
+    let failures: Vec<_> = outcome.failures.iter().map(|failure| told(&failure.error)).collect();
+    let more = outcome.failed > failures.len() as u64;
+    let note = || format!("{} failed, and these are the first", count(outcome.failed, "entry", "entries"));
+    (failures, more.then(note).into_iter().collect())
+}
+
+/// Whether an entry failed because the disk is full.
+fn is_full(error: &Error) -> bool {
+    matches!(error, Error::Entry { error, .. } if error.kind() == io::ErrorKind::StorageFull)
+}
+
+/// Returns the error about a folder that exists.
+pub fn exists(path: &Path) -> Failure {
+    Failure::usage(
+        format!("{} exists already", shown(path)),
+        "unpack into it with --force, which replaces files of the same names, or choose another name with -o; \
+        -o FOLDER/, with a slash, unpacks inside that folder",
+    )
+}

@@ -1,0 +1,355 @@
+//! `deadpan keys`: lists, adds, removes and exports keys, and changes their passphrases.
+
+mod export;
+mod list;
+pub mod protect;
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use clap::Subcommand;
+
+use crate::command::plan::Plan;
+use crate::key::home::{self, Home, Public};
+use crate::key::passphrase::{PassphraseArgs, Passphrases};
+use crate::key::plugin;
+use crate::key::recipient::{misspelt, ssh};
+use crate::place::held;
+use crate::tell::console::say;
+use crate::tell::failure::{Exit, Failure, help};
+use crate::tell::shown::shown;
+use crate::tell::streams::print;
+use crate::tell::suggest::closest;
+use deadpan_disk::{About, Error, Way, parent as folder_of};
+use deadpan_seal::key::openssh::SshPublic;
+use deadpan_seal::key::{self, Found};
+use deadpan_seal::plugin::Recipient;
+
+/// Lists your own keys and your contacts, and manages them
+#[derive(Debug, clap::Args)]
+#[command(after_help = help!(
+    "deadpan keys                          your own keys and your contacts",
+    "deadpan keys add alice alice.pub      then: deadpan seal -r alice FILE",
+    "deadpan keys protect hybrid           puts a passphrase on one of your own keys",
+    "deadpan keys export > me.pub          your public key, to give away",
+    "deadpan keys default work             from now on, files are sealed to this key of yours"
+))]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct KeysArgs {
+    #[command(subcommand)]
+    command: Option<KeysCommand>,
+    /// Print one JSON object per line
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum KeysCommand {
+    /// Adds a contact: the public key of another person, under a name
+    #[command(after_help = help!(
+        "deadpan keys add alice alice.pub                   then: deadpan seal -r alice FILE",
+        "deadpan keys add bob age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p",
+        "ssh host deadpan keys export | deadpan keys add work -"
+    ))]
+    Add {
+        /// The contact's name
+        name: String,
+        /// A public key file, an age recipient (age1…), a public key of SSH, or - for standard input. A file may hold a
+        /// key that seals and a key that verifies signatures
+        key: String,
+        /// Replace a contact of that name
+        #[arg(short, long)]
+        force: bool,
+    },
+    /// Removes a contact
+    #[command(after_help = help!(
+        "deadpan keys remove alice"
+    ))]
+    Remove {
+        /// The contact's name
+        name: String,
+    },
+    /// Chooses the key that files are sealed to when no recipient is named, or prints its name
+    #[command(after_help = help!(
+        "deadpan keys default          prints the name",
+        "deadpan keys default work     from now on, files are sealed to this key of yours"
+    ))]
+    Default {
+        /// The name of one of your own keys; without it, the name of the default key is printed
+        name: Option<String>,
+    },
+    /// Puts a passphrase on a private key, or changes it
+    #[command(after_help = help!(
+        "deadpan keys protect hybrid                            asks for the new passphrase",
+        "deadpan keys protect hybrid --passphrase-file pw       takes it from a file",
+        "deadpan keys protect old.key"
+    ))]
+    Protect(Protection),
+    /// Takes the passphrase off a private key
+    #[command(after_help = help!(
+        "deadpan keys unprotect hybrid      asks for the passphrase",
+        "deadpan keys unprotect old.key"
+    ))]
+    Unprotect(Protection),
+    /// Prints a public key: your own, or the one named
+    #[command(after_help = help!(
+        "deadpan keys export > me.pub       the public key of your default key, to give away",
+        "deadpan keys export alice          the public key of a contact",
+        "deadpan keys export --age          as an age recipient, for age -r",
+        "deadpan keys export --sign         the public key of your signing key"
+    ))]
+    Export {
+        /// The name of one of your own keys or of a contact, or a key file [default: your default key]
+        name: Option<String>,
+        /// Print an age recipient instead, for the kinds of keys that age knows
+        #[arg(long)]
+        age: bool,
+        /// Print the public key of your signing key, or of the contact's, which verifies signatures
+        #[arg(long)]
+        sign: bool,
+        /// Print a line of SSH instead, for an allowed_signers file; for keys that sign
+        #[arg(long, conflicts_with = "age")]
+        ssh: bool,
+        #[command(flatten)]
+        source: PassphraseArgs,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+struct Protection {
+    /// The name of one of your own keys, or a private key file
+    key: String,
+    #[command(flatten)]
+    source: PassphraseArgs,
+}
+
+/// A command on keys.
+pub struct Keys(KeysArgs);
+
+impl KeysArgs {
+    pub fn plan(self) -> Result<Keys, Failure> {
+        if let Some(KeysCommand::Add { name, .. } | KeysCommand::Remove { name }) = &self.command {
+            home::check_name(name)?;
+        }
+        Ok(Keys(self))
+    }
+}
+
+impl Plan for Keys {
+    fn run(&self) -> Result<Exit, Failure> {
+        let home = Home::find()?;
+        match &self.0.command {
+            None => return list::run(&home, self.0.json),
+            Some(KeysCommand::Add { name, key, force }) => add(&home, name, key, *force)?,
+            Some(KeysCommand::Remove { name }) => remove(&home, name)?,
+            Some(KeysCommand::Default { name }) => default(&home, name.as_deref())?,
+            Some(KeysCommand::Protect(protection)) => {
+                protect::protect(&own(&home, &protection.key)?, &Passphrases::new(&protection.source))?
+            }
+            Some(KeysCommand::Unprotect(protection)) => {
+                protect::unprotect(&own(&home, &protection.key)?, &Passphrases::new(&protection.source))?
+            }
+            Some(KeysCommand::Export { name, age, sign, ssh, source }) => {
+                let form = export::ExportForm { sign: *sign, age: *age, ssh: *ssh };
+                export::run(&home, name.as_deref(), form, &Passphrases::new(source))?
+            }
+        }
+        Ok(Exit::Done)
+    }
+}
+
+fn add(home: &Home, name: &str, text: &str, force: bool) -> Result<(), Failure> {
+    if home.own_path(name).exists() {
+        return Err(Failure::usage(format!("{name} is one of your own keys"), "choose another name for the contact"));
+    }
+    // The key may come from a pipe.
+    held::hold([home.contact_path(name).as_path()]);
+    let plugin = plugin::of_argument(text);
+    if let Some(recipient) = &plugin {
+        return add_plugin(home, name, recipient, force);
+    }
+    let (keys, ssh) = public(text).map_err(|failure| {
+        match About::of_path(Path::new(name)).is_ok() && About::of_path(Path::new(text)).is_err() {
+            true => Failure { hint: Some(format!("the NAME comes first: deadpan keys add NAME {name}")), ..failure },
+            false => failure,
+        }
+    })?;
+    let old_text = home::text(&home.contact_path(name)).map_or_else(|_| Vec::new(), |(text, _)| text.to_vec());
+    let before = key::read(&old_text).unwrap_or_default();
+    // A key that signs goes beside one that seals, and the other way round.
+    let is_other =
+        |old: &Found| Public::from_key(old).is_some_and(|old| keys.iter().all(|key| key.signs() != old.signs()));
+    let extends = !force && !before.is_empty() && before.iter().all(is_other);
+    let path = contact(home, name, force || extends)?;
+    // A key of SSH stays one: it signs, and age files can be sealed to it.
+    let line = |key: &Public| ssh.iter().find(|ssh| *key == Public::of_ssh(ssh)).map(|ssh| format!("{}\n", ssh.line()));
+    let text: String = keys.iter().map(|key| line(key).unwrap_or_else(|| key.text())).collect();
+    let text = if extends { [old_text.trim_ascii_end(), b"\n", text.as_bytes()].concat() } else { text.into() };
+    home::write(&path, &text, 0o600, force || extends)?;
+    for key in &keys {
+        let use_of = match key {
+            Public::Sealing(_) => "for sealing",
+            Public::Signing(_) if line(key).is_some() => "for checking signatures, and for sealing age files",
+            Public::Signing(_) => "for checking signatures",
+            Public::Ssh(_) => "for sealing age files",
+        };
+        say(&format!("added {name}: {} {}, {use_of}", key.algorithm(), key.fingerprint()));
+    }
+    let kept = before.iter().filter(|_| extends).filter_map(Public::from_key);
+    let seals = keys.iter().any(|key| line(key).is_some()) || keys.iter().cloned().chain(kept).any(|key| !key.signs());
+    if !seals {
+        say(&format!("note: nothing can be sealed to {name} yet; for that, ask for a key of: deadpan keys export"));
+    }
+    for old in before.iter().filter(|old| !extends && is_other(old)).filter_map(Public::from_key) {
+        let purpose = if old.signs() { "for signatures" } else { "for sealing" };
+        let which = format!("{} {}", old.algorithm(), old.fingerprint());
+        say(&format!("note: the old key {purpose} is gone ({which}); to keep both, name a file with both keys"));
+    }
+    say("hint: compare the fingerprint with its owner before you trust it");
+    Ok(())
+}
+
+/// Adds a contact whose key only a plugin knows.
+fn add_plugin(home: &Home, name: &str, recipient: &Recipient, force: bool) -> Result<(), Failure> {
+    let path = contact(home, name, force)?;
+    let line = recipient.text().unwrap_or_default();
+    home::write(&path, format!("{line}\n").as_bytes(), 0o600, force)?;
+    say(&format!("added {name}: {line}"));
+    say(&format!("hint: sealing to {name} takes the program age-plugin-{}", recipient.name()));
+    Ok(())
+}
+
+/// Returns the file of a new contact, and makes its folder.
+fn contact(home: &Home, name: &str, force: bool) -> Result<PathBuf, Failure> {
+    let path = home.contact_path(name);
+    if !force && About::of_name(&path).is_ok() {
+        return Err(Failure::usage(
+            format!("there is a contact {name} already"),
+            "replace its keys with --force, or choose another name; a file may hold keys of both kinds",
+        ));
+    }
+    home.make_folder_of(&path)?;
+    Ok(path)
+}
+
+/// Returns the public keys that an argument names: one that seals, one that verifies signatures, or both. Returns also
+/// which keys of SSH are among them.
+fn public(text: &str) -> Result<(Vec<Public>, Vec<SshPublic>), Failure> {
+    let name = crate::tell::shown::bytes(text.as_bytes());
+    let is_key = text.starts_with("age1") || (ssh::is_line(text.as_bytes()) && text.contains(' '));
+    let (found, ssh) = if is_key {
+        let found = key::read(text.as_bytes()).map_err(|error| misspelt(text, &error))?;
+        (found, ssh::take(&name, text.as_bytes())?)
+    } else {
+        let path = Path::new(if text == "-" { "/dev/stdin" } else { text });
+        let (contents, about) = home::text(path)?;
+        (home::keys_in(path, &contents, &about)?, ssh::take(&name, &contents)?)
+    };
+    let ssh = ssh.map_or_else(Vec::new, |(keys, _)| keys);
+    let mut keys = Vec::new();
+    for found in found {
+        match found {
+            Found::Public(key) => keys.push(Public::Sealing(key)),
+            Found::Verifying(key) => keys.push(Public::Signing(key)),
+            Found::Ssh(key) => keys.push(Public::Ssh(key)),
+            Found::PluginRecipient(_) => {
+                let hint = "add it alone: deadpan keys add NAME age1…";
+                return Err(Failure::usage(format!("{name} holds a recipient of a plugin and other keys"), hint));
+            }
+            Found::Private(_)
+            | Found::Protected(_)
+            | Found::Signing(_)
+            | Found::OpenSsh(_)
+            | Found::PluginIdentity(_) => {
+                let hint = "a contact is a public key; tell the person who sent it that this key is no longer private";
+                return Err(Failure::usage(format!("{name} is a private key"), hint));
+            }
+        }
+    }
+    keys.sort_by_key(Public::signs);
+    match keys.iter().map(Public::signs).collect::<Vec<_>>()[..] {
+        [_] | [false, true] => Ok((keys, ssh)),
+        _ => Err(Failure::usage(
+            format!("{name} holds several keys"),
+            "a contact has one that seals and one that signs; name the file with -R to seal to all of them",
+        )),
+    }
+}
+
+fn remove(home: &Home, name: &str) -> Result<(), Failure> {
+    let path = home.contact_path(name);
+    let folder = held::way(folder_of(&path)).map_err(Error::of_folder).and_then(Way::unplanted);
+    let removed = match folder {
+        Err(Error::Planted(planted)) => return Err(home::planted_key(&planted)),
+        Err(Error::System(_, error)) => Err(error),
+        Err(_) => Err(ErrorKind::NotFound.into()),
+        Ok(folder) => folder.remove(path.file_name().unwrap_or_default()),
+    };
+    match removed {
+        Ok(()) => say(&format!("removed {name}")),
+        Err(error) if error.kind() == ErrorKind::NotFound && home.own_path(name).exists() => {
+            let signs = home.own_signing()?.iter().any(|own| own.name == name);
+            let loss = match signs {
+                true => "you cannot sign as before",
+                false => "files that were sealed to it cannot be opened",
+            };
+            let message = format!("{name} is one of your own keys; without it, {loss}");
+            return Err(Failure::usage(
+                message,
+                format!("if you are sure, remove {} yourself", shown(home.own_path(name))),
+            ));
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return Err(Failure::usage(format!("there is no contact {name}"), hint(name, home.contact_names())));
+        }
+        Err(error) => return Err(Failure::path("remove", &path, &error)),
+    }
+    Ok(())
+}
+
+/// Returns the file of a private key: that of the own key with this name, or else the file of this name.
+fn own(home: &Home, name: &str) -> Result<PathBuf, Failure> {
+    let own = home::check_name(name).ok().map(|()| home.own_path(name)).filter(|path| path.exists());
+    let file = Some(PathBuf::from(name)).filter(|path| home::may_exist(path));
+    if own.is_none() && file.is_none() {
+        home.refuse_contact(name, "a passphrase protects a private key, and a contact is a public one")?;
+    }
+    own.or(file).ok_or_else(|| {
+        let message = format!(
+            "no key {}: no own key of that name in {}, and no such file",
+            crate::tell::shown::bytes(name.as_bytes()),
+            shown(&home.folder)
+        );
+        Failure::usage(message, hint(name, home.own_names()))
+    })
+}
+
+/// Chooses the default key, or prints its name.
+fn default(home: &Home, name: Option<&str>) -> Result<(), Failure> {
+    let Some(name) = name else {
+        let nothing =
+            || Failure::usage(format!("you have no key in {}", shown(&home.folder)), "make one with: deadpan keygen");
+        return print(&format!("{}\n", home.default_key()?.ok_or_else(nothing)?.name));
+    };
+    if !home.own()?.iter().any(|own| own.name == name) {
+        home.refuse_contact(name, "only one of your own keys can be the default; seal to a contact with -r")?;
+        if home.own_signing()?.iter().any(|own| own.name == name) {
+            let message = format!("{name} is a key that signs, and the default key is one that seals");
+            return Err(Failure::usage(message, "name the key to sign with where you sign: deadpan sign -k NAME"));
+        }
+        let message =
+            format!("you have no key {} in {}", crate::tell::shown::bytes(name.as_bytes()), shown(&home.folder));
+        return Err(Failure::usage(message, hint(name, home.own_names())));
+    }
+    home.record(name)?;
+    say(&format!("{name} is your default key: files are sealed to it when no recipient is named"));
+    Ok(())
+}
+
+/// Returns advice on a name that does not exist.
+fn hint(name: &str, names: impl IntoIterator<Item = String>) -> String {
+    match closest(name, names) {
+        Some(name) => format!("did you mean {name}? `deadpan keys` lists the names"),
+        None => "list the names with: deadpan keys".into(),
+    }
+}

@@ -1,0 +1,88 @@
+//! `deadpan keys protect` and `unprotect`: puts a passphrase on a private key, changes it, or takes it off.
+
+use std::path::Path;
+
+use crate::key::home::{self, Public};
+use crate::key::passphrase::Passphrases;
+use crate::key::protected::{check_pair, not_private, unlock_any};
+use crate::tell::console::say;
+use crate::tell::failure::Failure;
+use crate::tell::shown::shown;
+use deadpan_seal::key::{self, Found};
+
+/// Puts a new passphrase on a key. If the key has one already, the user is asked for it on the terminal.
+pub fn protect(path: &Path, passphrases: &Passphrases) -> Result<(), Failure> {
+    let name = shown(path);
+    let place = home::KeyFile::find(path)?;
+    let (key, was) = match place.only()? {
+        found @ (Found::Private(_) | Found::Signing(_)) => {
+            check_pair(path, &found);
+            (found, false)
+        }
+        Found::Protected(_) if passphrases.given()?.is_some() => {
+            let hint = "on a terminal you are asked for both passphrases; \
+                        in a script, take the old one off with: deadpan keys unprotect";
+            return Err(Failure::usage(format!("{name} is protected already"), hint));
+        }
+        Found::Protected(locked) => (unlock_any(path, &locked, passphrases)?, true),
+        Found::Public(_) | Found::Verifying(_) | Found::Ssh(_) | Found::PluginRecipient(_) => {
+            return Err(not_private(&name));
+        }
+        Found::PluginIdentity(_) => return Err(of_plugin(&name)),
+        Found::OpenSsh(file) => return Err(Failure::key(&name, &file.refusal())),
+    };
+    let hint = "take the passphrase off a key with: deadpan keys unprotect";
+    let passphrase = passphrases.new_one(&format!("the key {name}"), hint)?;
+    let text = match &key {
+        Found::Signing(key) => key::protected_signing_pem(key, &passphrase),
+        Found::Private(key) => key::protected_pem(key, &passphrase),
+        _ => return Err(not_private(&name)),
+    };
+    let text = text.map_err(|error| Failure::seal(&name, error))?;
+    let (others, is_of_age) = (place.other_names(), place.is_of_age());
+    place.replace(text.as_bytes())?;
+    if is_of_age {
+        say(
+            "note: age cannot read this key any more, also without the passphrase: keep a copy of the identity for age",
+        );
+    }
+    others.iter().for_each(|others| say(&format!("note: {others}")));
+    Public::from_key(&key).iter().for_each(|public| home::write_public(path, public));
+    say(&format!("{name} {}", if was { "has a new passphrase" } else { "is protected now" }));
+    Ok(())
+}
+
+/// Takes the passphrase off a key.
+pub fn unprotect(path: &Path, passphrases: &Passphrases) -> Result<(), Failure> {
+    let name = shown(path);
+    let place = home::KeyFile::find(path)?;
+    let key = match place.only()? {
+        Found::Private(_) | Found::Signing(_) => {
+            return Err(Failure::usage(
+                format!("{name} is not protected"),
+                "the key has no passphrase that could be taken off",
+            ));
+        }
+        Found::Protected(locked) => unlock_any(path, &locked, passphrases)?,
+        Found::Public(_) | Found::Verifying(_) | Found::Ssh(_) | Found::PluginRecipient(_) => {
+            return Err(not_private(&name));
+        }
+        Found::PluginIdentity(_) => return Err(of_plugin(&name)),
+        Found::OpenSsh(file) => return Err(Failure::key(&name, &file.refusal())),
+    };
+    let text = match &key {
+        Found::Signing(key) => key::signing_pem(key),
+        Found::Private(key) => key::private_pem(key),
+        _ => return Err(not_private(&name)),
+    };
+    let others = place.other_names();
+    place.replace(&text)?;
+    others.iter().for_each(|others| say(&format!("note: {others}")));
+    say(&format!("{name} is not protected any more; only its mode (0600) keeps others away"));
+    Ok(())
+}
+
+fn of_plugin(name: &str) -> Failure {
+    let hint = "the plugin, or its hardware, protects the key; see the documentation of the plugin";
+    Failure::usage(format!("{name} is an identity of a plugin"), hint)
+}

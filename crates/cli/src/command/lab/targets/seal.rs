@@ -1,0 +1,120 @@
+//! Opening sealed files. Claim: the time depends on the secrets only as far as the last column of this table allows.
+//!
+//! | Target | Secret | May affect the time |
+//! |---|---|---|
+//! | `seal.tag` | the position at which two tags differ | the length of the tags, and whether they differ |
+//! | `seal.floe.open.good` | the data | their length |
+//! | `seal.floe.open.bad` | the position of a wrong byte in a segment | the segment's length, and that it is wrong |
+//! | `seal.age.open.good` | the data | their length |
+//! | `seal.age.open.bad` | the position of a wrong byte in a chunk | the chunk's length, and that it is wrong |
+//! | `seal.pem.private` | the key | its kind |
+//! | `seal.pbes2.unpad` | the passphrase, the decrypted key, and where it is wrong | that the file does not open |
+//! | `seal.key.x25519`, `.p256` | the scalar | that the message is for another key |
+//! | `seal.key.xwing`, `.ml_kem_768` | the key, and whether ML-KEM rejected | that the message is for another key |
+//! | `seal.share.make` | the secret and the coefficients | the index, the lengths, how many shares are needed |
+//! | `seal.share.combine` | the shares | their indices, their lengths, their number |
+//! | `seal.message` | the file key and the data | their length |
+//!
+//! Of the targets from `seal.pem.private` on, which take microseconds, one pair of classes is timed and all classes are
+//! traced: a bound for many pairs of slow calls takes long. `seal.message` is only traced.
+//!
+//! The following functions are not measured:
+//! - **Argon2id** (the passphrase of a file). From the second half of the first pass on, Argon2id reads addresses that
+//!   depend on the passphrase, which makes attacks costly. The same holds for scrypt in key files. The lab tests no
+//!   claim about either.
+//! - **Sealing.** Keys, IVs and salts are drawn inside the function, so the traces of one input differ. Opening uses
+//!   the same cipher.
+//! - **Different ML-KEM keys.** The matrix is sampled from a public seed by rejection, so the time may differ between
+//!   keys. Ciphertexts for one key are compared with each other.
+
+mod age;
+mod floe;
+mod key;
+mod sample;
+mod shamir;
+
+use deadpan_lab::harness::SizedTarget;
+use deadpan_lab::{Random, Target};
+use deadpan_seal::{Kem, PrivateKey, Secret, open, seal};
+
+/// The length in bytes of a tag, and of most keys.
+const TAG: usize = 32;
+
+pub(super) fn timing() -> Vec<Target> {
+    vec![
+        tag(),
+        floe::good(),
+        floe::bad(),
+        age::good(),
+        age::bad(),
+        key::pem_private(),
+        key::pbes2_unpad(),
+        key::x25519(),
+        key::p256(),
+        key::xwing(),
+        key::ml_kem_768(),
+        shamir::share(),
+        shamir::combine(),
+        message(),
+    ]
+}
+
+pub(super) fn speed() -> Vec<SizedTarget> {
+    floe::speed()
+}
+
+/// Returns a byte that is not zero. XOR with such a byte changes any byte.
+fn flaw(random: &mut Random) -> u8 {
+    1 + random.below(255) as u8
+}
+
+/// Returns the target for a comparison that opening uses for FLOE's header tag, a header's code and a passphrase's
+/// commitment.
+fn tag() -> Target {
+    let mut expected = Secret::zeroed(TAG);
+    let target = Target::new("seal.tag", 2 * TAG, move |input| {
+        let (one, other) = input.split_at(TAG);
+        expected.copy_from_slice(one);
+        expected.same(other)
+    });
+    let wrong_at = |place: usize| {
+        move |random: &mut Random, input: &mut [u8]| {
+            fill_same(random, input);
+            input[TAG + place] ^= flaw(random);
+        }
+    };
+    target
+        .class_with_outcome("right", "right", fill_same)
+        .class("first byte wrong", wrong_at(0))
+        .class("last byte wrong", wrong_at(TAG - 1))
+        .class("random", |random, input| random.fill(input))
+}
+
+/// Returns the target that opens whole messages for one key. The file key and the data are secret. The point of a
+/// message is public, and for X25519 the check of its form depends on it.
+fn message() -> Target {
+    let key = PrivateKey::from_seed(Kem::P256, &[7; 32]).expect("a scalar");
+    let public = key.public().clone();
+    let sealed = move |data: &[u8]| seal(&public, data).expect("a recipient");
+    let length = sealed(&[0; TAG]).len();
+    Target::new("seal.message", length, move |input| open(&key, input).map(|data| data.len()))
+        .class("zeros", {
+            let sealed = sealed.clone();
+            move |_, input| input.copy_from_slice(&sealed(&[0; TAG]))
+        })
+        .class("random", move |random, input| {
+            let mut data = [0; TAG];
+            random.fill(&mut data);
+            input.copy_from_slice(&sealed(&data));
+        })
+        // Its allocations make its times vary so much that a bound takes minutes.
+        .untimed()
+}
+
+fn fill_same(random: &mut Random, input: &mut [u8]) {
+    random.fill(&mut input[..TAG]);
+    input.copy_within(..TAG, TAG);
+}
+
+#[cfg(test)]
+mod tests;

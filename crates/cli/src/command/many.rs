@@ -1,0 +1,453 @@
+//! Many objects, or long ones in parts: what `seal` and `open` do with prefixes, and with folders file by file.
+
+mod act;
+mod job_report;
+mod readers;
+
+use std::cell::Cell;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use serde_json::Value;
+
+use crate::key::home::{self, Home};
+use crate::place::input::Input;
+use crate::place::output::{OutputArgs, Place};
+use crate::place::partial::folder_of;
+use crate::place::remote;
+use crate::tell::console::say;
+use crate::tell::failure::{Exit, Failure};
+use crate::tell::imp;
+use crate::tell::progress::Progress;
+use crate::tell::shown::shown;
+use crate::tell::signals;
+use crate::tell::size::{self, Size};
+use act::FolderResults;
+pub use act::{OpenedParts, Opening, Sealings};
+use deadpan_disk::About;
+use deadpan_fleet::{Act, Error, Filter, Job, JobKey, Outcome, Pair, Place as Many, Run, Shard, Spot, Tree, TreeFile};
+use deadpan_remote::{Address, Problem, Store};
+use job_report::JobReport;
+pub use readers::Readers;
+
+/// The heading of the options for many objects in the help of each command.
+pub const JOBS: &str = "Many objects (jobs)";
+/// From how many bytes on an object is made in parts.
+pub const LONG: u64 = 64 << 20;
+/// Bytes of memory for data, unless `--max-memory` says otherwise.
+const MEMORY: u64 = 176 << 20;
+/// What the program takes beside the data.
+const BESIDE: u64 = 48 << 20;
+/// The file of the key of jobs on this machine, in the key folder.
+const KEY: &str = "jobs";
+
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct ManyArgs {
+    /// Take each file of a folder by itself, with the same names in the result
+    #[arg(long)]
+    each: bool,
+    /// Take only objects that match a pattern as in .gitignore: *.csv, raw/, /2026/**. May be repeated
+    #[arg(long, value_name = "PATTERN", help_heading = JOBS)]
+    include: Vec<String>,
+    /// Leave out objects that match: node_modules/, *.tmp. A pattern with ! takes back what those before it match. May
+    /// be repeated
+    #[arg(long, value_name = "PATTERN", help_heading = JOBS)]
+    exclude: Vec<String>,
+    /// Change nothing, and show what would be done
+    #[arg(long)]
+    dry_run: bool,
+    /// Move no more than so much in a second to and from stores, on average: 1M or more
+    #[arg(long, value_name = "RATE", value_parser = rate, help_heading = "Stores")]
+    bwlimit: Option<Size>,
+    /// The most memory to use [default: 224M]
+    #[arg(long, value_name = "SIZE", value_parser = size::parse, help_heading = JOBS)]
+    max_memory: Option<Size>,
+    /// Do only share I of N, counted from 0; `auto` takes both from Kubernetes, AWS Batch, Slurm or Cloud Run
+    #[arg(long, value_name = "I/N", value_parser = share, help_heading = JOBS)]
+    shard: Option<Share>,
+    /// The file with the key that all machines of a job share (deadpan cluster key)
+    #[arg(long, value_name = "FILE", help_heading = JOBS)]
+    job_key: Option<PathBuf>,
+}
+
+/// Reads a rate. At a rate below a megabyte a second, a request would wait until its signature is too old.
+fn rate(text: &str) -> Result<Size, String> {
+    let Size(rate) = size::parse(text)?;
+    if rate < 1_000_000 { Err("the least rate is 1MB, a megabyte in a second".to_owned()) } else { Ok(Size(rate)) }
+}
+
+/// The value of `--shard`.
+#[derive(Clone, Copy, Debug)]
+enum Share {
+    Auto,
+    Given(Shard),
+}
+
+fn share(text: &str) -> Result<Share, String> {
+    if text == "auto" { Ok(Share::Auto) } else { text.parse().map(Share::Given) }
+}
+
+/// Finds out what must be the same in each run of a job.
+pub type Terms<'a> = &'a dyn Fn(&Job) -> Result<Value, Failure>;
+
+/// Tells a user who ends the work early how it goes on.
+fn note_on_going_on(job: Option<&Job>) -> signals::Guard {
+    let give_up = job.map_or(String::new(), |job| format!(", or give it up: deadpan cluster clean {job}"));
+    signals::notice(move || say(&format!("note: what is done stays done: run the command again to go on{give_up}")))
+}
+
+/// Where many objects come from, and where their results go.
+pub struct Route {
+    from: Many,
+    to: Many,
+}
+
+impl ManyArgs {
+    /// Returns the route if many objects are meant: a prefix, or a folder with `--each`.
+    pub fn route(&self, files: &[PathBuf], output: &OutputArgs) -> Result<Option<Route>, Failure> {
+        let Some(first) = self.first_of_many(files) else {
+            let hint = "name a prefix, such as s3://BUCKET/PREFIX/, or a folder with --each";
+            return self.refuse_alone(hint).map(|()| None);
+        };
+        let first = remote::local(first.clone());
+        if files.len() > 1 {
+            let message = format!("{} stands for many objects, and there are other inputs", shown(&first));
+            let hint = "the place of the results is named with --to; each prefix or folder needs a command of its own";
+            return Err(Failure::usage(message, hint));
+        }
+        let mut from = place(&first)?;
+        if let Many::Folder(tree) = &mut from {
+            // The job has the same name from wherever the folder is named.
+            let path = first.canonicalize().map_err(|error| Failure::path("read", &first, &error))?;
+            *tree = Tree::new(path);
+            tree.open().map_err(|error| match error.kind() {
+                ErrorKind::NotADirectory => {
+                    let message = format!("{} is a file, and --each takes the files of a folder", shown(tree.path()));
+                    Failure::usage(message, "leave out --each")
+                }
+                _ => Failure::path("read", &first, &error),
+            })?;
+        }
+        let to = match output.place() {
+            Some(chosen @ (Place::Given(path) | Place::Sealed(path))) => match place(path)? {
+                // With --force, a folder of another user is taken if it is there, and not if it appears later.
+                Many::Folder(tree) if !output.force || !path.exists() => {
+                    output.refuse_planted(chosen)?;
+                    let tree = Tree::for_results(tree.path().to_owned());
+                    // The folder is opened now, because its path may lead elsewhere later. A missing folder is made
+                    // with the first result.
+                    tree.hold().map_err(|error| Failure::path("create", tree.path(), &error))?;
+                    Many::Folder(tree)
+                }
+                Many::Folder(tree) => {
+                    let _ = tree.hold();
+                    Many::Folder(tree)
+                }
+                to => to,
+            },
+            _ => {
+                let message = format!("{} stands for many objects, and their results need a place", shown(&first));
+                return Err(Failure::usage(
+                    message,
+                    "name a prefix or a folder with --to, such as s3://BUCKET/PREFIX/",
+                ));
+            }
+        };
+        refuse_overlap(&from, &to)?;
+        Ok(Some(Route { from, to }))
+    }
+
+    /// Whether the files in folders are meant.
+    pub fn is_each(&self) -> bool {
+        self.each
+    }
+
+    /// Returns the first input that stands for many objects.
+    pub fn first_of_many<'a>(&self, files: &'a [PathBuf]) -> Option<&'a PathBuf> {
+        let is_many = |path: &PathBuf| {
+            let address = remote::address(path).ok().flatten();
+            address.is_some_and(|address| address.is_prefix())
+        };
+        files.iter().find(|path| self.each || is_many(path))
+    }
+
+    /// Refuses options that only many objects have.
+    pub fn refuse_alone(&self, hint: &str) -> Result<(), Failure> {
+        let given = [
+            ("--include", !self.include.is_empty()),
+            ("--exclude", !self.exclude.is_empty()),
+            ("--dry-run", self.dry_run),
+            ("--shard", self.shard.is_some()),
+        ];
+        match given.iter().find(|(_, is_given)| *is_given) {
+            Some((option, _)) => {
+                // What a user of tar tries with a folder.
+                let hint = match option.ends_with("clude") {
+                    true => {
+                        "seal each file by itself with --each --to FOLDER, or leave entries out with tar: \
+                             tar c --exclude=PATTERN FOLDER | deadpan seal -o FILE"
+                    }
+                    false => hint,
+                };
+                Err(Failure::usage(format!("{option} is for sealing and opening many objects"), hint))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Returns whether the command only shows what it would do.
+    pub fn is_rehearsal(&self) -> bool {
+        self.dry_run
+    }
+
+    fn shard(&self) -> Result<Shard, Failure> {
+        match self.shard {
+            None => Ok(Shard::default()),
+            Some(Share::Given(shard)) => Ok(shard),
+            Some(Share::Auto) => Shard::of_engine(|name| std::env::var(name).ok())
+                .map_err(|why| Failure::usage(why, "give the share yourself: --shard I/N")),
+        }
+    }
+
+    /// Returns the key of jobs: the one that is named, or this user's own, which is made if there is none.
+    fn key(&self) -> Result<JobKey, Failure> {
+        if self.shard.is_some() && self.job_key.is_none() {
+            let hint = "make one with `deadpan cluster key -o job.key`, and give it to all with --job-key";
+            return Err(Failure::usage("the shares of a job need one key", hint));
+        }
+        job_key(self.job_key.as_deref(), !self.dry_run)
+    }
+
+    fn memory(&self) -> Result<u64, Failure> {
+        let Some(Size(most)) = self.max_memory else { return Ok(MEMORY) };
+        most.checked_sub(BESIDE)
+            .filter(|left| *left >= 40 << 20)
+            .ok_or_else(|| Failure::usage("--max-memory leaves no room for two parts of 16 MiB", "allow at least 88M"))
+    }
+
+    /// Seals or opens all objects of the route. The bits of `mask` are removed from the modes of files. `how` tells
+    /// what must be the same in each run of the job. Results of `seal` that are there as files have to be sealed for
+    /// `readers`.
+    pub fn all(
+        &self,
+        output: &OutputArgs,
+        mask: u32,
+        route: &Route,
+        act: &dyn Act,
+        how: Option<Terms<'_>>,
+        readers: Option<&Readers>,
+    ) -> Result<Exit, Failure> {
+        let filter = Filter::new(&self.include, &self.exclude).map_err(|why| {
+            let hint = "patterns are those of .gitignore: * and ? stand for characters, ** also for slashes";
+            Failure::usage(why, hint)
+        })?;
+        imp::give_back_memory();
+        let (Route { from, to }, shard, memory) = (route, self.shard()?, self.memory()?);
+        let name = from.to_string();
+        let failed = |error: Error| Failure::job(&name, error);
+        let job = match to {
+            Many::Prefix(store, target) => Some(self.job(store, act, &from.text(), target, how)?),
+            Many::Folder(_) => None,
+        };
+        // Opening has nothing to agree on.
+        let agrees = job.clone().filter(|_| how.is_some());
+        let is_new = Cell::new(false);
+        let begin = || match &agrees {
+            Some(job) if self.dry_run => job.check(),
+            Some(job) => job.agree().map(|now| is_new.set(now)),
+            None => Ok(()),
+        };
+        // A rehearsal leaves the state as it is.
+        let job = job.filter(|_| !self.dry_run);
+        let _notice = note_on_going_on(job.as_ref());
+        let patterns = filter.clone();
+        let told = JobReport::new(act.verb(), output.json, self.dry_run, &name, readers);
+        let report = |pair: &Pair, outcome: Outcome| told.tell(pair, outcome);
+        let run = Run {
+            act,
+            results: &FolderResults { sync: output.sync, mask },
+            filter,
+            shard,
+            replace: output.force,
+            rehearse: self.dry_run,
+            memory,
+            // Short objects are in memory three times.
+            long: LONG.min(memory / 3),
+            job,
+            report: &report,
+            progress: &|bytes| told.progress.add(bytes),
+            planned: &|bytes| told.progress.plan(bytes),
+            left_out: &|others| told.leave_out(others),
+        };
+        let result = run.all(from, to, begin).map_err(failed);
+        if let Some(remark) = act.remark() {
+            say(&format!("note: {remark}"));
+        }
+        let job = run.job;
+        match result {
+            Ok(()) if told.is_empty() && shard.count() == 1 => {
+                let hint =
+                    "check the prefix or the folder, and --include and --exclude; only files are sealed, no links";
+                let failure = Failure::usage(format!("{name}: there is nothing to {} below it", act.verb()), hint);
+                Err(told.end_early(job.as_ref(), is_new.get(), failure))
+            }
+            Ok(()) => Ok(told.end(job.as_ref(), shard.count(), is_new.get(), &patterns.idle())),
+            Err(failure) => Err(told.end_early(job.as_ref(), is_new.get(), failure)),
+        }
+    }
+
+    /// Returns the job with this source and this target.
+    fn job(
+        &self,
+        store: &Store,
+        act: &dyn Act,
+        source: &str,
+        target: &Address,
+        how: Option<Terms<'_>>,
+    ) -> Result<Job, Failure> {
+        let job = Job::new(self.key()?, store.clone(), act.verb(), source, target);
+        let job = job.map_err(|error| Failure::job(&shown(source), error))?;
+        let how = how.map_or(Ok(Value::Null), |how| how(&job))?;
+        Ok(job.how(how))
+    }
+
+    /// Makes one long object in parts, and returns the number of bytes. Returns `None` if the input has no name, or if
+    /// these credentials may not keep the state of an upload in the store.
+    pub fn one(
+        &self,
+        input: &Input,
+        target: &Address,
+        replace: bool,
+        act: &dyn Act,
+        how: Option<Terms<'_>>,
+    ) -> Result<Option<u64>, Failure> {
+        imp::give_back_memory();
+        let Some(source) = spot(input)? else { return Ok(None) };
+        let (store, name) = (remote::store(target)?, source.to_string());
+        let about = |error: Error| Failure::job(&name, error);
+        let job = self.job(&store, act, &source.text(), target, how)?;
+        let _notice = note_on_going_on(Some(&job));
+        let outcome = Mutex::new(None);
+        let outcome_now = || outcome.lock().unwrap_or_else(PoisonError::into_inner);
+        let report = |_: &Pair, result: Outcome| *outcome_now() = Some(result);
+        let progress = Progress::new(&name, input.length());
+        let run = Run {
+            act,
+            results: &FolderResults { sync: false, mask: 0 },
+            filter: Filter::default(),
+            shard: Shard::default(),
+            replace: false,
+            rehearse: false,
+            memory: self.memory()?,
+            long: LONG,
+            job: Some(job),
+            report: &report,
+            progress: &|bytes| progress.add(bytes),
+            planned: &|_| (),
+            left_out: &|_| (),
+        };
+        let last = source.text().rsplit('/').next().unwrap_or_default().to_owned();
+        let target_spot = Spot::Object(store, target.clone());
+        run.one(Pair { name: last, source, target: target_spot, length: LONG, replace }).map_err(about)?;
+        drop(progress);
+        let outcome = outcome_now().take();
+        match outcome {
+            Some(Outcome::Made(bytes)) => Ok(Some(bytes)),
+            Some(Outcome::Failed(Error::Store(error)))
+                if error.problem() == Problem::Denied && error.address().key().contains(deadpan_fleet::STATE) =>
+            {
+                Ok(None)
+            }
+            Some(Outcome::Failed(error)) => Err(about(error)),
+            // Another command has made the same meanwhile.
+            Some(Outcome::There) => Err(Failure::store(&deadpan_remote::Error::exists(target))),
+            _ => Err(about(Error::Lost(format!("{target}: another command is at work on the same object")))),
+        }
+    }
+
+    /// Sets the rate for all stores.
+    pub fn limit(&self) {
+        if let Some(Size(rate)) = self.bwlimit {
+            deadpan_remote::limit(rate);
+        }
+    }
+}
+
+/// Returns the place of an input that has a name.
+fn spot(input: &Input) -> Result<Option<Spot>, Failure> {
+    Ok(match (input.data.object(), input.source.path()) {
+        (Some(object), _) => Some(Spot::Object(remote::store(object.address())?, object.address().clone())),
+        (None, Some(path)) => match &input.found.real {
+            Some(real) => {
+                // The job has the same name from wherever the file is named.
+                let path = path.canonicalize().map_err(|error| Failure::path("read", path, &error))?;
+                let folder = real.folder.clone().named(folder_of(&path));
+                Some(Spot::File(TreeFile { tree: Tree::of(folder), name: real.name.clone().into() }))
+            }
+            None => None,
+        },
+        (None, None) => None,
+    })
+}
+
+/// Returns the key of jobs in a file, or this user's own. If there is none, one is made, and written if it is `kept`.
+pub fn job_key(file: Option<&Path>, kept: bool) -> Result<JobKey, Failure> {
+    let home = Home::find()?;
+    let own = home.folder.join(KEY);
+    let path = file.unwrap_or(&own);
+    if file.is_none() && About::of_name(path).is_err_and(|error| error.kind() == ErrorKind::NotFound) {
+        let text = JobKey::generate().map_err(|error| Failure::seal("", error))?;
+        if !kept {
+            return JobKey::read(&text).map_err(|error| Failure::job("", error));
+        }
+        home.make_folder_of(path)?;
+        // Another run may have made it meanwhile.
+        match home::write(path, &line(&text), 0o600, false) {
+            Err(failure) if !path.exists() => return Err(failure),
+            _ => {}
+        }
+    }
+    let (text, about) = home::text(path)?;
+    home::check_private(path, &about);
+    JobKey::read(&text).map_err(|error| {
+        let hint = "make a key with: deadpan cluster key -o FILE";
+        Failure::new(Exit::Data, format!("{}: {error}", shown(path)), hint)
+    })
+}
+
+/// Returns a line with this text.
+pub fn line(text: &[u8]) -> deadpan_seal::Secret {
+    let mut line = deadpan_seal::Secret::zeroed(text.len() + 1);
+    line[..text.len()].copy_from_slice(text);
+    line[text.len()] = b'\n';
+    line
+}
+
+fn place(path: &Path) -> Result<Many, Failure> {
+    match remote::address(path)? {
+        None => Ok(Many::Folder(Tree::new(path.to_owned()))),
+        Some(address) if address.is_prefix() => Ok(Many::Prefix(remote::store(&address)?, address)),
+        Some(_) => {
+            let message = format!("{} names one object, and not a prefix", shown(path));
+            Err(Failure::usage(message, "let the key end with a slash"))
+        }
+    }
+}
+
+/// Refuses results among the sources: a second run would take them for sources.
+fn refuse_overlap(from: &Many, to: &Many) -> Result<(), Failure> {
+    let is_inside = match (from, to) {
+        (Many::Prefix(_, from), Many::Prefix(_, to)) => from.is_in_bucket_of(to) && from.key().starts_with(to.key()),
+        (Many::Folder(from), Many::Folder(to)) => {
+            let real = |tree: &Tree| tree.path().canonicalize().ok();
+            real(from).zip(real(to)).is_some_and(|(from, to)| from.starts_with(to))
+        }
+        _ => false,
+    };
+    if is_inside {
+        let message = format!("the sources below {from} lie below {to}, where the results go");
+        return Err(Failure::usage(message, "choose another prefix or folder with --to"));
+    }
+    Ok(())
+}

@@ -1,0 +1,267 @@
+//! Sealing and opening one of many objects.
+
+use std::any::Any;
+use std::io::{self, Cursor, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::command::open::attributes;
+use crate::command::seal::{FormatArg, armored, portable};
+use crate::key::identity::Identities;
+use crate::key::signed::Judge;
+use crate::place::ending::ENDINGS;
+use crate::place::partial::Partial;
+use crate::place::remote;
+use crate::place::sealed::Sealed;
+use crate::tell::failure::{Exit, Failure};
+use crate::tell::shown::shown;
+use deadpan_disk::{self as disk, Replace};
+use deadpan_fleet::{About, Act, Divided, Foreign, Landing, Results, TreeFile};
+use deadpan_remote::{Address, Canceller};
+use deadpan_seal::{Kind, Metadata, Opened, Sealing, Work};
+
+/// Terms results come about.
+pub struct FolderResults {
+    pub sync: bool,
+    /// The bits that are removed from a mode.
+    pub mask: u32,
+}
+
+impl Results for FolderResults {
+    fn create(&self, place: &TreeFile, replace: bool) -> Result<Box<dyn Landing + '_>, Foreign> {
+        let path = place.path();
+        let spot = place.spot_to_make().map_err(|error| match error.kind() {
+            // A link could lead anywhere.
+            io::ErrorKind::NotADirectory => {
+                let message =
+                    format!("a part of {} is a link or a file, and results go into real folders", shown(&path));
+                Failure::usage(message, "remove it, or choose another folder with --to")
+            }
+            _ => Failure::path("create", &path, &error),
+        })?;
+        Ok(Box::new(Draft { partial: Partial::create_at(&spot, &path)?, path, replace, files: self }))
+    }
+
+    fn watch(&self, canceller: Canceller, target: &Address) -> Box<dyn Any> {
+        Box::new(remote::guard(canceller, target.to_string()))
+    }
+}
+
+struct Draft<'a> {
+    partial: Partial,
+    path: PathBuf,
+    replace: bool,
+    files: &'a FolderResults,
+}
+
+impl Write for Draft<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.partial.file().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Landing for Draft<'_> {
+    fn land(self: Box<Self>, metadata: &Metadata) -> Result<(), Foreign> {
+        let Self { partial, path, replace, files } = *self;
+        let landed = partial.land(attributes(metadata, files.mask), Replace::any_if(replace), files.sync);
+        Ok(landed.map_err(|failure| match disk::About::of_name(&path) {
+            Ok(about) if !about.is_file() => {
+                let message = format!("{} is not a file, and results replace files only", shown(&path));
+                Failure::usage(message, "remove it, or choose another folder with --to")
+            }
+            _ => failure,
+        })?)
+    }
+}
+
+/// Seals each object to the same recipients.
+pub struct Sealings<'a> {
+    pub sealing: &'a Sealing,
+    pub format: FormatArg,
+    pub armor: bool,
+    /// For sealing with a passphrase, which takes 256 MiB: one object at a time.
+    pub turn: Option<Mutex<()>>,
+}
+
+impl Sealings<'_> {
+    fn sealing_for(&self, about: &About) -> Result<Sealing, Foreign> {
+        let name = about.name.rsplit('/').next().unwrap_or_default();
+        let metadata = Metadata {
+            kind: Kind::File,
+            name: portable(name.as_bytes()),
+            modified: Some(about.modified),
+            mode: about.mode,
+        };
+        Ok(self.sealing.clone().metadata(metadata)?)
+    }
+
+    fn turn(&self) -> Option<MutexGuard<'_, ()>> {
+        self.turn.as_ref().map(|turn| turn.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Act for Sealings<'_> {
+    fn verb(&self) -> &'static str {
+        "seal"
+    }
+
+    fn target(&self, name: &str) -> Option<String> {
+        Some(format!("{name}{}", self.format.ending()))
+    }
+
+    fn whole(&self, about: &About, data: &[u8]) -> Result<(Vec<u8>, Metadata), Foreign> {
+        let (sealing, _turn) = (self.sealing_for(about)?, self.turn());
+        if self.armor {
+            let mut sealed = Vec::new();
+            armored(self.format, &mut sealed, |armor| sealing.stream(data, armor, &Work::default()))?;
+            return Ok((sealed, Metadata::default()));
+        }
+        Ok((sealing.bytes(data)?, Metadata::default()))
+    }
+
+    fn stream(
+        &self,
+        about: &About,
+        from: &mut (dyn Read + Send),
+        to: &mut (dyn Write + Send),
+    ) -> Result<Metadata, Foreign> {
+        let (sealing, _turn) = (self.sealing_for(about)?, self.turn());
+        match self.armor {
+            true => armored(self.format, to, |armor| sealing.stream(from, armor, &Work::default()))?,
+            false => sealing.stream(from, to, &Work::default())?,
+        };
+        Ok(Metadata::default())
+    }
+
+    fn divide(&self, about: &About, _start: &[u8]) -> Result<Option<Divided>, Foreign> {
+        if self.armor { Ok(None) } else { Ok(Some(Divided::Seal(self.sealing_for(about)?))) }
+    }
+}
+
+/// Opens each object with the same keys.
+pub struct Opening {
+    keys: Mutex<(Identities, Judge)>,
+    /// Whether a name did not end like that of a sealed file.
+    is_other: AtomicBool,
+}
+
+impl Opening {
+    pub fn new(identities: Identities, judge: Judge) -> Self {
+        Self { keys: Mutex::new((identities, judge)), is_other: AtomicBool::new(false) }
+    }
+
+    fn keys(&self) -> MutexGuard<'_, (Identities, Judge)> {
+        self.keys.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn begin<'a>(&self, about: &About, from: impl Read + Send + 'a) -> Result<(Opened, Sealed<'a>), Failure> {
+        let sealed = Sealed::begun(Vec::new(), from).map_err(|error| Failure::seal(&about.shown, error))?;
+        let opened = self.keys().0.open(&about.shown, &sealed)?;
+        if opened.metadata().kind == Kind::Folder {
+            let message = format!("{}: it holds a folder, which is not opened among many objects", about.shown);
+            return Err(Failure::new(Exit::Usage, message, "open it in a command of its own, into a folder here"));
+        }
+        Ok((opened, sealed))
+    }
+
+    fn write(&self, about: &About, from: impl Read + Send, to: impl Write + Send) -> Result<Metadata, Foreign> {
+        let (opened, sealed) = self.begin(about, from)?;
+        let summary = opened.stream(sealed.payload, to, &Work::default())?;
+        let keys = self.keys();
+        keys.1.verdict(&about.shown, &opened, summary.signatures.as_ref())?;
+        if let Some(own) = self.target(&about.name).as_deref().and_then(|target| Path::new(target).file_name()) {
+            keys.1.own_name(&about.shown, &opened, own)?;
+        }
+        Ok(opened.metadata().clone())
+    }
+}
+
+impl Act for Opening {
+    fn verb(&self) -> &'static str {
+        "open"
+    }
+
+    fn target(&self, name: &str) -> Option<String> {
+        let bare = ENDINGS.iter().find_map(|ending| name.strip_suffix(ending));
+        if bare.is_none() {
+            self.is_other.store(true, Ordering::Relaxed);
+        }
+        bare.map(str::to_owned)
+    }
+
+    fn remark(&self) -> Option<String> {
+        let is_other = self.is_other.load(Ordering::Relaxed);
+        is_other.then(|| "names that do not end with .dpn or .age are left out".into())
+    }
+
+    fn whole(&self, about: &About, data: &[u8]) -> Result<(Vec<u8>, Metadata), Foreign> {
+        let mut plain = Vec::with_capacity(data.len());
+        let metadata = self.write(about, Cursor::new(data), &mut plain)?;
+        Ok((plain, metadata))
+    }
+
+    fn stream(
+        &self,
+        about: &About,
+        from: &mut (dyn Read + Send),
+        to: &mut (dyn Write + Send),
+    ) -> Result<Metadata, Foreign> {
+        self.write(about, from, to)
+    }
+
+    fn divide(&self, about: &About, start: &[u8]) -> Result<Option<Divided>, Foreign> {
+        let (opened, sealed) = self.begin(about, Cursor::new(start.to_vec()))?;
+        if sealed.armored {
+            return Ok(None);
+        }
+        if !opened.is_signed() {
+            self.keys().1.verdict(&about.shown, &opened, None)?;
+        }
+        Ok(Some(Divided::Open(Arc::new(opened))))
+    }
+}
+
+/// Opens the parts of one object, whose header was opened.
+pub struct OpenedParts(pub Arc<Opened>);
+
+/// What is asked only of an object that is not divided.
+fn whole_only() -> Foreign {
+    Failure::new(Exit::System, "the object cannot be opened in parts", "open it into a file here").into()
+}
+
+impl Act for OpenedParts {
+    fn verb(&self) -> &'static str {
+        "open"
+    }
+
+    fn target(&self, name: &str) -> Option<String> {
+        Some(name.to_owned())
+    }
+
+    fn whole(&self, _about: &About, _data: &[u8]) -> Result<(Vec<u8>, Metadata), Foreign> {
+        Err(whole_only())
+    }
+
+    fn stream(
+        &self,
+        _: &About,
+        from: &mut (dyn Read + Send),
+        to: &mut (dyn Write + Send),
+    ) -> Result<Metadata, Foreign> {
+        let skipped = io::copy(&mut from.take(self.0.header_length()), &mut io::sink())?;
+        if skipped < self.0.header_length() {
+            return Err(whole_only());
+        }
+        self.0.stream(from, to, &Work::default())?;
+        Ok(self.0.metadata().clone())
+    }
+
+    fn divide(&self, _about: &About, _start: &[u8]) -> Result<Option<Divided>, Foreign> {
+        Ok(Some(Divided::Open(Arc::clone(&self.0))))
+    }
+}

@@ -1,0 +1,250 @@
+//! What the user is told about many objects: each failure, and a summary at the end.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use crate::command::many::readers::{Compared, Readers};
+use crate::place::input::Source;
+use crate::place::output::Place;
+use crate::place::report::{Done, Report};
+use crate::tell::console::say;
+use crate::tell::failure::{Exit, Failure};
+use crate::tell::progress::{Progress, amount};
+use crate::tell::shown::{bytes, count};
+use crate::tell::streams::{print, print_json};
+use deadpan_fleet::{Error, Job, Outcome, Pair, Spot, TreeFile};
+use deadpan_remote::Problem;
+
+/// The report of a run, which counts the objects.
+pub struct JobReport<'a> {
+    command: &'static str,
+    json: bool,
+    rehearse: bool,
+    start: Instant,
+    pub progress: Progress,
+    report: Mutex<Report>,
+    tally: Mutex<JobTally>,
+    readers: Option<&'a Readers>,
+}
+
+#[derive(Default)]
+struct JobTally {
+    made: u64,
+    there: u64,
+    would: u64,
+    waiting: u64,
+    failed: u64,
+    left_out: u64,
+    /// Results that were there already, and may be sealed for others.
+    unknown: u64,
+    bytes: u64,
+    /// Whether an object failed for a reason that may be gone when the command is run again.
+    passing: bool,
+    /// The exit code for a line that could not be printed.
+    mute: Option<Exit>,
+}
+
+impl<'a> JobReport<'a> {
+    pub fn new(command: &'static str, json: bool, rehearse: bool, name: &str, readers: Option<&'a Readers>) -> Self {
+        let report = Report::new(command, json, 1).quiet().hinting_once();
+        let progress = Progress::of_many(name).hidden_if(rehearse);
+        let (report, tally) = (Mutex::new(report), Mutex::default());
+        Self { command, json, rehearse, start: Instant::now(), progress, report, tally, readers }
+    }
+
+    fn tally(&self) -> MutexGuard<'_, JobTally> {
+        self.tally.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts and reports what became of one object.
+    pub fn tell(&self, pair: &Pair, outcome: Outcome) {
+        let (source, target) = (Source::File(path_of(&pair.source)), Place::Given(path_of(&pair.target)));
+        let (mut tally, would) = (self.tally(), matches!(outcome, Outcome::Would(_)));
+        let done = |state: &str, bytes: u64| {
+            let more = [("state".to_owned(), Value::from(state))].into_iter().collect();
+            Done { output: Some(target.clone()), bytes, more, ..Done::default() }
+        };
+        let result = match outcome {
+            Outcome::Made(bytes) => {
+                (tally.made, tally.bytes) = (tally.made + 1, tally.bytes + bytes);
+                Ok(done("made", bytes))
+            }
+            Outcome::There => match self.compare(pair) {
+                Some((readers, file, Compared::Others)) => {
+                    tally.failed += 1;
+                    Err(readers.refused(file))
+                }
+                compared => {
+                    tally.there += 1;
+                    tally.unknown += u64::from(compared.is_some_and(|(.., compared)| compared == Compared::Unknown));
+                    Ok(done("there", 0))
+                }
+            },
+            Outcome::Would(bytes) => {
+                (tally.would, tally.bytes) = (tally.would + 1, tally.bytes + bytes);
+                Ok(done("would", bytes))
+            }
+            Outcome::Waiting(missing) => {
+                tally.waiting += 1;
+                let mut done = done("waiting", 0);
+                done.more.insert("missing".into(), missing.into());
+                Ok(done)
+            }
+            Outcome::Failed(error) => {
+                let exists = matches!(&error, Error::Store(error) if error.problem() == Problem::Exists);
+                let mut failure = Failure::job(&source.shown(), error);
+                // The object was not there when the targets were listed, so another command has made it meanwhile.
+                if exists {
+                    failure.exit = Exit::System;
+                    failure.hint =
+                        Some("another command makes it, too: let this end, and run the command again".into());
+                }
+                tally.failed += 1;
+                tally.passing |= failure.exit == Exit::System;
+                Err(failure)
+            }
+        };
+        // A rehearsal shows each object.
+        if would && !self.json {
+            let line = format!("{}: {} -> {}\n", self.command, source.shown(), target.shown());
+            if tally.mute.is_none()
+                && let Err(failure) = print(&line)
+            {
+                failure.end();
+                tally.mute = Some(failure.exit);
+            }
+            return;
+        }
+        drop(tally);
+        self.report.lock().unwrap_or_else(PoisonError::into_inner).add(&source, self.start, &result);
+    }
+
+    /// Compares the recipients of a file that is there.
+    fn compare<'p>(&self, pair: &'p Pair) -> Option<(&'a Readers, &'p TreeFile, Compared)> {
+        match (self.readers, &pair.target) {
+            (Some(readers), Spot::File(file)) => Some((readers, file, readers.compare(file))),
+            _ => None,
+        }
+    }
+
+    /// Counts links and special files, which become no objects.
+    pub fn leave_out(&self, others: u64) {
+        self.tally().left_out += others;
+    }
+
+    /// Whether the run has found no object.
+    pub fn is_empty(&self) -> bool {
+        let tally = self.tally();
+        [tally.made, tally.there, tally.would, tally.waiting, tally.failed].iter().all(|number| *number == 0)
+    }
+
+    /// Prints the summary of a run that ended with a failure. Without JSON, it is left out if no object was made.
+    /// Returns the failure. Its exit code is the highest one of the failure and of all objects.
+    pub fn end_early(self, job: Option<&Job>, is_new: bool, mut failure: Failure) -> Failure {
+        let worst = self.report.lock().unwrap_or_else(PoisonError::into_inner).worst();
+        failure.exit = failure.exit.max(worst);
+        let is_told = self.json;
+        if self.json || self.tally().made > 0 {
+            self.finish(job, 1, is_new, &[], Some(&failure));
+        }
+        failure.told = is_told;
+        failure
+    }
+
+    /// Prints the summary: how many objects were made, were there already, and failed. Returns the exit code.
+    /// `shares` work on the job. If the job `is_new`, it has not made the results that were there already, and a note
+    /// says so. `idle` are the patterns that have matched nothing.
+    pub fn end(self, job: Option<&Job>, shares: u64, is_new: bool, idle: &[String]) -> Exit {
+        self.finish(job, shares, is_new, idle, None)
+    }
+
+    fn finish(self, job: Option<&Job>, shares: u64, is_new: bool, idle: &[String], failure: Option<&Failure>) -> Exit {
+        let Self { command, json, rehearse, start, progress, report, tally, readers: _ } = self;
+        drop(progress);
+        let report = report.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let JobTally { made, there, unknown, would, waiting, failed, left_out, bytes: moved, passing, mute } =
+            tally.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let seconds = start.elapsed().as_secs_f64();
+        if json {
+            let exit = failure.map_or(report.worst(), |failure| failure.exit);
+            let fields = json!({
+                "schema": 1,
+                "command": command,
+                "summary": true,
+                "made": made,
+                "there": there,
+                "would": would,
+                "waiting": waiting,
+                "failed": failed,
+                "left_out": left_out,
+                "idle_patterns": idle,
+                "bytes": moved,
+                "seconds": seconds,
+                "job": job.map(|job| job.folder().text()),
+                "job_is_new": is_new,
+                "error": failure.map(|failure| failure.message.as_str()),
+                "hint": failure.and_then(|failure| failure.hint.as_deref()),
+                "exit": exit as u8,
+            });
+            if let Err(unwritten) = print_json(&fields) {
+                failure.into_iter().chain([&unwritten]).for_each(Failure::say);
+                return report.exit().max(Exit::System);
+            }
+            return report.exit();
+        }
+        let mut parts = Vec::new();
+        let amount = amount(moved);
+        if rehearse {
+            parts.push(format!("{} ({amount}) would be done", count(would, "object", "objects")));
+        } else {
+            parts.push(format!("{} ({amount}) in {seconds:.1} s", count(made, "object", "objects")));
+        }
+        let others = [(there, "there already"), (waiting, "with parts that others have to make"), (failed, "failed")];
+        parts.extend(others.iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!("{number} {what}")));
+        say(&format!("{command}: {}", parts.join(", ")));
+        if is_new && there > 0 {
+            say("note: this job has not made the results that were there already, and they may be sealed for others: \
+                 deadpan inspect shows the recipients, and deadpan rewrap --recursive changes them");
+        }
+        if unknown > 0 {
+            let results = count(unknown, "result was there already, and may", "results were there already, and may");
+            say(&format!("note: {results} be sealed for others: deadpan inspect --keys shows for whom"));
+        }
+        for pattern in idle {
+            say(&format!("note: no name matches the pattern {}", bytes(pattern.as_bytes())));
+        }
+        if left_out > 0 {
+            let others = count(left_out, "link or special file is", "links and special files are");
+            say(&format!("note: {others} left out: only files become objects"));
+        }
+        if let Some(job) = job.filter(|_| waiting > 0 || passing) {
+            let next = match shares > 1 && !passing {
+                true => "run the other shares to go on",
+                false => "run the command again to go on",
+            };
+            say(&format!(
+                "note: {next}; --dry-run shows what is missing, and deadpan cluster status {job} the long objects that \
+                 are half done"
+            ));
+        }
+        report.exit().max(mute.unwrap_or_default())
+    }
+}
+
+/// Returns the path of a file, or the address of an object. The listing of a folder has escaped the parts that are not
+/// UTF-8, and put a NUL behind them.
+fn path_of(spot: &Spot) -> PathBuf {
+    match spot {
+        Spot::Object(_, address) => address.text().into(),
+        Spot::File(file) => {
+            let path = file.path();
+            let bytes = path.as_os_str().as_bytes().iter().copied().filter(|byte| *byte != 0);
+            OsString::from_vec(bytes.collect()).into()
+        }
+    }
+}

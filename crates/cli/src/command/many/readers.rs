@@ -1,0 +1,110 @@
+//! Whether a result that is there already is sealed for those for whom it would be sealed now.
+
+use std::sync::{Mutex, PoisonError};
+
+use crate::key::identity::Identities;
+use crate::key::recipient::Recipients;
+use crate::place::sealed::Sealed;
+use crate::tell::failure::Failure;
+use crate::tell::shown::shown;
+use deadpan_fleet::TreeFile;
+use deadpan_seal::{Format, Opened, PublicKey, Stanza};
+
+/// Those for whom results are sealed.
+pub struct Readers {
+    keys: Vec<PublicKey>,
+    /// The kinds of recipients of a result, in order.
+    kinds: Vec<String>,
+    /// Terms many of the keys open a result together.
+    needed: usize,
+    /// The user's own keys. Those that need no passphrase open results.
+    own: Mutex<Identities>,
+    /// The command that gives results these recipients.
+    command: Option<String>,
+}
+
+/// Whether a result has the recipients that it would have now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compared {
+    Same,
+    Others,
+    /// Nobody can tell: none of the user's keys opens it without a passphrase, or it does not show whose its
+    /// recipients are.
+    Unknown,
+}
+
+impl Readers {
+    /// `options` are those of `rewrap` that name the same recipients.
+    pub fn new(to: &Recipients, own: Identities, options: &str) -> Self {
+        let mut keys: Vec<PublicKey> = Vec::new();
+        to.keys.iter().for_each(|key| {
+            if !keys.contains(key) {
+                keys.push(key.clone())
+            }
+        });
+        let share = if to.needed > 1 { format!(" {}", to.needed) } else { String::new() };
+        let kinds = keys.iter().map(|key| format!("{}{share}", key.kem().name()));
+        let kinds = kinds.chain(to.passphrase.iter().map(|_| "passphrase".to_owned()));
+        let mut kinds: Vec<_> = kinds.chain(to.others.iter().map(|_| "other".to_owned())).collect();
+        kinds.sort();
+        let command = (to.needed == 1).then(|| format!("deadpan rewrap --recursive{options}"));
+        Self { keys, kinds, needed: to.needed, own: Mutex::new(own), command }
+    }
+
+    /// Compares the recipients of a result. What cannot be read is not known.
+    pub fn compare(&self, result: &TreeFile) -> Compared {
+        let opened = result.spot().and_then(|spot| spot.folder.file(&spot.name));
+        let Ok((file, about)) = opened else { return Compared::Unknown };
+        if !about.is_file() {
+            return Compared::Unknown;
+        }
+        let Ok(sealed) = Sealed::begun(Vec::new(), &file) else { return Compared::Unknown };
+        let mut kinds: Vec<_> = sealed.stanzas.iter().map(kind).collect();
+        kinds.sort();
+        if kinds != self.kinds {
+            return Compared::Others;
+        }
+        let own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_ready = |key: &PublicKey| own.private_keys().iter().any(|own| own.public() == key);
+        match own.open_at_once(&sealed) {
+            Some(opened) if self.needed == 1 => self.recognize(&opened, &own),
+            Some(_) => Compared::Unknown,
+            None if self.needed == 1 && self.keys.iter().any(is_ready) => Compared::Others,
+            None => Compared::Unknown,
+        }
+    }
+
+    /// Looks for each key among the recipients of a result that was opened. There are as many recipients as keys.
+    fn recognize(&self, opened: &Opened, own: &Identities) -> Compared {
+        let private = own.private_keys();
+        let finds = |key: &PublicKey| {
+            let own = private.iter().find(|own| own.public() == key);
+            let by_own = own.is_some_and(|own| opened.recipients_of(own).is_ok_and(|numbers| !numbers.is_empty()));
+            by_own || opened.recipients_with(key).is_ok_and(|numbers| !numbers.is_empty())
+        };
+        match self.keys.iter().all(finds) {
+            true if self.keys.len() == self.kinds.len() => Compared::Same,
+            false if opened.format() == Format::Deadpan => Compared::Others,
+            _ => Compared::Unknown,
+        }
+    }
+
+    /// Returns the failure for a result with other recipients.
+    pub fn refused(&self, result: &TreeFile) -> Failure {
+        let hint = match &self.command {
+            Some(command) => format!("give all results these recipients: {command} {}", shown(result.tree.path())),
+            None => "choose another place with --to, or remove what is there".to_owned(),
+        };
+        Failure::usage(format!("{} is there already, and sealed for other recipients", shown(result.path())), hint)
+    }
+}
+
+/// Describes a recipient of a result as those for whom it would be sealed are described.
+fn kind(stanza: &Stanza) -> String {
+    match stanza {
+        Stanza::Key(kem) => kem.name().to_owned(),
+        Stanza::Share { kem, needed, .. } => format!("{} {needed}", kem.name()),
+        Stanza::Passphrase(_) | Stanza::Session(_) => "passphrase".to_owned(),
+        Stanza::Plugin { .. } | Stanza::Ssh(_) | Stanza::Unknown => "other".to_owned(),
+    }
+}

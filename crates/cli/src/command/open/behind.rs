@@ -1,0 +1,163 @@
+//! Behind the damage: with `--keep-going`, whatever is whole comes out of a damaged file, as `NAME.incomplete`.
+
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+
+use super::{OpenJob, Origin};
+use crate::place::output::Output;
+use crate::place::partial::Attributes;
+use crate::tell::failure::Failure;
+use crate::tell::progress::Progress;
+use crate::tell::shown::{bytes, count, shown};
+use deadpan_pack::LeftOut;
+use deadpan_seal::{Cursor, Error, Opened, RangeReader, ReadAt};
+
+/// The most gaps, and the most entries, that are named.
+const MOST: usize = 20;
+
+/// The longest segment. Of a shorter file, nothing is whole if it is damaged.
+const SEGMENT: u64 = 1 << 18;
+
+/// What is said where nothing behind the damage comes out.
+pub const UNFOUND: &str = "what lies behind the damage cannot be found";
+pub const NO_FILE: &str = "it is not a file, or has armor";
+
+/// Returns the sealed data and their length, if the user wants what is behind the damage, and it can be found. A store
+/// that fails is no damage.
+pub fn local<'a>(origin: &Origin<'a>, job: &OpenJob<'_>) -> Option<(&'a dyn ReadAt, u64)> {
+    origin.positions.filter(|_| job.args.unpack.keep_going && !origin.is_remote())
+}
+
+/// Says what the user can do about damage, if not everything is lost.
+pub fn advised(mut failure: Failure, origin: &Origin<'_>, job: &OpenJob<'_>) -> Failure {
+    let length = origin.positions.map_or(0, |(_, length)| length);
+    let is_there = length > SEGMENT && !origin.is_remote() && !job.args.unpack.keep_going;
+    if let Some(hint) = failure.hint.as_mut().filter(|_| is_there) {
+        hint.push_str("; with --keep-going, what is whole of this one comes out");
+    }
+    failure
+}
+
+/// Whether an error is about data that are damaged or cannot be read.
+pub fn is_damage(error: &Error) -> bool {
+    matches!(error, Error::Segment { .. } | Error::Truncated | Error::Trailing | Error::Read(_))
+}
+
+/// Reads all data. Returns the ranges that cannot be read, in order, and the first error.
+pub fn gaps(
+    reader: &mut RangeReader<impl Read + Seek>,
+    name: &str,
+    mut put: impl FnMut(u64, &[u8]) -> io::Result<()>,
+) -> io::Result<(Vec<Range<u64>>, Option<io::Error>)> {
+    let progress = Progress::new(name, Some(reader.length()));
+    let (mut gaps, mut first, mut at, mut buffer) = (Vec::<Range<u64>>::new(), None, 0, vec![0; 1 << 18]);
+    while at < reader.length() {
+        reader.seek(SeekFrom::Start(at))?;
+        let next = match reader.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(length) => {
+                put(at, &buffer[..length])?;
+                at + length as u64
+            }
+            Err(error) => {
+                first.get_or_insert(error);
+                let end = reader.skip_segment();
+                match gaps.last_mut().filter(|last| last.end == at) {
+                    Some(last) => last.end = end,
+                    None => gaps.push(at..end),
+                }
+                end
+            }
+        };
+        progress.add(next - at);
+        at = next;
+    }
+    Ok((gaps, first))
+}
+
+/// Writes what is whole of a damaged file, and names it in the failure. Where data are missing, the file has holes.
+pub fn file(
+    opened: &Opened,
+    origin: &Origin<'_>,
+    job: &OpenJob<'_>,
+    output: Output,
+    attributes: Attributes,
+    mut failure: Failure,
+) -> Failure {
+    if !job.args.unpack.keep_going {
+        return failure;
+    }
+    let (Some((input, length)), Output::Partial { partial, place, .. }) = (local(origin, job), output) else {
+        failure.notes.push(format!("{UNFOUND}: {NO_FILE}"));
+        return failure;
+    };
+    let whole = || Cursor::new(input, length);
+    let mut reader = match opened.seekable(whole()) {
+        Ok(reader) => reader,
+        Err(_) if opened.is_signed() => {
+            failure.notes.push("nothing is kept, since its signature at the end is damaged or missing".into());
+            return failure;
+        }
+        Err(_) => {
+            let Ok(reader) = opened.seekable_damaged(whole()) else { return failure };
+            failure.notes.push(match opened.hides_length() {
+                true => "its end is damaged, and with it its length: zeros may follow the data".into(),
+                false => "its end is damaged or missing, so its length is not known: it may have been longer".into(),
+            });
+            reader
+        }
+    };
+    match with_holes(opened, origin, job, &mut reader, partial.file()) {
+        Ok(None) => {}
+        Ok(Some(notes)) => match partial.keep_incomplete(attributes) {
+            Ok(kept) => {
+                failure.notes.push(format!("what is whole is in {}", shown(&kept)));
+                failure.notes.extend(notes);
+            }
+            Err(other) => failure.notes.push(other.message),
+        },
+        Err(error) => {
+            let other = Failure::io("write", &place.shown(), &error);
+            failure.exit = failure.exit.max(other.exit);
+            failure.notes.push(other.message);
+        }
+    }
+    failure
+}
+
+/// Writes all that can be read. Returns notes about the rest; `None` if nothing can be read, or nothing may be kept.
+fn with_holes(
+    opened: &Opened,
+    origin: &Origin<'_>,
+    job: &OpenJob<'_>,
+    reader: &mut RangeReader<impl Read + Seek>,
+    file: &std::fs::File,
+) -> io::Result<Option<Vec<String>>> {
+    if job.judge.verdict(&origin.name, opened, reader.signatures()).is_err() {
+        return Ok(None);
+    }
+    let all = reader.length();
+    file.set_len(0)?;
+    file.set_len(all)?;
+    let (gaps, _) = gaps(reader, &origin.name, |at, bytes| file.write_all_at(bytes, at))?;
+    let missing: u64 = gaps.iter().map(|gap| gap.end - gap.start).sum();
+    Ok((missing < all).then(|| notes_on(&gaps, all)))
+}
+
+fn notes_on(gaps: &[Range<u64>], all: u64) -> Vec<String> {
+    let note =
+        |gap: &Range<u64>| format!("bytes {} to {} of {all} are missing, and are a hole there", gap.start, gap.end - 1);
+    gaps.iter().take(MOST).map(note).chain(others(gaps.len() as u64, "gap", "gaps")).collect()
+}
+
+/// Returns notes on the entries that were left out.
+pub fn left_out(left_out: &LeftOut) -> Vec<String> {
+    let note = |path: &Vec<u8>| format!("damaged, and left out: {}", bytes(path));
+    left_out.paths.iter().take(MOST).map(note).chain(others(left_out.count, "entry", "entries")).collect()
+}
+
+fn others(all: u64, one: &str, many: &str) -> Option<String> {
+    let more = all.saturating_sub(MOST as u64);
+    (more > 0).then(|| format!("and {}", count(more, &format!("more {one}"), &format!("more {many}"))))
+}

@@ -1,0 +1,394 @@
+//! Opens a sealed folder, whole or in part.
+
+use std::io::{self, Write};
+use std::ops::Range;
+
+use super::range::library;
+use super::{OpenJob, OpenOptions, Origin, behind};
+use crate::command::folder::{self, Target};
+use crate::command::unpack::selection;
+use crate::key::signed::Verdict;
+use crate::place::output::{Output, Place};
+use crate::place::partial::Attributes;
+use crate::place::report::Done;
+use crate::place::sealed::Sealed;
+use crate::tell::advice;
+use crate::tell::failure::Failure;
+use crate::tell::progress::Progress;
+use crate::tell::text::TextOnly;
+use deadpan_files::UnpackSink;
+use deadpan_pack::{Chosen, Contents, Entry, Error, Excerpt, Kind, Outcome, Pick, Selection, Unpacker};
+use deadpan_seal::{Cursor, Format, Opened, RangeReader, ReadAt, Work};
+
+/// Opens a sealed folder.
+pub fn open(opened: &Opened, origin: &Origin<'_>, sealed: &mut Sealed<'_>, job: &OpenJob<'_>) -> Result<Done, Failure> {
+    let args = job.args;
+    let named = |failure| job.one_of_several(origin, failure);
+    let mut renamed = None;
+    let place = args.output.folder(job.results, || job.usual(origin, opened, true, &mut renamed))?;
+    job.claims.check_folder(&place, origin.source, args.output.force).map_err(named)?;
+    let done = to(opened, origin, sealed, &place, job);
+    // A failure can come after the folder was changed, but without these options an existing folder is not changed.
+    if done.is_ok() || args.output.force || !args.only.is_empty() {
+        job.claims.made(&place);
+    }
+    done.map(|mut done| {
+        done.notes.extend(renamed);
+        done
+    })
+}
+
+/// Whether an age file holds a folder that Deadpan packed. age files do not tell what they hold, so the index shows it,
+/// which needs a file that can be read at any position.
+pub fn is_in_age(opened: &Opened, origin: &Origin<'_>) -> bool {
+    let Some((input, length)) = origin.positions.filter(|_| opened.format() == Format::Age) else { return false };
+    let reader = opened.seekable(Cursor::new(input, length));
+    reader.is_ok_and(|reader| Contents::read(reader).is_ok_and(|contents| contents.is_some()))
+}
+
+/// Opens a sealed folder, or a part of it, to `place`.
+fn to(
+    opened: &Opened,
+    origin: &Origin<'_>,
+    sealed: &mut Sealed<'_>,
+    place: &Place,
+    job: &OpenJob<'_>,
+) -> Result<Done, Failure> {
+    let args = job.args;
+    if let Some(positions) = origin.positions.filter(|_| !args.only.is_empty()) {
+        return part(opened, origin, positions, place, job);
+    }
+    if job.judge.is_required() {
+        compare_first(opened, origin, place, job)?;
+    }
+    if !args.only.is_empty() && (place.is_stream() || names_the_file(place, args, false)) {
+        return single(opened, origin, sealed, place, job);
+    }
+    let find = || Damaged::find(opened, origin, job);
+    let begin = || target(place, origin, job);
+    let mut target = begin()?;
+    if !target.is_new()
+        && let Some((whole, failure)) = find()
+    {
+        // A folder that is there does not get a part of a damaged one.
+        return Ok(whole.unpack(&Chosen::all(), beside(target, place, origin, job)?, origin, failure));
+    }
+    if !args.only.is_empty() {
+        target.unpacker().only(selection(&args.only).filter());
+    }
+    let mut stopped = match through(opened, origin, sealed, target.unpacker(), "the folder", job) {
+        Ok((outcome, verdict)) => return Ok(verdict.joined(target.end(Ok(outcome), args.output.sync)?)),
+        Err(stopped) => stopped,
+    };
+    if stopped.is_damage
+        && target.is_new()
+        && let Some((whole, _)) = find()
+    {
+        target.discard(Failure::usage("", ""));
+        return Ok(whole.unpack(&Chosen::all(), begin()?, origin, stopped.failure));
+    }
+    // Where the end is missing, there is no index.
+    if stopped.is_damage && !stopped.is_cut {
+        stopped.failure = behind::advised(stopped.failure, origin, job);
+    }
+    let Stopped { failure, is_refused, .. } = stopped.unfound(origin, job);
+    if is_refused { Err(target.discard(failure)) } else { target.end(Err(failure), args.output.sync) }
+}
+
+/// The data of a sealed file, at any position.
+type SealedData<'a> = RangeReader<Cursor<&'a dyn ReadAt>>;
+
+/// A damaged pack, and the ranges of it that cannot be read.
+struct Damaged<R> {
+    contents: Contents<R>,
+    other: Contents<R>,
+    gaps: Vec<Range<u64>>,
+}
+
+impl<'a> Damaged<SealedData<'a>> {
+    /// Finds what is whole of a damaged pack, if the user wants it, and its signatures and its index are whole. Returns
+    /// the failure, too. If nothing is damaged, returns `None`.
+    fn find(opened: &Opened, origin: &Origin<'a>, job: &OpenJob<'_>) -> Option<(Self, Failure)> {
+        let (input, length) = behind::local(origin, job)?;
+        let mut reader = opened.seekable(Cursor::new(input, length)).ok()?;
+        job.judge.verdict(&origin.name, opened, reader.signatures()).ok()?;
+        let contents = || {
+            let reader = opened.seekable(Cursor::new(input, length)).ok()?;
+            let read = Contents::read(reader).or_else(|error| match (error, &opened.metadata().name) {
+                // The index is at the end, and the beginning may be damaged.
+                (Error::Read(_), Some(name)) => {
+                    let reader = opened.seekable(Cursor::new(input, length)).map_err(|_| Error::Truncated)?;
+                    Contents::read_behind(reader, name.clone())
+                }
+                (error, _) => Err(error),
+            });
+            read.ok().flatten()
+        };
+        // All data are read only if the index is there.
+        let (contents, other) = (contents()?, contents()?);
+        let (gaps, error) = behind::gaps(&mut reader, &origin.name, |_, _| Ok(())).ok()?;
+        let failure = Failure::seal(&origin.name, library(error?));
+        Some((Self { contents, other, gaps }, failure))
+    }
+
+    /// Unpacks the chosen entries that are whole, and names the others in the failure.
+    fn unpack(self, chosen: &Chosen, mut target: Target, origin: &Origin<'_>, failure: Failure) -> Done {
+        let Self { mut contents, other, gaps } = self;
+        let progress = Progress::new(&origin.name, None);
+        let add = |bytes| progress.add(bytes);
+        let work = deadpan_pack::Work { progress: Some(&add), ..deadpan_pack::Work::default() };
+        let mut excerpt = Excerpt::new(chosen.entries(&mut contents), other).around(gaps);
+        let outcome = deadpan_pack::unpack(&mut excerpt, target.unpacker(), &work);
+        drop(progress);
+        let left_out = behind::left_out(excerpt.left_out());
+        let mut done = target.keep_whole(failure, outcome.map_err(|error| failed(error, origin)));
+        done.notes.splice(..0, left_out);
+        done
+    }
+}
+
+/// Compares the data with what was signed, before a folder changes that exists already. A new folder needs no such
+/// check: it is discarded if the signature is wrong.
+fn compare_first(opened: &Opened, origin: &Origin<'_>, place: &Place, job: &OpenJob<'_>) -> Result<(), Failure> {
+    if job.args.only.is_empty() && place.path().is_some_and(|path| !path.exists()) {
+        return Ok(());
+    }
+    let Some((input, length)) = origin.positions else {
+        let message = "--require-signature cannot check a signature at the end before entries are written";
+        return Err(Failure::usage(
+            message,
+            "name a file without armor as input; or a new folder with -o, without --only",
+        ));
+    };
+    let reader = opened.seekable(Cursor::new(input, length));
+    let read = reader.and_then(|mut reader| io::copy(&mut reader, &mut io::sink()).map_err(library));
+    read.map(drop).map_err(|error| Failure::seal(&origin.name, error))
+}
+
+/// Why unpacking ended early.
+struct Stopped {
+    failure: Failure,
+    /// Whether the signature is wrong, not the required one, or was not reached: nothing is kept.
+    is_refused: bool,
+    /// Whether the sealed data are damaged, and whether their end is missing.
+    is_damage: bool,
+    is_cut: bool,
+}
+
+impl Stopped {
+    fn failed(failure: Failure) -> Self {
+        Self { failure, is_refused: false, is_damage: false, is_cut: false }
+    }
+
+    fn refused(failure: Failure) -> Self {
+        Self { is_refused: true, ..Self::failed(failure) }
+    }
+
+    /// Says why nothing comes out that lies behind the damage.
+    fn unfound(mut self, origin: &Origin<'_>, job: &OpenJob<'_>) -> Self {
+        if self.is_damage && job.args.unpack.keep_going {
+            let why = match behind::local(origin, job) {
+                Some(_) if self.is_refused => "its signature or its index at the end is damaged or missing",
+                Some(_) => "its index at the end is damaged or missing",
+                None => behind::NO_FILE,
+            };
+            self.failure.notes.push(format!("{}: {why}", behind::UNFOUND));
+        }
+        self
+    }
+}
+
+impl From<Stopped> for Failure {
+    fn from(stopped: Stopped) -> Self {
+        stopped.failure
+    }
+}
+
+/// Unpacks everything that the payload holds, in order.
+fn through(
+    opened: &Opened,
+    origin: &Origin<'_>,
+    sealed: &mut Sealed<'_>,
+    unpacker: &mut Unpacker,
+    output: &str,
+    job: &OpenJob<'_>,
+) -> Result<(Outcome, Verdict), Stopped> {
+    let name = origin.shown();
+    let progress = Progress::new(&name, origin.length);
+    let add = |bytes| progress.add(bytes);
+    let work = Work { progress: Some(&add), ..Work::default() };
+    let scattered = opened.scatter(&mut sealed.payload, UnpackSink(unpacker), &work);
+    let (done, _) = scattered.map_err(|error| {
+        let is_damage = behind::is_damage(&error);
+        let is_cut = matches!(error, deadpan_seal::Error::Truncated);
+        Stopped { failure: folder::blame(error, &name, output), is_refused: opened.is_signed(), is_damage, is_cut }
+    })?;
+    let verdict = job.judge.verdict(&name, opened, done.signatures.as_ref()).map_err(Stopped::refused)?;
+    let outcome = unpacker.finish().map_err(|error| Stopped::failed(blamed(error, origin, output)))?;
+    Ok((outcome, verdict))
+}
+
+/// Returns the failure for an error of unpacking: about `output` if it could not be written, otherwise about the input.
+fn blamed(error: Error, origin: &Origin<'_>, output: &str) -> Failure {
+    match error {
+        Error::Write(error) => Failure::io("write", output, &error),
+        error => failed(error, origin),
+    }
+}
+
+/// Returns the failure for an error of the sealed archive.
+fn failed(error: Error, origin: &Origin<'_>) -> Failure {
+    let hint = origin.stem.and_then(|_| advice::pack::in_pictures(&error));
+    let failure = Failure::pack(&origin.name, error);
+    Failure { hint: hint.map(str::to_owned).or(failure.hint), ..failure }
+}
+
+/// Writes the one selected file to standard output or to a file, while the archive passes as a stream.
+fn single(
+    opened: &Opened,
+    origin: &Origin<'_>,
+    sealed: &mut Sealed<'_>,
+    place: &Place,
+    job: &OpenJob<'_>,
+) -> Result<Done, Failure> {
+    let args = job.args;
+    if !selection(&args.only).is_one_name() {
+        let message = format!("{} is read only once, and only one file that is named can go to a stream", origin.name);
+        let hint = "name one file with --only, or a folder with -o, or save the sealed file without armor first";
+        return Err(Failure::usage(message, hint));
+    }
+    let output = args.output.open(place, origin.input)?;
+    let name = output.shown();
+    let mut unpacker = Unpacker::single(selection(&args.only).filter(), stream(&output)?);
+    args.unpack.limit(&mut unpacker);
+    let (outcome, verdict) = through(opened, origin, sealed, &mut unpacker, &name, job)?;
+    drop(unpacker);
+    let place = output.land(Attributes::usual(), args.output.sync)?;
+    Ok(verdict.joined(Done { output: Some(place), bytes: outcome.bytes, ..Done::default() }))
+}
+
+/// Returns a writer to the output that owns its file. A terminal gets only text.
+fn stream(output: &Output) -> Result<Box<dyn Write + Send>, Failure> {
+    let writer = output.owned_writer().map_err(|error| Failure::io("write", &output.shown(), &error))?;
+    Ok(if output.is_terminal() { Box::new(TextOnly::new(writer)) } else { writer })
+}
+
+/// Reads the contents of a pack from its index. Each reader reads the signatures again and compares its data with them,
+/// because the file can change in between.
+fn contents<'a>(
+    opened: &Opened,
+    origin: &Origin<'_>,
+    (input, length): (&'a dyn ReadAt, u64),
+    job: &OpenJob<'_>,
+) -> Result<(Contents<SealedData<'a>>, Verdict), Failure> {
+    let name = origin.shown();
+    let reader = opened.seekable(Cursor::new(input, length)).map_err(|error| Failure::seal(&name, error))?;
+    let verdict = job.judge.verdict(&name, opened, reader.signatures())?;
+    let no_index = || {
+        Failure::usage(
+            format!("{name} holds an archive without an index, so its entries cannot be found"),
+            "open the whole archive, without --only",
+        )
+    };
+    let contents = Contents::read(reader).map_err(|error| failed(error, origin))?;
+    contents.ok_or_else(no_index).map(|contents| (contents, verdict))
+}
+
+/// Opens the selected entries, and finds them through the index.
+fn part(
+    opened: &Opened,
+    origin: &Origin<'_>,
+    positions: (&dyn ReadAt, u64),
+    place: &Place,
+    job: &OpenJob<'_>,
+) -> Result<Done, Failure> {
+    let (name, args) = (origin.shown(), job.args);
+    let failed = |error| failed(error, origin);
+    let contents = || contents(opened, origin, positions, job);
+    let ((mut contents, verdict), (other, _)) = (contents()?, contents()?);
+    let chosen = selection(&args.only).within(&mut contents).map_err(failed)?;
+    let first: Vec<_> = chosen.entries(&mut contents).take(2).collect::<Result<_, _>>().map_err(failed)?;
+    let is_file = |pick: &Pick| matches!(pick.file().kind, Kind::File | Kind::Sparse);
+    // The form follows from what is asked for, and not from how many entries match.
+    let one = first.first().filter(|pick| chosen.is_one_name() && first.len() == 1 && is_file(pick));
+    if !place.is_stream() && (one.is_none() || !names_the_file(place, args, true)) {
+        let mut target = target(place, origin, job)?;
+        let find = || Damaged::find(opened, origin, job);
+        if !target.is_new()
+            && let Some((whole, failure)) = find()
+        {
+            return Ok(whole.unpack(&chosen, beside(target, place, origin, job)?, origin, failure));
+        }
+        let progress = Progress::new(&name, None);
+        let add = |bytes| progress.add(bytes);
+        let work = deadpan_pack::Work { progress: Some(&add), ..deadpan_pack::Work::default() };
+        let outcome =
+            deadpan_pack::unpack(Excerpt::new(chosen.entries(&mut contents), other), target.unpacker(), &work);
+        drop(progress);
+        return match outcome {
+            Err(error @ Error::Read(_))
+                if target.is_new()
+                    && let Some((whole, _)) = find() =>
+            {
+                target.discard(Failure::usage("", ""));
+                Ok(whole.unpack(&chosen, self::target(place, origin, job)?, origin, failed(error)))
+            }
+            outcome => target.end(outcome.map_err(failed), args.output.sync).map(|done| verdict.joined(done)),
+        };
+    }
+    let output = args.output.open(place, origin.input)?;
+    let blamed = |error| blamed(error, origin, &output.shown());
+    let mut writer = stream(&output)?;
+    let bytes = match one {
+        // A file is written as it is, everything else as an archive. Both are compared with their headers.
+        Some(pick) => {
+            let path = [contents.root_name(), b"/", &pick.entry.path].concat();
+            let mut unpacker = Unpacker::single(Selection::new([path]).filter(), writer);
+            args.unpack.limit(&mut unpacker);
+            let excerpt = Excerpt::new(chosen.entries(&mut contents), other);
+            deadpan_pack::unpack(excerpt, &mut unpacker, &deadpan_pack::Work::default()).map_err(blamed)?.bytes
+        }
+        None => io::copy(&mut Excerpt::new(chosen.entries(&mut contents), other).hashed(), &mut writer)
+            .map_err(|error| blamed(of_copy(error)))?,
+    };
+    let attributes = one.map_or(Attributes::usual(), |pick| of_file(pick.file(), args.unpack.mask()));
+    let place = output.land(attributes, args.output.sync)?;
+    Ok(verdict.joined(Done { output: Some(place), bytes, ..Done::default() }))
+}
+
+/// Returns the error of copying an excerpt: of the excerpt, of the sealed data, or of the output.
+fn of_copy(error: io::Error) -> Error {
+    match error.get_ref().is_some_and(|inner| inner.is::<deadpan_seal::Error>()) {
+        true => Error::Read(error),
+        false => error.downcast().unwrap_or_else(Error::Write),
+    }
+}
+
+/// Whether `-o` names a file for the one file that `--only` names, and not a folder around it. Unless it `is_known`
+/// that this is a file, `-o` has to have its name.
+fn names_the_file(place: &Place, args: &OpenOptions, is_known: bool) -> bool {
+    let (Place::Given(path), [only]) = (place, args.only.as_slice()) else { return false };
+    args.output.place() == Some(place)
+        && !place.ends_with_slash()
+        && !path.is_dir()
+        && (is_known || path.file_name() == only.file_name())
+        && selection(&args.only).is_one_name()
+}
+
+/// Returns the time and the mode of a file in the archive, without the bits in `mask`, setuid, setgid and sticky.
+fn of_file(entry: &Entry, mask: u32) -> Attributes {
+    Attributes { mode: entry.mode & 0o777 & !mask, modified: entry.modified.system() }
+}
+
+/// Begins the folder. A part of a sealed folder is added to an existing folder, unless the sender chose the name.
+fn target(place: &Place, origin: &Origin<'_>, job: &OpenJob<'_>) -> Result<Target, Failure> {
+    let args = job.args;
+    Target::begin(place, origin.input, &args.unpack, &args.output, !args.only.is_empty())
+        .map_err(|failure| job.one_of_several(origin, failure))
+}
+
+/// Begins a folder beside the target, which is there, for what is whole.
+fn beside(target: Target, place: &Place, origin: &Origin<'_>, job: &OpenJob<'_>) -> Result<Target, Failure> {
+    let args = job.args;
+    Ok(Target::begin_beside(place, origin.input, &args.unpack, &args.output)?.unwrap_or(target))
+}

@@ -1,0 +1,334 @@
+//! `deadpan picture hide`: hides a file or a folder in pictures.
+
+mod carriers;
+pub mod templates;
+
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use serde_json::json;
+
+use super::copy::copy;
+use super::cover;
+use super::drafts::{DraftNames, name_of};
+use super::shape::{PictureFormatArg, Pixels, ending, format_of, is_other_picture};
+use crate::command::folder::{self, PackArgs};
+use crate::command::plan::Plan;
+use crate::command::seal;
+use crate::key::home::Home;
+use crate::key::passphrase::Passphrases;
+use crate::key::recipient::{RecipientArgs, Recipients};
+use crate::place::claims::Claims;
+use crate::place::input::{Input, Source};
+use crate::place::output::{OutputArgs, Place};
+use crate::place::partial::{Attributes, is_no_file};
+use crate::place::report::{Done, Report};
+use crate::tell::failure::{Exit, Failure, help};
+use crate::tell::names::put_names;
+use crate::tell::shown::shown;
+use deadpan_disk::About;
+use deadpan_files::PackSource;
+use deadpan_picture::Format;
+use deadpan_seal::{Error, Sealing, Work, WriteAt};
+
+/// The number of bytes that are copied at once.
+const PIECE: usize = 1 << 20;
+
+/// Hides a file or a folder in pictures beside it: FILE becomes FILE.png, or FILE-001.png and so on, sealed for the
+/// recipients
+#[derive(Debug, clap::Args)]
+#[command(mut_arg("output", |output| {
+    output.help("The name of the pictures, without number and ending, or a folder to put them into")
+}))]
+#[command(after_help = help!(
+    "deadpan picture hide report.pdf                  report.pdf.png, for yourself: open it with reveal",
+    "deadpan picture hide -r alice photos             a folder, for Alice",
+    "deadpan picture hide -p --format webp notes.txt  with a passphrase, as WebP",
+    "deadpan picture hide --spare 2 photos            photos-001.png and two more; any two of them may be lost",
+    "deadpan picture hide --cover beach.jpg -o b notes.txt   in the lowest bits of a photograph: b.png",
+    "deadpan picture hide --spare 1 --cover album -o trip notes.txt   in photographs, any of which may be lost",
+    "deadpan picture hide --raw -o out data           the bytes as they are, not sealed",
+    "tar c folder | deadpan picture hide -o backup    from a pipe: backup.png"
+))]
+pub struct HideArgs {
+    #[command(flatten)]
+    to: RecipientArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+    /// Hide the bytes as they are, without sealing them. Everybody can reveal them, unless --cover hides them for
+    /// recipients
+    #[arg(long)]
+    raw: bool,
+    /// The file format of the pictures [default: by the ending of -o, or png]
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<PictureFormatArg>,
+    /// The size of each picture, in pixels [default: up to 4096x2730, and larger for more than 30 GB]
+    #[arg(long, value_name = "WIDTHxHEIGHT")]
+    size: Option<Pixels>,
+    /// Hide the data in the lowest bits of this photograph, or of those in this folder. May be repeated
+    #[arg(long, value_name = "PICTURE", conflicts_with = "size")]
+    cover: Vec<PathBuf>,
+    /// The number of bits in each channel of a cover's pixel, 1 to 4. Fewer bits show less
+    #[arg(long, value_name = "BITS", default_value_t = 2, requires = "cover",
+        value_parser = clap::value_parser!(u8).range(1..=4))]
+    bits: u8,
+    /// Write PNG files without compression. They are twice as large, and unusual, but made and revealed faster
+    #[arg(long, requires = "cover")]
+    uncompressed: bool,
+    /// Make N more pictures, so that any N pictures may be lost. With --cover, they take covers too
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    spare: u32,
+    /// Pad the data, so that the length of the sealed file reveals little about theirs; adds up to 12 %
+    #[arg(long)]
+    hide_length: bool,
+    #[command(flatten)]
+    pack: PackArgs,
+    /// The file or folder to hide; - or no FILE is standard input
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+}
+
+/// A validated `deadpan picture hide`.
+pub struct Hide {
+    args: HideArgs,
+    source: Source,
+    format: Format,
+}
+
+impl HideArgs {
+    pub fn plan(mut self) -> Result<Hide, Failure> {
+        self.to.imply_passphrase(false);
+        self.to.check()?;
+        let sources = Source::all(self.file.clone().into_iter().collect())?;
+        self.to.leave_stdin_to(&sources)?;
+        let source = sources.into_iter().next().unwrap_or(Source::Stdin);
+        if self.raw && self.to.is_given() && self.cover.is_empty() {
+            let hint = "leave out --raw, or the recipients";
+            return Err(Failure::usage("--raw seals nothing, so there is nothing for recipients to open", hint));
+        }
+        if self.raw && self.hide_length {
+            let hint = "leave out --raw, or --hide-length";
+            return Err(Failure::usage("--hide-length pads what is sealed, and --raw seals nothing", hint));
+        }
+        if self.output.is_stdout() {
+            let hint = "name them with -o, or name a folder to put them into";
+            return Err(Failure::usage("pictures are files, and cannot be written to standard output", hint));
+        }
+        let format = self.format()?;
+        if self.uncompressed && format != Format::Png {
+            let hint = "leave out --uncompressed, or choose --format png";
+            return Err(Failure::usage("--uncompressed is for PNG, and WebP is always compressed", hint));
+        }
+        Ok(Hide { args: self, source, format })
+    }
+
+    /// Returns the format of the pictures, which `--format` and the ending of `-o` choose.
+    fn format(&self) -> Result<Format, Failure> {
+        let wanted = self.format.map(Format::from);
+        // The name of a folder may end like a picture.
+        let path = self.output.place().filter(|place| !place.is_folder() && !place.ends_with_slash());
+        let Some(path) = path.and_then(Place::path) else { return Ok(wanted.unwrap_or_default()) };
+        if is_other_picture(path) {
+            let message = format!("{} does not end with .png or .webp, the formats without loss", shown(path));
+            return Err(Failure::usage(message, "give it one of these endings, or none"));
+        }
+        match (wanted, format_of(path)) {
+            (Some(wanted), Some(asked)) if wanted != asked => Err(Failure::usage(
+                format!("{} does not end with .{}, and --format asks for it", shown(path), ending(wanted)),
+                "leave out --format, or change the ending",
+            )),
+            (wanted, asked) => Ok(wanted.or(asked).unwrap_or_default()),
+        }
+    }
+}
+
+impl Plan for Hide {
+    fn run(&self) -> Result<Exit, Failure> {
+        let mut report = Report::new("hide", self.args.output.json, 1);
+        let start = Instant::now();
+        report.add(&self.source, start, &self.hide());
+        Ok(report.exit())
+    }
+}
+
+impl Hide {
+    fn hide(&self) -> Result<Done, Failure> {
+        let args = &self.args;
+        args.output.hold(std::slice::from_ref(&self.source));
+        let input = Input::open(&self.source).map_err(|failure| args.to.advise(&self.source, failure))?;
+        if args.raw && input.is_folder() {
+            let hint = "leave out --raw, or pack the folder first: deadpan pack FOLDER";
+            return Err(Failure::usage(format!("{} is a folder, and --raw hides bytes", input.shown()), hint));
+        }
+        let covers = cover::all(&args.cover)?;
+        let inputs: Vec<_> = covers.iter().cloned().map(Source::File).chain([self.source.clone()]).collect();
+        let claims = Claims::on(&inputs);
+        let names = self.names(&input)?;
+        names.check(None, args.output.force, &claims)?;
+        let named = args.to.find(&Home::find()?)?;
+        // Without sealing, recipients only find the data.
+        let to = match args.raw && !args.to.is_given() {
+            true => None,
+            false => {
+                let (home, passphrases) = (Home::find()?, Passphrases::new(&args.to.source));
+                let to = args.to.resolve(&named, "the pictures", &home, &passphrases, false)?;
+                to.refuse_ssh()?;
+                to.tell_if_others(&home)?;
+                Some(to)
+            }
+        };
+        let sealing = to.as_ref().filter(|_| !args.raw).map(|to| self.sealing(to, &input)).transpose()?;
+        input.announce();
+        let done = match args.cover.is_empty() {
+            true => carriers::hide(self, &input, sealing.as_ref(), names, &claims)?,
+            false => templates::hide(self, &covers, &input, sealing.as_ref(), to.as_ref(), names, &claims)?,
+        };
+        Ok(Done { default_key: to.and_then(|to| to.default_key), ..done })
+    }
+
+    fn sealing(&self, to: &Recipients, input: &Input) -> Result<Sealing, Failure> {
+        let sealing = to.sealing.clone().hide_length(self.args.hide_length).metadata(seal::metadata(input)?);
+        sealing.map_err(|error| Failure::seal(&input.shown(), error))
+    }
+
+    /// Returns the attributes of the pictures. Bytes as they are can be read by nobody who cannot read the input.
+    fn attributes(&self, input: &Input) -> Attributes {
+        let usual = Attributes::usual();
+        match input.file().and_then(|file| About::of_file(file).ok()).filter(|about| self.args.raw && about.is_file()) {
+            Some(about) => Attributes { mode: usual.mode & about.mode, ..usual },
+            None => usual,
+        }
+    }
+
+    /// Returns the names of the pictures: those of `-o`, or the input's name beside it.
+    fn names(&self, input: &Input) -> Result<DraftNames, Failure> {
+        let usual = || match input.source.path() {
+            Some(path) => folder::beside(path, "").map(Place::Given),
+            None => {
+                let hint = match self.args.output.place().filter(|place| place.is_folder()) {
+                    Some(folder) => format!("name them with -o {}", shown(Path::new(&folder.shown()).join("NAME"))),
+                    None => "name them with -o".to_owned(),
+                };
+                Err(Failure::usage("standard input does not say what the pictures are called", hint))
+            }
+        };
+        let place = self.args.output.file(usual)?;
+        let path = place.path().unwrap_or(Path::new(""));
+        if place.descriptor().is_some() || path.file_name().is_none() {
+            let hint = "name the pictures with -o, without number and ending";
+            return Err(Failure::usage(format!("{} is no name for pictures", place.shown()), hint));
+        }
+        // The names would only begin like that of the pipe or device.
+        if About::of_path(path).is_ok_and(|about| !about.is_file() && !about.is_folder()) {
+            return Err(is_no_file(path));
+        }
+        let given = self.args.output.place().is_some_and(|given| *given == place);
+        let folder = self.args.output.folder_of(&name_of(path, self.format, given), Some(input))?;
+        Ok(match given {
+            true => DraftNames::given(path, self.format, folder),
+            false => DraftNames::of_input(path, self.format, folder),
+        })
+    }
+}
+
+/// A set that was made.
+struct Made {
+    paths: Vec<PathBuf>,
+    spares: u32,
+    /// Bytes of hidden data.
+    total: u64,
+}
+
+impl Made {
+    /// Adds what is said about the set to a result.
+    fn report(self, hide: &Hide, input: &Input, done: Done) -> Done {
+        let Done { mut notes, mut more, .. } = done;
+        put_names(&mut more, "pictures", &self.paths);
+        let pictures = self.paths.len();
+        more.insert("spares".into(), json!(self.spares));
+        more.insert("hidden".into(), json!(self.total));
+        let (mut paths, output) = (self.paths.into_iter(), &hide.args.output);
+        let first = paths.next().map(Place::Given);
+        let remark = paths.next_back().map(|last| {
+            let spare = if self.spares > 0 { format!(", {} of them spare", self.spares) } else { String::new() };
+            format!("to {}, {pictures} pictures{spare}", shown(last))
+        });
+        notes.extend(first.iter().filter_map(|first| folder::outside(input, first, output)));
+        Done { output: first, remark, notes, more, ..done }
+    }
+}
+
+/// Returns the length of the data that will be hidden, sealed or not, if it is known before they are read.
+fn total(input: &Input, sealing: Option<&Sealing>) -> Result<Option<u64>, Failure> {
+    let length = input.length().filter(|_| input.positioned);
+    let sealed = |(length, sealing): (u64, &Sealing)| sealing.sealed_length(length);
+    match length.zip(sealing).map(sealed) {
+        Some(total) => total.map(Some).map_err(|error| Failure::seal(&input.shown(), error)),
+        None => Ok(length),
+    }
+}
+
+/// Writes the data of the input, sealed or not, and returns the number of its bytes.
+fn fill(
+    hide: &Hide,
+    input: &Input,
+    sealing: Option<&Sealing>,
+    output: &impl WriteAt,
+    names: &DraftNames,
+) -> Result<Done, Failure> {
+    let pack = &hide.args.pack;
+    let progress = pack.progress(input).hidden_if(input.is_terminal());
+    let add = |bytes| progress.add(bytes);
+    let work = Work { progress: Some(&add), ..Work::default() };
+    let name = input.shown();
+    if let Some(sealing) = sealing.filter(|_| input.is_folder()) {
+        let source = PackSource(pack.packer(input, None)?);
+        let (_, PackSource(packer)) = sealing
+            .gather_positions(source, output, &work)
+            .map_err(|error| folder::blame(error, &name, &names.shown()))?;
+        return Ok(Done { bytes: packer.size(), ..folder::outcome(&name, &packer.notes()) });
+    }
+    let written = match (sealing, input.length().filter(|_| input.positioned)) {
+        (Some(sealing), Some(length)) => sealing.positions(&input.data, length, output, &work).map(|done| done.plain),
+        (Some(sealing), None) => sealing.stream(input.reader(), InOrder(output, 0), &work).map(|done| done.plain),
+        (None, Some(length)) => copy(&input.data, length, output, &work),
+        (None, None) => pour(input.reader(), output, &work),
+    };
+    let bytes = written.map_err(|error| Failure::blame(error, &name, &names.shown()))?;
+    let now = input.file().filter(|_| input.positioned).and_then(|file| file.metadata().ok());
+    let grew = now.is_some_and(|now| now.len() > bytes);
+    let note = || format!("{name} grew while it was hidden; the pictures have the contents up to its old length");
+    Ok(Done { bytes, notes: grew.then(note).into_iter().collect(), ..Done::default() })
+}
+
+/// Writes in order.
+struct InOrder<'a, W>(&'a W, u64);
+
+impl<W: WriteAt> Write for InOrder<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write_all_at(bytes, self.1)?;
+        self.1 += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Copies a stream.
+fn pour(mut input: impl Read, output: &impl WriteAt, work: &Work<'_>) -> Result<u64, Error> {
+    let (mut buffer, mut position) = (vec![0; PIECE], 0);
+    loop {
+        let read = match input.read(&mut buffer) {
+            Ok(0) => return Ok(position),
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(Error::Read(error)),
+        };
+        output.write_all_at(&buffer[..read], position).map_err(Error::Write)?;
+        position += read as u64;
+        work.progress.iter().for_each(|progress| progress(read as u64));
+    }
+}

@@ -1,0 +1,40 @@
+//! Validated commands: a command line, checked as far as possible without reading any file.
+
+use crate::command::{lab, process};
+use crate::place::report::Whole;
+use crate::tell::failure::{Exit, Failure};
+use crate::tell::streams;
+
+/// A validated command.
+pub trait Plan {
+    /// Runs the command. Returns an error if the whole command fails. Failures of single files are reported as they
+    /// occur, and only the returned exit code shows them.
+    fn run(&self) -> Result<Exit, Failure>;
+}
+
+/// The task of this run of the program.
+pub enum Task {
+    Plan(Box<dyn Plan>),
+    /// The lab has no secrets to protect, traces its own child processes, and has its own exit codes.
+    Lab(Box<lab::Command>),
+}
+
+impl Task {
+    /// Runs the task and returns the exit code of the program. `whole` reports a failure of the whole command.
+    pub fn run(self, whole: &Whole) -> u8 {
+        match self {
+            Self::Lab(command) => match streams::check_stdout() {
+                Ok(()) => lab::run(&command),
+                // Each command of the lab has this exit code for a file that cannot be written.
+                Err(failure) => {
+                    failure.end();
+                    2
+                }
+            },
+            Self::Plan(plan) => {
+                process::close();
+                plan.run().map_or_else(|failure| whole.end(&failure), |exit| exit as u8)
+            }
+        }
+    }
+}

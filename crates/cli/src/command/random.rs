@@ -1,0 +1,102 @@
+//! `deadpan random`: writes random bytes.
+
+mod pour;
+
+use std::time::Instant;
+
+use crate::command::plan::Plan;
+use crate::place::output::{Output, OutputArgs, Place};
+use crate::place::partial::Attributes;
+use crate::place::report::{Done, Report};
+use crate::tell::failure::{Exit, Failure, help};
+use crate::tell::progress::Progress;
+use crate::tell::size::{self, Size};
+use pour::RandomForm;
+
+/// Writes SIZE random bytes, or an endless stream of them without SIZE
+#[derive(Debug, clap::Args)]
+#[command(mut_arg("output", |output| {
+    output.help("Where the bytes go: a file, which only you can read, or - for standard output")
+}))]
+#[command(after_help = help!(
+    "deadpan random 32 --hex            a key of 32 bytes, as 64 hexadecimal digits",
+    "deadpan random 24 --base64         a password of 32 characters",
+    "deadpan random 10G -o disk.img     a file of 10 GiB, which only you can read",
+    "deadpan random > /dev/sdX          overwrites a whole disk; ends with exit code 4 (full)",
+    "deadpan random | dieharder -a -g 200"
+))]
+pub struct RandomArgs {
+    /// The number of random bytes, such as 32, 4K or 1.5GiB. K and KiB are 1024 bytes, KB is 1000; M, G and T follow
+    /// the same rule. With --hex or --base64, the text is longer
+    #[arg(value_name = "SIZE", value_parser = size::parse)]
+    size: Option<Size>,
+    #[command(flatten)]
+    output: OutputArgs,
+    /// Write one line of hexadecimal digits
+    #[arg(long, conflicts_with = "base64")]
+    hex: bool,
+    /// Write one line of base64
+    #[arg(long)]
+    base64: bool,
+}
+
+/// A validated `deadpan random`.
+pub struct Random {
+    args: RandomArgs,
+    place: Place,
+    form: RandomForm,
+}
+
+impl RandomArgs {
+    /// Whether the result in JSON leaves standard output to the bytes.
+    pub fn is_to_stdout(&self) -> bool {
+        self.output.place().is_none_or(|place| *place == Place::Stdout)
+    }
+
+    pub fn plan(self) -> Result<Random, Failure> {
+        let place = self.output.file(|| Ok(Place::Stdout))?;
+        let form = match (self.hex, self.base64) {
+            (true, _) => RandomForm::Hex,
+            (_, true) => RandomForm::Base64,
+            _ => RandomForm::Bytes,
+        };
+        Ok(Random { args: self, place, form })
+    }
+}
+
+impl Plan for Random {
+    fn run(&self) -> Result<Exit, Failure> {
+        let start = Instant::now();
+        let to_stdout = self.place == Place::Stdout;
+        let mut report = Report::new("random", self.args.output.json, 1).aside(self.args.is_to_stdout());
+        let result = self.make();
+        // If the bytes went to standard output, only failures are reported.
+        if self.args.output.json || !to_stdout || result.is_err() {
+            report.made("random bytes", start, &result);
+        }
+        Ok(report.exit())
+    }
+}
+
+impl Random {
+    fn make(&self) -> Result<Done, Failure> {
+        let output = self.args.output.open(&self.place, None)?;
+        let (name, size) = (output.shown(), self.args.size.map(|size| size.0));
+        if output.is_terminal() && self.form == RandomForm::Bytes {
+            let hint = "ask for text with --hex or --base64, name a file with -o, or send them to another program";
+            return Err(Failure::usage("random data are bytes, and a terminal shows text", hint));
+        }
+        if !matches!(output, Output::Stream { .. }) && size.is_none() {
+            return Err(Failure::usage(
+                format!("{name} would grow until the disk is full"),
+                "say how many bytes: deadpan random 1M -o FILE",
+            ));
+        }
+        let progress = (!output.is_terminal()).then(|| Progress::new("random bytes", size));
+        let add = |bytes| progress.iter().for_each(|progress| progress.add(bytes));
+        let bytes = pour::pour(self.form, size, &output, &add).map_err(|error| Failure::seal(&name, error))?;
+        drop(progress);
+        let place = output.land(Attributes::private(), self.args.output.sync)?;
+        Ok(Done { output: Some(place), bytes, ..Done::default() })
+    }
+}

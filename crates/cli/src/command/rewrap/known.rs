@@ -1,0 +1,80 @@
+//! The people whose recipients can be recognized: the user's own keys, the contacts, and those on the command line.
+
+use crate::key::home::{self, Home};
+use crate::key::identity::Identities;
+use crate::tell::failure::Failure;
+use deadpan_seal::key::Found;
+use deadpan_seal::{Opened, PublicKey};
+
+/// A public key with the name of its owner.
+pub struct Known {
+    pub name: String,
+    pub key: PublicKey,
+    /// Whether the user has the private key.
+    pub own: bool,
+}
+
+/// Returns all public keys in the key folder, as far as they can be read without a passphrase, and those of the
+/// identities.
+pub fn all(home: &Home, identities: &Identities, named: &[(String, PublicKey)]) -> Result<Vec<Known>, Failure> {
+    let mut known: Vec<Known> = Vec::new();
+    let mut add = |name: String, key: PublicKey, own: bool| match known.iter_mut().find(|it| it.key == key) {
+        Some(it) => it.own |= own,
+        None => known.push(Known { name, key, own }),
+    };
+    for own in home.own()? {
+        // A damaged file must not keep the others from being recognized.
+        if let Ok(Some(key)) = own.public() {
+            add(own.name, key, true);
+        }
+    }
+    for contact in home.contacts()? {
+        for found in home::read(&contact.path).unwrap_or_default() {
+            if let Found::Public(key) = found {
+                add(contact.name.clone(), key, false);
+            }
+        }
+    }
+    for (name, key) in named {
+        add(name.clone(), key.clone(), false);
+    }
+    for key in identities.public_keys() {
+        add("your key".into(), key, true);
+    }
+    Ok(known)
+}
+
+/// The recipients of one file, as far as they are known.
+pub struct Recognized {
+    /// For each recipient of the file, the number of its owner in the list of known people.
+    owners: Vec<Option<usize>>,
+}
+
+impl Recognized {
+    /// Finds out which recipients of a file are known. A key finds its own recipient, whoever wrote it.
+    pub fn among(opened: &Opened, known: &[Known], identities: &Identities) -> Result<Self, deadpan_seal::Error> {
+        let mut owners = vec![None; opened.stanzas().len()];
+        for (person, it) in known.iter().enumerate() {
+            for number in opened.recipients_with(&it.key)? {
+                owners[number] = Some(person);
+            }
+        }
+        for key in identities.private_keys() {
+            let Some(person) = known.iter().position(|it| it.key == *key.public()) else { continue };
+            for number in opened.recipients_of(&key)? {
+                owners[number] = Some(person);
+            }
+        }
+        Ok(Self { owners })
+    }
+
+    /// Returns the owner of a recipient.
+    pub fn owner<'k>(&self, number: usize, known: &'k [Known]) -> Option<&'k Known> {
+        self.owners.get(number).copied().flatten().and_then(|person| known.get(person))
+    }
+
+    /// Returns the numbers of the recipients that have this key.
+    pub fn with<'s>(&'s self, key: &'s PublicKey, known: &'s [Known]) -> impl Iterator<Item = usize> + 's {
+        (0..self.owners.len()).filter(move |number| self.owner(*number, known).is_some_and(|it| it.key == *key))
+    }
+}

@@ -1,0 +1,147 @@
+//! A new file for a header that does not fit the place of the old one. The payload is copied by the system, which
+//! shares the blocks of both files where the file system can.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Write};
+use std::os::unix::fs::FileExt;
+
+use crate::place::armor::Armor;
+use crate::place::locked::LockedFile;
+use crate::place::partial::{self, Partial};
+use crate::place::sealed::Sealed;
+use crate::tell::failure::Failure;
+use crate::tell::progress::Progress;
+use deadpan_disk::{Replace, copy_range, keep};
+use deadpan_seal::{Error, Format, age};
+
+/// Blocks can be shared from a multiple of this on.
+const BLOCK: u64 = 4096;
+/// The most bytes to copy at once, so that the progress is shown.
+const STEP: u64 = 256 << 20;
+/// The length of the buffer where the system cannot copy.
+const BUFFER: usize = 1 << 20;
+
+/// Replaces the file by one with this header and the payload of the old file, which follows a header of `old` bytes.
+/// With `force`, the new file may lose what it cannot keep. Returns notes about that.
+pub fn replace(target: &LockedFile, header: &[u8], old: u64, force: bool) -> Result<Vec<String>, Failure> {
+    let (partial, notes) = begin(target, force)?;
+    let output = partial.file();
+    let total = target.about.length - old;
+    let progress = Progress::new(&target.shown(), Some(total));
+    output.write_all_at(header, 0).map_err(|error| target.failed("write", &error))?;
+    let copied = copy(&target.file, old, output, header.len() as u64, total, |bytes| progress.add(bytes));
+    copied.map_err(|error| Failure::seal(&target.shown(), error))?;
+    land(target, partial, force)?;
+    Ok(notes)
+}
+
+/// Replaces a file in armor by one with this header and the payload of the old file, as [`replace`] does.
+pub fn replace_armor(
+    target: &LockedFile,
+    header: &[u8],
+    sealed: Sealed<'_>,
+    force: bool,
+) -> Result<Vec<String>, Failure> {
+    let (partial, notes) = begin(target, force)?;
+    let output = BufWriter::with_capacity(1 << 18, partial.file());
+    armor(output, header, sealed).map_err(|error| Failure::seal(&target.shown(), error))?;
+    land(target, partial, force)?;
+    Ok(notes)
+}
+
+/// Finds out whether a new file could take the place of the old one. Nothing of it stays.
+pub fn rehearse(target: &LockedFile, force: bool) -> Result<Vec<String>, Failure> {
+    begin(target, force).map(|(_, notes)| notes)
+}
+
+/// Makes the new file in the folder of the old one. What it cannot keep is refused before the data are copied.
+fn begin(target: &LockedFile, force: bool) -> Result<(Partial, Vec<String>), Failure> {
+    let partial = Partial::create_at(&target.real, &target.path)?;
+    let lost = keep(partial.file(), &target.file, force).map_err(|error| partial::failure(&target.path, error))?;
+    let lost: Vec<_> = lost.iter().map(ToString::to_string).collect();
+    let name = target.shown();
+    let notes =
+        if lost.is_empty() { Vec::new() } else { vec![format!("{name}: the new file loses {}", lost.join(", "))] };
+    Ok((partial, notes))
+}
+
+/// Writes this header and the payload in the armor of their format.
+pub fn armor(output: impl Write, header: &[u8], sealed: Sealed<'_>) -> Result<(), Error> {
+    if sealed.header.format() == Format::Age {
+        let mut armor = age::armor::Writer::new(output);
+        append(&mut armor, header, sealed.payload)?;
+        return armor.finish().map(|_| ()).map_err(Error::Write);
+    }
+    let mut armor = Armor::new(output).map_err(Error::Write)?;
+    append(&mut armor, header, sealed.payload)?;
+    armor.finish().map_err(Error::Write)
+}
+
+fn append(output: &mut impl Write, header: &[u8], mut payload: impl Read) -> Result<(), Error> {
+    output.write_all(header).map_err(Error::Write)?;
+    let mut buffer = vec![0; BUFFER];
+    loop {
+        match payload.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(read) => output.write_all(&buffer[..read]).map_err(Error::Write)?,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(Error::Read(error)),
+        }
+    }
+}
+
+/// Gives the new file what the old one has, and then its name, if that is still the name of the old one.
+fn land(target: &LockedFile, partial: Partial, force: bool) -> Result<(), Failure> {
+    // Writing has changed the time, and has taken away setuid and setgid.
+    keep(partial.file(), &target.file, force).map_err(|error| partial::failure(&target.path, error))?;
+    target.refuse_changed()?;
+    partial.land_dressed(Replace::Only(target.about.id), true)
+}
+
+/// Copies `length` bytes.
+fn copy(
+    input: &File,
+    mut from: u64,
+    output: &File,
+    mut to: u64,
+    length: u64,
+    progress: impl Fn(u64),
+) -> Result<(), Error> {
+    let end = from + length;
+    let mut by_system = true;
+    while from < end {
+        // The first piece ends where whole blocks begin, if they begin at one place in both files.
+        let step = if from.is_multiple_of(BLOCK) { STEP } else { BLOCK - from % BLOCK };
+        let step = usize::try_from(step.min(end - from)).unwrap_or(BUFFER);
+        let copied = if by_system {
+            match copy_range(input, from, output, to, step).map_err(Error::Write)? {
+                Some(copied) => copied,
+                None => {
+                    by_system = false;
+                    continue;
+                }
+            }
+        } else {
+            by_hand(input, from, output, to, step)?
+        };
+        if copied == 0 {
+            return Err(Error::Shrank);
+        }
+        from += copied as u64;
+        to += copied as u64;
+        progress(copied as u64);
+    }
+    Ok(())
+}
+
+fn by_hand(input: &File, from: u64, output: &File, to: u64, step: usize) -> Result<usize, Error> {
+    let mut buffer = vec![0; step.min(BUFFER)];
+    let read = loop {
+        match input.read_at(&mut buffer, from) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            read => break read.map_err(Error::Read)?,
+        }
+    };
+    output.write_all_at(&buffer[..read], to).map_err(Error::Write)?;
+    Ok(read)
+}

@@ -1,0 +1,451 @@
+//! `deadpan seal`: seals files and folders.
+
+mod format;
+mod verify;
+
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use crate::command::folder::{self, PackArgs};
+use crate::command::many::{self, ManyArgs, Readers, Route, Sealings};
+use crate::command::plan::Plan;
+use crate::key::home::Home;
+use crate::key::identity::Identities;
+use crate::key::passphrase::Passphrases;
+use crate::key::recipient::{NamedRecipients, RecipientArgs, Recipients};
+use crate::key::signed::SigningArgs;
+use crate::place::armor::Armor;
+use crate::place::claims::Claims;
+use crate::place::input::{Input, Source};
+use crate::place::output::{Output, OutputArgs, Place};
+use crate::place::partial::Attributes;
+use crate::place::remote;
+use crate::place::report::{Done, Report};
+use crate::place::sealed::looks_sealed;
+use crate::tell::console::say;
+use crate::tell::failure::{Exit, Failure, help};
+use deadpan_disk::umask;
+use deadpan_files::PackSource;
+use deadpan_fleet::Job;
+use deadpan_remote::Address;
+use deadpan_seal::{Error, Kind, Metadata, Sealing, Work, age, key};
+pub use format::FormatArg;
+use verify::Removal;
+
+/// Seals files and folders: FILE becomes FILE.dpn, and only the recipients can open it
+#[derive(Debug, clap::Args)]
+#[command(after_help = help!(
+    "deadpan seal report.pdf                   to yourself; makes a key if you have none",
+    "deadpan seal -r alice -r bob.pub *.pdf    to Alice, a contact, and to the key in bob.pub",
+    "deadpan seal -p -o notes.dpn notes.txt    with a passphrase",
+    "deadpan seal --any 2 -r alice -r bob -r carol minutes.txt   any two of the three open it together",
+    "deadpan seal photos                       a folder with everything in it: photos.dpn",
+    "deadpan seal --format age -r alice a.txt  a.txt.age, which age and rage open, too",
+    "deadpan seal --sign -r alice report.pdf   signed with your key, so that Alice knows who sealed it",
+    "tar c folder | deadpan seal > folder.dpn  through pipes",
+    "deadpan seal --each photos --to s3://backup/photos/   each file for itself, into a store; again: only what is new"
+))]
+pub struct SealArgs {
+    #[command(flatten)]
+    to: RecipientArgs,
+    #[command(flatten)]
+    signing: SigningArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+    /// Write text (PEM) instead of bytes
+    #[arg(short, long)]
+    armor: bool,
+    /// The format of the sealed file. age files hold the data alone, without a name or a time, and many programs open
+    /// them [default: age if OUT ends with .age, otherwise deadpan]
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    format: Option<FormatArg>,
+    /// Pad the data, so that the length of the sealed file reveals little about theirs; adds up to 12 %
+    #[arg(long)]
+    hide_length: bool,
+    /// Remove FILE after the sealed file was written to the disk, opened again and compared with FILE
+    #[arg(long)]
+    remove_source: bool,
+    #[command(flatten)]
+    pack: PackArgs,
+    #[command(flatten)]
+    many: ManyArgs,
+    /// The files and folders to seal; - or no FILE is standard input
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+}
+
+/// A validated `deadpan seal`.
+pub struct Seal {
+    args: SealArgs,
+    sources: Vec<Source>,
+    route: Option<Route>,
+}
+
+impl SealArgs {
+    /// Whether results in JSON leave standard output to the data.
+    pub fn is_to_stdout(&self) -> bool {
+        Source::reads_stdin(&self.files) || self.output.is_stdout()
+    }
+
+    pub fn plan(mut self) -> Result<Seal, Failure> {
+        self.to.imply_passphrase(self.remove_source);
+        self.to.check()?;
+        self.check_format()?;
+        self.many.limit();
+        let sources = Source::all(self.files.clone())?;
+        let route = self.many.route(&self.files, &self.output)?;
+        if route.is_some() && self.remove_source {
+            let hint = "remove the sources yourself when all results are there: run the command again to see it";
+            return Err(Failure::usage("--remove-source takes single files", hint));
+        }
+        self.to.leave_stdin_to(&sources)?;
+        self.signing.refuse_key_as_file(&sources)?;
+        let to_stdout = self.output.is_stdout();
+        if sources.len() > 1 && to_stdout {
+            return Err(Failure::usage(
+                "several sealed files in one stream cannot be told apart",
+                "leave out -o, or seal a tar archive of them",
+            ));
+        }
+        if self.remove_source && (to_stdout || sources.contains(&Source::Stdin)) {
+            return Err(Failure::usage(
+                "--remove-source needs a file as input and a file as output",
+                "sealed data that went into a pipe cannot be opened again to check them",
+            ));
+        }
+        Ok(Seal { args: self, sources, route })
+    }
+}
+
+impl SealArgs {
+    /// Refuses options that an age file has no place for.
+    fn check_format(&self) -> Result<(), Failure> {
+        if self.format() == FormatArg::Age && self.signing.is_given() {
+            return Err(Failure::usage(
+                "age files cannot be signed inside",
+                "leave out --sign, and sign the sealed file: deadpan sign FILE.age; or choose --format deadpan",
+            ));
+        }
+        if self.format() == FormatArg::Age && self.hide_length {
+            return Err(Failure::usage(
+                "--hide-length needs Deadpan's own format: an age file shows the length of its data",
+                "leave out --hide-length, or choose --format deadpan",
+            ));
+        }
+        if self.format() == FormatArg::Age && self.to.needs_several() {
+            return Err(Failure::usage(
+                "--any needs Deadpan's own format: each recipient of an age file opens it alone",
+                "leave out --any, or choose --format deadpan",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Returns the recipients, with the options that apply to every file. `what` is what a new passphrase is for.
+    fn resolve(
+        &self,
+        named: &NamedRecipients,
+        what: &str,
+        home: &Home,
+        passphrases: &Passphrases,
+    ) -> Result<Recipients, Failure> {
+        let mut to = self.to.resolve(named, what, home, passphrases, self.many.is_rehearsal())?;
+        if self.format() == FormatArg::Deadpan {
+            to.refuse_ssh()?;
+        }
+        to.sealing = to.sealing.format(self.format().into()).map_err(|error| Failure::seal("", error))?;
+        to.tell_if_others(home)?;
+        to.sealing = self.signing.add(to.sealing, home, passphrases)?.hide_length(self.hide_length);
+        Ok(to)
+    }
+
+    /// Returns what must be the same in each run of a job.
+    fn how(&self, to: &Recipients, job: &Job) -> Result<Value, Failure> {
+        let mut keys: Vec<_> = to.keys.iter().map(key::fingerprint).collect();
+        keys.sort();
+        let passphrase = to.passphrase.as_ref().map(|passphrase| job.mark(passphrase)).transpose();
+        Ok(json!({
+            "recipients": keys,
+            "threshold": to.needed,
+            "passphrase": passphrase.map_err(|error| Failure::seal("", error))?,
+            "format": self.format().ending(),
+            "armor": self.armor,
+            "hidden length": self.hide_length,
+            "other recipients": to.others,
+            "signature": self.signing.how(),
+        }))
+    }
+
+    /// Returns what is done to each of many objects.
+    fn act<'a>(&self, to: &'a Recipients) -> Sealings<'a> {
+        let turn = to.passphrase.as_ref().map(|_| Mutex::default());
+        Sealings { sealing: &to.sealing, format: self.format(), armor: self.armor, turn }
+    }
+
+    /// Returns the format that was asked for, or the one that the output's name shows.
+    fn format(&self) -> FormatArg {
+        self.format.unwrap_or_else(|| match self.output.place() {
+            Some(Place::Given(path)) => FormatArg::of_name(path),
+            _ => FormatArg::Deadpan,
+        })
+    }
+}
+
+impl Plan for Seal {
+    fn run(&self) -> Result<Exit, Failure> {
+        let args = &self.args;
+        if let Some(route) = &self.route {
+            return self.many(route);
+        }
+        args.output.hold(&self.sources);
+        args.output.check_room(self.sources.len())?;
+        let mut report = Report::new("seal", args.output.json, self.sources.len()).aside(args.is_to_stdout());
+        let named = args.to.find(&Home::find()?)?;
+        let claims = Claims::on(&self.sources);
+        let mut job: Option<SealJob<'_>> = None;
+        for source in &self.sources {
+            let start = Instant::now();
+            let result = match (self.prepare(source, &claims), &mut job) {
+                (Ok(prepared), Some(job)) => job.seal(prepared),
+                // Before there is something to seal, no passphrase is asked for and no key is made.
+                (Ok(prepared), None) => job.insert(SealJob::begin(args, &named, &claims)?).seal(prepared),
+                (Err(failure), _) => Err(failure),
+            };
+            report.add(source, start, &result);
+        }
+        Ok(report.exit())
+    }
+}
+
+impl Seal {
+    /// Seals each object by itself.
+    fn many(&self, route: &Route) -> Result<Exit, Failure> {
+        let args = &self.args;
+        let home = Home::find()?;
+        let (named, passphrases) = (args.to.find(&home)?, Passphrases::new(&args.to.source));
+        let to = args.resolve(&named, "the sealed files", &home, &passphrases)?;
+        let how = |job: &Job| args.how(&to, job);
+        let own = Identities::collect(&[], &home, passphrases)?;
+        let readers = Readers::new(&to, own, &args.to.as_of_rewrap(to.default_key.as_deref()));
+        args.many.all(&args.output, umask(), route, &args.act(&to), Some(&how), Some(&readers))
+    }
+
+    /// Opens the input and the output. Returns an error for combinations that cannot work.
+    fn prepare(&self, source: &Source, claims: &Claims) -> Result<Prepared, Failure> {
+        let args = &self.args;
+        let mut input = Input::open(source).map_err(|failure| args.to.advise(source, failure))?;
+        if args.remove_source {
+            input = input.file_only(
+                "--remove-source takes files only: remove the folder yourself when the sealed file is \
+                    where it should be",
+            )?;
+            verify::check(&input)?;
+        }
+        let place = args.output.file(|| usual_place(&input, args.format().ending()))?;
+        claims.check(&place, source)?;
+        if let Some(target) = self.divided(&input, &place)? {
+            return Ok(Prepared::Divided(input, target, place));
+        }
+        let output = args.output.open(&place, Some(&input))?;
+        if output.is_terminal() && !args.armor {
+            let hint = "name a file with -o, send it to another program, or ask for text with --armor";
+            return Err(Failure::usage("sealed data are bytes, and a terminal shows text", hint));
+        }
+        if args.remove_source && !output.is_positioned() {
+            let message = format!(
+                "nothing was sealed: the output {} cannot be opened again to check it before the source is removed",
+                output.shown()
+            );
+            return Err(Failure::usage(message, "name a file with -o, or leave out --remove-source"));
+        }
+        Ok(Prepared::Whole(input, output))
+    }
+
+    /// Returns the address of a result that is made in parts, so that another run goes on with it.
+    fn divided(&self, input: &Input, place: &Place) -> Result<Option<Address>, Failure> {
+        let args = &self.args;
+        let is_divided = args.format() == FormatArg::Deadpan
+            && !(args.armor || args.signing.is_given() || args.remove_source)
+            && input.positioned
+            && input.source.path().is_some_and(|path| path.to_str().is_some())
+            && input.length().is_some_and(|length| length >= many::LONG);
+        let address = place.path().filter(|_| is_divided).map_or(Ok(None), remote::address)?;
+        let Some(address) = address.filter(|address| !address.is_prefix()) else { return Ok(None) };
+        remote::refuse_existing(&address, args.output.force)?;
+        Ok(Some(address))
+    }
+}
+
+/// An input, and where it goes.
+enum Prepared {
+    Whole(Input, Output),
+    /// The result is made in parts.
+    Divided(Input, Address, Place),
+}
+
+/// The options that apply to every file.
+struct SealJob<'a> {
+    args: &'a SealArgs,
+    claims: &'a Claims,
+    to: Recipients,
+    removal: Option<Removal>,
+}
+
+impl<'a> SealJob<'a> {
+    fn begin(args: &'a SealArgs, named: &NamedRecipients, claims: &'a Claims) -> Result<Self, Failure> {
+        let home = Home::find()?;
+        let passphrases = Passphrases::new(&args.to.source);
+        let to = args.resolve(named, "the sealed file", &home, &passphrases)?;
+        let removal = if args.remove_source { Some(Removal::prepare(&home, passphrases, &to)?) } else { None };
+        Ok(Self { args, claims, to, removal })
+    }
+
+    fn seal(&mut self, prepared: Prepared) -> Result<Done, Failure> {
+        match prepared {
+            Prepared::Whole(input, output) => self.whole(&input, output),
+            Prepared::Divided(input, target, place) => {
+                let args = self.args;
+                let how = |job: &Job| args.how(&self.to, job);
+                let act = args.act(&self.to);
+                let done = args.many.one(&input, &target, args.output.force, &act, Some(&how))?;
+                let Some(bytes) = done else {
+                    say(&format!(
+                        "note: this key may not keep the state of an upload in {}, so it is not resumed",
+                        place.shown()
+                    ));
+                    return self.whole(&input, args.output.open(&place, Some(&input))?);
+                };
+                self.claims.made(&place);
+                Ok(Done { output: Some(place), bytes, default_key: self.to.default_key.clone(), ..Done::default() })
+            }
+        }
+    }
+
+    fn whole(&mut self, input: &Input, output: Output) -> Result<Done, Failure> {
+        let sealing = self.sealing(input)?;
+        input.announce();
+        let done = self.transform(&sealing, input, &output)?;
+        let remark = match (&mut self.removal, &output) {
+            (Some(removal), Output::Partial { partial, .. }) => {
+                partial.sync()?;
+                removal.verify(input, partial.file())?;
+                Some("compared, source removed".to_owned())
+            }
+            _ => None,
+        };
+        let place = output.land(Attributes::usual(), self.args.output.sync || self.args.remove_source)?;
+        self.claims.made(&place);
+        if self.removal.is_some() {
+            verify::remove(input)?;
+        }
+        let mut done = done;
+        done.notes.extend(folder::outside(input, &place, &self.args.output));
+        let file = input.file().filter(|_| input.positioned);
+        if file.is_some_and(|file| looks_sealed(file).unwrap_or(false)) {
+            done.notes.push(format!("{} was sealed already, and is sealed twice now", input.shown()));
+        }
+        Ok(Done { output: Some(place), remark, default_key: self.to.default_key.clone(), ..done })
+    }
+
+    /// Returns the sealing for this input: the recipients, and the metadata that are sealed with the data.
+    fn sealing(&self, input: &Input) -> Result<Sealing, Failure> {
+        let sealing = self.to.sealing.clone().metadata(metadata(input)?);
+        sealing.map_err(|error| Failure::seal(&input.shown(), error))
+    }
+
+    /// Seals the input. Returns the number of bytes, and for a folder the notes.
+    fn transform(&self, sealing: &Sealing, input: &Input, output: &Output) -> Result<Done, Failure> {
+        let progress = self.args.pack.progress(input).hidden_if(input.is_terminal() || output.is_terminal());
+        let add = |bytes| progress.add(bytes);
+        let work = Work { progress: Some(&add), ..Work::default() };
+        if input.is_folder() {
+            return self.folder(sealing, input, output, &work);
+        }
+        let summary = if self.args.armor {
+            armored(self.args.format(), output.writer(), |armor| sealing.stream(input.reader(), armor, &work))
+        } else {
+            match (input.file().filter(|_| input.positioned), output.positions()) {
+                (Some(from), Some(to)) => sealing.file(from, to, &work),
+                _ => sealing.stream(input.reader(), output.writer(), &work),
+            }
+        };
+        let summary = summary.map_err(|error| Failure::blame(error, &input.shown(), &output.shown()))?;
+        let now = input.file().filter(|_| input.positioned).and_then(|file| file.metadata().ok());
+        let grew = now.is_some_and(|now| now.len() > summary.plain);
+        let note = || {
+            format!("{} grew while it was sealed; the sealed file has the contents up to its old length", input.shown())
+        };
+        Ok(Done { bytes: summary.plain, notes: grew.then(note).into_iter().collect(), ..Done::default() })
+    }
+
+    fn folder(&self, sealing: &Sealing, input: &Input, output: &Output, work: &Work<'_>) -> Result<Done, Failure> {
+        let source = PackSource(self.args.pack.packer(input, Some(output))?);
+        let sealed = if self.args.armor {
+            armored(self.args.format(), output.writer(), |armor| sealing.gather(source, armor, work))
+        } else if let Some(file) = output.positions() {
+            sealing.gather_file(source, file, work)
+        } else {
+            sealing.gather(source, output.writer(), work)
+        };
+        let (_, PackSource(packer)) = sealed.map_err(|error| folder::blame(error, &input.shown(), &output.shown()))?;
+        Ok(Done { bytes: packer.size(), ..folder::outcome(&input.shown(), &packer.notes()) })
+    }
+}
+
+/// Returns what is sealed with the data of an input: its kind, name, time and mode.
+pub fn metadata(input: &Input) -> Result<Metadata, Failure> {
+    let named = input.source.path().filter(|_| input.length().is_some() || input.is_folder());
+    let Some(path) = named else { return Ok(Metadata::default()) };
+    let about = input.about;
+    Ok(Metadata {
+        kind: if input.is_folder() { Kind::Folder } else { Kind::File },
+        name: portable(folder::name_of(path)?.as_encoded_bytes()),
+        modified: match input.data.object() {
+            Some(object) => Some(object.modified()),
+            None => about.map(|about| about.modified_at()),
+        },
+        mode: about.map(|about| about.mode),
+    })
+}
+
+/// Returns a name that is sealed with the data. On Windows, a backslash separates folders, so a name with a backslash
+/// is not sealed.
+pub fn portable(name: &[u8]) -> Option<Vec<u8>> {
+    (!name.contains(&b'\\')).then(|| name.to_vec())
+}
+
+/// Writes what `seal` writes as text.
+pub fn armored<T>(
+    format: FormatArg,
+    output: impl Write + Send,
+    seal: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let output = BufWriter::with_capacity(1 << 18, output);
+    if format == FormatArg::Age {
+        let mut armor = age::armor::Writer::new(output);
+        let done = seal(&mut armor)?;
+        armor.finish().map_err(Error::Write)?;
+        return Ok(done);
+    }
+    let mut armor = Armor::new(output).map_err(Error::Write)?;
+    let done = seal(&mut armor)?;
+    armor.finish().map_err(Error::Write)?;
+    Ok(done)
+}
+
+/// Returns the output without `-o`: a path beside the input, with the ending. Standard input goes to standard output.
+fn usual_place(input: &Input, ending: &str) -> Result<Place, Failure> {
+    match input.source.path() {
+        None => Ok(Place::Stdout),
+        Some(path) if input.is_folder() => folder::beside(path, ending).map(Place::Given),
+        Some(path) => {
+            let mut name = path.as_os_str().to_owned();
+            name.push(ending);
+            Ok(Place::Given(name.into()))
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Command names of other programs, for suggestions: after `deadpan encrypt`, the error suggests `deadpan seal`.
+
+/// Returns the command that does what `word` means in other programs. `parent` is the command before the word, if any.
+pub fn meant_by(parent: Option<&str>, word: &str) -> Option<&'static str> {
+    let table = match parent {
+        None => COMMANDS,
+        Some("keys") => KEYS,
+        Some(_) => return None,
+    };
+    let word = word.to_lowercase().replace('_', "-");
+    table.iter().find(|(words, _)| words.contains(&word.as_str())).map(|(_, command)| *command)
+}
+
+const COMMANDS: &[(&[&str], &str)] = &[
+    (&["encrypt", "enc", "encode", "encipher", "crypt", "lock", "e"], "deadpan seal"),
+    (&["decrypt", "dec", "decode", "decipher", "unseal", "unlock", "d"], "deadpan open"),
+    (&["extract", "x"], "deadpan open, for a sealed file, or deadpan unpack, for an archive"),
+    (
+        &["gen-key", "genkey", "key-gen", "generate-key", "generate", "gen", "new-key", "newkey", "new", "init"],
+        "deadpan keygen",
+    ),
+    (&["key", "contact", "contacts", "recipients", "list-keys"], "deadpan keys"),
+    (&["import", "add-key", "add"], "deadpan keys add"),
+    (&["export"], "deadpan keys export"),
+    (&["passwd", "password"], "deadpan keys protect"),
+    (&["ls", "l", "contents"], "deadpan list"),
+    (&["info", "show", "stat", "dump"], "deadpan inspect"),
+    (&["rekey", "reencrypt", "re-encrypt", "readdress", "share-with", "grant", "revoke"], "deadpan rewrap"),
+    (&["check", "test"], "deadpan open --verify, for a sealed file, or deadpan verify, for a signature"),
+    (&["tar", "archive", "create", "zip", "a"], "deadpan pack"),
+    (&["untar", "unzip"], "deadpan unpack"),
+    (&["rand", "urandom", "bytes"], "deadpan random"),
+    (&["bench", "benchmark", "speed"], "deadpan lab speed"),
+    (&["completion"], "deadpan completions"),
+    (&["manual", "manpage"], "deadpan man"),
+    (&["version"], "deadpan --version"),
+];
+
+const KEYS: &[(&[&str], &str)] = &[
+    (&["list", "ls", "show"], "deadpan keys"),
+    (&["import", "new-contact"], "deadpan keys add"),
+    (&["rm", "delete", "del"], "deadpan keys remove"),
+    (&["lock", "encrypt", "passwd", "password", "passphrase"], "deadpan keys protect"),
+    (&["unlock", "decrypt"], "deadpan keys unprotect"),
+    (&["public", "pub", "print"], "deadpan keys export"),
+    (&["use", "set-default", "select", "choose"], "deadpan keys default"),
+    (&["generate", "gen", "new", "make", "create"], "deadpan keygen"),
+];
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn every_synonym_leads_to_a_command_and_none_is_one() {
+        let cli = crate::args::Cli::command();
+        for (parent, table) in [(&cli, COMMANDS), (cli.find_subcommand("keys").unwrap(), KEYS)] {
+            for (words, meant) in table {
+                for word in *words {
+                    assert!(parent.find_subcommand(word).is_none(), "{word} is a command");
+                    assert_eq!(meant_by(Some(parent.get_name()).filter(|name| *name == "keys"), word), Some(*meant));
+                }
+                let mut command = &cli;
+                for word in meant.split(',').next().unwrap().split(' ').skip(1).filter(|word| !word.starts_with('-')) {
+                    command = command.find_subcommand(word).unwrap_or_else(|| panic!("{meant}"));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Refuses private keys among the arguments. The check runs before the arguments are parsed, so that no error message
+//! repeats a key: messages end up in logs.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use crate::key::home::Home;
+use crate::tell::failure::Failure;
+
+/// The prefix of age's private keys, in lower case.
+const AGE: &str = "age-secret-key-";
+/// The alphabet of Bech32, in which age writes its keys.
+const BECH32: &str = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
+/// The fewest letters that count as a part of a key. Fewer are part of a name, as in `age-secret-key-1.txt`.
+const FEWEST: usize = 5;
+/// The fewest letters in a row that look like a key, whatever text is before them. An age key has 58.
+const MANY: usize = 40;
+/// The number of base64 letters that are decoded to recognize a DER header and an algorithm.
+const PEM_START: usize = 40;
+/// The beginning of PKCS #5 identifiers in DER. An encrypted private key begins with one.
+const PKCS5: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x05];
+
+/// The options whose value is a key, in lower case.
+const KEY_OPTIONS: [&str; 5] = ["-r", "-i", "--recipient", "--recipients-file", "--identity"];
+
+/// Returns an error if a private key is among the arguments, in whole or in part.
+pub fn refuse(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failure> {
+    let arguments: Vec<_> = arguments.into_iter().collect();
+    let words: Vec<_> = arguments.iter().map(|word| word.to_string_lossy().to_ascii_lowercase()).collect();
+    // A shell splits a PEM file that is not in quotes at its spaces.
+    if holds_private_key(&words.join(" ")) || arguments.iter().any(is_pem_data) {
+        return Err(Failure::usage(
+            "there is a private key among the arguments, which everybody on this machine can see",
+            "treat this key as known and make a new one; name a private key by its file, and seal to its public part",
+        ));
+    }
+    // The base64 of a PEM file can look like a damaged key by chance, so the certain signs are checked first.
+    let damaged =
+        |(word, argument): (&String, &OsString)| looks_like_damaged_key(word) && !Path::new(argument).exists();
+    if words.iter().zip(&arguments).any(damaged) {
+        return Err(Failure::usage(
+            "an argument looks like a key whose beginning is damaged, and it may be a private key",
+            "recipients begin with age1; name a private key by its file, and make a new one if this was one",
+        ));
+    }
+    if names_raw_key(&words) {
+        return Err(Failure::usage(
+            "64 hexadecimal digits are not the name of a key, and may be a private key",
+            "name a key by its file, by a name that `deadpan keys` lists, or as an age recipient (age1…)",
+        ));
+    }
+    Ok(())
+}
+
+/// Whether the 64 hexadecimal digits of a raw key of 32 bytes stand in the place of a key. Elsewhere they are more
+/// likely the hash of a file, which many programs use as its name.
+fn names_raw_key(words: &[String]) -> bool {
+    let is_of_keys = words.get(1).is_some_and(|word| word == "keys");
+    (1..words.len()).any(|index| {
+        let (before, word) = (words[index - 1].as_str(), words[index].as_str());
+        let attached = ["--recipient=", "--recipients-file=", "--identity=", "-r", "-i"];
+        let value = attached.iter().find_map(|option| word.strip_prefix(option));
+        let stands_alone = is_of_keys || KEY_OPTIONS.contains(&before);
+        let value = value.or_else(|| stands_alone.then_some(word)).unwrap_or_default();
+        let is_raw = value.len() == 64 && value.bytes().all(|byte| byte.is_ascii_hexdigit());
+        is_raw && !Path::new(value).exists() && !Path::new(&value.to_uppercase()).exists() && !is_name(value)
+    })
+}
+
+/// Whether a key or a contact has this name, in upper or lower case.
+fn is_name(word: &str) -> bool {
+    Home::find().is_ok_and(|home| home.names().iter().any(|name| name.eq_ignore_ascii_case(word)))
+}
+
+/// Whether an argument has the first line of a private key's PEM data, without the lines around it.
+fn is_pem_data(argument: &OsString) -> bool {
+    let text = argument.to_string_lossy();
+    let is_base64 = |letter: char| letter.is_ascii_alphanumeric() || "+/".contains(letter);
+    let runs = text.split(|letter| !is_base64(letter)).map(|run| run.trim_start_matches('/'));
+    runs.filter(|run| run.len() >= MANY).any(|run| {
+        let start = deadpan_base64::STANDARD.decode(&run.as_bytes()[..PEM_START]);
+        start.is_ok_and(|bytes| is_private_der(&bytes))
+    })
+}
+
+/// Whether DER begins as PKCS #8 does: a sequence, version 0 or 1, and then the sequence of the algorithm, or, in the
+/// encrypted form, the sequence of the algorithm with an identifier from PKCS #5.
+fn is_private_der(bytes: &[u8]) -> bool {
+    let inner = match bytes {
+        [0x30, 0x82, _, _, inner @ ..] | [0x30, 0x81, _, inner @ ..] | [0x30, _, inner @ ..] => inner,
+        _ => return false,
+    };
+    let encrypted = inner.windows(PKCS5.len()).any(|window| window == PKCS5);
+    matches!(inner, [0x02, 0x01, 0 | 1, 0x30, ..]) || encrypted
+}
+
+/// Whether a text in lower case has a private key in it.
+fn holds_private_key(text: &str) -> bool {
+    text.contains("private key-----") || text.match_indices(AGE).any(|(index, _)| is_age(&text[index + AGE.len()..]))
+}
+
+/// Whether a word in lower case has the data of an age key without the beginning of a private key or of a recipient.
+fn looks_like_damaged_key(word: &str) -> bool {
+    let mut runs = word.split(|letter| !BECH32.contains(letter));
+    // An undamaged beginning tells private keys and recipients apart.
+    !word.contains(AGE) && !word.contains("age1") && runs.any(|run| run.len() >= MANY)
+}
+
+/// Whether the text after the prefix is the data of a key, and not the rest of a file's name.
+fn is_age(rest: &str) -> bool {
+    let data = rest.strip_prefix("pq-").unwrap_or(rest);
+    let letters = data.strip_prefix('1').unwrap_or_default().chars().take_while(|letter| BECH32.contains(*letter));
+    // A key with one wrong letter still gives the key away.
+    letters.count() >= FEWEST || data.chars().take_while(char::is_ascii_alphanumeric).count() >= MANY
+}
+
+#[cfg(test)]
+mod tests {
+    use super::refuse;
+
+    const KEY: &str = "AGE-SECRET-KEY-1GFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPQ4EGAEX";
+
+    #[test]
+    fn private_keys_are_found_in_either_case_and_anywhere() {
+        let lower = KEY.to_lowercase();
+        for text in [
+            KEY,
+            &lower,
+            &format!("--recipient={lower}"),
+            &format!("./{KEY}"),
+            &KEY[..22],
+            &KEY.replace("-1G", "-G"),
+            "AGE-SECRET-KEY-PQ-1GFPYYSJZG",
+            "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VuBCIEI",
+            "-----begin encrypted private key-----",
+        ] {
+            let failure = refuse(["seal", "-r", text].map(Into::into)).unwrap_err();
+            assert!(!failure.message.contains("GFPY") && !failure.message.contains("gfpy"), "{}", failure.message);
+        }
+        assert!(refuse(["-r", "-----BEGIN", "PRIVATE", "KEY-----", "MC4C"].map(Into::into)).is_err());
+        for text in [&KEY[1..], &KEY[14..], &KEY[16..], &KEY.replace("SECRET", "SECRT"), &format!("x={}", &lower[3..])]
+        {
+            let failure = refuse(["open", "-i", text].map(Into::into)).unwrap_err();
+            assert!(failure.message.contains("looks like a key"), "{}", failure.message);
+        }
+        let hash = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
+        let public = format!("age1{}", &lower[16..]);
+        for words in [["seal", "-r", hash], ["seal", "-R", hash], ["deadpan", "keys", hash], ["x", "open", "-i"]] {
+            let words = words.map(String::from).into_iter().chain([hash.to_uppercase()]);
+            let failure = refuse(words.map(Into::into)).unwrap_err();
+            assert!(failure.message.contains("64 hexadecimal digits") && !failure.message.contains("9f86"));
+        }
+        let attached = format!("--identity={hash}");
+        assert!(refuse(["open", &attached].map(Into::into)).is_err());
+        for word in [hash, &format!("{hash}.dpn"), &format!("--output={hash}"), &hash[1..]] {
+            assert!(refuse(["deadpan", "seal", "-o", word].map(Into::into)).is_ok(), "{word}");
+            assert!(refuse(["deadpan", "open", word].map(Into::into)).is_ok(), "{word}");
+        }
+        for name in [&hash[1..], &public, &format!("--recipient={public}"), &"a".repeat(200).replace("aaaa", "aaab")] {
+            assert!(refuse(["open", "-i", name].map(Into::into)).is_ok(), "{name}");
+        }
+        // The second line of PEM files: X25519, ML-KEM, hybrid, encrypted; then X25519's public part.
+        for data in [
+            "MC4CAQAwBQYDK2VuBCIEIIRKqyro+Qyb2D4lTKWTX9lXkJoCUbSf6E0q26DoxeMw",
+            "MFQCAQAwCwYJYIZIAWUDBAQCBEKAQNi0j3nhqPV9Cyuy+ZJ5++p9cQTjfWl/",
+            "MDQCAQAwDQYLKwYBBAGD5i2ByHoEIMtpGJ/tvdbmYXmvKf4lHGk8yLApjRQl",
+            "MIGbMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAibTcQGy+7OtQICCAAw",
+        ] {
+            for text in [data, &format!("--recipient={data}"), &format!("./{data}"), &format!("note\n{data}\n")] {
+                let failure = refuse(["seal", "-r", text].map(Into::into)).unwrap_err();
+                assert!(failure.message.contains("there is a private key"), "{}", failure.message);
+            }
+        }
+        let public = "MCowBQYDK2VuAyEAhEqrKuj5DJvYPiVMpZNf2VeQmgJRtJ/oTSrboOjF4zA=";
+        assert!(refuse(["seal", "-r", public].map(Into::into)).is_ok());
+        // Base64 sometimes has forty letters of Bech32 in a row. The lines around the data show that the key is
+        // private.
+        let unlucky = format!("-----BEGIN PRIVATE KEY-----\n{}", "qpzry9x8".repeat(6));
+        assert!(refuse(["-r", &unlucky].map(Into::into)).unwrap_err().message.contains("there is a private key"));
+        for name in ["age-secret-key-1.txt", "AGE-SECRET-KEY-backup", "age1qqqq", "private key.pem", "PUBLIC KEY-----"]
+        {
+            assert!(refuse(["open", "-i", name].map(Into::into)).is_ok(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! The default key: the own key to which a file is sealed when no recipient is named.
+//!
+//! Its name is recorded once, in the file `default` of the key folder, so that a new key never changes the key to which
+//! files are sealed. A key folder that an older version made, or that was made by hand, does not have that file. The
+//! file is written when the default key is needed for the first time.
+
+use std::io::{self, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use super::{Home, Own, check_name, write};
+use crate::key::mode::mode_name;
+use crate::place::held;
+use crate::tell::console::say;
+use crate::tell::failure::Failure;
+use crate::tell::shown::shown;
+use deadpan_disk::OpenMode;
+use deadpan_seal::Mode;
+
+/// The most bytes of the record that are read.
+const LONGEST: u64 = 1 << 20;
+
+/// Advice if the recorded default key cannot be used.
+const CHOOSE: &str = "choose one with: deadpan keys default NAME";
+
+impl Home {
+    /// Returns the default key: the recorded one, or else the one that [`Home::settle_default`] would record.
+    pub fn default_key(&self) -> Result<Option<Own>, Failure> {
+        let mut keys = self.own()?;
+        let Some(name) = self.recorded()?.filter(|_| !keys.is_empty()) else {
+            return Ok(candidate(&mut keys));
+        };
+        match keys.iter().position(|own| own.name == name) {
+            Some(index) => Ok(Some(keys.swap_remove(index))),
+            None => Err(Failure::usage(format!("your default key {name} does not exist any more"), CHOOSE)),
+        }
+    }
+
+    /// Returns the default key, and records it if no key is recorded yet. Returns `None` if there is no key.
+    pub fn settle_default(&self) -> Result<Option<Own>, Failure> {
+        let Some(own) = self.default_key()? else { return Ok(None) };
+        if self.recorded()?.as_deref() == Some(&own.name) {
+            return Ok(Some(own));
+        }
+        // An error is ignored. No key can be added to a key folder that cannot be written to, so the default stays the
+        // same. Another run of the program may have recorded a key in the meantime.
+        let recorded = write(&self.record_path(), line(&own.name).as_bytes(), 0o600, false);
+        if recorded.is_ok() && self.own()?.len() > 1 {
+            say(&format!("note: {} is your default key from now on", own.name));
+            say("hint: choose another one with: deadpan keys default NAME");
+        }
+        Ok(Some(own))
+    }
+
+    /// Returns the own key to use for `mode`: the default key if it has this mode, or else the only own key that has
+    /// it.
+    pub fn key_of_mode(&self, mode: Mode) -> Result<Option<Own>, Failure> {
+        let Some(default) = self.default_key()? else { return Ok(None) };
+        if mode_of(&default) == Some(mode) {
+            return Ok(Some(default));
+        }
+        let mut keys: Vec<_> = self.own()?.into_iter().filter(|own| mode_of(own) == Some(mode)).collect();
+        if keys.len() > 1 {
+            let names: Vec<_> = keys.iter().map(|own| own.name.as_str()).collect();
+            let message = format!("several of your keys are {}: {}", mode_name(mode), names.join(", "));
+            return Err(Failure::usage(
+                message,
+                "name one with -r, or make it your default with: deadpan keys default NAME",
+            ));
+        }
+        // A new key would get this name. If the mode of such a key is unknown, its passphrase tells it.
+        let unknown = || Some(mode_name(mode)).filter(|name| self.own_path(name).exists());
+        let named = || unknown().map(|name| Own { path: self.own_path(name), name: name.to_owned() });
+        Ok(keys.pop().or_else(named))
+    }
+
+    /// Records the default key.
+    pub fn record(&self, name: &str) -> Result<(), Failure> {
+        write(&self.record_path(), line(name).as_bytes(), 0o600, true)
+    }
+
+    fn record_path(&self) -> PathBuf {
+        self.folder.join("default")
+    }
+
+    fn recorded(&self) -> Result<Option<String>, Failure> {
+        let path = self.record_path();
+        match read_all(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Failure::path("read", &path, &error)),
+            Ok(text) => match str::from_utf8(&text).map(str::trim_end) {
+                Ok(name) if check_name(name).is_ok() => Ok(Some(name.to_owned())),
+                _ => Err(Failure::usage(format!("{} does not hold the name of a key", shown(&path)), CHOOSE)),
+            },
+        }
+    }
+}
+
+/// Reads the record. Only its beginning can be a name.
+fn read_all(path: &Path) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    held::open(path, OpenMode::default())?.file.take(LONGEST).read_to_end(&mut text)?;
+    Ok(text)
+}
+
+fn line(name: &str) -> String {
+    format!("{name}\n")
+}
+
+/// Removes and returns the key that becomes the default if none is recorded: the strongest key, and among equals the
+/// one with the shortest name. Older versions sealed to the key chosen by this rule.
+fn candidate(keys: &mut Vec<Own>) -> Option<Own> {
+    let strength = |own: &Own| {
+        let order = [Some(Mode::Hybrid), Some(Mode::Pqc), Some(Mode::Ecc), None];
+        order.iter().position(|mode| *mode == mode_of(own))
+    };
+    let chosen = (0..keys.len()).min_by_key(|index| {
+        let own = &keys[*index];
+        (strength(own), own.name.len(), own.name.clone())
+    })?;
+    Some(keys.swap_remove(chosen))
+}
+
+/// Returns the mode of a key, as far as it can be known without a passphrase.
+fn mode_of(own: &Own) -> Option<Mode> {
+    own.public().ok().flatten().map(|public| public.kem().mode())
+}

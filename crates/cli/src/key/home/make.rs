@@ -1,0 +1,58 @@
+//! Making a key that seals, for `keygen` and for the first file that is sealed.
+
+use std::path::Path;
+
+use super::{Home, Public};
+use crate::key::home;
+use crate::place::partial::{folder_of, no_folder};
+use crate::tell::failure::Failure;
+use crate::tell::shown::shown;
+use deadpan_seal::{Kem, Passphrase, PrivateKey, key};
+
+/// Makes a key and writes both parts of it. Nothing is replaced.
+pub fn make(home: &Home, path: &Path, kem: Kem, passphrase: Option<&Passphrase>) -> Result<PrivateKey, Failure> {
+    let failed = |error| Failure::seal(&shown(path), error);
+    refuse_taken(home, path)?;
+    home.make_folder_of(path)?;
+    let own_name = home.name_of(path);
+    // If no default key is recorded yet, one is recorded before the new key is another candidate.
+    let is_first = own_name.is_some() && matches!(home.settle_default(), Ok(None));
+    let key = PrivateKey::generate(kem).map_err(failed)?;
+    let public = Public::Sealing(key.public().clone());
+    match passphrase {
+        Some(passphrase) => {
+            home::write_pair(path, &public, key::protected_pem(&key, passphrase).map_err(failed)?.as_bytes())?
+        }
+        None => home::write_pair(path, &public, &key::private_pem(&key))?,
+    }
+    if let Some(name) = own_name.filter(|_| is_first) {
+        home.record(name)?;
+    }
+    Ok(key)
+}
+
+/// Returns an error if a file of the key exists already, if its folder does not exist, or if a contact has its name.
+/// Each name belongs to one key.
+pub fn refuse_taken(home: &Home, path: &Path) -> Result<(), Failure> {
+    home::refuse_existing(path)?;
+    let folder = folder_of(path);
+    if !folder.starts_with(&home.folder) && !folder.exists() {
+        return Err(no_folder(path));
+    }
+    if home.holds(path) && home.name_of(path).is_none() {
+        return Err(Failure::usage(
+            format!("{} would not be one of your own keys: the name of such a file is NAME.key", shown(path)),
+            format!("choose a NAME that is valid for a key ({}), or a file in another folder", home::VALID_NAME),
+        ));
+    }
+    match home.name_of(path).filter(|name| home.contact_path(name).exists()) {
+        Some(name) => Err(Failure::usage(
+            format!("there is a contact {name}, and a key of your own would have the same name"),
+            format!(
+                "remove the contact with: deadpan keys remove {name} (and add it under another name), \
+                 or choose another file with -o"
+            ),
+        )),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,55 @@
+//! Warnings about keys that other users of the machine can read or replace.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use crate::tell::console::complain;
+use crate::tell::shown::shown;
+use deadpan_disk::About;
+
+/// The mode bits that give anything to the group or to everybody.
+const OTHERS: u32 = 0o077;
+
+/// Warns if other users may read or write a private key.
+pub fn check_key(path: &Path, about: &About) {
+    if about.is_file() {
+        check(path, about, 0o600);
+    }
+}
+
+/// Warns if other users may read the key folder, or replace the keys in it. Without a folder there is no warning: it is
+/// created with the right mode later.
+pub fn check_folder(path: &Path) {
+    if let Ok(about) = About::of_path(path) {
+        check(path, &about, 0o700);
+    }
+}
+
+/// Warns if a file or folder belongs to another user than the caller and root.
+pub fn check_owner(path: &Path, about: &About) {
+    let owner = about.owner;
+    if !about.is_trusted() {
+        let message = format!("{} belongs to another user (number {owner}), who can change it", shown(path));
+        warn(&message, "if you do not trust that user, replace it with a copy of your own");
+    }
+}
+
+fn check(path: &Path, about: &About, wanted: u32) {
+    check_owner(path, about);
+    let mode = about.mode & 0o777;
+    if mode & OTHERS != 0 {
+        let what = if mode & OTHERS & 0o022 != 0 { "change" } else { "read" };
+        let message = format!("{} is open to other users, who can {what} it (mode {mode:04o})", shown(path));
+        warn(&message, &format!("close it with: chmod {wanted:o} {}", shown(path)));
+    }
+}
+
+/// Writes a warning and a hint to standard error, once in a run.
+pub fn warn(message: &str, hint: &str) {
+    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    if SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(message.to_owned()) {
+        complain(&format!("warning: {message}"));
+        complain(&format!("hint: {hint}"));
+    }
+}

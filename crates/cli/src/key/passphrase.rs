@@ -1,0 +1,296 @@
+//! Passphrases from a file, a descriptor, the environment, or the terminal. No argument contains a passphrase, since
+//! every user of the machine can see arguments.
+
+use std::cell::OnceCell;
+use std::fs::File;
+use std::io::{self, IsTerminal, Read, Seek};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Arc;
+
+use clap::builder::{PathBufValueParser, TypedValueParser};
+
+use crate::key::prompt::{LONGEST, Terminal};
+use crate::place::input::Source;
+use crate::tell::advice;
+use crate::tell::failure::{Exit, Failure};
+use crate::tell::imp;
+use crate::tell::shown::shown;
+use deadpan_disk::{Input, OpenMode};
+use deadpan_seal::{Passphrase, Secret};
+
+/// The byte order mark, as UTF-8.
+const BYTE_ORDER_MARK: &[u8] = &[0xef, 0xbb, 0xbf];
+/// The name of standard input as a file.
+pub const STDIN: &str = "/dev/stdin";
+/// The variable with the passphrase.
+pub const VARIABLE: &str = "DEADPAN_PASSPHRASE";
+/// Advice if there is no terminal to ask for the passphrase.
+pub const NO_TERMINAL: &str =
+    "run this on a terminal, or give it with --passphrase-file, --passphrase-fd or DEADPAN_PASSPHRASE";
+/// The number of bytes to read at once from a file that this program opened itself.
+const MANY: usize = 4096;
+/// How many times the user may type a passphrase.
+const TRIES: usize = 3;
+
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct PassphraseArgs {
+    /// Take the passphrase from the first line of this file, instead of the terminal (or DEADPAN_PASSPHRASE)
+    #[arg(long, value_name = "FILE", conflicts_with = "passphrase_fd", value_parser = stdin_or_path())]
+    passphrase_file: Option<PathBuf>,
+    /// Take the passphrase from the next line of this open descriptor
+    #[arg(long, value_name = "NUMBER")]
+    passphrase_fd: Option<Descriptor>,
+}
+
+/// A descriptor that was open when the program started. It is duplicated while the arguments are parsed, before the
+/// program opens files of its own, which could get the same number.
+#[derive(Clone, Debug)]
+struct Descriptor {
+    number: u32,
+    file: Arc<File>,
+}
+
+impl FromStr for Descriptor {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = text.parse().map_err(|_| "a descriptor is a number, such as 3 in `3< FILE`")?;
+        let file = imp::descriptor(number)
+            .map_err(|_| "this descriptor is not open; open it in the shell, for example with 3< FILE")?;
+        Ok(Self { number, file: Arc::new(file.into()) })
+    }
+}
+
+/// Returns the parser of a file's name, where `-` is standard input.
+pub fn stdin_or_path() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().map(|path| if path == Path::new("-") { STDIN.into() } else { path })
+}
+
+impl PassphraseArgs {
+    /// Returns the arguments that take the passphrase from the first line of this file.
+    pub fn of_file(path: PathBuf) -> Self {
+        Self { passphrase_file: Some(path), passphrase_fd: None }
+    }
+
+    /// Returns an error if both the passphrase and the data would come from standard input.
+    pub fn leave_stdin_to(&self, sources: &[Source]) -> Result<(), Failure> {
+        let taken = self.passphrase_fd.as_ref().is_some_and(|descriptor| descriptor.number == 0)
+            || self.passphrase_file.as_deref().is_some_and(|file| file == Path::new(STDIN));
+        if taken && sources.contains(&Source::Stdin) {
+            return Err(Failure::usage(
+                "standard input cannot give both the data and the passphrase",
+                "use another descriptor: --passphrase-fd 3",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Reads the passphrase from the file or the descriptor in the arguments.
+    fn read(&self) -> Result<Option<Given>, Failure> {
+        match (&self.passphrase_file, &self.passphrase_fd) {
+            (Some(path), _) => {
+                let failed = |error| Failure::path("read the passphrase from", path, &error);
+                let mut file = Input::open(path, OpenMode::WAITING).map_err(failed)?.file;
+                let line = first_line(&mut file, MANY).map_err(failed)?;
+                let nothing = || {
+                    let hint = "write the passphrase into its first line";
+                    Failure::new(Exit::Key, format!("{} is empty and has no passphrase", shown(path)), hint)
+                };
+                checked(line.ok_or_else(nothing)?, &shown(path), true).map(Some)
+            }
+            (None, Some(Descriptor { number, file })) => {
+                let name = format!("descriptor {number}");
+                let failed = |error| Failure::io("read the passphrase from", &name, &error);
+                // A pipe or a socket has no position, so its next line counts as its first.
+                let is_first = (&**file).stream_position().map_or(true, |position| position == 0);
+                // The following lines are left for the next program that reads the descriptor.
+                let line = first_line(&mut &**file, 1).map_err(failed)?;
+                let nothing = || {
+                    let hint = "each command takes the next line; write the passphrase once for each of them";
+                    Failure::new(Exit::Key, format!("{name} is at its end and has no passphrase"), hint)
+                };
+                checked(line.ok_or_else(nothing)?, &name, is_first).map(Some)
+            }
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// Whether an option says where the passphrase is.
+    pub fn is_given(&self) -> bool {
+        self.passphrase_file.is_some() || self.passphrase_fd.is_some()
+    }
+}
+
+/// A passphrase that was not typed on the terminal.
+struct Given {
+    passphrase: Passphrase,
+    /// The passphrase with the byte order mark that precedes it in the file, if there is one.
+    marked: Option<Passphrase>,
+}
+
+impl Given {
+    /// Removes a byte order mark from the first line of a file. Editors on Windows write the mark there. In other
+    /// lines, these bytes belong to the passphrase.
+    fn without_mark(line: Passphrase, is_first: bool) -> Self {
+        match line.as_bytes().strip_prefix(BYTE_ORDER_MARK).filter(|_| is_first).map(Passphrase::new) {
+            Some(passphrase) => Self { passphrase, marked: Some(line) },
+            None => Self { passphrase: line, marked: None },
+        }
+    }
+}
+
+/// The source of passphrases. A passphrase is read or asked for when it is first needed, and kept.
+pub struct Passphrases {
+    args: PassphraseArgs,
+    given: OnceCell<Option<Given>>,
+    typed: OnceCell<Passphrase>,
+}
+
+impl Passphrases {
+    pub fn new(args: &PassphraseArgs) -> Self {
+        Self { args: args.clone(), given: OnceCell::new(), typed: OnceCell::new() }
+    }
+
+    /// Returns the passphrase from the arguments or the environment; `None` if there is none.
+    pub fn given(&self) -> Result<Option<&Passphrase>, Failure> {
+        Ok(self.find()?.map(|given| &given.passphrase))
+    }
+
+    /// Whether there is a passphrase, or a terminal to ask for one.
+    pub fn has_source(&self) -> Result<bool, Failure> {
+        Ok(self.find()?.is_some() || Terminal::find().is_some())
+    }
+
+    fn find(&self) -> Result<Option<&Given>, Failure> {
+        if self.given.get().is_none() {
+            let variable = || {
+                let text = std::env::var_os(VARIABLE)?;
+                Some(Given { passphrase: Passphrase::new(text.as_bytes()), marked: None })
+            };
+            let _ = self.given.set(self.args.read()?.or_else(variable));
+        }
+        Ok(self.given.get().and_then(Option::as_ref))
+    }
+
+    /// Calls `lock` with the passphrase from the arguments or the environment, or else with what the user types. `lock`
+    /// returns `None` if the passphrase is wrong. Returns `Ok(None)` if the user types nothing.
+    pub fn unlock<T>(
+        &self,
+        what: &str,
+        mut lock: impl FnMut(&Passphrase) -> Result<Option<T>, Failure>,
+    ) -> Result<Option<T>, Failure> {
+        let wrong = |hint| Err(Failure::new(Exit::Key, format!("the passphrase does not fit {what}"), hint));
+        if let Some(Given { passphrase, marked }) = self.find()? {
+            // Earlier versions sealed with the byte order mark.
+            for passphrase in std::iter::once(passphrase).chain(marked) {
+                if let Some(open) = lock(passphrase)? {
+                    return Ok(Some(open));
+                }
+            }
+            return wrong(if passphrase.as_bytes().is_empty() {
+                "the passphrase is empty"
+            } else {
+                advice::key::PASSPHRASE
+            });
+        }
+        let terminal = Terminal::find()
+            .ok_or_else(|| Failure::new(Exit::Key, format!("a passphrase is needed for {what}"), NO_TERMINAL))?;
+        for left in (0..TRIES).rev() {
+            let typed = terminal.ask(&format!("passphrase for {what}"))?;
+            if typed.as_bytes().is_empty() {
+                return Ok(None);
+            }
+            match lock(&typed)? {
+                Some(open) => return Ok(Some(open)),
+                None if left > 0 => terminal.say("the passphrase does not fit, try again"),
+                None => {}
+            }
+        }
+        wrong(advice::key::PASSPHRASE)
+    }
+
+    /// Returns a new passphrase for `what`, which the user types twice. Several files that are sealed together get the
+    /// same passphrase, so the user is asked once. `without` is advice on how to go on without a passphrase.
+    pub fn new_one(&self, what: &str, without: &str) -> Result<Passphrase, Failure> {
+        if let Some(known) = self.given()?.or(self.typed.get()) {
+            return if known.as_bytes().is_empty() { Err(empty(without)) } else { Ok(known.clone()) };
+        }
+        let terminal = Terminal::find()
+            .ok_or_else(|| Failure::new(Exit::Key, format!("a passphrase is needed for {what}"), NO_TERMINAL))?;
+        let typed = twice(&terminal, &format!("new passphrase for {what}"))?;
+        if typed.as_bytes().is_empty() {
+            return Err(empty(without));
+        }
+        Ok(self.typed.get_or_init(|| typed).clone())
+    }
+
+    /// As [`new_one`](Self::new_one), but `None` if the user types nothing.
+    pub fn new_or_none(&self, what: &str, without: &str) -> Result<Option<Passphrase>, Failure> {
+        if self.given()?.is_some() {
+            return self.new_one(what, without).map(Some);
+        }
+        let terminal = Terminal::find()
+            .ok_or_else(|| Failure::new(Exit::Key, format!("a passphrase is needed for {what}"), NO_TERMINAL))?;
+        let typed = twice(&terminal, &format!("new passphrase for {what} (empty for none)"))?;
+        Ok((!typed.as_bytes().is_empty()).then_some(typed))
+    }
+
+    /// Returns a new passphrase for `what`; `None` without a terminal, or if the user types nothing. An empty one that
+    /// is given, as by a variable that a script has not set, is refused. `without` is advice on how to go on without
+    /// one.
+    pub fn new_if_wanted(&self, what: &str, without: &str) -> Result<Option<Passphrase>, Failure> {
+        if let Some(given) = self.given()? {
+            return if given.as_bytes().is_empty() { Err(empty(without)) } else { Ok(Some(given.clone())) };
+        }
+        // If standard error is not a terminal, another program runs this one, and no user waits for a question.
+        let Some(terminal) = Terminal::find().filter(|_| std::io::stderr().is_terminal()) else { return Ok(None) };
+        let typed = twice(&terminal, &format!("passphrase for {what} (empty for none)"))?;
+        Ok((!typed.as_bytes().is_empty()).then_some(typed))
+    }
+}
+
+fn empty(without: &str) -> Failure {
+    Failure::new(Exit::Key, "the passphrase is empty", format!("an empty passphrase protects nothing; {without}"))
+}
+
+fn twice(terminal: &Terminal, question: &str) -> Result<Passphrase, Failure> {
+    for _ in 0..TRIES {
+        let typed = terminal.ask(question)?;
+        if typed.as_bytes().is_empty()
+            || Secret::copy_of(typed.as_bytes()).same(terminal.ask("the same again")?.as_bytes())
+        {
+            return Ok(typed);
+        }
+        terminal.say("they differ, try again");
+    }
+    Err(Failure::usage("the passphrases differ", "type the same one twice"))
+}
+
+/// Reads the first line, at most `step` bytes at a time; `None` at the end of the input.
+fn first_line(input: &mut impl Read, step: usize) -> io::Result<Option<Passphrase>> {
+    let mut text = Secret::zeroed(LONGEST + 2);
+    let mut length = 0;
+    while length < text.len() && !text[..length].contains(&b'\n') {
+        let end = text.len().min(length + step);
+        match input.read(&mut text[length..end]) {
+            Ok(0) if length == 0 => return Ok(None),
+            Ok(0) => break,
+            Ok(read) => length += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let line = text[..length].split(|byte| *byte == b'\n').next().unwrap_or_default();
+    Ok(Some(Passphrase::new(line.strip_suffix(b"\r").unwrap_or(line))))
+}
+
+/// Checks the length of a line. `is_first` tells whether it is the first line of its file.
+fn checked(line: Passphrase, name: &str, is_first: bool) -> Result<Given, Failure> {
+    if line.as_bytes().len() > LONGEST {
+        let message = format!("the first line of {name} is too long for a passphrase");
+        return Err(Failure::usage(message, "check that it is the right file"));
+    }
+    Ok(Given::without_mark(line, is_first))
+}

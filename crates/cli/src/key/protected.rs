@@ -1,0 +1,47 @@
+//! Private keys that a passphrase protects.
+
+use std::path::Path;
+
+use crate::key::home;
+use crate::key::passphrase::Passphrases;
+use crate::tell::failure::{Exit, Failure};
+use crate::tell::shown::shown;
+use deadpan_seal::PrivateKey;
+use deadpan_seal::key::{Found, KeyError, ProtectedKey};
+
+/// Decrypts a protected key that seals. Warns if the public part beside it belongs to another key.
+pub fn unlock(path: &Path, locked: &ProtectedKey, passphrases: &Passphrases) -> Result<PrivateKey, Failure> {
+    match unlock_any(path, locked, passphrases)? {
+        Found::Private(key) => Ok(key),
+        Found::Signing(key) => Err(home::signs(&shown(path), key.public())),
+        _ => Err(not_private(&shown(path))),
+    }
+}
+
+/// Decrypts a protected key of either use. Warns if the public part beside it belongs to another key.
+pub fn unlock_any(path: &Path, locked: &ProtectedKey, passphrases: &Passphrases) -> Result<Found, Failure> {
+    let name = &shown(path);
+    let key = passphrases.unlock(name, |passphrase| match locked.unlock_any(passphrase) {
+        Ok(key) => Ok(Some(key)),
+        Err(KeyError::WrongPassphrase) => Ok(None),
+        Err(error) => Err(Failure::key(name, &error)),
+    })?;
+    let key = key.ok_or_else(|| {
+        Failure::new(Exit::Key, format!("{name} stays as it is"), "without its passphrase, the key cannot be changed")
+    })?;
+    check_pair(path, &key);
+    Ok(key)
+}
+
+/// Warns if the public part beside a private key belongs to another key.
+pub fn check_pair(path: &Path, key: &Found) {
+    match key {
+        Found::Private(key) => home::check_pair(path, key.public()),
+        Found::Signing(key) => home::check_signing_pair(path, key.public()),
+        _ => {}
+    }
+}
+
+pub fn not_private(name: &str) -> Failure {
+    Failure::usage(format!("{name} is a public key"), "passphrases protect private keys; public ones are for everybody")
+}

@@ -1,0 +1,67 @@
+//! Recipients that are keys of SSH, for age files.
+
+use crate::tell::failure::Failure;
+use deadpan_seal::key::KeyError;
+use deadpan_seal::key::openssh::{self, SshPublic};
+
+/// Whether a text or a line begins like a public key of SSH.
+pub fn is_line(text: &[u8]) -> bool {
+    let prefixes: [&[u8]; 3] = [b"ssh-", b"ecdsa-sha2-", b"sk-"];
+    prefixes.iter().any(|prefix| text.starts_with(prefix))
+}
+
+/// Reads a line. `name` is the name for messages.
+pub fn line(name: &str, text: &str) -> Result<SshPublic, Failure> {
+    openssh::public_line(text).map(|(key, _)| key).map_err(|error| Failure::key(name, &error))
+}
+
+/// The public keys of SSH in a text, and the other lines.
+type Split = (Vec<SshPublic>, Vec<u8>);
+
+/// Takes the lines of SSH out of a text with public keys: they are replaced by empty lines. Returns them with the rest,
+/// or `None` if there are none.
+pub fn take(name: &str, text: &[u8]) -> Result<Option<Split>, Failure> {
+    // A PEM block is no text of lines.
+    if text.windows(10).any(|part| part == b"-----BEGIN") || !text.split(|byte| *byte == b'\n').any(is_line) {
+        return Ok(None);
+    }
+    let (mut keys, mut rest) = (Vec::new(), Vec::new());
+    for (number, line) in (1..).zip(text.split(|byte| *byte == b'\n')) {
+        if is_line(line) {
+            let text = String::from_utf8_lossy(line);
+            let (key, _) = openssh::public_line(&text).map_err(|error| Failure::key(name, &in_line(error, number)))?;
+            keys.push(key);
+        } else {
+            rest.extend_from_slice(line);
+        }
+        rest.push(b'\n');
+    }
+    Ok(Some((keys, rest)))
+}
+
+/// Returns an error about a line alone as an error about a line of a text.
+fn in_line(error: KeyError, number: usize) -> KeyError {
+    use deadpan_seal::key::Place;
+    let place = Place::Line(number);
+    match error {
+        KeyError::Malformed { what, .. } => KeyError::Malformed { place, what },
+        KeyError::Unsupported { what, .. } => KeyError::Unsupported { place, what },
+        KeyError::Limit { what, .. } => KeyError::Limit { place, what },
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_ssh_are_taken_out_of_a_text() {
+        let line = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILM+rvN+ot98qgEN796jTiQfZfG1KaT0PtFDJ/XFSqti foo@example.com";
+        let text = format!("# comment\n{line}\nage1x\n");
+        let (keys, rest) = take("file", text.as_bytes()).ok().flatten().expect("a line");
+        assert_eq!((keys.len(), rest.as_slice()), (1, &b"# comment\n\nage1x\n\n"[..]));
+        assert!(take("file", b"age1x\n# ssh-rsa\n").ok().flatten().is_none());
+        assert!(take("file", b"\nssh-rsa AAAA\n").is_err_and(|failure| failure.message.contains("line 2")));
+    }
+}

@@ -1,0 +1,17 @@
+//! Where data come from and go to: files, folders, pipes, objects in stores.
+
+pub mod armor;
+pub mod claims;
+pub mod data;
+pub mod ending;
+pub mod held;
+pub mod input;
+pub mod journal;
+pub mod locked;
+pub mod output;
+pub mod partial;
+pub mod recover;
+pub mod remote;
+pub mod report;
+pub mod sealed;
+pub mod window;

@@ -1,0 +1,319 @@
+//! Armor: sealed bytes as text in PEM, written and read in constant memory. docs/format-seal.md defines the form.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+
+use crate::tell::failure::{Exit, Failure};
+use deadpan_base64::STANDARD;
+use deadpan_base64::stream::io::{DecodeReader, EncodeWriter};
+
+const BEGIN: &[u8] = b"-----BEGIN DEADPAN SEALED FILE-----";
+const END: &[u8] = b"-----END DEADPAN SEALED FILE-----";
+const COLUMNS: usize = 64;
+/// The maximum length of the first and of the last line, with white space around the marker.
+const LONGEST_MARKER: usize = 256;
+/// The byte order mark, which some editors put at the beginning of a text.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+const ANOTHER_COPY: &str = "get another copy of the file";
+
+/// The error for armor that is not complete.
+fn damaged(why: impl Into<String>, hint: &str) -> io::Error {
+    Failure::new(Exit::Data, why, hint).into_io()
+}
+
+/// How many of a file's first bytes [`find`] has to see.
+pub const BEGINNING: usize = 4096;
+
+/// Where armor begins.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Beginning {
+    /// The offset of the line.
+    offset: usize,
+    /// The number of the line, from 1.
+    line: usize,
+    /// Whether text precedes the line.
+    behind_text: bool,
+}
+
+/// Finds the first line of the armor.
+pub fn find(start: &[u8]) -> Option<Beginning> {
+    let mut behind_text = false;
+    for (number, (offset, line)) in (1..).zip(lines(start)) {
+        if line.starts_with(BEGIN) {
+            return Some(Beginning { offset, line: number, behind_text });
+        }
+        behind_text |= !line.is_empty();
+    }
+    None
+}
+
+/// Returns a text without the byte order mark, empty lines and quoting in front, so that its first bytes show its kind.
+/// Other bytes are returned as they are.
+pub fn without_front(start: &[u8]) -> &[u8] {
+    let text = lines(start).find(|(_, line)| !line.is_empty()).map_or(start, |(offset, _)| &start[offset..]);
+    if text.starts_with(b"-----BEGIN ") { text } else { start }
+}
+
+/// The lines of a text, without quoting and white space around them, and their offsets.
+fn lines(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let mut next = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+    std::iter::from_fn(move || {
+        let rest = text.get(next..).filter(|rest| !rest.is_empty())?;
+        let length = rest.iter().position(is_line_end).unwrap_or(rest.len());
+        let quoting = rest[..length].iter().take_while(|byte| is_quoting(byte)).count();
+        let line = (next + quoting, trimmed(&rest[quoting..length]));
+        next += length + if rest[length..].starts_with(b"\r\n") { 2 } else { 1 };
+        Some(line)
+    })
+}
+
+/// Returns a line without the white space at its end.
+fn trimmed(line: &[u8]) -> &[u8] {
+    &line[..line.iter().rposition(|byte| !is_space(byte)).map_or(0, |last| last + 1)]
+}
+
+fn is_line_end(byte: &u8) -> bool {
+    matches!(byte, b'\n' | b'\r')
+}
+
+/// White space within a line.
+fn is_space(byte: &u8) -> bool {
+    matches!(byte, b' ' | b'\t' | 0x0b | 0x0c)
+}
+
+/// The characters that may precede a line: white space, and `>`, with which mail programs quote a text. `>` is not a
+/// symbol of base64.
+fn is_quoting(byte: &u8) -> bool {
+    is_space(byte) || *byte == b'>'
+}
+
+fn is_symbol(byte: &u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
+}
+
+/// Writes armor. Without [`Armor::finish`] the end is missing.
+pub struct Armor<W: Write>(EncodeWriter<Lines<W>>);
+
+impl<W: Write> Armor<W> {
+    pub fn new(mut output: W) -> io::Result<Self> {
+        output.write_all(&[BEGIN, b"\n"].concat())?;
+        Ok(Self(EncodeWriter::new(Lines { output, column: 0, text: Vec::new() }, STANDARD)))
+    }
+
+    pub fn finish(self) -> io::Result<()> {
+        let mut lines = self.0.finish()?;
+        if lines.column > 0 {
+            writeln!(lines.output)?;
+        }
+        lines.output.write_all(&[END, b"\n"].concat())?;
+        lines.output.flush()
+    }
+}
+
+impl<W: Write> Write for Armor<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+/// Breaks text into lines.
+struct Lines<W> {
+    output: W,
+    column: usize,
+    text: Vec<u8>,
+}
+
+impl<W: Write> Write for Lines<W> {
+    fn write(&mut self, symbols: &[u8]) -> io::Result<usize> {
+        self.text.clear();
+        let mut rest = symbols;
+        while !rest.is_empty() {
+            let (line, more) = rest.split_at(rest.len().min(COLUMNS - self.column));
+            self.text.extend_from_slice(line);
+            self.column += line.len();
+            if self.column == COLUMNS {
+                self.text.push(b'\n');
+                self.column = 0;
+            }
+            rest = more;
+        }
+        self.output.write_all(&self.text)?;
+        Ok(symbols.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.output.flush()
+    }
+}
+
+/// Reads armor.
+pub struct Unarmored<R>(DecodeReader<Body<R>>);
+
+impl<R: Read> Unarmored<R> {
+    /// Reads the armor that begins in `input`, where [`find`] found it.
+    ///
+    /// # Errors
+    /// If text stands before the armor. That text is not sealed, so a reader of the text might believe that it is
+    /// authentic.
+    pub fn new(mut input: R, beginning: &Beginning) -> io::Result<Self> {
+        let Beginning { offset, line, behind_text } = *beginning;
+        if behind_text {
+            return Err(damaged(
+                format!("the armor begins in line {line}, and other text stands before it"),
+                "that text is not sealed; remove it, for example with: sed -n '/BEGIN DEADPAN/,/END DEADPAN/p' FILE",
+            ));
+        }
+        io::copy(&mut input.by_ref().take(offset as u64), &mut io::sink())?;
+        let input = BufReader::with_capacity(1 << 16, input);
+        let body = Body { input, line, after_return: false, state: ArmorState::Begin };
+        Ok(Self(DecodeReader::new(body, STANDARD)))
+    }
+}
+
+impl<R: Read> Read for Unarmored<R> {
+    fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
+        // The decoder's own verdict names no reason, and needs none: the body is not base64.
+        self.0.read(target).map_err(|error| match error.get_ref() {
+            Some(inner) if inner.is::<deadpan_base64::Error>() => {
+                damaged("the armor is damaged: it is not base64", ANOTHER_COPY)
+            }
+            _ => error,
+        })
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ArmorState {
+    Begin,
+    LineStart,
+    InLine,
+    Ended,
+}
+
+/// Reads the symbols between the first and the last line. The lines may have any length.
+struct Body<R> {
+    input: BufReader<R>,
+    /// The number of the line, from 1.
+    line: usize,
+    /// Whether the last byte was a carriage return. A line feed after it does not begin another line.
+    after_return: bool,
+    state: ArmorState,
+}
+
+impl<R: Read> Body<R> {
+    /// Makes sure that the buffer is empty only at the end of the input.
+    fn fill(&mut self) -> io::Result<()> {
+        loop {
+            match self.input.fill_buf() {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                result => return result.map(|_| ()),
+            }
+        }
+    }
+
+    /// Passes over the line end at the front.
+    fn end_line(&mut self, end: u8) {
+        self.line += usize::from(end == b'\r' || !self.after_return);
+        self.after_return = end == b'\r';
+        self.input.consume(1);
+    }
+
+    /// Reads the rest of a line, and leaves its line end in the buffer. Used for the first line and for the last, which
+    /// are short. Of a line that is too long, only the beginning is read.
+    fn marker(&mut self) -> io::Result<Vec<u8>> {
+        let mut line = Vec::new();
+        loop {
+            self.fill()?;
+            let buffer = self.input.buffer();
+            let length = buffer.iter().position(is_line_end).unwrap_or(buffer.len());
+            let length = length.min(LONGEST_MARKER - line.len());
+            if length == 0 {
+                return Ok(trimmed(&line).to_vec());
+            }
+            line.extend_from_slice(&buffer[..length]);
+            self.input.consume(length);
+        }
+    }
+
+    /// Reads the last line, and makes sure that nothing follows it.
+    fn end(&mut self) -> io::Result<()> {
+        if self.marker()? != END {
+            return Err(self.bad_line("it is neither base64 nor the end of the armor"));
+        }
+        loop {
+            self.fill()?;
+            let buffer = self.input.buffer();
+            let Some(&byte) = buffer.first() else { return Ok(()) };
+            if is_line_end(&byte) {
+                self.end_line(byte);
+            } else if is_quoting(&byte) {
+                self.input.consume(1);
+                self.after_return = false;
+            } else {
+                let message = format!("something stands after the end of the armor, in line {}", self.line);
+                return Err(damaged(message, "two files were joined, or the file was changed"));
+            }
+        }
+    }
+
+    fn bad_line(&self, why: &str) -> io::Error {
+        damaged(format!("the armor is damaged in line {}: {why}", self.line), ANOTHER_COPY)
+    }
+}
+
+impl<R: Read> Read for Body<R> {
+    fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
+        if target.is_empty() {
+            return Ok(0);
+        }
+        loop {
+            if self.state == ArmorState::Begin {
+                if self.marker()? != BEGIN {
+                    return Err(self.bad_line("it holds more than the marker -----BEGIN DEADPAN SEALED FILE-----"));
+                }
+                self.state = ArmorState::InLine;
+            }
+            if self.state == ArmorState::Ended {
+                return Ok(0);
+            }
+            let state = self.state;
+            self.fill()?;
+            let buffer = self.input.buffer();
+            let Some(&first) = buffer.first() else {
+                return Err(damaged("the armor ends too early", "the file was cut short; get a whole copy"));
+            };
+            if is_line_end(&first) {
+                self.end_line(first);
+                self.state = ArmorState::LineStart;
+                continue;
+            }
+            if state == ArmorState::LineStart && first == b'-' {
+                self.end()?;
+                self.state = ArmorState::Ended;
+                continue;
+            }
+            let passed_over = is_space(&first) || state == ArmorState::LineStart && is_quoting(&first);
+            let length = buffer.iter().take(target.len()).take_while(|byte| is_symbol(byte)).count();
+            target[..length].copy_from_slice(&buffer[..length]);
+            self.after_return = false;
+            if length > 0 {
+                self.input.consume(length);
+                self.state = ArmorState::InLine;
+                return Ok(length);
+            }
+            if !passed_over {
+                let is_header = self.marker()?.contains(&b':');
+                let why = if is_header { "it is a header, and a sealed file has none" } else { "it is not base64" };
+                return Err(self.bad_line(why));
+            }
+            self.input.consume(1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

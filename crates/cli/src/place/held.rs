@@ -1,0 +1,217 @@
+//! The folders of this command's files, each of which is opened once.
+//!
+//! A command waits for a passphrase, or for the data of a pipe. Meanwhile, a path may come to lead elsewhere. So the
+//! folders of inputs and outputs are opened before, and whoever looks for the same path later gets the open folder.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use crate::place::remote;
+use crate::tell::failure::Failure;
+use crate::tell::shown::planted_by;
+use deadpan_disk::{
+    About, Error, Exchanged, FileId, Folder, Found, Input, OpenMode, Planted, Spot, Way, allow_many_files, is_root,
+    most_open_files, nearest, parent, trimmed,
+};
+
+/// The most folders that stay open, whatever number of open files the system allows.
+const MOST: usize = 1 << 16;
+
+static HELD: Mutex<BTreeMap<PathBuf, Held>> = Mutex::new(BTreeMap::new());
+/// The inputs that were named.
+static INPUTS: Mutex<BTreeMap<PathBuf, NamedInput>> = Mutex::new(BTreeMap::new());
+
+/// What an input was when it was named.
+enum NamedInput {
+    Folder(FileId),
+    /// A link to this file, and the folder and the name that it leads to, if it has such.
+    Link(FileId, Option<(FileId, OsString)>),
+    /// Something else.
+    File(FileId),
+}
+
+/// What a path named first.
+#[derive(Clone)]
+enum Held {
+    There(Way),
+    /// A folder that is opened again, because too many are open.
+    Seen(FileId),
+    /// Nothing: the nearest folder above, and the path from there.
+    Missing(Way, PathBuf),
+}
+
+/// Returns the way to the folder that this path named first. Otherwise goes on from the nearest folder above that is
+/// held.
+pub fn way(path: &Path) -> io::Result<Way> {
+    let path = trimmed(path);
+    match held(&path) {
+        Some(Held::There(way)) => return Ok(way),
+        Some(Held::Missing(above, rest)) => {
+            return above.descend(&rest).map_err(|error| match error.kind() {
+                // A link has taken the place, or a file.
+                ErrorKind::NotADirectory => exchanged(),
+                _ => error,
+            });
+        }
+        Some(Held::Seen(id)) => {
+            let way = Way::to(&path)?;
+            return if way.folder().about()?.id == id { Ok(way) } else { Err(exchanged()) };
+        }
+        None => {}
+    }
+    let way = match above(&path) {
+        Some((way, rest)) => way.onward(&rest, &path)?,
+        None => Way::to(&path)?,
+    };
+    let id = way.folder().about()?.id;
+    put(path, if has_room() { Held::There(way.clone()) } else { Held::Seen(id) });
+    Ok(way)
+}
+
+/// As [`way`]. If the folder is missing, makes it, and the folders above it. Refuses one that another user may have
+/// planted, before anything is made.
+pub fn own_or_make(path: &Path, mode: u32) -> Result<Folder, Error> {
+    let path = trimmed(path);
+    if let Some(planted) = planted(&path) {
+        return Err(Error::Planted(planted));
+    }
+    let way = match held(&path) {
+        Some(Held::Missing(above, rest)) => {
+            owner_of(above.folder()).and_then(|owner| above.clone().descend_or_make(&rest, mode, owner.as_ref()))
+        }
+        _ => way(&path),
+    };
+    let way = way.map_err(Error::of_folder)?;
+    put(path, Held::There(way.clone()));
+    Ok(way.folder().clone())
+}
+
+/// Whether nothing had this name at the beginning.
+pub fn was_missing(path: &Path) -> bool {
+    matches!(held(&trimmed(path)), Some(Held::Missing(..)))
+}
+
+/// Returns the user to whom root gives the folders that it makes below a folder of that user.
+fn owner_of(above: &Folder) -> io::Result<Option<About>> {
+    Ok(Some(above.about()?).filter(|about| is_root() && about.owner != 0))
+}
+
+/// Returns what another user may have planted on the way to a folder, or to the nearest one above it.
+pub fn planted(path: &Path) -> Option<Planted> {
+    hold_folder(&trimmed(path));
+    let way = match held(&trimmed(path)) {
+        // It may have appeared meanwhile.
+        Some(Held::Missing(above, rest)) => Some(above.clone().descend(&rest).unwrap_or(above)),
+        _ => way(path).ok(),
+    };
+    way.and_then(|way| way.planted().cloned())
+}
+
+/// Opens the file that this path names in the folder that its beginning named first. Fails if the file was named as an
+/// input, and has become a link since then, or another folder.
+pub fn open(path: &Path, mode: OpenMode) -> io::Result<Input> {
+    let input = Input::open_by(path, mode, way)?;
+    // An editor puts a new file in the place of the one that was named. Another name of an older file is no new file.
+    let is_it_or_new = |id| input.about.id == id || input.about.links < 2;
+    let is_same = match INPUTS.lock().unwrap_or_else(PoisonError::into_inner).get(path) {
+        Some(NamedInput::Folder(id)) => input.about.id == *id,
+        Some(NamedInput::Link(id, place)) => {
+            input.found.real.as_ref().and_then(place_of) == *place && is_it_or_new(*id)
+        }
+        Some(NamedInput::File(id)) => !input.about.is_folder() && !input.found.is_link && is_it_or_new(*id),
+        None => true,
+    };
+    if is_same { Ok(input) } else { Err(exchanged()) }
+}
+
+/// Opens the folders in which files of these paths lie. What cannot be opened is told when it is used.
+pub fn hold<'a>(paths: impl IntoIterator<Item = &'a Path>) {
+    let files = paths.into_iter().filter(|path| !remote::is_address(path));
+    files.for_each(|path| hold_folder(&trimmed(parent(path))));
+}
+
+/// As [`hold`], for inputs. Which of them are links or folders, and where they lead, is remembered.
+pub fn hold_inputs<'a>(paths: impl IntoIterator<Item = &'a Path>) {
+    for path in paths.into_iter().filter(|path| !remote::is_address(path)) {
+        hold([path]);
+        if let Some(named) = named(path) {
+            INPUTS.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), named);
+        }
+    }
+}
+
+fn named(path: &Path) -> Option<NamedInput> {
+    let (about, trimmed) = (About::of_path(path).ok()?, trimmed(path));
+    if about.is_folder() {
+        return Some(NamedInput::Folder(about.id));
+    }
+    if !About::of_name(&trimmed).ok()?.is_link() {
+        return Some(NamedInput::File(about.id));
+    }
+    let place = way(parent(&trimmed)).and_then(|mut way| way.end(trimmed.file_name().unwrap_or_default()));
+    let place = place.ok().flatten().filter(|spot| spot.folder.look(&spot.name).is_ok_and(|it| it == Some(about)));
+    Some(NamedInput::Link(about.id, place.as_ref().and_then(place_of)))
+}
+
+fn place_of(spot: &Spot) -> Option<(FileId, OsString)> {
+    Some((spot.folder.about().ok()?.id, spot.name.clone()))
+}
+
+/// Opens a folder, or the nearest one above it.
+pub fn hold_folder(path: &Path) {
+    if held(path).is_some() {
+        return;
+    }
+    match nearest(path, way) {
+        Ok((above, rest)) if !rest.as_os_str().is_empty() && has_room() => {
+            put(path.to_owned(), Held::Missing(above, rest));
+        }
+        _ => {}
+    }
+}
+
+/// Returns the nearest folder above a path that is open, and the path from there.
+fn above(path: &Path) -> Option<(Way, PathBuf)> {
+    let held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+    path.ancestors().skip(1).find_map(|above| match held.get(above) {
+        Some(Held::There(way)) => Some((way.clone(), path.strip_prefix(above).ok()?.to_owned())),
+        _ => None,
+    })
+}
+
+/// Whether another folder may stay open: most of the open files that the system allows are for other things.
+fn has_room() -> bool {
+    static ROOM: OnceLock<usize> = OnceLock::new();
+    let room = *ROOM.get_or_init(|| {
+        allow_many_files();
+        most_open_files() / 4
+    });
+    HELD.lock().unwrap_or_else(PoisonError::into_inner).len() < room.min(MOST)
+}
+
+fn held(path: &Path) -> Option<Held> {
+    HELD.lock().unwrap_or_else(PoisonError::into_inner).get(path).cloned()
+}
+
+fn put(path: PathBuf, what: Held) {
+    HELD.lock().unwrap_or_else(PoisonError::into_inner).insert(path, what);
+}
+
+/// Returns the error of a path that leads elsewhere than at the beginning.
+fn exchanged() -> io::Error {
+    Exchanged.into()
+}
+
+/// Refuses to follow a link of another user.
+pub fn refuse_link(found: &Found, force: bool) -> Result<(), Failure> {
+    match found.link.as_ref().filter(|_| !force) {
+        None => Ok(()),
+        Some(link) => Err(Failure::usage(
+            format!("{}, and can lead to any of your files", planted_by(link)),
+            "name the file itself, without the link; --force follows it",
+        )),
+    }
+}

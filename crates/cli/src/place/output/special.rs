@@ -1,0 +1,130 @@
+//! Outputs that exist and are not replaced: open descriptors, FIFOs, devices.
+//!
+//! In a folder such as `/tmp`, another user can plant a FIFO, or a link to one, under the name of an output. A planted
+//! link can also lead to an open descriptor of the caller. So a FIFO, a device or a link is written to only if it
+//! belongs to the caller or to root, or if the caller named it with `-o` and `--force`. After opening, the file is
+//! compared with the one whose owner was checked, so that another user cannot exchange it in between.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use crate::place::partial::folder_of;
+use crate::tell::failure::Failure;
+use crate::tell::shown::shown;
+use crate::tell::streams;
+use deadpan_disk::{About, FileKind, append_to, open_special};
+
+/// The folders that name the open descriptors of this process.
+const DESCRIPTORS: [&str; 2] = ["/dev/fd", "/proc/self/fd"];
+/// The number of symbolic links that systems follow in one path.
+const LINKS: usize = 40;
+
+/// Opens what `path` names, to write to it, if it is a descriptor, a FIFO or a device, or a link to one. Returns `None`
+/// for everything else.
+pub fn open(path: &Path, force: bool) -> Option<Result<File, Failure>> {
+    if let Some(found) = find(path) {
+        let allowed = force || !found.foreign;
+        return Some(if allowed { duplicate(found.number, path) } else { Err(of_another_user(path, "link")) });
+    }
+    let about = About::of_path(path).ok()?;
+    matches!(about.kind, FileKind::Fifo | FileKind::Device).then(|| checked(path, &about, force))
+}
+
+/// Returns the number of the descriptor that `path` stands for, such as 1 for `/dev/stdout`.
+pub fn descriptor(path: &Path) -> Option<u32> {
+    find(path).map(|found| found.number)
+}
+
+/// Whether a path names something among devices or descriptors, which is no place for what goes beside an input.
+pub fn is_beside_devices(path: &Path) -> bool {
+    let mut places = DESCRIPTORS.into_iter().chain(["/dev"]);
+    let folder = folder_of(path).canonicalize().ok();
+    folder.is_some_and(|folder| places.any(|it| Path::new(it).canonicalize().is_ok_and(|it| it == folder)))
+}
+
+/// A descriptor that a path leads to.
+struct Found {
+    number: u32,
+    /// Whether another user owns a link in the path. Such a link can lead to any descriptor of the caller.
+    foreign: bool,
+}
+
+/// Resolves `path` as the system does, one component at a time, until a component is the folder of descriptors.
+fn find(path: &Path) -> Option<Found> {
+    let descriptors: Vec<_> = DESCRIPTORS.iter().filter_map(|folder| Path::new(folder).canonicalize().ok()).collect();
+    let mut folder = PathBuf::from(".").canonicalize().ok()?;
+    // The components that are left, the last one first.
+    let mut left: Vec<_> = path.components().rev().map(|component| component.as_os_str().to_owned()).collect();
+    let (mut links, mut foreign) = (0, false);
+    while let Some(component) = left.pop() {
+        if left.is_empty() && descriptors.contains(&folder) {
+            return component.to_str()?.parse().ok().map(|number| Found { number, foreign });
+        }
+        if component == ".." {
+            folder.pop();
+            continue;
+        }
+        let next = folder.join(component);
+        let about = About::of_name(&next).ok()?;
+        if about.is_link() {
+            links += 1;
+            if links > LINKS {
+                return None;
+            }
+            foreign |= !about.is_trusted();
+            let target = next.read_link().ok()?;
+            left.extend(target.components().rev().map(|component| component.as_os_str().to_owned()));
+        } else {
+            folder = next;
+        }
+    }
+    None
+}
+
+/// Duplicates a descriptor, so that data are written at its current position.
+fn duplicate(number: u32, path: &Path) -> Result<File, Failure> {
+    let failed = |error| Failure::path("write", path, &error);
+    match number {
+        0 => return streams::stdin(),
+        1 => return streams::stdout(),
+        2 => return rustix::stdio::stderr().try_clone_to_owned().map(File::from).map_err(failed),
+        _ => {}
+    }
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
+        let own = pidfd_open(getpid(), PidfdFlags::empty());
+        let found = own.and_then(|own| pidfd_getfd(own, number as _, PidfdGetfdFlags::empty()));
+        if let Ok(found) = found {
+            return Ok(found.into());
+        }
+    }
+    // A file that is opened again would be overwritten from its start, so data are appended.
+    append_to(Path::new(&format!("/dev/fd/{number}"))).map_err(failed)
+}
+
+/// Opens a FIFO or a device, unless another user can have planted it.
+fn checked(path: &Path, about: &About, force: bool) -> Result<File, Failure> {
+    let failed = |error| Failure::path("write", path, &error);
+    let name = About::of_name(path).map_err(failed)?;
+    let foreign = !(name.is_trusted() && about.is_trusted());
+    if foreign && !force {
+        let what = if name.is_link() { "link" } else { "FIFO or device" };
+        return Err(of_another_user(path, what));
+    }
+    match open_special(path, about.id).map_err(failed)? {
+        Some(file) => Ok(file),
+        None => Err(Failure::usage(
+            format!("{} was replaced while it was opened", shown(path)),
+            "check who can write to its folder, or choose another output with -o",
+        )),
+    }
+}
+
+/// Returns the refusal of an output that another user may have planted.
+fn of_another_user(path: &Path, what: &str) -> Failure {
+    Failure::usage(
+        format!("{} is a {what} of another user, who could read what is written to it", shown(path)),
+        "choose another output with -o; --force writes to it nevertheless if -o names it",
+    )
+}

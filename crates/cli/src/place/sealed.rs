@@ -1,0 +1,86 @@
+//! A sealed input, in armor or not: its header and its payload.
+
+use std::fs::File;
+use std::io::{self, Cursor, Read};
+use std::os::unix::fs::FileExt;
+
+use crate::place::armor::{self, Unarmored};
+use crate::place::input::Input;
+use crate::tell::failure::{Exit, Failure};
+use crate::tell::shown::shown;
+use deadpan_pack::{BLOCK, is_archive};
+use deadpan_seal::{Error, Header, Stanza, age};
+
+/// The first byte of a sealed file. No text in UTF-8 begins with this byte.
+const SIGNATURE: u8 = 0x89;
+
+/// The first bytes of a sealed file.
+const DEADPAN: &[u8] = b"\x89DPN";
+/// The first bytes of a file that age sealed.
+const AGE: &[u8] = b"age-encryption.org/";
+
+/// A sealed input that was read up to the end of its header.
+pub struct Sealed<'a> {
+    pub header: Header,
+    pub stanzas: Vec<Stanza>,
+    pub armored: bool,
+    /// The payload, which follows the header.
+    pub payload: Box<dyn Read + Send + 'a>,
+}
+
+impl<'a> Sealed<'a> {
+    /// Reads the header of an input. An archive that is not sealed is an error with its own advice.
+    pub fn read(input: &'a Input) -> Result<Self, Failure> {
+        let name = input.shown();
+        let mut start = Vec::new();
+        (&input.data).take(BLOCK).read_to_end(&mut start).map_err(|error| Failure::io("read", &name, &error))?;
+        if is_archive(&start) {
+            let hint = match input.source.path() {
+                Some(path) => format!("it is not sealed; unpack it with: deadpan unpack {}", shown(path)),
+                None => "it is not sealed; unpack it with: deadpan unpack -o FOLDER".into(),
+            };
+            return Err(Failure::new(Exit::Data, format!("{name}: not a sealed file: it is a tar archive"), hint));
+        }
+        Self::begun(start, &input.data).map_err(|error| Failure::seal(&name, error))
+    }
+
+    /// Reads the header of `file`, whose position must be its start.
+    pub fn read_file(name: &str, file: &'a File) -> Result<Self, Failure> {
+        Self::begun(Vec::new(), file).map_err(|error| Failure::seal(name, error))
+    }
+
+    /// Reads the header of a file whose first bytes were read already.
+    pub fn begun(mut start: Vec<u8>, mut file: impl Read + Send + 'a) -> Result<Self, Error> {
+        let mut read_to = |length: usize, start: &mut Vec<u8>| {
+            let missing = length.saturating_sub(start.len());
+            (&mut file).take(missing as u64).read_to_end(start).map_err(Error::Read)
+        };
+        read_to(1, &mut start)?;
+        let beginning = if start.first() == Some(&SIGNATURE) {
+            None
+        } else {
+            read_to(armor::BEGINNING, &mut start)?;
+            armor::find(&start)
+        };
+        let is_age_armor = beginning.is_none() && start.trim_ascii_start().starts_with(age::armor::BEGIN.as_bytes());
+        let mut payload: Box<dyn Read + Send + 'a> = match &beginning {
+            None if is_age_armor => Box::new(age::armor::Reader::new(Cursor::new(start).chain(file))),
+            Some(beginning) => {
+                let armor = Unarmored::new(Cursor::new(start).chain(file), beginning);
+                Box::new(armor.map_err(Error::Read)?)
+            }
+            None => Box::new(Cursor::new(armor::without_front(&start).to_vec()).chain(file)),
+        };
+        let header = Header::read(&mut payload)?;
+        Ok(Self { stanzas: header.stanzas(), header, armored: beginning.is_some() || is_age_armor, payload })
+    }
+}
+
+/// Whether a file begins like a sealed one, in armor or not. Its position stays as it is.
+pub fn looks_sealed(file: &File) -> io::Result<bool> {
+    let length = file.metadata()?.len().min(armor::BEGINNING as u64);
+    let mut start = vec![0; length as usize];
+    file.read_exact_at(&mut start, 0)?;
+    let is_age_armor = || start.trim_ascii_start().starts_with(age::armor::BEGIN.as_bytes());
+    Ok(start.starts_with(DEADPAN) || start.starts_with(AGE) || armor::find(&start).is_some() || is_age_armor())
+}

@@ -1,0 +1,88 @@
+//! Writers: one passes on a range of the data, and one compares the data with a file.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+
+/// Passes on `length` bytes from `offset` on, and drops the others.
+pub struct Window<W> {
+    output: W,
+    offset: u64,
+    length: u64,
+    /// Bytes written to the window so far.
+    seen: u64,
+}
+
+impl<W: Write> Window<W> {
+    pub fn new(output: W, offset: u64, length: u64) -> Self {
+        Self { output, offset, length, seen: 0 }
+    }
+}
+
+impl<W: Write> Write for Window<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let end = self.offset.saturating_add(self.length);
+        let within =
+            |position: u64| usize::try_from(position.saturating_sub(self.seen)).unwrap_or(usize::MAX).min(bytes.len());
+        self.output.write_all(&bytes[within(self.offset)..within(end)])?;
+        self.seen += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.output.flush()
+    }
+}
+
+/// Compares the written bytes with the contents of a file.
+pub struct Comparison<'a> {
+    file: &'a File,
+    buffer: Vec<u8>,
+    same: bool,
+}
+
+impl<'a> Comparison<'a> {
+    /// Starts to compare with `file`, whose position must be its start.
+    pub fn new(file: &'a File) -> Self {
+        Self { file, buffer: Vec::new(), same: true }
+    }
+
+    /// Whether the data were the same as the whole file.
+    pub fn holds(mut self) -> io::Result<bool> {
+        Ok(self.same && self.file.read(&mut [0])? == 0)
+    }
+}
+
+impl Write for Comparison<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.buffer.resize(bytes.len(), 0);
+        match self.file.read_exact(&mut self.buffer) {
+            Ok(()) => self.same &= self.buffer == bytes,
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => self.same = false,
+            Err(error) => return Err(error),
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_is_the_same_however_the_input_is_cut() {
+        let bytes: Vec<u8> = (0..100).collect();
+        for step in [1, 3, 7, 100] {
+            for (offset, length) in [(0, 0), (0, 100), (5, 1), (10, 90), (99, 1), (50, u64::MAX)] {
+                let mut output = Vec::new();
+                let mut window = Window::new(&mut output, offset, length);
+                bytes.chunks(step).for_each(|chunk| window.write_all(chunk).unwrap());
+                let end = offset.saturating_add(length).min(100) as usize;
+                assert_eq!(output, bytes[offset as usize..end], "{offset} {length} {step}");
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Advice on errors of packing, unpacking and listing.
+
+use deadpan_pack::{Action, Error, Flaw, Refusal};
+
+/// Returns advice on an error, except on errors of the system: see [`entry`].
+pub fn advise(error: &Error) -> Option<&'static str> {
+    match error {
+        Error::Archive(flaw) => Some(archive(flaw)),
+        Error::Truncated => Some("the archive was cut short; get it again"),
+        Error::Refused(refusal) => Some(refused(refusal)),
+        _ => None,
+    }
+}
+
+/// Returns advice on the error of an entry with `--keep-going`, which unpacked the other entries.
+pub fn kept_going(error: &Error) -> Option<&'static str> {
+    match error {
+        Error::Archive(Flaw::Path { .. } | Flaw::HardLink { .. } | Flaw::ImpliedFolders { .. }) => {
+            Some("the archive may be meant to do harm")
+        }
+        Error::Archive(Flaw::Special { .. }) => Some("deadpan makes files, folders and links only"),
+        Error::Archive(Flaw::NoName | Flaw::NoTarget { .. }) => Some("the archive is damaged; get it again"),
+        error => advise(error),
+    }
+}
+
+/// Returns advice on the failure of an operation on an entry, or `None` if advice on the system's error helps more.
+pub fn entry(action: Action) -> Option<&'static str> {
+    match action {
+        Action::SetOwner => Some("leave out --owner, or unpack as root"),
+        Action::SetAttributes => Some("leave out --xattrs"),
+        _ => None,
+    }
+}
+
+/// Returns advice on an error while packing, if it differs from the advice while unpacking.
+pub fn packing(error: &Error) -> Option<&'static str> {
+    match error {
+        Error::Entry { action: Action::Read, .. } => {
+            Some("check its permissions; with --keep-going, entries that cannot be read are left out")
+        }
+        Error::Entry { action: Action::ReadAttributes, .. } => {
+            Some("leave out --xattrs; with --keep-going, attributes that cannot be read are left out")
+        }
+        Error::Shrank { .. } => Some("wait until nobody writes to it; with --keep-going, zeros replace the rest"),
+        _ => None,
+    }
+}
+
+/// Returns advice on an error of a folder in pictures, which `deadpan list` cannot read, if it differs from that on
+/// others.
+pub fn in_pictures(error: &Error) -> Option<&'static str> {
+    match error {
+        Error::Refused(Refusal::NoMatch { .. }) => {
+            Some("list the entries with: deadpan picture reveal -o - PICTURE... | deadpan list")
+        }
+        _ => None,
+    }
+}
+
+fn archive(flaw: &Flaw) -> &'static str {
+    match flaw {
+        Flaw::NoIndex => "the archive was cut short or changed; get it again, or read its entries with tar",
+        Flaw::Index(_) => "the archive was changed or cut short; get it again",
+        Flaw::Newer => "use a newer deadpan, or tar, which unpacks it without checking",
+        Flaw::OutsideRoot { .. } => {
+            "another program has added entries to the pack; unpack it from a file instead of a pipe, or with tar"
+        }
+        Flaw::Changed { .. } => "the archive was changed after it was made; get it again",
+        Flaw::Path { .. } | Flaw::HardLink { .. } | Flaw::ImpliedFolders { .. } => {
+            "the archive may be meant to do harm; --keep-going unpacks the rest"
+        }
+        Flaw::Special { .. } => "deadpan makes files, folders and links only; --keep-going unpacks the rest",
+        Flaw::NoName | Flaw::NoTarget { .. } => "the archive is damaged; --keep-going unpacks the rest",
+        Flaw::NoFolder { .. } => "see the errors before this one",
+        Flaw::InTheWay { .. } => "move it away, or choose another folder with -o",
+        Flaw::Owner { .. } => "leave out --owner",
+        _ => "the file is damaged or no archive; get it again",
+    }
+}
+
+fn refused(refusal: &Refusal) -> &'static str {
+    match refusal {
+        Refusal::NoName => "name the folder by a path that contains its name",
+        Refusal::Deep { .. } | Refusal::Long { .. } => "leave it out, or rename it",
+        Refusal::TooMany => "pack its folders one by one",
+        Refusal::NoMatch { .. } => "list the entries with: deadpan list",
+        Refusal::LinkWithoutFile { .. } => {
+            "select that file: it has the contents, and this archive can be read only once, from its start to its end"
+        }
+        Refusal::Several { .. } | Refusal::NoFile { .. } => {
+            "name a folder with -o, or save the sealed file without armor first"
+        }
+        Refusal::Attributes { .. } => "leave out --xattrs, or unpack all of it",
+        Refusal::Exists { .. } => "replace it with --force, or choose another folder with -o",
+        Refusal::IsArchive { .. } => "choose another folder with -o",
+        Refusal::IsFolder { .. } => "folders are not replaced; move it away, or choose another folder with -o",
+        Refusal::TooLarge { limit: None, .. } => "if you trust the sender, allow this size with --max-size",
+        Refusal::TooLarge { .. } => "allow more with --max-size",
+        _ => "ask for something else",
+    }
+}

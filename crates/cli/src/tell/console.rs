@@ -1,0 +1,46 @@
+//! Standard error: messages for people.
+
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::Value;
+
+use crate::tell::names::json_text;
+use crate::tell::progress::without_bar;
+use crate::tell::shown::guarded;
+
+/// Whether the user asked for errors alone.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Leaves out notes, summaries and progress from now on.
+pub fn be_quiet() {
+    QUIET.store(true, Ordering::Relaxed);
+}
+
+/// Whether notes, summaries and progress are left out.
+pub fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
+}
+
+/// Writes a line for people to standard error, unless they asked for errors alone. A closed standard error is not an
+/// error.
+pub fn say(line: &str) {
+    if !is_quiet() {
+        complain(line);
+    }
+}
+
+/// Writes a line about something that failed, or that is dangerous, to standard error.
+pub fn complain(line: &str) {
+    write(&guarded(line, false));
+}
+
+/// Writes a JSON object to standard error.
+pub fn say_json(value: &Value) {
+    write(&json_text(value));
+}
+
+fn write(line: &str) {
+    #[expect(clippy::disallowed_methods, reason = "the line is escaped")]
+    let _ = without_bar(|| writeln!(io::stderr().lock(), "{line}"));
+}

@@ -1,0 +1,21 @@
+//! Environment variables that say how long to wait for another program.
+
+use std::time::Duration;
+
+use crate::tell::failure::Failure;
+
+/// Seconds that a silent plugin is waited for.
+pub const PLUGIN: &str = "DEADPAN_PLUGIN_TIMEOUT";
+/// Seconds that the SSH agent is waited for.
+pub const AGENT: &str = "DEADPAN_AGENT_TIMEOUT";
+
+/// Returns the time that a variable sets, if it is set. `what` is waited for.
+pub fn seconds(variable: &str, what: &str) -> Result<Option<Duration>, Failure> {
+    let Some(text) = std::env::var_os(variable) else { return Ok(None) };
+    let seconds = text.to_str().and_then(|text| text.parse::<u32>().ok()).filter(|seconds| *seconds > 0);
+    let invalid = || {
+        let hint = format!("set it to the seconds to wait for {what}, such as {variable}=300");
+        Failure::usage(format!("{variable} is not a number of seconds"), hint)
+    };
+    Ok(Some(Duration::from_secs(seconds.ok_or_else(invalid)?.into())))
+}

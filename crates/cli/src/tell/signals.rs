@@ -1,0 +1,188 @@
+//! Signals. Before a signal such as Ctrl-C ends the program, temporary files are removed and the terminal is restored.
+//! The program then dies of the same signal, as shells expect. Another signal that comes a moment later ends the
+//! program at once. Ctrl-Z restores the terminal while the program is stopped.
+//!
+//! Handlers of these signals are installed when the first cleanup is registered, or when signals have to wait for the
+//! first time. Without a registered cleanup there is nothing to remove, so the system's default action is enough.
+//! Outputs without a name need no cleanup.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, Once, PoisonError, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{getpgrp, getsid};
+use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGTSTP, SIGXFSZ};
+use signal_hook::flag;
+use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
+
+use crate::tell::console::say;
+use crate::tell::shown::shown;
+use deadpan_disk::cleanup;
+
+pub use deadpan_disk::cleanup::{Guard, guard, hold, notice};
+
+/// How long after a signal another one ends the program at once. A service manager sends two together.
+const TOGETHER: Duration = Duration::from_millis(200);
+
+type Cleanup = Box<dyn FnMut() + Send>;
+
+/// Whether a signal arrived that ends the program.
+static ARRIVED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+
+/// Connects the outputs with this program: signals remove drafts, and the user is told which old ones were removed.
+pub fn attach() {
+    cleanup::on_first(|| {
+        static HANDLERS: Once = Once::new();
+        HANDLERS.call_once(listen);
+    });
+    cleanup::on_swept(tell);
+}
+
+fn tell(swept: &[PathBuf]) {
+    match swept {
+        [] => {}
+        [path] => say(&format!("note: removed {}, which an earlier run left", shown(path))),
+        [path, ..] => {
+            let (count, path) = (swept.len(), shown(path));
+            say(&format!("note: removed {count} drafts like {path}, which an earlier run left"));
+        }
+    }
+}
+
+/// Waits for the end of the program if a signal ends it. A program that was started here often ends by the same Ctrl-C,
+/// and its end is no failure then.
+pub fn give_way() {
+    while ARRIVED.load(Ordering::Relaxed) {
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn listen() {
+    let wanted: Vec<_> = [SIGHUP, SIGINT, SIGQUIT, SIGTERM].into_iter().filter(|signal| !is_ignored(*signal)).collect();
+    // If the system cannot start a thread, no handlers are installed. Then a signal still ends the program, but drafts
+    // stay behind; their names show that they are drafts.
+    let all = wanted.clone();
+    serve(wanted, move |mut signals| {
+        for signal in all {
+            let _ = flag::register(signal, ARRIVED.clone());
+        }
+        let mut signals = signals.forever();
+        let Some(first) = signals.next() else { return };
+        let begin = Instant::now();
+        if thread::Builder::new().spawn(move || end(first)).is_err() {
+            end(first);
+        }
+        for other in signals {
+            if begin.elapsed() > TOGETHER {
+                die(other);
+            }
+        }
+    });
+}
+
+/// Runs the cleanups and ends the program.
+fn end(signal: i32) {
+    // Until the program ends, no more outputs are created or renamed.
+    let _held = cleanup::run();
+    die(signal);
+}
+
+fn die(signal: i32) -> ! {
+    let _ = emulate_default_handler(signal);
+    std::process::exit(128 + signal);
+}
+
+/// Installs handlers for the signals `wanted`, which a new thread serves. The thread is started first: if the system
+/// refuses a thread, no handlers are installed.
+fn serve(wanted: Vec<i32>, serve: impl FnOnce(Signals) + Send + 'static) {
+    let (sender, receiver) = mpsc::channel();
+    let served = thread::Builder::new().spawn(move || {
+        if let Ok(signals) = receiver.recv() {
+            serve(signals);
+        }
+    });
+    if served.is_ok()
+        && let Ok(signals) = Signals::new(wanted)
+    {
+        let _ = sender.send(signals);
+    }
+}
+
+/// Functions to run before and after the program is stopped.
+struct Pause {
+    id: u64,
+    before: Cleanup,
+    after: Cleanup,
+}
+
+static PAUSES: Mutex<Vec<Pause>> = Mutex::new(Vec::new());
+
+fn pauses() -> MutexGuard<'static, Vec<Pause>> {
+    PAUSES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A registered pair of functions to run around a stop. Dropping the guard removes them without running them.
+#[must_use]
+pub struct PauseGuard(u64);
+
+/// Runs `before` when Ctrl-Z is about to stop the program, and `after` when the program continues after any stop.
+pub fn around_stop(before: impl FnMut() + Send + 'static, after: impl FnMut() + Send + 'static) -> PauseGuard {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    static HANDLERS: Once = Once::new();
+    HANDLERS.call_once(listen_for_stops);
+    let id = NEXT.fetch_add(1, Ordering::Relaxed);
+    pauses().push(Pause { id, before: Box::new(before), after: Box::new(after) });
+    PauseGuard(id)
+}
+
+impl Drop for PauseGuard {
+    fn drop(&mut self) {
+        pauses().retain(|pause| pause.id != self.0);
+    }
+}
+
+fn listen_for_stops() {
+    let wanted = [SIGCONT, SIGTSTP].into_iter().filter(|signal| *signal == SIGCONT || !is_ignored(*signal)).collect();
+    // Without handlers Ctrl-Z still stops the program, but the terminal's echo stays off.
+    serve(wanted, |mut signals| {
+        for signal in signals.forever() {
+            let mut pauses = pauses();
+            if signal == SIGCONT {
+                pauses.iter_mut().for_each(|pause| (pause.after)());
+            } else if can_be_continued() {
+                pauses.iter_mut().for_each(|pause| (pause.before)());
+                let _ = emulate_default_handler(signal);
+            }
+        }
+    });
+}
+
+/// Whether a shell can continue this program after a stop. By default, the system ignores Ctrl-Z in the process group
+/// of the session's leader.
+fn can_be_continued() -> bool {
+    getsid(None).is_ok_and(|session| session != getpgrp())
+}
+
+/// Whether the parent process made this process ignore the signal, as `nohup` does.
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status
+        .lines()
+        .find_map(|line| line.strip_prefix("SigIgn:"))
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.unwrap_or(0) >> (signal - 1) & 1 == 1
+}
+
+/// Makes writes beyond the limit of file sizes (`ulimit -f`) fail, instead of ending the program by SIGXFSZ. A handler
+/// does this like ignoring the signal would, but programs that this program starts do not inherit it.
+pub fn survive_large_files() {
+    let _ = flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
+}
+
+/// Ends the program by SIGPIPE, as usual for a writer whose pipe has no reader left.
+pub fn die_of_broken_pipe() {
+    let _ = emulate_default_handler(SIGPIPE);
+}
