@@ -1,4 +1,4 @@
-//! The examples in the README are also files of their own. The tests compare the texts and run the examples.
+//! The examples in docs/rust.md are also files of their own. The tests compare the texts and run the examples.
 
 include!("readme/example.rs");
 
@@ -20,10 +20,10 @@ mod sealing {
 }
 
 #[test]
-fn the_readme_shows_the_examples() {
-    let readme = include_str!("../../README.md");
-    assert!(readme.contains(include_str!("readme/example.rs")), "copy bench/tests/readme/example.rs into README.md");
-    assert!(readme.contains(include_str!("readme/seal.rs")), "copy bench/tests/readme/seal.rs into README.md");
+fn the_page_shows_the_examples() {
+    let page = include_str!("../../docs/rust.md");
+    assert!(page.contains(include_str!("readme/example.rs")), "copy bench/tests/readme/example.rs into docs/rust.md");
+    assert!(page.contains(include_str!("readme/seal.rs")), "copy bench/tests/readme/seal.rs into docs/rust.md");
 }
 
 #[test]

@@ -101,7 +101,7 @@ fn every_script_passes() {
     let scripts = fs::read_dir(folder.join("tests/scripts")).unwrap().map(|entry| entry.unwrap().path());
     let mut paths: Vec<_> = scripts
         .chain(
-            ["folders.md", "pictures.md", "rewrap.md", "sealing.md", "random.md", "thresholds.md"]
+            ["folders.md", "keys.md", "pictures.md", "rewrap.md", "sealing.md", "random.md", "thresholds.md"]
                 .map(|page| folder.join("../../docs").join(page)),
         )
         .collect();
