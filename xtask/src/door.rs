@@ -1,8 +1,6 @@
 //! Part of `cargo xtask layers`: crates/disk is the one door to the file system. No other crate opens a file or a
 //! folder by a path, or changes names: a path that is looked up twice can lead elsewhere the second time.
 
-use crate::workspace;
-
 /// The crates that go through the door. `lab` and `picture` are apart: they read what they are given, or write reports
 /// in folders of their own.
 const CRATES: [&str; 7] = ["bind", "capi", "cli", "files", "fleet", "pack", "remote"];
@@ -19,10 +17,9 @@ const APART: [(&str, &str); 4] = [
 ];
 
 /// Returns the places that lead around the door, and exceptions that nothing needs.
-pub(crate) fn faults(root: &std::path::Path) -> Result<Vec<String>, String> {
-    let sources = workspace::sources(root, &[".rs"])?;
+pub(crate) fn faults(sources: &[(String, String)]) -> Vec<String> {
     let mut faults = Vec::new();
-    for (file, source) in &sources {
+    for (file, source) in sources {
         let is_ours = CRATES.iter().any(|name| file.starts_with(&format!("crates/{name}/src/")));
         let is_test = file.ends_with("tests.rs") || file.contains("/tests/");
         let reason = APART.iter().find(|(apart, _)| apart == file);
@@ -38,7 +35,7 @@ pub(crate) fn faults(root: &std::path::Path) -> Result<Vec<String>, String> {
     let is_there = |apart: &str| sources.iter().any(|(file, _)| file == apart);
     faults
         .extend(APART.iter().filter(|(apart, _)| !is_there(apart)).map(|(apart, _)| format!("{apart}: is not there")));
-    Ok(faults)
+    faults
 }
 
 /// Returns the lines that lead around the door, without those of tests, which end a file.

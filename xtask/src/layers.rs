@@ -1,11 +1,11 @@
-//! `cargo xtask layers`: crates depend only on the crates that docs/ARCHITECTURE.md allows, and only crates/disk opens
-//! files.
+//! `cargo xtask layers`: crates depend only on the crates that docs/ARCHITECTURE.md allows, wings inside a crate only on
+//! those below them, and only crates/disk opens files.
 
 use std::collections::BTreeSet;
 
 use crate::Outcome;
-use crate::door;
-use crate::workspace::Workspace;
+use crate::workspace::{self, Workspace};
+use crate::{door, wings};
 
 /// Each crate, with the crates that it may depend on.
 const ARROWS: [(&str, &[&str]); 15] = [
@@ -25,6 +25,9 @@ const ARROWS: [(&str, &[&str]); 15] = [
     ("lab", &[]),
     ("disk", &[]),
 ];
+
+/// The page that draws the arrows.
+const PAGE: &str = "docs/ARCHITECTURE.md";
 
 /// Top-level folders with tools. Their packages may depend on any crate, and no crate may depend on them.
 const TOOLS: [&str; 5] = ["audit", "bench", "xtask", "fuzz", "tests"];
@@ -52,17 +55,28 @@ pub(crate) fn run() -> Result<Outcome, String> {
         .map(|data| read(data, &workspace.root))
         .collect::<Option<_>>()
         .ok_or("cargo's metadata has an unknown form")?;
-    let around = door::faults(&workspace.root)?;
-    for fault in &around {
-        println!("{fault}");
-    }
-    let faults = faults(&packages);
-    for fault in &faults {
-        println!("{fault}");
-    }
-    let (wrong, past) = (faults.len(), around.len());
-    println!("layers: {} packages, {wrong} wrong arrows, {past} ways around crates/disk", packages.len());
-    Ok(if faults.is_empty() && around.is_empty() { Outcome::Clean } else { Outcome::Found })
+    let sources = workspace::sources(&workspace.root, &[".rs"])?;
+    let (between, inside, around) = (faults(&packages), wings::faults(&sources)?, door::faults(&sources));
+    let undrawn = undrawn(&workspace::read(&workspace.root.join(PAGE))?);
+    between.iter().chain(&inside).chain(&around).chain(&undrawn).for_each(|fault| println!("{fault}"));
+    println!(
+        "layers: {} packages, {} wrong arrows between crates, {} inside, {} ways around crates/disk",
+        packages.len(),
+        between.len(),
+        inside.len(),
+        around.len()
+    );
+    Ok(if between.len() + inside.len() + around.len() + undrawn.len() == 0 { Outcome::Clean } else { Outcome::Found })
+}
+
+/// Reports the arrows that the page does not draw as they are.
+fn undrawn(page: &str) -> Vec<String> {
+    let crates = ARROWS.iter().map(|(name, uses)| match uses {
+        [] => format!("{name} ──► none of our crates"),
+        uses => format!("{name} ──► {}", uses.join(", ")),
+    });
+    let missing = crates.chain(wings::drawn()).filter(|line| !page.lines().any(|drawn| drawn == line));
+    missing.map(|line| format!("{PAGE}: there is no line {line}")).collect()
 }
 
 fn read(data: &serde_json::Value, root: &std::path::Path) -> Option<Package> {
@@ -193,6 +207,12 @@ mod tests {
         let mut packages = crates();
         packages.push(package("deadpan-attic", "crates/attic", &[]));
         assert_one(&packages, "give it a place in the table");
+    }
+
+    #[test]
+    fn an_arrow_that_the_page_does_not_draw_is_found() {
+        let all = undrawn("").len();
+        assert_eq!(undrawn("capi ──► bind\nseal ──► base64, pad, ct\n").len(), all - 1);
     }
 
     #[test]

@@ -6,7 +6,10 @@ mod asm;
 mod door;
 mod form;
 mod layers;
+mod modules;
 mod safety;
+mod shape;
+mod wings;
 mod workspace;
 
 use std::process::ExitCode;
@@ -24,8 +27,11 @@ fn main() -> ExitCode {
         Some((name, [])) if name == "layers" => layers::run(),
         Some((name, [])) if name == "unsafe" => safety::run(),
         Some((name, [])) if name == "form" => form::run(),
+        Some((name, [])) if name == "shape" => shape::run(),
         Some((name, rest)) if name == "asm" => asm::run(rest),
-        _ => Err("usage: cargo xtask layers | unsafe | form | asm [--level LEVEL] [--show FUNCTION]".to_owned()),
+        _ => {
+            Err("usage: cargo xtask layers | unsafe | form | shape | asm [--level LEVEL] [--show FUNCTION]".to_owned())
+        }
     };
     match outcome {
         Ok(Outcome::Clean) => ExitCode::SUCCESS,

@@ -70,12 +70,12 @@ enum Command {
 }
 
 /// A command line that was parsed.
-pub struct Line {
+pub struct CommandLine {
     cli: Cli,
     whole: Whole,
 }
 
-impl Line {
+impl CommandLine {
     /// Runs the command and returns the exit code of the program.
     pub fn run(self) -> u8 {
         let Self { cli, whole } = self;
@@ -92,7 +92,7 @@ impl Line {
 
 /// Parses the command line, of which the first word is the program's name. After `--help` or an error of clap, ends the
 /// program.
-pub fn parse(words: Vec<OsString>) -> Result<Line, Failure> {
+pub fn parse(words: Vec<OsString>) -> Result<CommandLine, Failure> {
     option::refuse_attached(&Cli::command(), &words)?;
     let asks_for_all = words.iter().any(|word| word == "--help") || words.get(1).is_some_and(|word| word == "help");
     let names_none = words.iter().skip(1).all(|word| word.to_string_lossy().starts_with('-'));
@@ -104,7 +104,7 @@ pub fn parse(words: Vec<OsString>) -> Result<Line, Failure> {
     let parsed = command.try_get_matches_from_mut(&words).and_then(|matches| {
         let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
         let json = asks_for_json(&matches).then(|| Whole::in_json(name_of(&matches), cli.command.is_to_stdout()));
-        Ok(Line { cli, whole: json.unwrap_or_default() })
+        Ok(CommandLine { cli, whole: json.unwrap_or_default() })
     });
     parsed.map_err(|error| refused(error, &words))
 }
@@ -190,7 +190,7 @@ fn unknown(word: &str) -> Failure {
     let within = parent.as_ref().map_or(String::new(), |parent| format!(" {parent}"));
     let names = command.get_subcommands().filter(|command| !command.is_hide_set()).map(|it| it.get_name().to_owned());
     let alike = || closest(word, names).map(|name| format!("deadpan{within} {name}"));
-    let hint = match synonym::of(parent.as_deref(), word).map(String::from).or_else(alike) {
+    let hint = match synonym::meant_by(parent.as_deref(), word).map(String::from).or_else(alike) {
         Some(meant) => format!("did you mean: {meant}"),
         None => format!("the commands are listed by: deadpan{within} --help"),
     };

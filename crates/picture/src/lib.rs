@@ -20,10 +20,10 @@ mod threads;
 mod write;
 
 pub use error::Error;
-pub use format::Format;
+pub use format::{FileFormat, Format};
 pub use label::{LABEL, Label, checksum};
 pub use pixels::{Channels, Pixels};
-pub use read::{Decoded, FileFormat, Header, Limits, Note, Orientation, probe, read, read_into};
+pub use read::{Decoded, Header, Limits, Note, Orientation, probe, read, read_into};
 pub use reader::{Damage, Digest, Opened, Reader};
 pub use set::{Set, Sets};
 pub use write::{Compression, is_readable, write};

@@ -13,7 +13,6 @@ mod png;
 mod turn;
 mod webp;
 
-use std::fmt;
 use std::io::{self, BufRead, Read, Seek};
 
 use self::limits::Budget;
@@ -21,47 +20,7 @@ pub use self::limits::Limits;
 pub use self::note::Note;
 pub(crate) use self::png::{HEAD as PNG_HEAD, plain as plain_png};
 use self::turn::Turn;
-use crate::{Channels, Error, Format, Pixels};
-
-/// The format of a picture that is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FileFormat {
-    /// Portable Network Graphics.
-    Png,
-    /// WebP without loss.
-    WebPLossless,
-    /// WebP with loss.
-    WebPLossy,
-    /// JPEG.
-    Jpeg,
-}
-
-impl FileFormat {
-    /// Returns whether a picture in this format differs from the pixels that were written.
-    #[must_use]
-    pub fn is_lossy(self) -> bool {
-        matches!(self, Self::WebPLossy | Self::Jpeg)
-    }
-}
-
-impl From<Format> for FileFormat {
-    fn from(format: Format) -> Self {
-        match format {
-            Format::Png => Self::Png,
-            Format::WebP => Self::WebPLossless,
-        }
-    }
-}
-
-impl fmt::Display for FileFormat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Png => "PNG",
-            Self::WebPLossless | Self::WebPLossy => "WebP",
-            Self::Jpeg => "JPEG",
-        })
-    }
-}
+use crate::{Channels, Error, FileFormat, Pixels};
 
 /// What happens to pictures whose EXIF data say that they lie on a side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -116,78 +116,78 @@ fn elsewhere(cli: &Command, option: &str) -> Option<String> {
 
 /// Returns what an option of another program means here. `within` is the command, such as `keys add`, or empty.
 fn meant(within: &str, option: &str) -> Option<&'static str> {
-    let row = |row: &&Row| row.within.is_none_or(|all| all.contains(&within)) && row.options.contains(&option);
+    let row = |row: &&HabitRow| row.within.is_none_or(|all| all.contains(&within)) && row.options.contains(&option);
     OPTIONS.iter().find(row).map(|row| row.meant)
 }
 
 /// Options with which age, GnuPG, 7-Zip, OpenSSL, tar and gzip are used, and what they mean here.
-struct Row {
+struct HabitRow {
     /// The commands that the row is for; `None` for all that no row before it is for.
     within: Option<&'static [&'static str]>,
     options: &'static [&'static str],
     meant: &'static str,
 }
 
-const fn of(within: &'static [&'static str], options: &'static [&'static str], meant: &'static str) -> Row {
-    Row { within: Some(within), options, meant }
+const fn habit(within: &'static [&'static str], options: &'static [&'static str], meant: &'static str) -> HabitRow {
+    HabitRow { within: Some(within), options, meant }
 }
 
-const fn any(options: &'static [&'static str], meant: &'static str) -> Row {
-    Row { within: None, options, meant }
+const fn any(options: &'static [&'static str], meant: &'static str) -> HabitRow {
+    HabitRow { within: None, options, meant }
 }
 
-const OPTIONS: &[Row] = &[
-    of(&["seal"], &["-e", "--encrypt"], "deadpan seal encrypts by itself: leave the option out"),
-    of(&["open"], &["-d", "--decrypt"], "deadpan open decrypts by itself: leave the option out"),
-    of(&["seal"], &["-c", "--symmetric"], "to seal with a passphrase: deadpan seal -p FILE"),
-    of(&["open"], &["-c", "--stdout"], "to write to standard output: deadpan open -o - FILE"),
-    of(&["seal"], &["-c", "--stdout"], "to write to standard output: deadpan seal -o - FILE"),
-    of(
+const OPTIONS: &[HabitRow] = &[
+    habit(&["seal"], &["-e", "--encrypt"], "deadpan seal encrypts by itself: leave the option out"),
+    habit(&["open"], &["-d", "--decrypt"], "deadpan open decrypts by itself: leave the option out"),
+    habit(&["seal"], &["-c", "--symmetric"], "to seal with a passphrase: deadpan seal -p FILE"),
+    habit(&["open"], &["-c", "--stdout"], "to write to standard output: deadpan open -o - FILE"),
+    habit(&["seal"], &["-c", "--stdout"], "to write to standard output: deadpan seal -o - FILE"),
+    habit(
         &["seal"],
         &["-i", "--identity", "-k", "--key", "--keyfile", "--key-file"],
         "to seal to a key, name its public part or its owner: deadpan seal -r KEY FILE",
     ),
-    of(
+    habit(
         &["open"],
         &["-r", "--recipient", "-R", "--recipients-file", "-k", "--key", "--keyfile", "--key-file"],
         "to open with a private key: deadpan open -i KEY FILE; with one of your own keys, no option is needed",
     ),
-    of(
+    habit(
         &["seal"],
         &["-s", "-u", "--local-user"],
         "to seal and sign: deadpan seal --sign FILE; with a certain key: deadpan seal --sign=KEY FILE",
     ),
-    of(&["seal"], &["--base64", "--ascii", "--text", "--pem"], "to write text: deadpan seal --armor FILE"),
-    of(
+    habit(&["seal"], &["--base64", "--ascii", "--text", "--pem"], "to write text: deadpan seal --armor FILE"),
+    habit(
         &["open"],
         &["-a", "--armor", "--base64", "--format"],
         "deadpan open finds out by itself what a sealed file is: leave the option out",
     ),
-    of(
+    habit(
         &["seal"],
         &["--delete", "--rm", "--unlink", "--shred", "--wipe"],
         "to remove FILE after its sealed file was compared: deadpan seal --remove-source FILE",
     ),
-    of(&["seal"], &["--recursive"], "a folder is sealed with everything in it: deadpan seal FOLDER"),
-    of(
+    habit(&["seal"], &["--recursive"], "a folder is sealed with everything in it: deadpan seal FOLDER"),
+    habit(
         &["seal"],
         &["--cipher", "--cipher-algo"],
         "the cipher is always the same; deadpan seal --mode MODE chooses keys",
     ),
-    of(&["open", "unpack"], &["-C", "--directory"], "to write into a folder: deadpan open -o FOLDER FILE"),
-    of(
+    habit(&["open", "unpack"], &["-C", "--directory"], "to write into a folder: deadpan open -o FOLDER FILE"),
+    habit(
         &["open", "list", "inspect", "sign", "keys protect", "keys unprotect", "share open"],
         &["-p", "--passphrase", "--password", "--passwd", "--pass"],
         "a passphrase is asked for where one is needed; scripts give it with --passphrase-file, --passphrase-fd or \
          DEADPAN_PASSPHRASE",
     ),
-    of(
+    habit(
         &["seal", "picture hide"],
         &["--password", "--passwd", "--pass"],
         "-p seals with a passphrase, which is asked for, or comes from --passphrase-file, --passphrase-fd or \
          DEADPAN_PASSPHRASE",
     ),
-    of(
+    habit(
         &["seal", "open", "sign", "pack", "unpack", "random", "picture hide", "picture reveal"],
         &["-y", "--yes", "--overwrite"],
         "to replace an output that exists: --force",
@@ -208,7 +208,7 @@ const OPTIONS: &[Row] = &[
         &["-z", "--gzip", "--compress", "-j", "--bzip2", "-J", "--xz", "--zstd"],
         "nothing is compressed here: compress first, as in: tar cz FOLDER | deadpan seal -o FOLDER.tar.gz.dpn",
     ),
-    of(&[""], &["-v"], "for the version: deadpan --version; for details of a sealed file: deadpan inspect FILE"),
+    habit(&[""], &["-v"], "for the version: deadpan --version; for details of a sealed file: deadpan inspect FILE"),
     any(&["-v", "--verbose", "--debug"], "for details of a sealed file: deadpan inspect FILE"),
     any(&["-V", "--version"], "for the version: deadpan --version"),
     any(&["--password", "--passwd", "--pass", "-p"], "to seal with a passphrase: deadpan seal -p FILE"),
@@ -254,7 +254,7 @@ mod tests {
     fn each_answer_names_what_exists_for_an_option_that_does_not() {
         let mut cli = Cli::command();
         cli.build();
-        for Row { within, options, meant } in OPTIONS {
+        for HabitRow { within, options, meant } in OPTIONS {
             for within in within.iter().copied().flatten() {
                 let command = find(&cli, within);
                 for option in *options {

@@ -24,11 +24,11 @@ use deadpan_remote::{Address, Words};
 ))]
 pub struct ClusterArgs {
     #[command(subcommand)]
-    command: Command,
+    command: ClusterCommand,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Command {
+enum ClusterCommand {
     /// Makes the key that all machines of a job share
     Key(KeyArgs),
     /// Shows what is not done yet: of a job, or of all jobs in a bucket
@@ -82,14 +82,14 @@ impl ClusterArgs {
             }
         };
         match self.command {
-            Command::Key(args) => match args.output.place() {
+            ClusterCommand::Key(args) => match args.output.place() {
                 Some(Place::Given(place)) => Ok(Cluster::Key { place: place.clone(), force: args.output.force }),
                 _ => Err(Failure::usage("a key needs a file", "name it with -o: deadpan cluster key -o job.key")),
             },
-            Command::Status(args) => {
+            ClusterCommand::Status(args) => {
                 Ok(Cluster::Status { bucket: address(&args)?, key: args.job_key, json: args.json })
             }
-            Command::Clean(CleanArgs { of, force }) => {
+            ClusterCommand::Clean(CleanArgs { of, force }) => {
                 Ok(Cluster::Clean { bucket: address(&of)?, key: of.job_key, json: of.json, force })
             }
         }
@@ -121,7 +121,7 @@ impl Plan for Cluster {
     fn run(&self) -> Result<Exit, Failure> {
         match self {
             Self::Key { place, force } => {
-                let text = JobKey::generate().map_err(|error| Failure::of("", error))?;
+                let text = JobKey::generate().map_err(|error| Failure::seal("", error))?;
                 home::write(place, &line(&text), 0o600, *force)?;
             }
             Self::Status { bucket, key, json } => {

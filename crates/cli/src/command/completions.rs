@@ -19,7 +19,7 @@ use crate::key::home::{self, Home, Own};
 use crate::tell::failure::{Exit, Failure};
 use crate::tell::streams::print;
 use deadpan_seal::key::Found;
-use expected::{Expected, Names};
+use expected::{Expected, OfferedNames};
 
 /// Prints the completion script for a shell
 #[derive(Clone, Copy, Debug, clap::Args)]
@@ -120,7 +120,7 @@ impl Plan for Completion {
 }
 
 /// Returns the existing names of this kind. A folder that cannot be read gives no names and no error.
-fn known(names: Names, cli: &Command) -> Vec<(String, &'static str)> {
+fn known(names: OfferedNames, cli: &Command) -> Vec<(String, &'static str)> {
     let own = |home: &Home| home.own_names().into_iter().map(|name| (name, "own key"));
     let contacts = |home: &Home| home.contact_names().into_iter().map(|name| (name, "contact"));
     let named = |own: Result<Vec<Own>, _>| own.unwrap_or_default().into_iter().map(|own| (own.name, "own key"));
@@ -134,25 +134,27 @@ fn known(names: Names, cli: &Command) -> Vec<(String, &'static str)> {
         names.into_iter().map(|name| (name, "function")).collect()
     };
     match (names, Home::find()) {
-        (Names::None, _) => Vec::new(),
-        (Names::Pages, _) => {
+        (OfferedNames::None, _) => Vec::new(),
+        (OfferedNames::Pages, _) => {
             let pages =
                 man::pages(cli.clone()).into_iter().map(|page| (man::short(&page.name).to_owned(), "manual page"));
             pages.filter(|(name, _)| !name.is_empty()).collect()
         }
-        (Names::Timed, _) => functions(targets::timing().iter().map(|target| target.name().to_owned()).collect()),
-        (Names::Fast, _) => functions(targets::speed().iter().map(|it| it.target.name().to_owned()).collect()),
+        (OfferedNames::Timed, _) => {
+            functions(targets::timing().iter().map(|target| target.name().to_owned()).collect())
+        }
+        (OfferedNames::Fast, _) => functions(targets::speed().iter().map(|it| it.target.name().to_owned()).collect()),
         (_, Err(_)) => Vec::new(),
-        (Names::Own, Ok(home)) => own(&home).collect(),
-        (Names::Opening, Ok(home)) => named(home.own()).collect(),
-        (Names::Signing, Ok(home)) => named(home.own_signing()).collect(),
-        (Names::Recipients, Ok(home)) => {
+        (OfferedNames::Own, Ok(home)) => own(&home).collect(),
+        (OfferedNames::Opening, Ok(home)) => named(home.own()).collect(),
+        (OfferedNames::Signing, Ok(home)) => named(home.own_signing()).collect(),
+        (OfferedNames::Recipients, Ok(home)) => {
             named(home.own()).chain(with(&home, |found| !matches!(found, Found::Verifying(_)))).collect()
         }
-        (Names::Signers, Ok(home)) => {
+        (OfferedNames::Signers, Ok(home)) => {
             named(home.own_signing()).chain(with(&home, |found| matches!(found, Found::Verifying(_)))).collect()
         }
-        (Names::Contacts, Ok(home)) => contacts(&home).collect(),
-        (Names::Keys, Ok(home)) => own(&home).chain(contacts(&home)).collect(),
+        (OfferedNames::Contacts, Ok(home)) => contacts(&home).collect(),
+        (OfferedNames::Keys, Ok(home)) => own(&home).chain(contacts(&home)).collect(),
     }
 }

@@ -89,7 +89,7 @@ impl Plan for Inspect {
             None
         };
         for source in &Source::expanded(&self.sources, args.each)? {
-            let view = View::of(source).and_then(|mut view| {
+            let view = HeaderView::read(source).and_then(|mut view| {
                 if let (Some((identities, judge)), true) = (&mut keys, view.layout.is_ok()) {
                     view.verdict = Some(verdict(source, identities, judge)?);
                 }
@@ -122,7 +122,7 @@ impl Plan for Inspect {
 }
 
 /// The visible facts about one file.
-struct View {
+struct HeaderView {
     name: String,
     armored: bool,
     format: Format,
@@ -148,7 +148,7 @@ struct View {
 fn verdict(source: &Source, identities: &mut Identities, judge: &Judge) -> Result<Verdict, Failure> {
     let input = Input::open(source)?;
     let name = input.shown();
-    let sealed = Sealed::of(&input)?;
+    let sealed = Sealed::read(&input)?;
     let opened = identities.open(&name, &sealed)?;
     let whole = input.length().filter(|_| input.positioned && !sealed.armored);
     let compared = whole.is_none();
@@ -157,7 +157,7 @@ fn verdict(source: &Source, identities: &mut Identities, judge: &Judge) -> Resul
         // The trailer is at the end of a stream.
         None => opened.stream(sealed.payload, std::io::sink(), &Work::default()).map(|done| done.signatures),
     };
-    let signatures = signatures.map_err(|error| Failure::of(&name, error))?;
+    let signatures = signatures.map_err(|error| Failure::seal(&name, error))?;
     let mut verdict = judge.verdict(&name, &opened, signatures.as_ref())?;
     if signatures.is_some() {
         verdict.more.insert("data_compared".into(), json!(compared));
@@ -166,13 +166,13 @@ fn verdict(source: &Source, identities: &mut Identities, judge: &Judge) -> Resul
     Ok(verdict)
 }
 
-impl View {
-    fn of(source: &Source) -> Result<Self, Failure> {
+impl HeaderView {
+    fn read(source: &Source) -> Result<Self, Failure> {
         let input = Input::open(source)?
             .file_only("name a sealed file, or look at all sealed files in the folder with --each")?;
         let name = input.shown();
         input.announce();
-        let sealed = Sealed::of(&input)?;
+        let sealed = Sealed::read(&input)?;
         let header = &sealed.header;
         let (version, length, slack, metadata) =
             (header.version(), header.length(), header.slack(), header.metadata_length());
@@ -186,7 +186,7 @@ impl View {
             }
             Format::Age => layout::read_age(sealed.payload, header, whole),
         };
-        let layout = read.map_err(|error| Failure::of(&name, Error::Read(error)))?;
+        let layout = read.map_err(|error| Failure::seal(&name, Error::Read(error)))?;
         Ok(Self {
             name,
             armored,

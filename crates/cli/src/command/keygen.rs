@@ -219,7 +219,7 @@ impl Keygen {
 
 /// Makes a key that signs and writes both parts of it. Nothing is replaced.
 fn make_signing(home: &Home, path: &Path, scheme: Scheme, passphrase: Option<&Passphrase>) -> Result<Public, Failure> {
-    let failed = |error| Failure::of(&shown(path), error);
+    let failed = |error| Failure::seal(&shown(path), error);
     home.make_folder_of(path)?;
     let key = SigningKey::generate(scheme).map_err(failed)?;
     let public = Public::Signing(key.public().clone());

@@ -37,14 +37,14 @@ use deadpan_seal::plugin::Recipient;
 #[command(args_conflicts_with_subcommands = true)]
 pub struct KeysArgs {
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Option<KeysCommand>,
     /// Print one JSON object per line
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum KeysCommand {
     /// Adds a contact: the public key of another person, under a name
     #[command(after_help = help!(
         "deadpan keys add alice alice.pub                   then: deadpan seal -r alice FILE",
@@ -128,7 +128,7 @@ pub struct Keys(KeysArgs);
 
 impl KeysArgs {
     pub fn plan(self) -> Result<Keys, Failure> {
-        if let Some(Command::Add { name, .. } | Command::Remove { name }) = &self.command {
+        if let Some(KeysCommand::Add { name, .. } | KeysCommand::Remove { name }) = &self.command {
             home::check_name(name)?;
         }
         Ok(Keys(self))
@@ -140,17 +140,17 @@ impl Plan for Keys {
         let home = Home::find()?;
         match &self.0.command {
             None => return list::run(&home, self.0.json),
-            Some(Command::Add { name, key, force }) => add(&home, name, key, *force)?,
-            Some(Command::Remove { name }) => remove(&home, name)?,
-            Some(Command::Default { name }) => default(&home, name.as_deref())?,
-            Some(Command::Protect(protection)) => {
+            Some(KeysCommand::Add { name, key, force }) => add(&home, name, key, *force)?,
+            Some(KeysCommand::Remove { name }) => remove(&home, name)?,
+            Some(KeysCommand::Default { name }) => default(&home, name.as_deref())?,
+            Some(KeysCommand::Protect(protection)) => {
                 protect::protect(&own(&home, &protection.key)?, &Passphrases::new(&protection.source))?
             }
-            Some(Command::Unprotect(protection)) => {
+            Some(KeysCommand::Unprotect(protection)) => {
                 protect::unprotect(&own(&home, &protection.key)?, &Passphrases::new(&protection.source))?
             }
-            Some(Command::Export { name, age, sign, ssh, source }) => {
-                let form = export::Form { sign: *sign, age: *age, ssh: *ssh };
+            Some(KeysCommand::Export { name, age, sign, ssh, source }) => {
+                let form = export::ExportForm { sign: *sign, age: *age, ssh: *ssh };
                 export::run(&home, name.as_deref(), form, &Passphrases::new(source))?
             }
         }
@@ -178,7 +178,8 @@ fn add(home: &Home, name: &str, text: &str, force: bool) -> Result<(), Failure> 
     let old_text = home::text(&home.contact_path(name)).map_or_else(|_| Vec::new(), |(text, _)| text.to_vec());
     let before = key::read(&old_text).unwrap_or_default();
     // A key that signs goes beside one that seals, and the other way round.
-    let is_other = |old: &Found| Public::of(old).is_some_and(|old| keys.iter().all(|key| key.signs() != old.signs()));
+    let is_other =
+        |old: &Found| Public::from_key(old).is_some_and(|old| keys.iter().all(|key| key.signs() != old.signs()));
     let extends = !force && !before.is_empty() && before.iter().all(is_other);
     let path = contact(home, name, force || extends)?;
     // A key of SSH stays one: it signs, and age files can be sealed to it.
@@ -195,12 +196,12 @@ fn add(home: &Home, name: &str, text: &str, force: bool) -> Result<(), Failure> 
         };
         say(&format!("added {name}: {} {}, {use_of}", key.algorithm(), key.fingerprint()));
     }
-    let kept = before.iter().filter(|_| extends).filter_map(Public::of);
+    let kept = before.iter().filter(|_| extends).filter_map(Public::from_key);
     let seals = keys.iter().any(|key| line(key).is_some()) || keys.iter().cloned().chain(kept).any(|key| !key.signs());
     if !seals {
         say(&format!("note: nothing can be sealed to {name} yet; for that, ask for a key of: deadpan keys export"));
     }
-    for old in before.iter().filter(|old| !extends && is_other(old)).filter_map(Public::of) {
+    for old in before.iter().filter(|old| !extends && is_other(old)).filter_map(Public::from_key) {
         let purpose = if old.signs() { "for signatures" } else { "for sealing" };
         let which = format!("{} {}", old.algorithm(), old.fingerprint());
         say(&format!("note: the old key {purpose} is gone ({which}); to keep both, name a file with both keys"));

@@ -22,8 +22,8 @@ use crate::tell::failure::{Exit, Failure, help};
 use crate::tell::streams::{print, print_json};
 use deadpan_pack::{BLOCK, Contents, Kind, Listed, Scan, Selection, Time, is_archive};
 use deadpan_seal::{Error, Metadata, Opened, Work};
-use listing::{Ended, Form, Listing};
-use row::Row;
+use listing::{Ended, ListForm, Listing};
+use row::EntryRow;
 
 /// Lists the entries of a sealed folder or of any tar archive
 #[derive(Debug, clap::Args)]
@@ -88,15 +88,15 @@ impl ListArgs {
 impl Plan for List {
     fn run(&self) -> Result<Exit, Failure> {
         let form = match (self.args.json, self.args.tree) {
-            (true, _) => Form::Json,
-            (_, true) => Form::Tree,
-            _ => Form::Text,
+            (true, _) => ListForm::Json,
+            (_, true) => ListForm::Tree,
+            _ => ListForm::Text,
         };
         let mut job = ListJob { list: self, form, identities: None };
         let mut worst = Exit::Done;
         let sources = Source::expanded(&self.sources, self.args.each)?;
         for source in &sources {
-            if sources.len() > 1 && form != Form::Json {
+            if sources.len() > 1 && form != ListForm::Json {
                 print(&format!("{}:\n", source.shown()))?;
             }
             match job.list(source) {
@@ -105,7 +105,7 @@ impl Plan for List {
                 Err(Ended::Input(failure)) => {
                     worst = worst.max(failure.exit);
                     match form {
-                        Form::Json => print_json(&report::failed("list", source, &failure))?,
+                        ListForm::Json => print_json(&report::failed("list", source, &failure))?,
                         _ => failure.say(),
                     }
                 }
@@ -118,7 +118,7 @@ impl Plan for List {
 /// The options that apply to every file.
 struct ListJob<'a> {
     list: &'a List,
-    form: Form,
+    form: ListForm,
     /// The keys, which are read when the first sealed file is opened.
     identities: Option<Identities>,
 }
@@ -142,7 +142,7 @@ impl ListJob<'_> {
         }
         let sealed = Sealed::begun(start, &input.data).map_err(|error| neither(&name, error))?;
         let opened = self.open(&name, &sealed)?;
-        let failed = |error| Failure::of(&name, error);
+        let failed = |error| Failure::seal(&name, error);
         let folder = opened.metadata().kind == deadpan_seal::Kind::Folder;
         match (folder, input.positioned && !sealed.armored) {
             (true, true) => self.anywhere(&mut listing, opened.seekable(&input.data).map_err(failed)?)?,
@@ -175,7 +175,7 @@ impl ListJob<'_> {
         anywhere: bool,
     ) -> Result<(), Ended> {
         let name = input.shown();
-        let failed = |error| Failure::of(&name, error);
+        let failed = |error| Failure::seal(&name, error);
         let unread = |error: io::Error| failed(error.downcast().unwrap_or_else(Error::Read));
         let mut start = Vec::new();
         let size = if anywhere {
@@ -275,7 +275,7 @@ impl ListJob<'_> {
 /// Returns the failure for a file that is neither a sealed file nor an archive.
 fn neither(name: &str, error: Error) -> Failure {
     let looks_like = if let Error::NotSealed(looks_like) = error { Some(looks_like) } else { None };
-    let failure = Failure::of(name, error);
+    let failure = Failure::seal(name, error);
     match looks_like {
         Some(it) => Failure { message: format!("{name}: neither a sealed file nor a tar archive: {it}"), ..failure },
         None => failure,
@@ -286,7 +286,7 @@ fn neither(name: &str, error: Error) -> Failure {
 fn single(listing: &mut Listing<'_>, metadata: &Metadata, size: u64) -> Result<(), Ended> {
     let Metadata { name, mode, modified, .. } = metadata;
     let modified = modified.map(since_1970);
-    listing.row(&Row {
+    listing.row(&EntryRow {
         path: name.as_deref(),
         kind: Kind::File,
         size,

@@ -29,19 +29,19 @@ pub struct Man {
 }
 
 /// Printing pages of a command line.
-pub struct Pages {
+pub struct ManualPages {
     args: Man,
     cli: Command,
 }
 
 impl Man {
     /// Plans to print pages of this command line.
-    pub fn plan(self, cli: Command) -> Pages {
-        Pages { args: self, cli }
+    pub fn plan(self, cli: Command) -> ManualPages {
+        ManualPages { args: self, cli }
     }
 }
 
-impl Plan for Pages {
+impl Plan for ManualPages {
     fn run(&self) -> Result<Exit, Failure> {
         let pages = pages(self.cli.clone());
         if let Some(folder) = &self.args.output {
@@ -59,7 +59,8 @@ impl Plan for Pages {
         let asked = self.args.command.join("-");
         let wanted = short(&asked);
         let page = pages.iter().find(|page| short(&page.name) == wanted).ok_or_else(|| {
-            let synonym = synonym::of(None, wanted).and_then(|meant| meant.split(',').next()?.strip_prefix("deadpan "));
+            let synonym =
+                synonym::meant_by(None, wanted).and_then(|meant| meant.split(',').next()?.strip_prefix("deadpan "));
             let named = |name: String| pages.iter().any(|page| short(&page.name) == name).then_some(name);
             let alike = || closest(wanted, pages.iter().map(|page| short(&page.name).to_owned()));
             let hint = match synonym.map(|meant| meant.replace(' ', "-")).and_then(named).or_else(alike) {

@@ -1,8 +1,8 @@
 //! Many objects, or long ones in parts: what `seal` and `open` do with prefixes, and with folders file by file.
 
 mod act;
+mod job_report;
 mod readers;
-mod told;
 
 use std::cell::Cell;
 use std::io::ErrorKind;
@@ -23,13 +23,13 @@ use crate::tell::progress::Progress;
 use crate::tell::shown::shown;
 use crate::tell::signals;
 use crate::tell::size::{self, Size};
-use act::Files;
-pub use act::{Begun, Opening, Sealings};
+use act::FolderResults;
+pub use act::{OpenedParts, Opening, Sealings};
 use deadpan_disk::About;
 use deadpan_fleet::{Act, Error, Filter, Job, JobKey, Outcome, Pair, Place as Many, Run, Shard, Spot, Tree, TreeFile};
 use deadpan_remote::{Address, Problem, Store};
+use job_report::{JobReport, SingleReport};
 pub use readers::Readers;
-use told::{Single, Told};
 
 /// The heading of the options for many objects in the help of each command.
 pub const JOBS: &str = "Many objects (jobs)";
@@ -89,10 +89,10 @@ fn share(text: &str) -> Result<Share, String> {
 }
 
 /// Finds out what must be the same in each run of a job.
-pub type How<'a> = &'a dyn Fn(&Job) -> Result<Value, Failure>;
+pub type Terms<'a> = &'a dyn Fn(&Job) -> Result<Value, Failure>;
 
 /// Tells a user who ends the work early how it goes on.
-fn again(job: Option<&Job>) -> signals::Guard {
+fn note_on_going_on(job: Option<&Job>) -> signals::Guard {
     let give_up = job.map_or(String::new(), |job| format!(", or give it up: deadpan cluster clean {job}"));
     signals::notice(move || say(&format!("note: what is done stays done: run the command again to go on{give_up}")))
 }
@@ -234,7 +234,7 @@ impl ManyArgs {
         mask: u32,
         route: &Route,
         act: &dyn Act,
-        how: Option<How<'_>>,
+        how: Option<Terms<'_>>,
         readers: Option<&Readers>,
     ) -> Result<Exit, Failure> {
         let filter = Filter::new(&self.include, &self.exclude).map_err(|why| {
@@ -259,11 +259,11 @@ impl ManyArgs {
         };
         // A rehearsal leaves the state as it is.
         let job = job.filter(|_| !self.dry_run);
-        let _notice = again(job.as_ref());
+        let _notice = note_on_going_on(job.as_ref());
         let patterns = filter.clone();
-        let told = Told::new(act.verb(), output.json, self.dry_run, &name, readers);
-        let files = Files { sync: output.sync, mask };
-        let run = Run::new(act, &files, &told).filter(filter).shard(shard).replace(output.force);
+        let told = JobReport::new(act.verb(), output.json, self.dry_run, &name, readers);
+        let results = FolderResults { sync: output.sync, mask };
+        let run = Run::new(act, &results, &told).filter(filter).shard(shard).replace(output.force);
         // Short objects are in memory three times.
         let run = run.rehearse(self.dry_run).memory(memory).long(LONG.min(memory / 3)).job(job.clone());
         let result = run.all(from, to, begin).map_err(failed);
@@ -289,7 +289,7 @@ impl ManyArgs {
         act: &dyn Act,
         source: &str,
         target: &Address,
-        how: Option<How<'_>>,
+        how: Option<Terms<'_>>,
     ) -> Result<Job, Failure> {
         let job = Job::new(self.key()?, store.clone(), act.verb(), source, target);
         let job = job.map_err(|error| Failure::job(&shown(source), error))?;
@@ -305,21 +305,21 @@ impl ManyArgs {
         target: &Address,
         replace: bool,
         act: &dyn Act,
-        how: Option<How<'_>>,
+        how: Option<Terms<'_>>,
     ) -> Result<Option<u64>, Failure> {
         imp::give_back_memory();
         let Some(source) = spot(input)? else { return Ok(None) };
         let (store, name) = (remote::store(target)?, source.to_string());
         let about = |error: Error| Failure::job(&name, error);
         let job = self.job(&store, act, &source.text(), target, how)?;
-        let _notice = again(Some(&job));
-        let single = Single { outcome: Mutex::default(), progress: Progress::new(&name, input.length()) };
-        let files = Files { sync: false, mask: 0 };
-        let run = Run::new(act, &files, &single).memory(self.memory()?).long(LONG).job(Some(job));
+        let _notice = note_on_going_on(Some(&job));
+        let single = SingleReport { outcome: Mutex::default(), progress: Progress::new(&name, input.length()) };
+        let results = FolderResults { sync: false, mask: 0 };
+        let run = Run::new(act, &results, &single).memory(self.memory()?).long(LONG).job(Some(job));
         let last = source.text().rsplit('/').next().unwrap_or_default().to_owned();
         let target_spot = Spot::Object(store, target.clone());
         run.one(Pair { name: last, source, target: target_spot, length: LONG, replace }).map_err(about)?;
-        let Single { outcome, progress } = single;
+        let SingleReport { outcome, progress } = single;
         drop(progress);
         match outcome.into_inner() {
             Some(Outcome::Made(bytes)) => Ok(Some(bytes)),
@@ -366,7 +366,7 @@ pub fn job_key(file: Option<&Path>, kept: bool) -> Result<JobKey, Failure> {
     let own = home.folder.join(KEY);
     let path = file.unwrap_or(&own);
     if file.is_none() && About::of_name(path).is_err_and(|error| error.kind() == ErrorKind::NotFound) {
-        let text = JobKey::generate().map_err(|error| Failure::of("", error))?;
+        let text = JobKey::generate().map_err(|error| Failure::seal("", error))?;
         if !kept {
             return JobKey::read(&text).map_err(|error| Failure::job("", error));
         }

@@ -14,7 +14,7 @@ use std::time::Instant;
 use serde_json::json;
 
 use crate::command::folder::UnpackArgs;
-use crate::command::many::{Begun, LONG, ManyArgs, Opening, Route};
+use crate::command::many::{LONG, ManyArgs, OpenedParts, Opening, Route};
 use crate::command::plan::Plan;
 use crate::key::home::Home;
 use crate::key::identity::Identities;
@@ -148,7 +148,7 @@ impl Plan for Open {
         args.output.check_room(sources.len())?;
         let identities = args.identities(Passphrases::new(&args.source))?;
         // Nothing is written that could replace an input, and there may be millions.
-        let claims = Claims::of(if args.verify { &[] } else { &sources });
+        let claims = Claims::on(if args.verify { &[] } else { &sources });
         let judge = args.signer.judge()?;
         let mut job = OpenJob { args, claims, results: sources.len(), identities, judge, many: Some(&self.many) };
         let to_stdout =
@@ -212,7 +212,7 @@ pub struct OpenJob<'a> {
     pub results: usize,
     pub identities: Identities,
     pub judge: Judge,
-    /// How long results in a store are made in parts.
+    /// Terms long results in a store are made in parts.
     pub many: Option<&'a ManyArgs>,
 }
 
@@ -232,7 +232,7 @@ pub struct Origin<'a> {
 }
 
 impl<'a> Origin<'a> {
-    fn of(input: &'a Input, armored: bool) -> Self {
+    fn from_input(input: &'a Input, armored: bool) -> Self {
         let positions =
             input.length().filter(|_| input.positioned && !armored).map(|length| (&input.data as &dyn ReadAt, length));
         let (name, source, length) = (input.shown(), &input.source, input.length());
@@ -283,9 +283,9 @@ impl OpenJob<'_> {
         };
         let input = Input::open(source)?.file_only(hint)?;
         input.announce();
-        let sealed = Sealed::of(&input)?;
+        let sealed = Sealed::read(&input)?;
         self.refuse_existing(source)?;
-        self.restore(&Origin::of(&input, sealed.armored), sealed)
+        self.restore(&Origin::from_input(&input, sealed.armored), sealed)
     }
 
     /// Opens sealed data whose header was read, and restores what was sealed.
@@ -293,7 +293,7 @@ impl OpenJob<'_> {
         let (name, source) = (origin.shown(), origin.source);
         let opened = Arc::new(self.identities.open(&name, &sealed)?);
         if self.args.verify {
-            let done = pass(&opened, origin, sealed, io::sink()).map_err(|error| Failure::of(&name, error))?;
+            let done = pass(&opened, origin, sealed, io::sink()).map_err(|error| Failure::seal(&name, error))?;
             let Verdict { mut notes, more, .. } = self.judge.verdict(&name, &opened, done.signatures.as_ref())?;
             notes.extend(bare_name(origin).and_then(|own| misnamed(&name, &opened, &own)));
             let remark = Some("whole and unchanged".into());
@@ -368,7 +368,9 @@ impl OpenJob<'_> {
         self.claims.check(place, origin.source)?;
         let force = self.args.output.force;
         remote::refuse_existing(&address, force)?;
-        let Some(bytes) = many.one(input, &address, force, &Begun(Arc::clone(opened)), None)? else { return Ok(None) };
+        let Some(bytes) = many.one(input, &address, force, &OpenedParts(Arc::clone(opened)), None)? else {
+            return Ok(None);
+        };
         self.claims.made(place);
         Ok(Some(Done { output: Some(place.clone()), bytes, ..Done::default() }))
     }
@@ -382,7 +384,7 @@ impl OpenJob<'_> {
         let signatures = match origin.positions {
             _ if !opened.is_signed() => None,
             Some((input, length)) => {
-                opened.signatures(Cursor::new(input, length)).map_err(|error| Failure::of(&origin.name, error))?
+                opened.signatures(Cursor::new(input, length)).map_err(|error| Failure::seal(&origin.name, error))?
             }
             None => return Ok(()),
         };

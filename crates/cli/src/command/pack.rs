@@ -91,7 +91,7 @@ impl Plan for PackCommand {
         self.output.hold(&sources);
         self.output.check_room(self.folders.len())?;
         let mut report = Report::new("pack", self.output.json, self.folders.len()).aside(self.is_to_stdout());
-        let claims = Claims::of(&sources);
+        let claims = Claims::on(&sources);
         for source in &sources {
             let start = Instant::now();
             report.add(source, start, &self.pack(source, &claims));

@@ -11,7 +11,7 @@ use crate::place::report::{Done, Report};
 use crate::tell::failure::{Exit, Failure, help};
 use crate::tell::progress::Progress;
 use crate::tell::size::{self, Size};
-use pour::Form;
+use pour::RandomForm;
 
 /// Writes SIZE random bytes, or an endless stream of them without SIZE
 #[derive(Debug, clap::Args)]
@@ -44,7 +44,7 @@ pub struct RandomArgs {
 pub struct Random {
     args: RandomArgs,
     place: Place,
-    form: Form,
+    form: RandomForm,
 }
 
 impl RandomArgs {
@@ -56,9 +56,9 @@ impl RandomArgs {
     pub fn plan(self) -> Result<Random, Failure> {
         let place = self.output.file(|| Ok(Place::Stdout))?;
         let form = match (self.hex, self.base64) {
-            (true, _) => Form::Hex,
-            (_, true) => Form::Base64,
-            _ => Form::Bytes,
+            (true, _) => RandomForm::Hex,
+            (_, true) => RandomForm::Base64,
+            _ => RandomForm::Bytes,
         };
         Ok(Random { args: self, place, form })
     }
@@ -82,7 +82,7 @@ impl Random {
     fn make(&self) -> Result<Done, Failure> {
         let output = self.args.output.open(&self.place, None)?;
         let (name, size) = (output.shown(), self.args.size.map(|size| size.0));
-        if output.is_terminal() && self.form == Form::Bytes {
+        if output.is_terminal() && self.form == RandomForm::Bytes {
             let hint = "ask for text with --hex or --base64, name a file with -o, or send them to another program";
             return Err(Failure::usage("random data are bytes, and a terminal shows text", hint));
         }
@@ -94,7 +94,7 @@ impl Random {
         }
         let progress = (!output.is_terminal()).then(|| Progress::new("random bytes", size));
         let add = |bytes| progress.iter().for_each(|progress| progress.add(bytes));
-        let bytes = pour::pour(self.form, size, &output, &add).map_err(|error| Failure::of(&name, error))?;
+        let bytes = pour::pour(self.form, size, &output, &add).map_err(|error| Failure::seal(&name, error))?;
         drop(progress);
         let place = output.land(Attributes::private(), self.args.output.sync)?;
         Ok(Done { output: Some(place), bytes, ..Done::default() })

@@ -17,7 +17,7 @@ use crate::key::max_cost::MaxCostArgs;
 use crate::key::mode::ModeArg;
 use crate::key::passphrase::{PassphraseArgs, Passphrases, STDIN, stdin_or_path};
 use crate::place::held;
-use crate::place::input::{Source, Tree, TreeEntry, is_called_sealed};
+use crate::place::input::{FileTree, FileTreeEntry, Source, is_called_sealed};
 use crate::place::remote;
 use crate::place::report::{Done, Report};
 use crate::tell::console::say;
@@ -115,7 +115,7 @@ impl RewrapArgs {
 
 /// The numbers of files with each outcome.
 #[derive(Default)]
-struct Tally {
+struct RewrapTally {
     changed: u64,
     unchanged: u64,
     failed: u64,
@@ -128,11 +128,11 @@ impl Plan for Rewrap {
         held::hold_inputs(args.files.iter().map(PathBuf::as_path));
         let home = Home::find()?;
         let passphrases = Passphrases::new(&args.source);
-        let change = Change::of(args, &home, &passphrases)?;
+        let change = Change::from_args(args, &home, &passphrases)?;
         let identities = Identities::collect(&args.identities, &home, passphrases)?
             .within(args.max_cost.get())
             .advise_on_shares("only the keys of enough members can change the recipients: give them all with -i");
-        let mut run = Run { args, change, identities, home: &home, tally: Tally::default(), warned: false };
+        let mut run = Run { args, change, identities, home: &home, tally: RewrapTally::default(), warned: false };
         let mut report = Report::new("rewrap", args.json, args.files.len());
         if args.recursive || args.dry_run {
             report = report.talking();
@@ -151,7 +151,7 @@ struct Run<'a> {
     change: Change,
     identities: Identities,
     home: &'a Home,
-    tally: Tally,
+    tally: RewrapTally,
     /// Whether the user was told what removing a recipient does not do.
     warned: bool,
 }
@@ -169,17 +169,17 @@ impl Run<'_> {
         if !(self.args.recursive && path.is_dir()) {
             return self.one(path, None, report);
         }
-        let tree = match Tree::of(path, self.args.force) {
+        let tree = match FileTree::open(path, self.args.force) {
             Ok(tree) => tree,
             Err(failure) => return self.failed(path.to_owned(), failure, report),
         };
         for entry in tree {
             match entry {
-                TreeEntry::Sealed(spot) => self.one(&spot.path(), Some(spot), report),
+                FileTreeEntry::Sealed(spot) => self.one(&spot.path(), Some(spot), report),
                 // It had a header once.
-                TreeEntry::Other(spot) if is_called_sealed(&spot) => self.one(&spot.path(), Some(spot), report),
-                TreeEntry::Other(_) => self.tally.passed_over += 1,
-                TreeEntry::Failed(path, failure) => self.failed(path, failure, report),
+                FileTreeEntry::Other(spot) if is_called_sealed(&spot) => self.one(&spot.path(), Some(spot), report),
+                FileTreeEntry::Other(_) => self.tally.passed_over += 1,
+                FileTreeEntry::Failed(path, failure) => self.failed(path, failure, report),
             }
         }
     }
@@ -227,7 +227,7 @@ impl Run<'_> {
 
     /// Prints the numbers of files, if there can be several.
     fn summarize(&self) -> Result<(), Failure> {
-        let Tally { changed, unchanged, failed, passed_over } = self.tally;
+        let RewrapTally { changed, unchanged, failed, passed_over } = self.tally;
         if !self.args.recursive && self.args.files.len() == 1 {
             return Ok(());
         }

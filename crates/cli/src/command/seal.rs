@@ -16,7 +16,7 @@ use crate::command::plan::Plan;
 use crate::key::home::Home;
 use crate::key::identity::Identities;
 use crate::key::passphrase::Passphrases;
-use crate::key::recipient::{Named, RecipientArgs, Recipients};
+use crate::key::recipient::{NamedRecipients, RecipientArgs, Recipients};
 use crate::key::signed::SigningArgs;
 use crate::place::armor::Armor;
 use crate::place::claims::Claims;
@@ -148,7 +148,7 @@ impl SealArgs {
     /// Returns the recipients, with the options that apply to every file. `what` is what a new passphrase is for.
     fn resolve(
         &self,
-        named: &Named,
+        named: &NamedRecipients,
         what: &str,
         home: &Home,
         passphrases: &Passphrases,
@@ -157,7 +157,7 @@ impl SealArgs {
         if self.format() == FormatArg::Deadpan {
             to.refuse_ssh()?;
         }
-        to.sealing = to.sealing.format(self.format().into()).map_err(|error| Failure::of("", error))?;
+        to.sealing = to.sealing.format(self.format().into()).map_err(|error| Failure::seal("", error))?;
         to.tell_if_others(home)?;
         to.sealing = self.signing.add(to.sealing, home, passphrases)?.hide_length(self.hide_length);
         Ok(to)
@@ -171,7 +171,7 @@ impl SealArgs {
         Ok(json!({
             "recipients": keys,
             "threshold": to.needed,
-            "passphrase": passphrase.map_err(|error| Failure::of("", error))?,
+            "passphrase": passphrase.map_err(|error| Failure::seal("", error))?,
             "format": self.format().ending(),
             "armor": self.armor,
             "hidden length": self.hide_length,
@@ -205,7 +205,7 @@ impl Plan for Seal {
         args.output.check_room(self.sources.len())?;
         let mut report = Report::new("seal", args.output.json, self.sources.len()).aside(args.is_to_stdout());
         let named = args.to.find(&Home::find()?)?;
-        let claims = Claims::of(&self.sources);
+        let claims = Claims::on(&self.sources);
         let mut job: Option<SealJob<'_>> = None;
         for source in &self.sources {
             let start = Instant::now();
@@ -296,7 +296,7 @@ struct SealJob<'a> {
 }
 
 impl<'a> SealJob<'a> {
-    fn begin(args: &'a SealArgs, named: &Named, claims: &'a Claims) -> Result<Self, Failure> {
+    fn begin(args: &'a SealArgs, named: &NamedRecipients, claims: &'a Claims) -> Result<Self, Failure> {
         let home = Home::find()?;
         let passphrases = Passphrases::new(&args.to.source);
         let to = args.resolve(named, "the sealed file", &home, &passphrases)?;
@@ -354,7 +354,7 @@ impl<'a> SealJob<'a> {
     /// Returns the sealing for this input: the recipients, and the metadata that are sealed with the data.
     fn sealing(&self, input: &Input) -> Result<Sealing, Failure> {
         let sealing = self.to.sealing.clone().metadata(metadata(input)?);
-        sealing.map_err(|error| Failure::of(&input.shown(), error))
+        sealing.map_err(|error| Failure::seal(&input.shown(), error))
     }
 
     /// Seals the input. Returns the number of bytes, and for a folder the notes.

@@ -12,25 +12,25 @@ use crate::tell::failure::Failure;
 #[derive(Debug, clap::Args)]
 pub struct ShareArgs {
     #[command(subcommand)]
-    command: Command,
+    command: ShareCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
-    Open(open::OpenArgs),
-    Inspect(inspect::InspectArgs),
+enum ShareCommand {
+    Open(open::ShareOpenArgs),
+    Inspect(inspect::ShareInspectArgs),
 }
 
 impl ShareArgs {
     /// Whether results in JSON leave standard output to the data.
     pub fn is_to_stdout(&self) -> bool {
-        if let Command::Open(args) = &self.command { args.is_to_stdout() } else { false }
+        if let ShareCommand::Open(args) = &self.command { args.is_to_stdout() } else { false }
     }
 
     pub fn plan(self) -> Result<Box<dyn Plan>, Failure> {
         Ok(match self.command {
-            Command::Open(args) => Box::new(args.plan()?),
-            Command::Inspect(args) => Box::new(args.plan()?),
+            ShareCommand::Open(args) => Box::new(args.plan()?),
+            ShareCommand::Inspect(args) => Box::new(args.plan()?),
         })
     }
 }

@@ -97,7 +97,7 @@ impl Plan for Sign {
         args.output.check_room(self.sources.len())?;
         let mut report = Report::new("sign", args.output.json, self.sources.len()).aside(args.is_to_stdout());
         let passphrases = Passphrases::new(&args.source);
-        let claims = Claims::of(&self.sources);
+        let claims = Claims::on(&self.sources);
         let (mut signer, mut has_no_key) = (None, false);
         for source in &self.sources {
             let start = Instant::now();
@@ -136,7 +136,7 @@ impl Sign {
         input.announce();
         let digests = digest(input)?;
         let name = input.shown();
-        let failed = |error| Failure::of(&name, error);
+        let failed = |error| Failure::seal(&name, error);
         let signature = signer.sign(&self.args.namespace, &digests.sha512).map_err(failed)?;
         let (shown, text) = (output.shown(), signature.armor());
         output.writer().write_all(text.as_bytes()).map_err(|error| Failure::io("write", &shown, &error))?;

@@ -1,7 +1,7 @@
 //! Command names of other programs, for suggestions: after `deadpan encrypt`, the error suggests `deadpan seal`.
 
 /// Returns the command that does what `word` means in other programs. `parent` is the command before the word, if any.
-pub fn of(parent: Option<&str>, word: &str) -> Option<&'static str> {
+pub fn meant_by(parent: Option<&str>, word: &str) -> Option<&'static str> {
     let table = match parent {
         None => COMMANDS,
         Some("keys") => KEYS,
@@ -60,7 +60,7 @@ mod tests {
             for (words, meant) in table {
                 for word in *words {
                     assert!(parent.find_subcommand(word).is_none(), "{word} is a command");
-                    assert_eq!(of(Some(parent.get_name()).filter(|name| *name == "keys"), word), Some(*meant));
+                    assert_eq!(meant_by(Some(parent.get_name()).filter(|name| *name == "keys"), word), Some(*meant));
                 }
                 let mut command = &cli;
                 for word in meant.split(',').next().unwrap().split(' ').skip(1).filter(|word| !word.starts_with('-')) {

@@ -64,7 +64,7 @@ impl Plan for Unpack {
         self.sources.iter().for_each(|source| self.args.output.hold_result(|| usual_place(source)));
         self.args.output.check_room(self.sources.len())?;
         let mut report = Report::new("unpack", self.args.output.json, self.sources.len());
-        let claims = Claims::of(&self.sources);
+        let claims = Claims::on(&self.sources);
         for source in &self.sources {
             let start = Instant::now();
             report.add(source, start, &self.unpack(source, &claims));

@@ -100,7 +100,7 @@ impl Verify {
         let path = self.args.signature.clone().unwrap_or_else(|| beside(source.path().unwrap_or(Path::new(""))));
         let signature = read(&path).map_err(|failure| self.advise(source, &path, failure))?;
         let (name, namespace) = (input.shown(), &self.args.namespace);
-        let failed = |error| Failure::of(&name, error);
+        let failed = |error| Failure::seal(&name, error);
         if signature.namespace() != namespace {
             let (found, wanted) = (signature.namespace().to_owned(), namespace.clone());
             return Err(failed(SignError::Namespace { found, wanted }.into()));
@@ -175,7 +175,7 @@ fn beside(path: &Path) -> PathBuf {
 fn read(path: &Path) -> Result<SshSig, Failure> {
     let input = Input::open(&Source::File(path.to_owned()))?.file_only("name the file of a signature")?;
     let mut text = Vec::new();
-    let failed = |error| Failure::of(&shown(path), Error::Read(error));
+    let failed = |error| Failure::seal(&shown(path), Error::Read(error));
     (&input.data).take(LONGEST).read_to_end(&mut text).map_err(failed)?;
-    SshSig::from_armor(&text).map_err(|error| Failure::of(&shown(path), error))
+    SshSig::from_armor(&text).map_err(|error| Failure::seal(&shown(path), error))
 }

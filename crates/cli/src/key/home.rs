@@ -269,7 +269,7 @@ pub struct KeyFile {
 
 impl KeyFile {
     /// Opens the file. A link of another user could lead to another key.
-    pub fn of(path: &Path) -> Result<Self, Failure> {
+    pub fn find(path: &Path) -> Result<Self, Failure> {
         let input = open(path)?;
         match &input.found.link {
             Some(link) => Err(Failure::usage(planted_by(link), "name the key itself, without the link")),

@@ -35,10 +35,10 @@ struct Candidate {
     name: String,
     /// The key's file; `None` for a passphrase, and for one of several keys in a file.
     path: Option<PathBuf>,
-    state: State,
+    state: CandidateState,
 }
 
-enum State {
+enum CandidateState {
     Ready(Identity),
     /// A protected key. Its public part is known if it is in the file beside it.
     Locked(ProtectedKey, Option<PublicKey>),
@@ -91,7 +91,7 @@ impl Identities {
         let name = shown(path);
         let (text, about) = home::text(path)?;
         if locked::is_age_file(&text) {
-            self.list.push(Candidate { name, path: None, state: State::LockedFile(text) });
+            self.list.push(Candidate { name, path: None, state: CandidateState::LockedFile(text) });
             return Ok(());
         }
         let all = home::keys_in(path, &text, &about)?;
@@ -104,7 +104,7 @@ impl Identities {
                     if is_one {
                         home::check_pair(path, key.public());
                     }
-                    State::Ready(Identity::Key(key))
+                    CandidateState::Ready(Identity::Key(key))
                 }
                 // A file may hold a signing key beside the key that opens.
                 Found::Signing(_) | Found::Verifying(_) if !is_one => continue,
@@ -113,13 +113,13 @@ impl Identities {
                 // The public part beside the file tells the kind of a key only if the file has one key.
                 Found::Protected(key) => {
                     let public = if is_one { home::public_of(path).ok().flatten() } else { None };
-                    State::Locked(key, public)
+                    CandidateState::Locked(key, public)
                 }
                 Found::OpenSsh(file) => match file.key() {
-                    Some(key) => State::Ready(Identity::Ssh(key.clone())),
-                    None => State::LockedSsh(file),
+                    Some(key) => CandidateState::Ready(Identity::Ssh(key.clone())),
+                    None => CandidateState::LockedSsh(file),
                 },
-                Found::PluginIdentity(identity) => State::Plugin(identity.with(crate::key::plugin::client()?)),
+                Found::PluginIdentity(identity) => CandidateState::Plugin(identity.with(crate::key::plugin::client()?)),
                 // A public key opens no file, so it is skipped.
                 Found::Public(_) | Found::Ssh(_) | Found::PluginRecipient(_) if !only_public => continue,
                 Found::Public(_) | Found::Ssh(_) | Found::PluginRecipient(_) => {
@@ -134,15 +134,15 @@ impl Identities {
 
     /// Adds a passphrase that is known to be right. It is tried before any question to the user.
     pub fn know(&mut self, passphrase: Passphrase) {
-        let state = State::Ready(Identity::Passphrase(passphrase));
+        let state = CandidateState::Ready(Identity::Passphrase(passphrase));
         self.list.push(Candidate { name: "the passphrase".into(), path: None, state });
     }
 
     /// Returns the public keys, as far as they are known without a passphrase.
     pub fn public_keys(&self) -> Vec<PublicKey> {
         let public = |candidate: &Candidate| match &candidate.state {
-            State::Ready(Identity::Key(key)) => Some(key.public().clone()),
-            State::Locked(_, public) => public.clone(),
+            CandidateState::Ready(Identity::Key(key)) => Some(key.public().clone()),
+            CandidateState::Locked(_, public) => public.clone(),
             _ => None,
         };
         self.list.iter().filter_map(public).collect()
@@ -151,7 +151,7 @@ impl Identities {
     /// Returns the private keys that need no passphrase, or were unlocked.
     pub fn private_keys(&self) -> Vec<PrivateKey> {
         let private = |candidate: &Candidate| match &candidate.state {
-            State::Ready(Identity::Key(key)) => Some(key.clone()),
+            CandidateState::Ready(Identity::Key(key)) => Some(key.clone()),
             _ => None,
         };
         self.list.iter().filter_map(private).collect()
@@ -180,12 +180,12 @@ impl Identities {
     /// Opens the header with the first identity that fits: first those that need no passphrase, then protected keys,
     /// then the file's own passphrase. For a threshold, opens the header with the first identities that are enough.
     pub fn open(&mut self, name: &str, sealed: &Sealed<'_>) -> Result<Opened, Failure> {
-        let shares = self.shares.of(&sealed.header);
+        let shares = self.shares.fitting(&sealed.header);
         let mut ready = self.ready(&sealed.stanzas);
         ready.extend(shares.identities.iter().cloned());
         let mut none = match sealed.header.clone().open(&ready) {
             Err(error) if is_of_keys(&error) => error,
-            result => return result.map(|opened| shares.note(opened)).map_err(|error| Failure::of(name, error)),
+            result => return result.map(|opened| shares.note(opened)).map_err(|error| Failure::seal(name, error)),
         };
         let mut refused = None;
         for candidate in &mut self.list {
@@ -199,10 +199,12 @@ impl Identities {
                     ready.extend(identities);
                     match sealed.header.clone().open(&ready) {
                         Err(Error::NoKeyFits(_)) => {}
-                        Err(error @ Error::Plugin(_)) => refused = Some(Failure::of(name, error)),
+                        Err(error @ Error::Plugin(_)) => refused = Some(Failure::seal(name, error)),
                         Err(error @ Error::TooFewShares { .. }) => none = error,
                         result => {
-                            return result.map(|opened| shares.note(opened)).map_err(|error| Failure::of(name, error));
+                            return result
+                                .map(|opened| shares.note(opened))
+                                .map_err(|error| Failure::seal(name, error));
                         }
                     }
                 }
@@ -213,7 +215,7 @@ impl Identities {
         if let Some(cost) = sealed.stanzas.iter().find_map(Stanza::cost) {
             // If the cost is above the limit, the user is not asked for a passphrase.
             if !self.max_cost.allows(cost) {
-                return Err(Failure::of(name, Error::TooCostly(cost)));
+                return Err(Failure::seal(name, Error::TooCostly(cost)));
             }
             match self.open_by_passphrase(name, sealed)? {
                 Some(opened) => return Ok(opened),
@@ -234,7 +236,7 @@ impl Identities {
         let stanzas = header.stanzas();
         let none = match header.shares(&self.ready(&stanzas)) {
             Err(error @ Error::NoKeyFits(_)) => error,
-            result => return result.map_err(|error| Failure::of(name, error)),
+            result => return result.map_err(|error| Failure::seal(name, error)),
         };
         let mut refused = None;
         for candidate in &mut self.list {
@@ -242,7 +244,7 @@ impl Identities {
                 Ok(identities) if identities.is_empty() => {}
                 Ok(identities) => match header.shares(&identities) {
                     Err(Error::NoKeyFits(_)) => {}
-                    result => return result.map_err(|error| Failure::of(name, error)),
+                    result => return result.map_err(|error| Failure::seal(name, error)),
                 },
                 Err(failure) if failure.exit == Exit::Key => refused = Some(failure),
                 Err(failure) => return Err(failure),
@@ -262,7 +264,7 @@ impl Identities {
             let passphrase = passphrase.clone().with_max_cost(max_cost);
             match sealed.header.clone().open(&[Identity::Passphrase(passphrase.clone())]) {
                 Err(Error::WrongPassphrase | Error::NoKeyFits(_)) => Ok(None),
-                result => result.map(|opened| Some((opened, passphrase))).map_err(|error| Failure::of(name, error)),
+                result => result.map(|opened| Some((opened, passphrase))).map_err(|error| Failure::seal(name, error)),
             }
         })?;
         Ok(opened.map(|(opened, passphrase)| {
@@ -275,7 +277,7 @@ impl Identities {
     /// Returns the library's error, with a hint that names the keys that were tried.
     fn none_fits(&self, name: &str, error: Error) -> Failure {
         let is_short_of_shares = matches!(error, Error::TooFewShares { .. });
-        let mut failure = Failure::of(name, error);
+        let mut failure = Failure::seal(name, error);
         failure.exit = Exit::Key;
         if is_short_of_shares {
             failure.hint = self.short_of_shares.map_or(failure.hint, |hint| Some(hint.into()));
@@ -296,8 +298,8 @@ impl Identities {
 impl Candidate {
     fn ready_for(&self, stanzas: &[Stanza]) -> Vec<Identity> {
         match &self.state {
-            State::Ready(identity) if may_fit(identity, stanzas) => vec![identity.clone()],
-            State::Several(all) => all.iter().filter(|identity| may_fit(identity, stanzas)).cloned().collect(),
+            CandidateState::Ready(identity) if may_fit(identity, stanzas) => vec![identity.clone()],
+            CandidateState::Several(all) => all.iter().filter(|identity| may_fit(identity, stanzas)).cloned().collect(),
             _ => Vec::new(),
         }
     }
@@ -312,7 +314,7 @@ impl Candidate {
         let name = &self.name;
         let given = |identity: Option<Identity>| identity.ok_or_else(|| not_given(name));
         let state = match &self.state {
-            State::Plugin(identity) => {
+            CandidateState::Plugin(identity) => {
                 // In age files, any unknown stanza and those of tagged keys may be for a plugin.
                 let may_be = |stanza: &Stanza| {
                     matches!(
@@ -323,20 +325,20 @@ impl Candidate {
                 let fits = stanzas.iter().any(may_be);
                 return Ok(fits.then(|| Identity::Plugin(identity.clone())).into_iter().collect());
             }
-            State::Locked(locked, public) if fits(public.as_ref().map(PublicKey::kem), stanzas) => {
+            CandidateState::Locked(locked, public) if fits(public.as_ref().map(PublicKey::kem), stanzas) => {
                 let key = passphrases.unlock(name, |passphrase| locked::tried(name, locked.unlock(passphrase)))?;
                 let key = key.ok_or_else(|| not_given(name))?;
                 self.path.iter().for_each(|path| home::check_pair(path, key.public()));
-                State::Ready(Identity::Key(key))
+                CandidateState::Ready(Identity::Key(key))
             }
-            State::LockedSsh(file) if stanzas.contains(&Stanza::Ssh(file.public().kind())) => {
+            CandidateState::LockedSsh(file) if stanzas.contains(&Stanza::Ssh(file.public().kind())) => {
                 let key = passphrases.unlock(name, |passphrase| locked::tried(name, file.unlock(passphrase)))?;
-                State::Ready(given(key.map(Identity::Ssh))?)
+                CandidateState::Ready(given(key.map(Identity::Ssh))?)
             }
-            State::LockedFile(text) => {
+            CandidateState::LockedFile(text) => {
                 let open =
                     |passphrase: &Passphrase| locked::open(name, text, &passphrase.clone().with_max_cost(max_cost));
-                State::Several(passphrases.unlock(name, open)?.ok_or_else(|| not_given(name))?)
+                CandidateState::Several(passphrases.unlock(name, open)?.ok_or_else(|| not_given(name))?)
             }
             _ => return Ok(Vec::new()),
         };

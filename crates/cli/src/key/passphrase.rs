@@ -133,7 +133,7 @@ struct Given {
 impl Given {
     /// Removes a byte order mark from the first line of a file. Editors on Windows write the mark there. In other
     /// lines, these bytes belong to the passphrase.
-    fn of(line: Passphrase, is_first: bool) -> Self {
+    fn without_mark(line: Passphrase, is_first: bool) -> Self {
         match line.as_bytes().strip_prefix(BYTE_ORDER_MARK).filter(|_| is_first).map(Passphrase::new) {
             Some(passphrase) => Self { passphrase, marked: Some(line) },
             None => Self { passphrase: line, marked: None },
@@ -292,5 +292,5 @@ fn checked(line: Passphrase, name: &str, is_first: bool) -> Result<Given, Failur
         let message = format!("the first line of {name} is too long for a passphrase");
         return Err(Failure::usage(message, "check that it is the right file"));
     }
-    Ok(Given::of(line, is_first))
+    Ok(Given::without_mark(line, is_first))
 }

@@ -21,7 +21,7 @@ const TRIES: usize = 3;
 /// Returns how to talk to plugins.
 pub fn client() -> Result<Client, Failure> {
     let client = Client::new(Arc::new(TerminalDialog)).hide_variable(crate::key::passphrase::VARIABLE);
-    Ok(match patience::of(patience::PLUGIN, "a silent plugin")? {
+    Ok(match patience::seconds(patience::PLUGIN, "a silent plugin")? {
         Some(limit) => client.timeout(limit),
         None => client,
     })

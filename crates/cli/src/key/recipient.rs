@@ -48,7 +48,7 @@ pub struct RecipientArgs {
 }
 
 /// The recipients on the command line. Public keys that only a passphrase can unlock are not read yet.
-pub struct Named(Vec<(String, Part)>);
+pub struct NamedRecipients(Vec<(String, Part)>);
 
 /// The public part of a recipient.
 enum Part {
@@ -109,9 +109,9 @@ pub fn only_in_age(name: &str) -> Failure {
     Failure::usage(message, "write an age file with `seal --format age`, or leave the recipient out")
 }
 
-impl Named {
+impl NamedRecipients {
     /// Finds the keys of these recipients, and all keys in these files.
-    pub fn of(recipients: &[String], files: &[PathBuf], home: &Home) -> Result<Self, Failure> {
+    pub fn named(recipients: &[String], files: &[PathBuf], home: &Home) -> Result<Self, Failure> {
         let mut found = Vec::new();
         for recipient in recipients {
             found.extend(named(recipient, home)?);
@@ -124,7 +124,7 @@ impl Named {
 
     /// Returns the names and keys. Asks for passphrases where only they show the public part. Fails if one is a
     /// recipient that nobody can recognize in a file: of a plugin, or of SSH.
-    pub fn keys(&self, passphrases: &Passphrases) -> Result<Keys, Failure> {
+    pub fn keys(&self, passphrases: &Passphrases) -> Result<NamedKeys, Failure> {
         let Sorted { plugins, ssh, keys } = self.resolve(passphrases)?;
         let plugins = plugins.iter().map(|(name, _)| (name, "a recipient of a plugin"));
         match plugins.chain(ssh.iter().map(|(name, _)| (name, "an SSH key"))).next() {
@@ -166,20 +166,20 @@ impl Named {
     }
 }
 
-/// Keys, each with its name on the command line.
-type Keys = Vec<(String, PublicKey)>;
+/// NamedKeys, each with its name on the command line.
+type NamedKeys = Vec<(String, PublicKey)>;
 
 /// The recipients on the command line, by kind, each with its name there.
 #[derive(Default)]
 struct Sorted {
-    keys: Keys,
+    keys: NamedKeys,
     ssh: Vec<(String, SshPublic)>,
     plugins: Vec<(String, plugin::Recipient)>,
 }
 
 impl RecipientArgs {
     /// Returns the arguments that name only these recipients.
-    pub fn of(recipients: Vec<String>, mode: Option<ModeArg>, source: PassphraseArgs) -> Self {
+    pub fn for_recipients(recipients: Vec<String>, mode: Option<ModeArg>, source: PassphraseArgs) -> Self {
         Self { recipients, recipients_file: Vec::new(), any: None, passphrase: false, mode, source }
     }
 
@@ -250,8 +250,8 @@ impl RecipientArgs {
 
     /// Finds all recipients on the command line. The user is not asked for passphrases and no key is made, so that a
     /// misspelt recipient is reported before anything else.
-    pub fn find(&self, home: &Home) -> Result<Named, Failure> {
-        let found = Named::of(&self.recipients, &self.recipients_file, home)?;
+    pub fn find(&self, home: &Home) -> Result<NamedRecipients, Failure> {
+        let found = NamedRecipients::named(&self.recipients, &self.recipients_file, home)?;
         let known = found.0.iter().map(|(name, part)| match part {
             Part::Known(key) => Some((name.clone(), key.clone())),
             Part::Locked(_) | Part::Ssh(_) | Part::Plugin(_) => None,
@@ -266,7 +266,7 @@ impl RecipientArgs {
     /// named. `what` is what a new passphrase is for. With `rehearse`, no key is written.
     pub fn resolve(
         &self,
-        named: &Named,
+        named: &NamedRecipients,
         what: &str,
         home: &Home,
         passphrases: &Passphrases,
@@ -315,7 +315,7 @@ impl RecipientArgs {
             any::refuse_others(&recipients)?;
         }
         let sealing = if is_mixed { Sealing::mixed(recipients) } else { Sealing::to(recipients) };
-        let sealing = sealing.map_err(|error| Failure::of("", error))?;
+        let sealing = sealing.map_err(|error| Failure::seal("", error))?;
         let keys = keys.into_iter().map(|(_, key)| key).collect();
         let needed = self.any.unwrap_or(1).into();
         Ok(Recipients { sealing, keys, default_key, passphrase, needed, ssh: first_ssh, others })
@@ -475,7 +475,7 @@ pub fn public_of(path: &Path, passphrases: &Passphrases) -> Result<PublicKey, Fa
     if let Some(public) = home::public_of(path)? {
         return Ok(public);
     }
-    let Found::Protected(locked) = home::KeyFile::of(path)?.only()? else {
+    let Found::Protected(locked) = home::KeyFile::find(path)?.only()? else {
         return Err(Failure::usage(format!("{} changed while it was read", shown(path)), "try again"));
     };
     let key = protected::unlock(path, &locked, passphrases)?;
@@ -539,7 +539,7 @@ fn own(
     let path = home.own_path(name);
     if rehearse {
         say(&format!("note: you have no {name} key; sealing makes one: {}", shown(&path)));
-        let key = PrivateKey::generate(kem).map_err(|error| Failure::of(&shown(&path), error))?;
+        let key = PrivateKey::generate(kem).map_err(|error| Failure::seal(&shown(&path), error))?;
         return Ok((name.to_owned(), key.public().clone()));
     }
     let public = home::public_path(&path);

@@ -29,7 +29,7 @@ impl Shares {
     }
 
     /// Returns the shares that are right for this header.
-    pub fn of(&self, header: &Header) -> Chosen {
+    pub fn fitting(&self, header: &Header) -> Chosen {
         let mut chosen = Chosen { identities: Vec::new(), left_out: Vec::new() };
         let mut used: Vec<(u8, &str)> = Vec::new();
         if header.group().is_none() {
@@ -45,7 +45,7 @@ impl Shares {
                     chosen.identities.push(identity);
                 }
                 Ok(_) => chosen.left_out.push(doubled(name, share, twice.map_or("", |(_, first)| first))),
-                Err(error) => chosen.left_out.push(Failure::of(name, error)),
+                Err(error) => chosen.left_out.push(Failure::seal(name, error)),
             }
         }
         chosen
@@ -79,14 +79,14 @@ impl Chosen {
 pub fn read(path: &Path, identities: &mut Identities) -> Result<Vec<Share>, Failure> {
     let name = shown(path);
     let input = Input::open(&Source::File(path.to_owned()))?.file_only("name a file from: deadpan share open")?;
-    let sealed = Sealed::of(&input)?;
+    let sealed = Sealed::read(&input)?;
     parse(&name, sealed, identities)
 }
 
 /// Opens sealed data and reads the shares in them.
 pub fn parse(name: &str, sealed: Sealed<'_>, identities: &mut Identities) -> Result<Vec<Share>, Failure> {
     let opened = identities.open(name, &sealed)?;
-    let failed = |error| Failure::of(name, error);
+    let failed = |error| Failure::seal(name, error);
     let mut bytes = Secret::zeroed(Share::LENGTH * Threshold::MOST + 1);
     let mut reader = opened.reader(sealed.payload).map_err(failed)?;
     let mut length = 0;

@@ -78,7 +78,7 @@ impl SigningArgs {
         if !named.is_empty() {
             all.extend(signers::resolve(&named, home, passphrases)?);
         }
-        let sealing = all.into_iter().try_fold(sealing, Sealing::sign).map_err(|error| Failure::of("", error))?;
+        let sealing = all.into_iter().try_fold(sealing, Sealing::sign).map_err(|error| Failure::seal("", error))?;
         Ok(if self.for_anyone { sealing.for_anyone() } else { sealing })
     }
 }
@@ -243,7 +243,7 @@ impl Judge {
         if self.is_required && for_others {
             return refuse("it is signed, but for others: one of them forwarded it or added you".into(), ASK);
         }
-        let clock = Clock::of(Time { seconds, nanoseconds: 0 });
+        let clock = Clock::at(Time { seconds, nanoseconds: 0 });
         let forwarded = if for_others { ", for others: one of them forwarded it or added you" } else { "" };
         let lines: Vec<_> = names.iter().map(|one| format!("{}, {clock} UTC{forwarded}", by(one))).collect();
         let notes = lines.iter().map(|line| format!("{name}: signed by {line}")).collect();

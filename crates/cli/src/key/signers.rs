@@ -78,7 +78,7 @@ impl Signers {
             .take(LONGEST)
             .read_to_end(&mut text)
             .map_err(failed)?;
-        let allowed = Allowed::read(&text).map_err(|error| Failure::of(&shown(file), error))?;
+        let allowed = Allowed::read(&text).map_err(|error| Failure::seal(&shown(file), error))?;
         Ok(Self { people: Vec::new(), allowed: Some(allowed) })
     }
 
@@ -282,11 +282,11 @@ fn in_agent(name: &str, key: &VerifyingKey) -> Result<Signer, Failure> {
             "name the private key: one of your own (deadpan keys), its file, or start the SSH agent that holds it";
         return Err(Failure::new(Exit::Key, message, hint));
     };
-    let agent = match patience::of(patience::AGENT, "an answer of the SSH agent")? {
+    let agent = match patience::seconds(patience::AGENT, "an answer of the SSH agent")? {
         Some(limit) => Agent::new(socket).with_timeout(limit),
         None => Agent::new(socket),
     };
-    let keys = agent.keys().map_err(|error| Failure::of("SSH_AUTH_SOCK", error))?;
+    let keys = agent.keys().map_err(|error| Failure::seal("SSH_AUTH_SOCK", error))?;
     keys.into_iter().find(|held| held.public() == key).map(Signer::from).ok_or_else(|| {
         let message = format!("the SSH agent does not have the private half of {name}");
         Failure::new(Exit::Key, message, "add it with ssh-add, or name the file of the private key")

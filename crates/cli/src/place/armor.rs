@@ -169,7 +169,7 @@ impl<R: Read> Unarmored<R> {
         }
         io::copy(&mut input.by_ref().take(offset as u64), &mut io::sink())?;
         let input = BufReader::with_capacity(1 << 16, input);
-        let body = Body { input, line, after_return: false, state: State::Begin };
+        let body = Body { input, line, after_return: false, state: ArmorState::Begin };
         Ok(Self(DecodeReader::new(body, STANDARD)))
     }
 }
@@ -187,7 +187,7 @@ impl<R: Read> Read for Unarmored<R> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum ArmorState {
     Begin,
     LineStart,
     InLine,
@@ -201,7 +201,7 @@ struct Body<R> {
     line: usize,
     /// Whether the last byte was a carriage return. A line feed after it does not begin another line.
     after_return: bool,
-    state: State,
+    state: ArmorState,
 }
 
 impl<R: Read> Body<R> {
@@ -271,13 +271,13 @@ impl<R: Read> Read for Body<R> {
             return Ok(0);
         }
         loop {
-            if self.state == State::Begin {
+            if self.state == ArmorState::Begin {
                 if self.marker()? != BEGIN {
                     return Err(self.bad_line("it holds more than the marker -----BEGIN DEADPAN SEALED FILE-----"));
                 }
-                self.state = State::InLine;
+                self.state = ArmorState::InLine;
             }
-            if self.state == State::Ended {
+            if self.state == ArmorState::Ended {
                 return Ok(0);
             }
             let state = self.state;
@@ -288,21 +288,21 @@ impl<R: Read> Read for Body<R> {
             };
             if is_line_end(&first) {
                 self.end_line(first);
-                self.state = State::LineStart;
+                self.state = ArmorState::LineStart;
                 continue;
             }
-            if state == State::LineStart && first == b'-' {
+            if state == ArmorState::LineStart && first == b'-' {
                 self.end()?;
-                self.state = State::Ended;
+                self.state = ArmorState::Ended;
                 continue;
             }
-            let passed_over = is_space(&first) || state == State::LineStart && is_quoting(&first);
+            let passed_over = is_space(&first) || state == ArmorState::LineStart && is_quoting(&first);
             let length = buffer.iter().take(target.len()).take_while(|byte| is_symbol(byte)).count();
             target[..length].copy_from_slice(&buffer[..length]);
             self.after_return = false;
             if length > 0 {
                 self.input.consume(length);
-                self.state = State::InLine;
+                self.state = ArmorState::InLine;
                 return Ok(length);
             }
             if !passed_over {

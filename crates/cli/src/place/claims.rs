@@ -41,7 +41,7 @@ enum Id {
 
 impl Claim {
     /// Returns `None` if the file does not exist.
-    fn of(path: &Path) -> Option<Self> {
+    fn at(path: &Path) -> Option<Self> {
         let (path, is_object) = (path.to_owned(), remote::is_address(path));
         if is_object {
             return Some(Self { real: path.clone(), id: Id::Object(path.clone()), path });
@@ -57,25 +57,25 @@ impl Claim {
 
 impl Claims {
     /// Begins a run with these inputs.
-    pub fn of(sources: &[Source]) -> Self {
-        let inputs = sources.iter().filter_map(Source::path).filter_map(Claim::of).collect();
+    pub fn on(sources: &[Source]) -> Self {
+        let inputs = sources.iter().filter_map(Source::path).filter_map(Claim::at).collect();
         Self { inputs, made: RefCell::default() }
     }
 
     /// Records that `place` is an output of this run.
     pub fn made(&self, place: &Place) {
-        self.made.borrow_mut().extend(place.path().and_then(Claim::of));
+        self.made.borrow_mut().extend(place.path().and_then(Claim::at));
     }
 
     /// Whether this file is an input.
     pub fn is_input(&self, path: &Path) -> bool {
-        Claim::of(path).is_some_and(|file| self.inputs.iter().any(|input| input.id == file.id))
+        Claim::at(path).is_some_and(|file| self.inputs.iter().any(|input| input.id == file.id))
     }
 
     /// Refuses an output of `source` that would replace another input, or an output of this run.
     pub fn check(&self, place: &Place, source: &Source) -> Result<(), Failure> {
         // A name that does not exist replaces nothing.
-        let Some(output) = place.path().and_then(Claim::of) else { return Ok(()) };
+        let Some(output) = place.path().and_then(Claim::at) else { return Ok(()) };
         let name = shown(&output.path);
         if self.made.borrow().iter().any(|made| made.id == output.id) {
             let message = format!("{name} is the result of another input of this command, and is not replaced");
@@ -98,7 +98,7 @@ impl Claims {
     /// folder can be replaced, so the folder is also refused if another input or an output of this run lies in it.
     pub fn check_folder(&self, place: &Place, source: &Source, replace: bool) -> Result<(), Failure> {
         self.check(place, source)?;
-        let Some(folder) = place.path().filter(|_| replace).and_then(Claim::of) else { return Ok(()) };
+        let Some(folder) = place.path().filter(|_| replace).and_then(Claim::at) else { return Ok(()) };
         let Ok(real) = folder.path.canonicalize() else { return Ok(()) };
         let made = self.made.borrow();
         match self.others(source).chain(made.iter()).find(|claim| claim.lies_in(&real)) {

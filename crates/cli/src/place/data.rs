@@ -27,7 +27,7 @@ struct Position {
 }
 
 impl Data {
-    pub fn of(object: Object) -> Self {
+    pub fn from_object(object: Object) -> Self {
         let place = Mutex::new(Position { at: 0, reader: Some(object.reader()) });
         Self::Object(Box::new(Reading { object, place }))
     }

@@ -24,10 +24,10 @@ const MOST: usize = 1 << 16;
 
 static HELD: Mutex<BTreeMap<PathBuf, Held>> = Mutex::new(BTreeMap::new());
 /// The inputs that were named.
-static INPUTS: Mutex<BTreeMap<PathBuf, Named>> = Mutex::new(BTreeMap::new());
+static INPUTS: Mutex<BTreeMap<PathBuf, NamedInput>> = Mutex::new(BTreeMap::new());
 
 /// What an input was when it was named.
-enum Named {
+enum NamedInput {
     Folder(FileId),
     /// A link to this file, and the folder and the name that it leads to, if it has such.
     Link(FileId, Option<(FileId, OsString)>),
@@ -119,9 +119,11 @@ pub fn open(path: &Path, mode: OpenMode) -> io::Result<Input> {
     // An editor puts a new file in the place of the one that was named. Another name of an older file is no new file.
     let is_it_or_new = |id| input.about.id == id || input.about.links < 2;
     let is_same = match INPUTS.lock().get(path) {
-        Some(Named::Folder(id)) => input.about.id == *id,
-        Some(Named::Link(id, place)) => input.found.real.as_ref().and_then(place_of) == *place && is_it_or_new(*id),
-        Some(Named::File(id)) => !input.about.is_folder() && !input.found.is_link && is_it_or_new(*id),
+        Some(NamedInput::Folder(id)) => input.about.id == *id,
+        Some(NamedInput::Link(id, place)) => {
+            input.found.real.as_ref().and_then(place_of) == *place && is_it_or_new(*id)
+        }
+        Some(NamedInput::File(id)) => !input.about.is_folder() && !input.found.is_link && is_it_or_new(*id),
         None => true,
     };
     if is_same { Ok(input) } else { Err(exchanged()) }
@@ -143,17 +145,17 @@ pub fn hold_inputs<'a>(paths: impl IntoIterator<Item = &'a Path>) {
     }
 }
 
-fn named(path: &Path) -> Option<Named> {
+fn named(path: &Path) -> Option<NamedInput> {
     let (about, trimmed) = (About::of_path(path).ok()?, trimmed(path));
     if about.is_folder() {
-        return Some(Named::Folder(about.id));
+        return Some(NamedInput::Folder(about.id));
     }
     if !About::of_name(&trimmed).ok()?.is_link() {
-        return Some(Named::File(about.id));
+        return Some(NamedInput::File(about.id));
     }
     let place = way(parent(&trimmed)).and_then(|mut way| way.end(trimmed.file_name().unwrap_or_default()));
     let place = place.ok().flatten().filter(|spot| spot.folder.look(&spot.name).is_ok_and(|it| it == Some(about)));
-    Some(Named::Link(about.id, place.as_ref().and_then(place_of)))
+    Some(NamedInput::Link(about.id, place.as_ref().and_then(place_of)))
 }
 
 fn place_of(spot: &Spot) -> Option<(FileId, OsString)> {

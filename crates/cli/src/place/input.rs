@@ -24,7 +24,7 @@ use crate::tell::streams;
 use deadpan_disk::{self as disk, About, FileKind, Folder, Found, OpenMode, Spot};
 use deadpan_remote::{Address, Object};
 use deadpan_seal::Error;
-pub use tree::{Tree, TreeEntry};
+pub use tree::{FileTree, FileTreeEntry};
 
 /// An input as the command line names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,11 +37,11 @@ pub enum Source {
 /// the name of a sealed file, so that the command says why.
 fn sealed_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let path = |entry| match entry {
-        TreeEntry::Sealed(spot) => Some(spot.path()),
-        TreeEntry::Failed(path, _) => Some(path),
-        TreeEntry::Other(spot) => Some(spot).filter(is_called_sealed).map(|spot| spot.path()),
+        FileTreeEntry::Sealed(spot) => Some(spot.path()),
+        FileTreeEntry::Failed(path, _) => Some(path),
+        FileTreeEntry::Other(spot) => Some(spot).filter(is_called_sealed).map(|spot| spot.path()),
     };
-    let found: Vec<_> = Tree::of(folder, true)?.filter_map(path).collect();
+    let found: Vec<_> = FileTree::open(folder, true)?.filter_map(path).collect();
     if found.is_empty() {
         Err(Failure::usage(format!("there is no sealed file in {}", shown(folder)), "check the folder"))
     } else {
@@ -60,9 +60,9 @@ fn signed_in(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, Failure> {
     let signed = |path: &Path| {
         path.as_os_str().as_bytes().strip_suffix(ending.as_bytes()).map(OsStr::from_bytes).map(PathBuf::from)
     };
-    let paths = Tree::of(folder, true)?.filter_map(|entry| match entry {
-        TreeEntry::Sealed(spot) | TreeEntry::Other(spot) => signed(&spot.path()),
-        TreeEntry::Failed(path, _) => Some(path),
+    let paths = FileTree::open(folder, true)?.filter_map(|entry| match entry {
+        FileTreeEntry::Sealed(spot) | FileTreeEntry::Other(spot) => signed(&spot.path()),
+        FileTreeEntry::Failed(path, _) => Some(path),
     });
     let found: BTreeSet<_> = paths.collect();
     if found.is_empty() {
@@ -193,7 +193,7 @@ impl Input {
             return Err(Failure::usage(message, hint));
         }
         let object = Object::open(&remote::store(address)?, address).map_err(|error| Failure::store(&error))?;
-        let (data, found) = (Data::of(object), Found::default());
+        let (data, found) = (Data::from_object(object), Found::default());
         Ok(Self { source: source.clone(), data, about: None, found, positioned: true })
     }
 
@@ -266,7 +266,7 @@ impl Read for Reader<'_> {
         }
         let read = (&*self.data).read(&mut buffer[..most])?;
         if read == 0 {
-            return Err(Failure::of("", Error::Shrank).into_io());
+            return Err(Failure::seal("", Error::Shrank).into_io());
         }
         self.left = Some(left - read as u64);
         Ok(read)

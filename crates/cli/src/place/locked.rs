@@ -23,7 +23,7 @@ pub struct LockedFile {
 impl LockedFile {
     /// Opens and locks a file: the one at a spot, or else the one that the path names. There, a link is followed, so
     /// that the file itself changes.
-    pub fn open(path: &Path, spot: Option<Spot>, writes: bool, force: bool) -> Result<Self, Failure> {
+    pub fn find(path: &Path, spot: Option<Spot>, writes: bool, force: bool) -> Result<Self, Failure> {
         let opened = match spot {
             Some(spot) => Input::exactly_at(spot, writes),
             None => held::open(path, OpenMode { write: writes, wait: false }),

@@ -34,15 +34,15 @@ impl Partial {
     /// Makes a file that gets the name `target` later, whose folder is open.
     pub fn create_in(folder: &Folder, target: &Path) -> Result<Self, Failure> {
         let name = target.file_name().ok_or(Error::NoName);
-        Self::of(target, name.and_then(|name| Draft::create_in(folder, name)))
+        Self::with_draft(target, name.and_then(|name| Draft::create_in(folder, name)))
     }
 
     /// Makes a file that gets the name at a spot later. `target` is its path in messages.
     pub fn create_at(spot: &Spot, target: &Path) -> Result<Self, Failure> {
-        Self::of(target, Draft::create_in(&spot.folder, &spot.name))
+        Self::with_draft(target, Draft::create_in(&spot.folder, &spot.name))
     }
 
-    fn of(target: &Path, draft: Result<Draft, Error>) -> Result<Self, Failure> {
+    fn with_draft(target: &Path, draft: Result<Draft, Error>) -> Result<Self, Failure> {
         Ok(Self { target: target.into(), draft: draft.map_err(|error| failure(target, error))? })
     }
 
@@ -56,7 +56,7 @@ impl Partial {
 
     /// Makes another file in the same folder, whose temporary name is like that of this one.
     pub fn another(&self) -> Result<Self, Failure> {
-        Self::of(&self.target, self.draft.another())
+        Self::with_draft(&self.target, self.draft.another())
     }
 
     /// Gives a file of which parts are missing the name `NAME.incomplete`, and returns that path.
@@ -115,10 +115,10 @@ impl PartialFolder {
     /// Makes a folder that gets the name `target` later, whose folder is open.
     pub fn create_in(folder: &Folder, target: &Path) -> Result<Self, Failure> {
         let name = target.file_name().ok_or(Error::NoName);
-        Self::of(target, name.and_then(|name| DraftFolder::create_in(folder, name)))
+        Self::with_draft(target, name.and_then(|name| DraftFolder::create_in(folder, name)))
     }
 
-    fn of(target: &Path, draft: Result<DraftFolder, Error>) -> Result<Self, Failure> {
+    fn with_draft(target: &Path, draft: Result<DraftFolder, Error>) -> Result<Self, Failure> {
         let draft = draft.map_err(|error| match error {
             Error::NoName => Failure::usage(format!("{} is not a name for a folder", shown(target)), "name it with -o"),
             error => failure(target, error),

@@ -30,7 +30,7 @@ pub struct Sealed<'a> {
 
 impl<'a> Sealed<'a> {
     /// Reads the header of an input. An archive that is not sealed is an error with its own advice.
-    pub fn of(input: &'a Input) -> Result<Self, Failure> {
+    pub fn read(input: &'a Input) -> Result<Self, Failure> {
         let name = input.shown();
         let mut start = Vec::new();
         (&input.data).take(BLOCK).read_to_end(&mut start).map_err(|error| Failure::io("read", &name, &error))?;
@@ -41,12 +41,12 @@ impl<'a> Sealed<'a> {
             };
             return Err(Failure::new(Exit::Data, format!("{name}: not a sealed file: it is a tar archive"), hint));
         }
-        Self::begun(start, &input.data).map_err(|error| Failure::of(&name, error))
+        Self::begun(start, &input.data).map_err(|error| Failure::seal(&name, error))
     }
 
     /// Reads the header of `file`, whose position must be its start.
-    pub fn read(name: &str, file: &'a File) -> Result<Self, Failure> {
-        Self::begun(Vec::new(), file).map_err(|error| Failure::of(name, error))
+    pub fn read_file(name: &str, file: &'a File) -> Result<Self, Failure> {
+        Self::begun(Vec::new(), file).map_err(|error| Failure::seal(name, error))
     }
 
     /// Reads the header of a file whose first bytes were read already.

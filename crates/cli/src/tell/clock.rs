@@ -16,7 +16,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    pub fn of(time: Time) -> Self {
+    pub fn at(time: Time) -> Self {
         let (year, month, day) = date(time.seconds.div_euclid(86_400));
         Self { year, month, day, second: time.seconds.rem_euclid(86_400) as u32, nanosecond: time.nanoseconds }
     }
@@ -31,7 +31,7 @@ impl Clock {
         let known = zone.timestamp_opt(time.seconds, 0).single();
         let east = known.map_or(0, |known| known.offset().fix().local_minus_utc());
         fmt::from_fn(move |f| {
-            let clock = Self::of(Time { seconds: time.seconds.saturating_add(east.into()), ..time });
+            let clock = Self::at(Time { seconds: time.seconds.saturating_add(east.into()), ..time });
             let (sign, minutes) = (if east < 0 { '-' } else { '+' }, east.unsigned_abs() / 60);
             write!(f, "{clock} {sign}{:02}{:02}", minutes / 60, minutes % 60)
         })
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     fn shown(seconds: i64, nanoseconds: u32) -> (String, String) {
-        let clock = Clock::of(Time { seconds, nanoseconds });
+        let clock = Clock::at(Time { seconds, nanoseconds });
         (clock.to_string(), clock.exact().to_string())
     }
 

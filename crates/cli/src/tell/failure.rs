@@ -1,6 +1,7 @@
 //! Failures. Each has a message that names the file, a hint, and an exit code.
 
 mod job;
+mod picture;
 mod store;
 
 use std::borrow::Cow;
@@ -84,30 +85,30 @@ impl Failure {
 
     /// Returns the failure for an error of the library about `name`. If the library passes on a [`Failure`] of a reader
     /// (see [`Failure::into_io`]), returns that failure.
-    pub fn of(name: &str, error: Error) -> Self {
+    pub fn seal(name: &str, error: Error) -> Self {
         match error {
             Error::Read(error) => match error.downcast::<Self>() {
                 Ok(failure) => failure.about(name),
                 // A reader of the library between its other parts passes on an error of its own.
                 Err(error) => match error.downcast::<Error>() {
-                    Ok(error) => Self::of(name, error),
+                    Ok(error) => Self::seal(name, error),
                     Err(error) => Self::io("read", name, &error),
                 },
             },
             Error::Write(error) => Self::io("write", name, &error),
-            error => Self::advised(Exit::from(error.fault()), name, &error, advice::seal::of(&error)),
+            error => Self::advised(Exit::from(error.fault()), name, &error, advice::seal::advise(&error)),
         }
     }
 
     /// Returns the failure for an error of the library: about `output` if it could not be written, otherwise about
     /// `input`.
     pub fn blame(error: Error, input: &str, output: &str) -> Self {
-        Self::of(if matches!(error, Error::Write(_)) { output } else { input }, error)
+        Self::seal(if matches!(error, Error::Write(_)) { output } else { input }, error)
     }
 
     /// Returns the failure for an error of the library about the key `name`.
     pub fn key(name: &str, error: &KeyError) -> Self {
-        Self::advised(Exit::from(error.fault()), name, error, advice::key::of(error).map(Cow::Borrowed))
+        Self::advised(Exit::from(error.fault()), name, error, advice::key::advise(error).map(Cow::Borrowed))
     }
 
     /// Returns the failure for an error of a library about `name`, with advice.
@@ -129,7 +130,7 @@ impl Failure {
         Self { message, ..self }
     }
 
-    /// Converts the failure into an error that a reader can return to a library. [`Failure::of`] converts it back.
+    /// Converts the failure into an error that a reader can return to a library. [`Failure::seal`] converts it back.
     pub fn into_io(self) -> io::Error {
         io::Error::other(self)
     }
@@ -138,7 +139,7 @@ impl Failure {
     /// the entry. An error of the reader that opens a sealed input is unwrapped.
     pub fn pack(name: &str, error: deadpan_pack::Error) -> Self {
         match error {
-            deadpan_pack::Error::Read(error) => Self::of(name, error.downcast::<Error>().unwrap_or_else(Error::Read)),
+            deadpan_pack::Error::Read(error) => Self::seal(name, error.downcast::<Error>().unwrap_or_else(Error::Read)),
             deadpan_pack::Error::Write(error) => Self::io("write", name, &error),
             deadpan_pack::Error::Entry { action, path, ref error } => {
                 let failure = Self::io(&action.to_string(), &path, error);
@@ -146,7 +147,7 @@ impl Failure {
                 Self { hint, ..failure }.about(name)
             }
             error => {
-                Self::advised(Exit::from(error.fault()), name, &error, advice::pack::of(&error).map(Cow::Borrowed))
+                Self::advised(Exit::from(error.fault()), name, &error, advice::pack::advise(&error).map(Cow::Borrowed))
             }
         }
     }

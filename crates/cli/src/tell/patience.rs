@@ -10,7 +10,7 @@ pub const PLUGIN: &str = "DEADPAN_PLUGIN_TIMEOUT";
 pub const AGENT: &str = "DEADPAN_AGENT_TIMEOUT";
 
 /// Returns the time that a variable sets, if it is set. `what` is waited for.
-pub fn of(variable: &str, what: &str) -> Result<Option<Duration>, Failure> {
+pub fn seconds(variable: &str, what: &str) -> Result<Option<Duration>, Failure> {
     let Some(text) = std::env::var_os(variable) else { return Ok(None) };
     let seconds = text.to_str().and_then(|text| text.parse::<u32>().ok()).filter(|seconds| *seconds > 0);
     let invalid = || {

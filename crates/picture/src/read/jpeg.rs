@@ -15,8 +15,8 @@ use jpeg_decoder::{ColorTransform, Decoder, UnsupportedFeature};
 use self::scans::Most;
 use self::segments::{Colors, Segments};
 use super::alpha::drop_last;
-use super::{Budget, FileFormat, Header, LONG_DATA, Note, Stored, UNDECODABLE, damaged, most_data};
-use crate::{Channels, Error, Pixels};
+use super::{Budget, Header, LONG_DATA, Note, Stored, UNDECODABLE, damaged, most_data};
+use crate::{Channels, Error, FileFormat, Pixels};
 
 const FORMAT: FileFormat = FileFormat::Jpeg;
 

@@ -11,8 +11,8 @@ use png::{ColorType, DecodingError, Transformations};
 
 use super::alpha::drop_opaque;
 use super::turn::Turn;
-use super::{Budget, FileFormat, Header, Note, Stored, UNDECODABLE, array, damaged, exif, make_room};
-use crate::{Channels, Error, Pixels};
+use super::{Budget, Header, Note, Stored, UNDECODABLE, array, damaged, exif, make_room};
+use crate::{Channels, Error, FileFormat, Pixels};
 
 const FORMAT: FileFormat = FileFormat::Png;
 

@@ -11,8 +11,8 @@ use image_webp::{DecodingError, WebPDecoder};
 use self::lossless::{Fault, Memory, Rows};
 use super::alpha::drop_opaque;
 use super::turn::Turn;
-use super::{Budget, FileFormat, Header, LONG_DATA, Note, Stored, UNDECODABLE, array, damaged, exif, most_data};
-use crate::{Channels, Error, Pixels};
+use super::{Budget, Header, LONG_DATA, Note, Stored, UNDECODABLE, array, damaged, exif, most_data};
+use crate::{Channels, Error, FileFormat, Pixels};
 
 /// The most chunks of a file that are looked at. An honest file has less than ten.
 const CHUNKS: usize = 1000;

@@ -4,7 +4,7 @@ use clap::{Arg, Command, ValueHint};
 
 /// The kinds of names that a value may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Names {
+pub enum OfferedNames {
     None,
     /// The user's own keys.
     Own,
@@ -30,7 +30,7 @@ pub enum Names {
 
 /// The kinds of files that a value may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Files {
+pub enum OfferedFiles {
     None,
     Any,
     /// Sealed files, and others where there are none.
@@ -38,7 +38,7 @@ pub enum Files {
     Folders,
 }
 
-impl Files {
+impl OfferedFiles {
     /// Returns the word for this kind in the output of `deadpan complete`.
     pub fn name(self) -> &'static str {
         match self {
@@ -54,8 +54,8 @@ impl Files {
 pub struct Expected<'a> {
     /// The part of the current word before the value, such as `--output=`.
     pub prefix: String,
-    pub files: Files,
-    names: Names,
+    pub files: OfferedFiles,
+    names: OfferedNames,
     /// Commands, options or values, each with a description.
     words: Vec<(String, String)>,
     command: &'a Command,
@@ -64,8 +64,13 @@ pub struct Expected<'a> {
 impl<'a> Expected<'a> {
     /// Parses the words before the cursor, and determines which words may follow.
     pub fn at(cli: &'a Command, before: &[String], current: &str) -> Self {
-        let mut expected =
-            Self { prefix: String::new(), files: Files::None, names: Names::None, words: Vec::new(), command: cli };
+        let mut expected = Self {
+            prefix: String::new(),
+            files: OfferedFiles::None,
+            names: OfferedNames::None,
+            words: Vec::new(),
+            command: cli,
+        };
         let (mut option, mut positional, mut only_values) = (None, 0, false);
         // A shell that has no word before the cursor may pass an empty one.
         for word in before.iter().filter(|word| !word.is_empty()) {
@@ -138,25 +143,27 @@ impl<'a> Expected<'a> {
             self.words.push(("passphrase".to_owned(), "the passphrase".to_owned()));
         }
         (self.names, self.files) = match (command, argument.get_id().as_str()) {
-            (_, "recipients") | ("rewrap", "remove" | "to") => (Names::Recipients, Files::Any),
-            ("export", "name") => (Names::Keys, Files::Any),
-            (_, "identities") => (Names::Opening, Files::Any),
-            ("protect" | "unprotect", "key") => (Names::Own, Files::Any),
-            ("add", "key") => (Names::None, Files::Any),
-            ("seal", "sign") | ("sign", "key") => (Names::Signing, Files::Any),
-            (_, "require_signature") | ("verify", "by") => (Names::Signers, Files::Any),
-            ("timing" | "trace", "target") => (Names::Timed, Files::None),
-            ("speed", "target") => (Names::Fast, Files::None),
-            ("open" | "inspect", "file" | "files") | ("rewrap", "files") => (Names::None, Files::Sealed),
-            ("remove", "name") => (Names::Contacts, Files::None),
-            ("default", "name") => (Names::Opening, Files::None),
-            ("man", "command") => (Names::Pages, Files::None),
+            (_, "recipients") | ("rewrap", "remove" | "to") => (OfferedNames::Recipients, OfferedFiles::Any),
+            ("export", "name") => (OfferedNames::Keys, OfferedFiles::Any),
+            (_, "identities") => (OfferedNames::Opening, OfferedFiles::Any),
+            ("protect" | "unprotect", "key") => (OfferedNames::Own, OfferedFiles::Any),
+            ("add", "key") => (OfferedNames::None, OfferedFiles::Any),
+            ("seal", "sign") | ("sign", "key") => (OfferedNames::Signing, OfferedFiles::Any),
+            (_, "require_signature") | ("verify", "by") => (OfferedNames::Signers, OfferedFiles::Any),
+            ("timing" | "trace", "target") => (OfferedNames::Timed, OfferedFiles::None),
+            ("speed", "target") => (OfferedNames::Fast, OfferedFiles::None),
+            ("open" | "inspect", "file" | "files") | ("rewrap", "files") => (OfferedNames::None, OfferedFiles::Sealed),
+            ("remove", "name") => (OfferedNames::Contacts, OfferedFiles::None),
+            ("default", "name") => (OfferedNames::Opening, OfferedFiles::None),
+            ("man", "command") => (OfferedNames::Pages, OfferedFiles::None),
             // `--only` names a path inside of the sealed folder.
-            (_, "only") => (Names::None, Files::None),
+            (_, "only") => (OfferedNames::None, OfferedFiles::None),
             _ => match argument.get_value_hint() {
-                ValueHint::DirPath => (Names::None, Files::Folders),
-                ValueHint::AnyPath | ValueHint::FilePath | ValueHint::ExecutablePath => (Names::None, Files::Any),
-                _ => (Names::None, Files::None),
+                ValueHint::DirPath => (OfferedNames::None, OfferedFiles::Folders),
+                ValueHint::AnyPath | ValueHint::FilePath | ValueHint::ExecutablePath => {
+                    (OfferedNames::None, OfferedFiles::Any)
+                }
+                _ => (OfferedNames::None, OfferedFiles::None),
             },
         };
     }
@@ -165,7 +172,7 @@ impl<'a> Expected<'a> {
     pub fn offers(
         &self,
         current: &str,
-        known: impl FnOnce(Names) -> Vec<(String, &'static str)>,
+        known: impl FnOnce(OfferedNames) -> Vec<(String, &'static str)>,
     ) -> Vec<(String, String)> {
         let begun = current.strip_prefix(&self.prefix).unwrap_or(current);
         let named = known(self.names).into_iter().map(|(name, meaning)| (name, meaning.to_owned()));
@@ -198,7 +205,7 @@ mod tests {
     use crate::args::Cli;
 
     /// Returns the completions at the end of a line: the kind of files, the kind of names, and the words.
-    fn at(line: &str) -> (Files, Names, String) {
+    fn at(line: &str) -> (OfferedFiles, OfferedNames, String) {
         let mut cli = Cli::command();
         cli.build();
         let mut words: Vec<_> = line.split(' ').map(String::from).collect();
@@ -211,49 +218,49 @@ mod tests {
     #[test]
     fn every_place_expects_what_belongs_there() {
         for (line, files, names, words) in [
-            ("se", Files::None, Names::None, "seal"),
-            ("keys ex", Files::None, Names::None, "export"),
-            ("keys export ", Files::Any, Names::Keys, ""),
-            ("keys remove ", Files::None, Names::Contacts, ""),
-            ("keys add ", Files::None, Names::None, ""),
-            ("keys add bob ", Files::Any, Names::None, ""),
-            ("keys default ", Files::None, Names::Opening, ""),
-            ("keys protect ", Files::Any, Names::Own, ""),
-            ("seal ", Files::Any, Names::None, ""),
-            ("seal a b ", Files::Any, Names::None, ""),
-            ("seal -r ", Files::Any, Names::Recipients, ""),
-            ("seal --recipient ", Files::Any, Names::Recipients, ""),
-            ("seal --recipient=", Files::Any, Names::Recipients, ""),
-            ("seal -ral", Files::Any, Names::Recipients, ""),
-            ("seal -pr ", Files::Any, Names::Recipients, ""),
-            ("seal --sign=", Files::Any, Names::Signing, ""),
-            ("sign -k ", Files::Any, Names::Signing, ""),
-            ("open --require-signature=", Files::Any, Names::Signers, ""),
-            ("open --require-signature ", Files::Sealed, Names::None, ""),
-            ("verify --by ", Files::Any, Names::Signers, ""),
-            ("rewrap --remove ", Files::Any, Names::Recipients, "passphrase"),
-            ("rewrap --to ", Files::Any, Names::Recipients, ""),
-            ("rewrap ", Files::Sealed, Names::None, ""),
-            ("open ", Files::Sealed, Names::None, ""),
-            ("open a.dpn ", Files::Sealed, Names::None, ""),
-            ("inspect ", Files::Sealed, Names::None, ""),
-            ("share open ", Files::Sealed, Names::None, ""),
-            ("lab timing -t ", Files::None, Names::Timed, ""),
-            ("lab speed --target ", Files::None, Names::Fast, ""),
-            ("seal -r alice ", Files::Any, Names::None, ""),
-            ("seal -p ", Files::Any, Names::None, ""),
-            ("seal --mode ", Files::None, Names::None, "ecc pqc hybrid"),
-            ("seal --mode=h", Files::None, Names::None, "hybrid"),
-            ("seal --remo", Files::None, Names::None, "--remove-source"),
-            ("seal -- --remo", Files::Any, Names::None, ""),
-            ("seal -o ", Files::Any, Names::None, ""),
-            ("seal -R ", Files::Any, Names::None, ""),
-            ("open -i ", Files::Any, Names::Opening, ""),
-            ("open --only ", Files::None, Names::None, ""),
-            ("man -o ", Files::Folders, Names::None, ""),
-            ("man ", Files::None, Names::Pages, ""),
-            ("completions z", Files::None, Names::None, "zsh"),
-            ("random -o ", Files::Any, Names::None, ""),
+            ("se", OfferedFiles::None, OfferedNames::None, "seal"),
+            ("keys ex", OfferedFiles::None, OfferedNames::None, "export"),
+            ("keys export ", OfferedFiles::Any, OfferedNames::Keys, ""),
+            ("keys remove ", OfferedFiles::None, OfferedNames::Contacts, ""),
+            ("keys add ", OfferedFiles::None, OfferedNames::None, ""),
+            ("keys add bob ", OfferedFiles::Any, OfferedNames::None, ""),
+            ("keys default ", OfferedFiles::None, OfferedNames::Opening, ""),
+            ("keys protect ", OfferedFiles::Any, OfferedNames::Own, ""),
+            ("seal ", OfferedFiles::Any, OfferedNames::None, ""),
+            ("seal a b ", OfferedFiles::Any, OfferedNames::None, ""),
+            ("seal -r ", OfferedFiles::Any, OfferedNames::Recipients, ""),
+            ("seal --recipient ", OfferedFiles::Any, OfferedNames::Recipients, ""),
+            ("seal --recipient=", OfferedFiles::Any, OfferedNames::Recipients, ""),
+            ("seal -ral", OfferedFiles::Any, OfferedNames::Recipients, ""),
+            ("seal -pr ", OfferedFiles::Any, OfferedNames::Recipients, ""),
+            ("seal --sign=", OfferedFiles::Any, OfferedNames::Signing, ""),
+            ("sign -k ", OfferedFiles::Any, OfferedNames::Signing, ""),
+            ("open --require-signature=", OfferedFiles::Any, OfferedNames::Signers, ""),
+            ("open --require-signature ", OfferedFiles::Sealed, OfferedNames::None, ""),
+            ("verify --by ", OfferedFiles::Any, OfferedNames::Signers, ""),
+            ("rewrap --remove ", OfferedFiles::Any, OfferedNames::Recipients, "passphrase"),
+            ("rewrap --to ", OfferedFiles::Any, OfferedNames::Recipients, ""),
+            ("rewrap ", OfferedFiles::Sealed, OfferedNames::None, ""),
+            ("open ", OfferedFiles::Sealed, OfferedNames::None, ""),
+            ("open a.dpn ", OfferedFiles::Sealed, OfferedNames::None, ""),
+            ("inspect ", OfferedFiles::Sealed, OfferedNames::None, ""),
+            ("share open ", OfferedFiles::Sealed, OfferedNames::None, ""),
+            ("lab timing -t ", OfferedFiles::None, OfferedNames::Timed, ""),
+            ("lab speed --target ", OfferedFiles::None, OfferedNames::Fast, ""),
+            ("seal -r alice ", OfferedFiles::Any, OfferedNames::None, ""),
+            ("seal -p ", OfferedFiles::Any, OfferedNames::None, ""),
+            ("seal --mode ", OfferedFiles::None, OfferedNames::None, "ecc pqc hybrid"),
+            ("seal --mode=h", OfferedFiles::None, OfferedNames::None, "hybrid"),
+            ("seal --remo", OfferedFiles::None, OfferedNames::None, "--remove-source"),
+            ("seal -- --remo", OfferedFiles::Any, OfferedNames::None, ""),
+            ("seal -o ", OfferedFiles::Any, OfferedNames::None, ""),
+            ("seal -R ", OfferedFiles::Any, OfferedNames::None, ""),
+            ("open -i ", OfferedFiles::Any, OfferedNames::Opening, ""),
+            ("open --only ", OfferedFiles::None, OfferedNames::None, ""),
+            ("man -o ", OfferedFiles::Folders, OfferedNames::None, ""),
+            ("man ", OfferedFiles::None, OfferedNames::Pages, ""),
+            ("completions z", OfferedFiles::None, OfferedNames::None, "zsh"),
+            ("random -o ", OfferedFiles::Any, OfferedNames::None, ""),
         ] {
             assert_eq!(at(line), (files, names, words.to_owned()), "{line:?}");
         }

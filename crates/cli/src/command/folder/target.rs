@@ -108,7 +108,7 @@ impl Target {
                 }
             }
         };
-        Ok(Self::of(root, place, input, args, force && given))
+        Ok(Self::unpacking_into(root, place, input, args, force && given))
     }
 
     /// Begins a new folder beside one that is there, for what is whole of a damaged archive. Returns `None` if the
@@ -124,10 +124,10 @@ impl Target {
             return Ok(None);
         }
         let root = Root::New(PartialFolder::create_in(&output.folder_of(&trimmed, input)?, &trimmed)?);
-        Ok(Some(Self::of(root, place, input, args, false)))
+        Ok(Some(Self::unpacking_into(root, place, input, args, false)))
     }
 
-    fn of(root: Root, place: &Place, input: Option<&Input>, args: &UnpackArgs, replace: bool) -> Self {
+    fn unpacking_into(root: Root, place: &Place, input: Option<&Input>, args: &UnpackArgs, replace: bool) -> Self {
         let options = Unpacking {
             replace,
             keep_going: args.keep_going,

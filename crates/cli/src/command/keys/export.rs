@@ -15,7 +15,7 @@ use deadpan_seal::sign::VerifyingKey;
 
 /// How a public key is printed.
 #[derive(Clone, Copy)]
-pub struct Form {
+pub struct ExportForm {
     /// The key that signs, and not the one that seals.
     pub sign: bool,
     pub age: bool,
@@ -23,7 +23,7 @@ pub struct Form {
     pub ssh: bool,
 }
 
-pub fn run(home: &Home, name: Option<&str>, form: Form, passphrases: &Passphrases) -> Result<(), Failure> {
+pub fn run(home: &Home, name: Option<&str>, form: ExportForm, passphrases: &Passphrases) -> Result<(), Failure> {
     let path = find(home, name, form.sign)?;
     if let Some(recipient) = plugin::of_contact(&path).filter(|_| !form.sign) {
         return print(&format!("{}\n", recipient.text().unwrap_or_default()));
@@ -91,7 +91,7 @@ fn verifying(path: &Path, passphrases: &Passphrases) -> Result<VerifyingKey, Fai
     if let Some(key) = home::verifying_of(path)? {
         return Ok(key);
     }
-    match home::KeyFile::of(path)?.only()? {
+    match home::KeyFile::find(path)?.only()? {
         Found::Protected(locked) => match protected::unlock_any(path, &locked, passphrases)? {
             Found::Signing(key) => Ok(key.public().clone()),
             _ => Err(Failure::usage(
@@ -108,7 +108,7 @@ fn public(path: &Path, passphrases: &Passphrases) -> Result<PublicKey, Failure> 
     if let Some(public) = home::public_of(path)? {
         return Ok(public);
     }
-    match home::KeyFile::of(path)?.only()? {
+    match home::KeyFile::find(path)?.only()? {
         Found::Protected(locked) => Ok(protected::unlock(path, &locked, passphrases)?.public().clone()),
         Found::Private(key) => Ok(key.public().clone()),
         Found::Public(key) => Ok(key),

@@ -14,7 +14,7 @@ use crate::tell::streams::{print, print_json};
 use deadpan_seal::key::Found;
 
 /// A line of the list.
-struct Line {
+struct KeyLine {
     name: String,
     own: bool,
     path: PathBuf,
@@ -57,7 +57,7 @@ pub fn run(home: &Home, as_json: bool) -> Result<Exit, Failure> {
         say(&format!("no keys in {}", shown(&home.folder)));
         say("hint: make one with: deadpan keygen");
     }
-    let widest = |length: fn(&Line) -> usize| lines.iter().map(length).max().unwrap_or(0);
+    let widest = |length: fn(&KeyLine) -> usize| lines.iter().map(length).max().unwrap_or(0);
     let widths = (widest(|line| line.name.chars().count()), widest(|line| line.algorithm().len()).max(16));
     for line in &lines {
         if as_json { print_json(&line.json())? } else { print(&line.text(widths))? }
@@ -71,14 +71,14 @@ fn entries(home: &Home) -> Result<Vec<(String, std::path::PathBuf, bool)>, Failu
 }
 
 /// Returns the lines of a file: one for an own key, and one or two for a contact, who may have a key that signs too.
-fn lines_of(name: String, path: &Path, own: bool) -> Result<Vec<Line>, Failure> {
+fn lines_of(name: String, path: &Path, own: bool) -> Result<Vec<KeyLine>, Failure> {
     let found = home::read(path)?;
     let plugin = found.iter().find_map(|found| match found {
         Found::PluginRecipient(recipient) => Some(recipient.name().to_owned()),
         Found::PluginIdentity(identity) => Some(identity.name().to_owned()),
         _ => None,
     });
-    let line = |protected, key: Option<Public>, signs| Line {
+    let line = |protected, key: Option<Public>, signs| KeyLine {
         name: name.clone(),
         own,
         path: path.into(),
@@ -89,7 +89,7 @@ fn lines_of(name: String, path: &Path, own: bool) -> Result<Vec<Line>, Failure> 
         plugin: plugin.clone(),
     };
     if !own {
-        let keys: Vec<_> = found.iter().filter_map(Public::of).collect();
+        let keys: Vec<_> = found.iter().filter_map(Public::from_key).collect();
         if keys.is_empty() {
             return Ok(vec![line(None, None, false)]);
         }
@@ -105,7 +105,7 @@ fn lines_of(name: String, path: &Path, own: bool) -> Result<Vec<Line>, Failure> 
     Ok(vec![line(Some(protected), key, signs)])
 }
 
-impl Line {
+impl KeyLine {
     fn algorithm(&self) -> &str {
         if self.plugin.is_some() { "plugin" } else { self.key.as_ref().map_or("?", Public::algorithm) }
     }

@@ -13,7 +13,7 @@ use deadpan_seal::key::{self, Found};
 /// Puts a new passphrase on a key. If the key has one already, the user is asked for it on the terminal.
 pub fn protect(path: &Path, passphrases: &Passphrases) -> Result<(), Failure> {
     let name = shown(path);
-    let place = home::KeyFile::of(path)?;
+    let place = home::KeyFile::find(path)?;
     let (key, was) = match place.only()? {
         found @ (Found::Private(_) | Found::Signing(_)) => {
             check_pair(path, &found);
@@ -38,7 +38,7 @@ pub fn protect(path: &Path, passphrases: &Passphrases) -> Result<(), Failure> {
         Found::Private(key) => key::protected_pem(key, &passphrase),
         _ => return Err(not_private(&name)),
     };
-    let text = text.map_err(|error| Failure::of(&name, error))?;
+    let text = text.map_err(|error| Failure::seal(&name, error))?;
     let (others, is_of_age) = (place.other_names(), place.is_of_age());
     place.replace(text.as_bytes())?;
     if is_of_age {
@@ -47,7 +47,7 @@ pub fn protect(path: &Path, passphrases: &Passphrases) -> Result<(), Failure> {
         );
     }
     others.iter().for_each(|others| say(&format!("note: {others}")));
-    Public::of(&key).iter().for_each(|public| home::write_public(path, public));
+    Public::from_key(&key).iter().for_each(|public| home::write_public(path, public));
     say(&format!("{name} {}", if was { "has a new passphrase" } else { "is protected now" }));
     Ok(())
 }
@@ -55,7 +55,7 @@ pub fn protect(path: &Path, passphrases: &Passphrases) -> Result<(), Failure> {
 /// Takes the passphrase off a key.
 pub fn unprotect(path: &Path, passphrases: &Passphrases) -> Result<(), Failure> {
     let name = shown(path);
-    let place = home::KeyFile::of(path)?;
+    let place = home::KeyFile::find(path)?;
     let key = match place.only()? {
         Found::Private(_) | Found::Signing(_) => {
             return Err(Failure::usage(

@@ -6,14 +6,11 @@ mod ct;
 mod honest;
 mod pad;
 mod seal;
+mod size;
 
 use deadpan_lab::Target;
 use deadpan_lab::harness::SizedTarget;
-
-/// The sizes of inputs for speed, in bytes. The smallest size for Base64 is [`SYMBOLS`] instead.
-const SIZES: [(usize, &str); 4] = [(64, "64 bytes"), (256, "256 bytes"), (16 << 10, "16 KiB"), (1 << 20, "1 MiB")];
-/// The number of bytes that 64 symbols encode.
-const SYMBOLS: (usize, &str) = (48, "64 symbols");
+use size::{SIZES, SYMBOLS};
 
 /// Returns all targets with classes of inputs. Targets without pairs of classes are traced and not timed.
 #[must_use]

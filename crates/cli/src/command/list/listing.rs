@@ -4,8 +4,8 @@ use std::io::{self, IsTerminal, Write};
 
 use serde_json::{Map, Value, json};
 
-use super::row::{Row, Times};
-use super::tree::{Drawing, Shape, Tree};
+use super::row::{EntryRow, Times};
+use super::tree::{Drawing, EntryTree, Shape};
 use crate::place::input::Source;
 use crate::tell::console::say;
 use crate::tell::failure::{Exit, Failure};
@@ -19,7 +19,7 @@ const ENOUGH: usize = 1 << 16;
 
 /// The form of a listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum ListForm {
     Text,
     Json,
     Tree,
@@ -43,7 +43,7 @@ impl From<Failure> for Ended {
 /// The listing of one file. Text that is not written yet is written by `end`, and when the listing is dropped after an
 /// error.
 pub struct Listing<'a> {
-    form: Form,
+    form: ListForm,
     times: Times,
     file: &'a str,
     /// The fields of a JSON object that name the file.
@@ -51,7 +51,7 @@ pub struct Listing<'a> {
     /// Those fields as text.
     quoted: String,
     text: String,
-    tree: Tree,
+    tree: EntryTree,
     /// The root's name and a slash, then the path of the current entry.
     path: Vec<u8>,
     target: Vec<u8>,
@@ -70,7 +70,7 @@ struct Totals {
 }
 
 impl<'a> Listing<'a> {
-    pub fn new(form: Form, exact: bool, file: &'a str, source: &Source) -> Self {
+    pub fn new(form: ListForm, exact: bool, file: &'a str, source: &Source) -> Self {
         // A person reads local time on a terminal. A script compares listings, so it gets UTC.
         let times = match (exact, io::stdout().is_terminal()) {
             (true, _) => Times::Exact,
@@ -80,7 +80,7 @@ impl<'a> Listing<'a> {
         let fields = source.fields();
         let quoted = json_text(&Value::Object(fields.clone())).trim_matches(['{', '}']).to_owned();
         let (text, path, target) = (String::with_capacity(2 * ENOUGH), Vec::new(), Vec::new());
-        let (tree, totals) = (Tree::new(), Totals::default());
+        let (tree, totals) = (EntryTree::new(), Totals::default());
         Self { form, times, file, fields, quoted, text, tree, path, target, root: 0, totals }
     }
 
@@ -99,16 +99,16 @@ impl<'a> Listing<'a> {
 
     /// Begins the first of two visits of sorted entries. Returns whether the listing needs two.
     pub fn measure(&mut self) -> bool {
-        if self.form == Form::Tree {
-            self.tree = Tree::Measured(Shape::default());
+        if self.form == ListForm::Tree {
+            self.tree = EntryTree::Measured(Shape::default());
         }
-        self.form == Form::Tree
+        self.form == ListForm::Tree
     }
 
     /// Begins the second visit.
     pub fn draw(&mut self) {
-        if let Tree::Measured(shape) = &mut self.tree {
-            self.tree = Tree::Drawn(Drawing::new(std::mem::take(shape)));
+        if let EntryTree::Measured(shape) = &mut self.tree {
+            self.tree = EntryTree::Drawn(Drawing::new(std::mem::take(shape)));
             self.totals = Totals::default();
         }
     }
@@ -124,7 +124,8 @@ impl<'a> Listing<'a> {
             (other, _) => other.as_deref(),
         };
         let (kind, size, mode, modified) = (entry.kind, entry.size, Some(entry.mode), Some(entry.modified));
-        let done = self.row(&Row { path: Some(&path), kind, size, mode, modified, target: shown, entry: Some(entry) });
+        let done =
+            self.row(&EntryRow { path: Some(&path), kind, size, mode, modified, target: shown, entry: Some(entry) });
         (self.path, self.target) = (path, target);
         done
     }
@@ -142,7 +143,7 @@ impl<'a> Listing<'a> {
         }
     }
 
-    pub fn row(&mut self, row: &Row<'_>) -> Result<(), Ended> {
+    pub fn row(&mut self, row: &EntryRow<'_>) -> Result<(), Ended> {
         let totals = &mut self.totals;
         totals.archive = totals.archive.max(row.entry.map_or(0, |entry| entry.content));
         match row.kind {
@@ -154,9 +155,9 @@ impl<'a> Listing<'a> {
             }
         }
         match self.form {
-            Form::Text => row.text(&mut self.text, self.times),
-            Form::Json => row.json(&mut self.text, &self.quoted),
-            Form::Tree => self.tree.add(row, &mut self.text),
+            ListForm::Text => row.text(&mut self.text, self.times),
+            ListForm::Json => row.json(&mut self.text, &self.quoted),
+            ListForm::Tree => self.tree.add(row, &mut self.text),
         }
         if self.text.len() >= ENOUGH { self.flush() } else { Ok(()) }
     }
@@ -164,7 +165,7 @@ impl<'a> Listing<'a> {
     /// Adds an entry that would not be unpacked.
     pub fn refused(&mut self, path: &[u8], flaw: &Flaw) -> Result<(), Ended> {
         let why = flaw.to_string();
-        if self.form == Form::Json {
+        if self.form == ListForm::Json {
             let mut line = self.fields.clone();
             put_name(&mut line, "path", Some(path));
             let rest = json!({ "schema": 1, "command": "list", "kind": null, "error": why });
@@ -185,7 +186,7 @@ impl<'a> Listing<'a> {
 
     /// Writes the rest of the text, and on a terminal the totals.
     pub fn end(mut self) -> Result<(), Ended> {
-        if let (Form::Tree, Tree::Collected(leaves)) = (self.form, &mut self.tree) {
+        if let (ListForm::Tree, EntryTree::Collected(leaves)) = (self.form, &mut self.tree) {
             let shape = leaves.shape();
             let (implied, most) = (shape.implied(), most_implied(self.totals.archive));
             if implied > most {
@@ -201,7 +202,7 @@ impl<'a> Listing<'a> {
             leaves.draw(shape, &mut output).and_then(|()| output.flush()).map_err(unwritten)?;
         }
         self.flush()?;
-        if self.form != Form::Json && io::stdout().is_terminal() {
+        if self.form != ListForm::Json && io::stdout().is_terminal() {
             let Totals { files, folders, links, bytes, .. } = self.totals;
             let [files, folders, links, bytes] =
                 [(files, "file"), (folders, "folder"), (links, "link"), (bytes, "byte")]

@@ -32,7 +32,7 @@ impl Times {
 }
 
 /// The facts about an entry, or about a sealed file, some of which may be unknown.
-pub struct Row<'a> {
+pub struct EntryRow<'a> {
     /// The path with the root's name; `None` for a stream without a name.
     pub path: Option<&'a [u8]>,
     pub kind: Kind,
@@ -45,15 +45,15 @@ pub struct Row<'a> {
     pub entry: Option<&'a Entry>,
 }
 
-impl Row<'_> {
+impl EntryRow<'_> {
     /// Appends a line like that of `ls -l`.
     pub fn text(&self, text: &mut String, times: Times) {
         self.permissions(text);
         let _ = write!(text, " {:>12} ", self.size);
         let _ = match (self.modified, times) {
-            (Some(time), Times::Utc) => write!(text, "{} ", Clock::of(time)),
+            (Some(time), Times::Utc) => write!(text, "{} ", Clock::at(time)),
             (Some(time), Times::Local) => write!(text, "{} ", Clock::local(time)),
-            (Some(time), Times::Exact) => write!(text, "{} ", Clock::of(time).exact()),
+            (Some(time), Times::Exact) => write!(text, "{} ", Clock::at(time).exact()),
             (None, _) => write!(text, "{:width$} ", "-", width = times.width()),
         };
         match self.path {
@@ -118,7 +118,7 @@ impl Row<'_> {
             None => write!(text, "null"),
         };
         let _ = match self.modified {
-            Some(time) => write!(text, ",\"modified\":\"{}\"", Clock::of(time).exact()),
+            Some(time) => write!(text, ",\"modified\":\"{}\"", Clock::at(time).exact()),
             None => write!(text, ",\"modified\":null"),
         };
         lossless(text, "path", self.path);
@@ -180,7 +180,7 @@ mod tests {
         for times in [Times::Utc, Times::Local, Times::Exact] {
             let line = |modified| {
                 let row =
-                    Row { path: None, kind: Kind::File, size: 0, mode: None, modified, target: None, entry: None };
+                    EntryRow { path: None, kind: Kind::File, size: 0, mode: None, modified, target: None, entry: None };
                 let mut text = String::new();
                 row.text(&mut text, times);
                 text.find("(no name)").unwrap()
@@ -200,7 +200,8 @@ mod tests {
             (Kind::SymbolicLink, 0, "l---------"),
         ];
         for (kind, mode, shown) in cases {
-            let row = Row { path: None, kind, size: 0, mode: Some(mode), modified: None, target: None, entry: None };
+            let row =
+                EntryRow { path: None, kind, size: 0, mode: Some(mode), modified: None, target: None, entry: None };
             let mut text = String::new();
             row.permissions(&mut text);
             assert_eq!(text, shown);

@@ -8,10 +8,10 @@
 use std::cmp::Ordering;
 use std::io::{self, Write};
 
-use super::row::{Row, name};
+use super::row::{EntryRow, name};
 
 /// A drawing, by the visits that it needs.
-pub enum Tree {
+pub enum EntryTree {
     /// One visit: the entries are collected, and drawn at the end.
     Collected(Leaves),
     /// The first of two visits of sorted entries.
@@ -20,13 +20,13 @@ pub enum Tree {
     Drawn(Drawing),
 }
 
-impl Tree {
+impl EntryTree {
     pub fn new() -> Self {
         Self::Collected(Leaves { sorted: true, ..Leaves::default() })
     }
 
     /// Adds an entry. During the second visit, appends its lines to `text`.
-    pub fn add(&mut self, row: &Row<'_>, text: &mut String) {
+    pub fn add(&mut self, row: &EntryRow<'_>, text: &mut String) {
         let path = row.path.unwrap_or(b"(no name)");
         if let Self::Measured(shape) = self {
             return shape.add(path);
@@ -216,32 +216,32 @@ mod tests {
     use super::*;
     use deadpan_pack::Kind;
 
-    fn row<'a>(path: &'a str, kind: Kind, target: Option<&'a [u8]>) -> Row<'a> {
-        Row { path: Some(path.as_bytes()), kind, size: 0, mode: None, modified: None, target, entry: None }
+    fn row<'a>(path: &'a str, kind: Kind, target: Option<&'a [u8]>) -> EntryRow<'a> {
+        EntryRow { path: Some(path.as_bytes()), kind, size: 0, mode: None, modified: None, target, entry: None }
     }
 
     /// Draws entries that come in order, in two visits.
     fn drawn_in_order(entries: &[(&str, Kind, Option<&str>)]) -> String {
-        let (mut tree, mut text) = (Tree::Measured(Shape::default()), String::new());
-        let visit = |tree: &mut Tree, text: &mut String| {
+        let (mut tree, mut text) = (EntryTree::Measured(Shape::default()), String::new());
+        let visit = |tree: &mut EntryTree, text: &mut String| {
             entries
                 .iter()
                 .for_each(|(path, kind, target)| tree.add(&row(path, *kind, target.map(str::as_bytes)), text));
         };
         visit(&mut tree, &mut text);
-        let Tree::Measured(shape) = tree else { panic!("not measured") };
+        let EntryTree::Measured(shape) = tree else { panic!("not measured") };
         assert_eq!(text, "");
-        visit(&mut Tree::Drawn(Drawing::new(shape)), &mut text);
+        visit(&mut EntryTree::Drawn(Drawing::new(shape)), &mut text);
         text
     }
 
     fn drawn(entries: &[(&str, Kind, Option<&str>)]) -> String {
-        let mut tree = Tree::new();
+        let mut tree = EntryTree::new();
         for (path, kind, target) in entries {
             let target = target.map(str::as_bytes);
             tree.add(&row(path, *kind, target), &mut String::new());
         }
-        let (Tree::Collected(mut leaves), mut output) = (tree, Vec::new()) else { panic!("not collected") };
+        let (EntryTree::Collected(mut leaves), mut output) = (tree, Vec::new()) else { panic!("not collected") };
         let shape = leaves.shape();
         leaves.draw(shape, &mut output).unwrap();
         String::from_utf8(output).unwrap()

@@ -23,14 +23,14 @@ use deadpan_fleet::{About, Act, Divided, Foreign, Landing, Results, TreeFile};
 use deadpan_remote::{Address, Canceller};
 use deadpan_seal::{Kind, Metadata, Opened, Sealing, Work};
 
-/// How results come about.
-pub struct Files {
+/// Terms results come about.
+pub struct FolderResults {
     pub sync: bool,
     /// The bits that are removed from a mode.
     pub mask: u32,
 }
 
-impl Results for Files {
+impl Results for FolderResults {
     fn create(&self, place: &TreeFile, replace: bool) -> Result<Box<dyn Landing + '_>, Foreign> {
         let path = place.path();
         let spot = place.spot_to_make().map_err(|error| match error.kind() {
@@ -54,7 +54,7 @@ struct Draft<'a> {
     partial: Partial,
     path: PathBuf,
     replace: bool,
-    files: &'a Files,
+    files: &'a FolderResults,
 }
 
 impl Write for Draft<'_> {
@@ -91,7 +91,7 @@ pub struct Sealings<'a> {
 }
 
 impl Sealings<'_> {
-    fn of(&self, about: &About) -> Result<Sealing, Foreign> {
+    fn sealing_for(&self, about: &About) -> Result<Sealing, Foreign> {
         let name = about.name.rsplit('/').next().unwrap_or_default();
         let metadata = Metadata {
             kind: Kind::File,
@@ -117,7 +117,7 @@ impl Act for Sealings<'_> {
     }
 
     fn whole(&self, about: &About, data: &[u8]) -> Result<(Vec<u8>, Metadata), Foreign> {
-        let (sealing, _turn) = (self.of(about)?, self.turn());
+        let (sealing, _turn) = (self.sealing_for(about)?, self.turn());
         if self.armor {
             let mut sealed = Vec::new();
             armored(self.format, &mut sealed, |armor| sealing.stream(data, armor, &Work::default()))?;
@@ -132,7 +132,7 @@ impl Act for Sealings<'_> {
         from: &mut (dyn Read + Send),
         to: &mut (dyn Write + Send),
     ) -> Result<Metadata, Foreign> {
-        let (sealing, _turn) = (self.of(about)?, self.turn());
+        let (sealing, _turn) = (self.sealing_for(about)?, self.turn());
         if self.armor {
             armored(self.format, to, |armor| sealing.stream(from, armor, &Work::default()))?
         } else {
@@ -142,7 +142,7 @@ impl Act for Sealings<'_> {
     }
 
     fn divide(&self, about: &About, _start: &[u8]) -> Result<Option<Divided>, Foreign> {
-        if self.armor { Ok(None) } else { Ok(Some(Divided::Seal(self.of(about)?))) }
+        if self.armor { Ok(None) } else { Ok(Some(Divided::Seal(self.sealing_for(about)?))) }
     }
 }
 
@@ -159,7 +159,7 @@ impl Opening {
     }
 
     fn begin<'a>(&self, about: &About, from: impl Read + Send + 'a) -> Result<(Opened, Sealed<'a>), Failure> {
-        let sealed = Sealed::begun(Vec::new(), from).map_err(|error| Failure::of(&about.shown, error))?;
+        let sealed = Sealed::begun(Vec::new(), from).map_err(|error| Failure::seal(&about.shown, error))?;
         let opened = self.keys.lock().0.open(&about.shown, &sealed)?;
         if opened.metadata().kind == Kind::Folder {
             let message = format!("{}: it holds a folder, which is not opened among many objects", about.shown);
@@ -226,14 +226,14 @@ impl Act for Opening {
 }
 
 /// Opens the parts of one object, whose header was opened.
-pub struct Begun(pub Arc<Opened>);
+pub struct OpenedParts(pub Arc<Opened>);
 
 /// What is asked only of an object that is not divided.
 fn whole_only() -> Foreign {
     Failure::new(Exit::System, "the object cannot be opened in parts", "open it into a file here").into()
 }
 
-impl Act for Begun {
+impl Act for OpenedParts {
     fn verb(&self) -> &'static str {
         "open"
     }

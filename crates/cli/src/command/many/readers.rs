@@ -15,7 +15,7 @@ pub struct Readers {
     keys: Vec<PublicKey>,
     /// The kinds of recipients of a result, in order.
     kinds: Vec<String>,
-    /// How many of the keys open a result together.
+    /// Terms many of the keys open a result together.
     needed: usize,
     /// The user's own keys. Those that need no passphrase open results.
     own: Mutex<Identities>,

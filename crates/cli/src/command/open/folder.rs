@@ -96,7 +96,7 @@ fn to(
 }
 
 /// The data of a sealed file, at any position.
-type Data<'a> = RangeReader<Cursor<&'a dyn ReadAt>>;
+type SealedData<'a> = RangeReader<Cursor<&'a dyn ReadAt>>;
 
 /// A damaged pack, and the ranges of it that cannot be read.
 struct Damaged<R> {
@@ -105,7 +105,7 @@ struct Damaged<R> {
     gaps: Vec<Range<u64>>,
 }
 
-impl<'a> Damaged<Data<'a>> {
+impl<'a> Damaged<SealedData<'a>> {
     /// Finds what is whole of a damaged pack, if the user wants it, and its signatures and its index are whole. Returns
     /// the failure, too. If nothing is damaged, returns `None`.
     fn find(opened: &Opened, origin: &Origin<'a>, job: &OpenJob<'_>) -> Option<(Self, Failure)> {
@@ -127,7 +127,7 @@ impl<'a> Damaged<Data<'a>> {
         // All data are read only if the index is there.
         let (contents, other) = (contents()?, contents()?);
         let (gaps, error) = behind::gaps(&mut reader, &origin.name, |_, _| Ok(())).ok()?;
-        let failure = Failure::of(&origin.name, library(error?));
+        let failure = Failure::seal(&origin.name, library(error?));
         Some((Self { contents, other, gaps }, failure))
     }
 
@@ -162,7 +162,7 @@ fn compare_first(opened: &Opened, origin: &Origin<'_>, place: &Place, job: &Open
     };
     let reader = opened.seekable(Cursor::new(input, length));
     let read = reader.and_then(|mut reader| io::copy(&mut reader, &mut io::sink()).map_err(library));
-    read.map(drop).map_err(|error| Failure::of(&origin.name, error))
+    read.map(drop).map_err(|error| Failure::seal(&origin.name, error))
 }
 
 /// Why unpacking ended early.
@@ -280,9 +280,9 @@ fn contents<'a>(
     origin: &Origin<'_>,
     (input, length): (&'a dyn ReadAt, u64),
     job: &OpenJob<'_>,
-) -> Result<(Contents<Data<'a>>, Verdict), Failure> {
+) -> Result<(Contents<SealedData<'a>>, Verdict), Failure> {
     let name = origin.shown();
-    let reader = opened.seekable(Cursor::new(input, length)).map_err(|error| Failure::of(&name, error))?;
+    let reader = opened.seekable(Cursor::new(input, length)).map_err(|error| Failure::seal(&name, error))?;
     let verdict = job.judge.verdict(&name, opened, reader.signatures())?;
     let no_index = || {
         Failure::usage(

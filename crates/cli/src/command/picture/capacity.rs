@@ -10,9 +10,9 @@ use std::thread::available_parallelism;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
+use super::cover;
 use super::hide::templates::plan;
-use super::shape::FormatArg;
-use super::{cover, failed};
+use super::shape::PictureFormatArg;
 use crate::command::plan::Plan;
 use crate::place::input::Source;
 use crate::place::report;
@@ -41,7 +41,7 @@ pub struct CapacityArgs {
     bits: Option<u8>,
     /// The file format of the results. WebP has no gray, so a gray cover carries three times as much there
     #[arg(long, value_name = "FORMAT", default_value = "png")]
-    format: FormatArg,
+    format: PictureFormatArg,
     /// Show how much all covers carry with N spare pictures, without using a cover twice
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     spare: u32,
@@ -174,7 +174,7 @@ fn headers(covers: &[PathBuf]) -> Vec<Result<Header, Failure>> {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(path) = covers.get(at) else { return };
             let probed = cover::open(path)
-                .and_then(|file| probe(BufReader::new(file)).map_err(|error| failed(&shown(path), error)));
+                .and_then(|file| probe(BufReader::new(file)).map_err(|error| Failure::picture(&shown(path), error)));
             let header = probed.and_then(|header| {
                 room = cover::decode_into(path, Orientation::Apply, std::mem::take(&mut room))?.pixels.samples;
                 Ok(header)

@@ -7,8 +7,8 @@ use std::thread::available_parallelism;
 
 use serde_json::{Value, json};
 
+use super::cover;
 use super::shape::format_of;
-use super::{cover, failed};
 use crate::command::plan::Plan;
 use crate::place::input::Source;
 use crate::place::partial::{Attributes, Partial};
@@ -72,9 +72,9 @@ impl CompareArgs {
 
     fn print(&self, before: &Pixels, after: &Pixels) -> Result<Exit, Failure> {
         let both = || format!("{} and {}", shown(&self.cover), shown(&self.result));
-        let compared = compare(before, after).map_err(|error| failed(&both(), error))?;
+        let compared = compare(before, after).map_err(|error| Failure::picture(&both(), error))?;
         if let Some(path) = &self.difference {
-            let drawn = difference(before, after, GAIN).map_err(|error| failed(&both(), error))?;
+            let drawn = difference(before, after, GAIN).map_err(|error| Failure::picture(&both(), error))?;
             draw(drawn, path)?;
         }
         let findings = [examine(before), examine(after)];
@@ -157,7 +157,8 @@ fn draw(picture: Pixels, path: &Path) -> Result<(), Failure> {
     let partial = Partial::create(path)?;
     let mut file = BufWriter::new(partial.file());
     let threads = available_parallelism().map_or(1, usize::from);
-    write(&picture, format, Compression::Fast, threads, &mut file).map_err(|error| failed(&shown(path), error))?;
+    write(&picture, format, Compression::Fast, threads, &mut file)
+        .map_err(|error| Failure::picture(&shown(path), error))?;
     file.flush().map_err(|error| Failure::path("write", path, &error))?;
     drop(file);
     partial.land(Attributes::usual(), Replace::Nothing, false)

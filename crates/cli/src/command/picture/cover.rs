@@ -7,7 +7,6 @@ use std::io::{self, BufReader};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use crate::command::picture::failed;
 use crate::tell::failure::Failure;
 use crate::tell::shown::shown;
 use deadpan_disk::{About, FileKind, Folder, Input, OpenMode, names};
@@ -61,7 +60,7 @@ pub fn decode(path: &Path, orientation: Orientation) -> Result<Decoded, Failure>
 /// Decodes a picture, if possible into memory that was used before.
 pub fn decode_into(path: &Path, orientation: Orientation, room: Vec<u8>) -> Result<Decoded, Failure> {
     let file = BufReader::with_capacity(1 << 16, open(path)?);
-    read_into(file, orientation, &Limits::default(), room).map_err(|error| failed(&shown(path), error))
+    read_into(file, orientation, &Limits::default(), room).map_err(|error| Failure::picture(&shown(path), error))
 }
 
 /// Reads the front of a picture from its first rows. Returns `None` if the whole picture must be decoded.

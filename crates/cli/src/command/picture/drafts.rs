@@ -39,7 +39,7 @@ pub fn name_of(path: &Path, format: Format, given: bool) -> PathBuf {
 
 /// The names of the pictures of a set: `NAME.png` for one picture, `NAME-001.png` and so on for several.
 #[derive(Clone, Debug)]
-pub struct Names {
+pub struct DraftNames {
     /// The path without number and ending.
     base: PathBuf,
     ending: OsString,
@@ -47,7 +47,7 @@ pub struct Names {
     folder: Folder,
 }
 
-impl Names {
+impl DraftNames {
     /// Makes the names from a path, which may end as pictures of this format do. The ending stays as it is.
     pub fn given(path: &Path, format: Format, folder: Folder) -> Self {
         match path.extension().filter(|found| found.eq_ignore_ascii_case(ending(format))) {
@@ -62,7 +62,7 @@ impl Names {
     }
 
     /// Returns the name of a picture, one of `count`.
-    pub fn of(&self, index: u32, count: u32) -> PathBuf {
+    pub fn path_of(&self, index: u32, count: u32) -> PathBuf {
         let mut name = OsString::from(self.base.file_name().unwrap_or_default());
         if count > 1 {
             let digits = count.to_string().len().max(DIGITS);
@@ -75,7 +75,7 @@ impl Names {
 
     /// Returns the name that stands for the set in messages.
     pub fn set(&self) -> PathBuf {
-        self.of(0, 1)
+        self.path_of(0, 1)
     }
 
     /// Makes a file in the folder of the pictures, which gets a name later.
@@ -98,11 +98,11 @@ impl Names {
     pub fn check(&self, count: Option<u32>, force: bool, claims: &Claims) -> Result<(), Failure> {
         let known = count.unwrap_or(1);
         for index in [0, known.saturating_sub(1)] {
-            let path = self.of(index, known);
+            let path = self.path_of(index, known);
             let found = self.folder.look(path.file_name().unwrap_or_default());
             found.map_err(|error| Failure::path("create", &path, &error))?;
         }
-        let mine: HashSet<_> = (0..known).map(|index| self.of(index, known)).collect();
+        let mine: HashSet<_> = (0..known).map(|index| self.path_of(index, known)).collect();
         let (mut others, mut replaced) = (Vec::new(), None);
         for found in self.existing(&mine)? {
             let Existing { path, kind, .. } = &found;
@@ -252,18 +252,18 @@ fn is_carrier(path: &Path) -> bool {
 
 /// Pictures without names.
 pub struct Drafts {
-    names: Names,
+    names: DraftNames,
     partials: Mutex<BTreeMap<u32, Partial>>,
     /// The failure behind an error that the library passed on.
     failure: Mutex<Option<Failure>>,
 }
 
 impl Drafts {
-    pub fn new(names: Names) -> Self {
+    pub fn new(names: DraftNames) -> Self {
         Self { names, partials: Mutex::default(), failure: Mutex::default() }
     }
 
-    pub fn names(&self) -> &Names {
+    pub fn names(&self) -> &DraftNames {
         &self.names
     }
 
@@ -303,7 +303,7 @@ impl Drafts {
         let partials = self.partials.into_inner();
         let count = u32::try_from(partials.len()).unwrap_or(u32::MAX);
         self.names.check(Some(count), force, claims)?;
-        let paths: Vec<_> = partials.keys().map(|index| self.names.of(*index, count)).collect();
+        let paths: Vec<_> = partials.keys().map(|index| self.names.path_of(*index, count)).collect();
         let files = partials.into_values().zip(paths.iter().cloned()).collect();
         land_all(files, attributes, force, sync)?;
         // What a killed run left may be the only copy of older pictures, so it stays until the new ones are there.

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::command::picture::cover::{self, files_in};
-use crate::command::picture::failed;
 use crate::key::identity::Identities;
 use crate::tell::failure::{Exit, Failure};
 use crate::tell::shown::shown;
@@ -80,7 +79,7 @@ impl Picture {
         match read_into(file, Orientation::Ignore, &Limits::default(), room) {
             Ok(decoded) => Ok(decoded.pixels),
             Err(Error::Read(error)) => Err(error),
-            Err(error) => Err(failed(&shown(&self.path), error).into_io()),
+            Err(error) => Err(Failure::picture(&shown(&self.path), error).into_io()),
         }
     }
 }
@@ -104,7 +103,7 @@ impl Closed {
         let open = |hash: &[u8]| self.front.find(&[Secret::passphrase(hash.try_into().ok()?)]);
         passphrase
             .try_derived(Cost::default(), &self.front.seed().salt(), 32, open)
-            .map_err(|error| Failure::of(&shown(&self.path), error))
+            .map_err(|error| Failure::seal(&shown(&self.path), error))
     }
 }
 
@@ -179,7 +178,7 @@ impl Search {
             // The cover of a template may be a carrier, of which the template left the magic by chance.
             Ok(None) | Err(Error::Label | Error::ImpossibleLabel) => {}
             Err(error) => {
-                self.cannot_read(path, failed(&name, error));
+                self.cannot_read(path, Failure::picture(&name, error));
                 return Ok(false);
             }
         }
@@ -187,7 +186,7 @@ impl Search {
             Ok(_) => Ok(!self.is_rewritten(&file, path)),
             Err(Error::NotAPicture | Error::OtherFormat(_)) if !is_named => Ok(false),
             Err(error) => {
-                self.cannot_read(path, failed(&name, error));
+                self.cannot_read(path, Failure::picture(&name, error));
                 Ok(false)
             }
         }
@@ -337,8 +336,8 @@ impl Search {
     fn say(&mut self, path: PathBuf, finding: Finding) {
         match finding {
             Finding::Lossy => self.lost.push(path),
-            Finding::Damaged => self.cannot_read(&path, failed(&shown(&path), Error::Label)),
-            Finding::Impossible => self.cannot_read(&path, failed(&shown(&path), Error::ImpossibleLabel)),
+            Finding::Damaged => self.cannot_read(&path, Failure::picture(&shown(&path), Error::Label)),
+            Finding::Impossible => self.cannot_read(&path, Failure::picture(&shown(&path), Error::ImpossibleLabel)),
             Finding::Carrier(..) | Finding::Other => self.foreign.push(path),
         }
     }

@@ -11,8 +11,8 @@ use serde_json::json;
 
 use super::copy::copy;
 use super::cover;
-use super::drafts::{Names, name_of};
-use super::shape::{FormatArg, Pixels, ending, format_of, is_other_picture};
+use super::drafts::{DraftNames, name_of};
+use super::shape::{PictureFormatArg, Pixels, ending, format_of, is_other_picture};
 use crate::command::folder::{self, PackArgs};
 use crate::command::plan::Plan;
 use crate::command::seal;
@@ -62,7 +62,7 @@ pub struct HideArgs {
     raw: bool,
     /// The file format of the pictures [default: by the ending of -o, or png]
     #[arg(long, value_name = "FORMAT")]
-    format: Option<FormatArg>,
+    format: Option<PictureFormatArg>,
     /// The size of each picture, in pixels [default: up to 4096x2730, and larger for more than 30 GB]
     #[arg(long, value_name = "WIDTHxHEIGHT")]
     size: Option<Pixels>,
@@ -163,7 +163,7 @@ impl Hide {
         }
         let covers = cover::all(&args.cover)?;
         let inputs: Vec<_> = covers.iter().cloned().map(Source::File).chain([self.source.clone()]).collect();
-        let claims = Claims::of(&inputs);
+        let claims = Claims::on(&inputs);
         let names = self.names(&input)?;
         names.check(None, args.output.force, &claims)?;
         let named = args.to.find(&Home::find()?)?;
@@ -189,7 +189,7 @@ impl Hide {
 
     fn sealing(&self, to: &Recipients, input: &Input) -> Result<Sealing, Failure> {
         let sealing = to.sealing.clone().hide_length(self.args.hide_length).metadata(seal::metadata(input)?);
-        sealing.map_err(|error| Failure::of(&input.shown(), error))
+        sealing.map_err(|error| Failure::seal(&input.shown(), error))
     }
 
     /// Returns the attributes of the pictures. Bytes as they are can be read by nobody who cannot read the input.
@@ -202,7 +202,7 @@ impl Hide {
     }
 
     /// Returns the names of the pictures: those of `-o`, or the input's name beside it.
-    fn names(&self, input: &Input) -> Result<Names, Failure> {
+    fn names(&self, input: &Input) -> Result<DraftNames, Failure> {
         let usual = || match input.source.path() {
             Some(path) => folder::beside(path, "").map(Place::Given),
             None => {
@@ -225,7 +225,11 @@ impl Hide {
         }
         let given = self.args.output.place().is_some_and(|given| *given == place);
         let folder = self.args.output.folder_of(&name_of(path, self.format, given), Some(input))?;
-        Ok(if given { Names::given(path, self.format, folder) } else { Names::of_input(path, self.format, folder) })
+        Ok(if given {
+            DraftNames::given(path, self.format, folder)
+        } else {
+            DraftNames::of_input(path, self.format, folder)
+        })
     }
 }
 
@@ -261,7 +265,7 @@ fn total(input: &Input, sealing: Option<&Sealing>) -> Result<Option<u64>, Failur
     let length = input.length().filter(|_| input.positioned);
     let sealed = |(length, sealing): (u64, &Sealing)| sealing.sealed_length(length);
     match length.zip(sealing).map(sealed) {
-        Some(total) => total.map(Some).map_err(|error| Failure::of(&input.shown(), error)),
+        Some(total) => total.map(Some).map_err(|error| Failure::seal(&input.shown(), error)),
         None => Ok(length),
     }
 }
@@ -272,7 +276,7 @@ fn fill(
     input: &Input,
     sealing: Option<&Sealing>,
     output: &impl WriteAt,
-    names: &Names,
+    names: &DraftNames,
 ) -> Result<Done, Failure> {
     let pack = &hide.args.pack;
     let progress = pack.progress(input).hidden_if(input.is_terminal());

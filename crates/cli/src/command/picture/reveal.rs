@@ -16,7 +16,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use super::copy::copy;
-use super::failed;
 use super::found::{self, Picture, Search};
 use crate::command::open::{OpenJob, OpenOptions, Origin, sealed_name};
 use crate::command::plan::Plan;
@@ -91,7 +90,7 @@ impl Plan for Reveal {
         let sources: Vec<_> = search.files.iter().cloned().map(Source::File).collect();
         let judge = how.signer.judge()?;
         let job =
-            OpenJob { args: how, claims: Claims::of(&sources), results: groups.len(), identities, judge, many: None };
+            OpenJob { args: how, claims: Claims::on(&sources), results: groups.len(), identities, judge, many: None };
         let mut job = RevealJob { raw: args.raw, lack, free_work: Cell::new(FREE_WORK), job };
         if is_one && !args.raw {
             broken.extend(one_place::take_foreign(&mut job, &mut groups));
@@ -264,9 +263,9 @@ impl RevealJob<'_> {
         if has_spares && self.job.args.is_stream() {
             // What was written to a stream cannot be taken back, so the data are checked before.
             let reader = self.checked(reader, name, notes)?;
-            return self.restore(name, stem, &Pages::of(&reader));
+            return self.restore(name, stem, &PictureSetFile::new(&reader));
         }
-        let pages = Pages::of(&reader);
+        let pages = PictureSetFile::new(&reader);
         let failure = match self.restore(name, stem, &pages) {
             Err(failure) if matches!(failure.exit, Exit::Data | Exit::Key) => failure,
             result => return result,
@@ -275,11 +274,11 @@ impl RevealJob<'_> {
         // data that are not sealed, or sealed for another key. It lies in what was read so far.
         if !pages.failed.into_inner() && reader.damaged_so_far().is_empty() {
             let Some(reader) = self.without_intruder(&reader, name, notes)? else { return Err(failure) };
-            return self.restore(name, stem, &Pages::of(&reader));
+            return self.restore(name, stem, &PictureSetFile::new(&reader));
         }
         let damaged = damage(&reader);
         let reader = self.replacing(&damaged, reader, name, notes)?;
-        self.restore(name, stem, &Pages::of(&reader))
+        self.restore(name, stem, &PictureSetFile::new(&reader))
     }
 
     /// Checks the data, and puts spare pictures in place of those that spoil them. If nothing makes the data authentic,
@@ -350,17 +349,17 @@ impl RevealJob<'_> {
             self.check_proportion(&set, name)?;
         }
         let mut left = set.clone();
-        let reader = Reader::recovering(set, Picture::open as Open, || self.scratch().map_err(Failure::into_io));
+        let reader = Reader::recovering(set, Picture::open as OpenPicture, || self.scratch().map_err(Failure::into_io));
         let reader = reader.map_err(|error| match error {
             deadpan_picture::Error::MissingPictures { damaged, .. } if !damaged.is_empty() => {
                 let rejected = damaged.iter().filter_map(|index| left.reject(*index));
                 notes.push(damaged_note(rejected.map(|picture| picture.path).collect()));
                 missing(&left, name, Lack::Damaged)
             }
-            deadpan_picture::Error::Write(error) => error
-                .downcast()
-                .unwrap_or_else(|error| failed("the parts of missing pictures", deadpan_picture::Error::Write(error))),
-            error => failed(name, error),
+            deadpan_picture::Error::Write(error) => error.downcast().unwrap_or_else(|error| {
+                Failure::picture("the parts of missing pictures", deadpan_picture::Error::Write(error))
+            }),
+            error => Failure::picture(name, error),
         })?;
         let reader = reader.giving_back(found::give_back);
         if !reader.rejected().is_empty() {
@@ -409,7 +408,7 @@ impl RevealJob<'_> {
         partial.file().try_clone().map_err(|error| Failure::path("write", &folder, &error))
     }
 
-    fn restore(&mut self, name: &str, stem: &[u8], pages: &Pages<'_>) -> Result<Done, Failure> {
+    fn restore(&mut self, name: &str, stem: &[u8], pages: &PictureSetFile<'_>) -> Result<Done, Failure> {
         let length = pages.reader.length();
         if !self.raw {
             match Sealed::begun(Vec::new(), Cursor::new(pages, length)) {
@@ -427,14 +426,14 @@ impl RevealJob<'_> {
                 }
                 // Everybody can make such pictures, also some that claim to be part of a sealed set.
                 Err(Error::NotSealed(_)) => return Err(not_sealed(name)),
-                Err(error) => return Err(Failure::of(name, error)),
+                Err(error) => return Err(Failure::seal(name, error)),
             }
         }
         self.raw(name, stem, pages)
     }
 
     /// Writes the bytes as they were hidden.
-    fn raw(&self, name: &str, stem: &[u8], pages: &Pages<'_>) -> Result<Done, Failure> {
+    fn raw(&self, name: &str, stem: &[u8], pages: &PictureSetFile<'_>) -> Result<Done, Failure> {
         let how = self.job.args;
         let check = |damaged: Vec<Damage>| if damaged.is_empty() { Ok(()) } else { Err(self::damaged(name)) };
         if how.verify {
@@ -454,7 +453,7 @@ impl RevealJob<'_> {
         let output = how.output.open(&place, None).map_err(named)?;
         let total = pages.reader.length();
         let (offset, length) = match how.range {
-            Some(range) => range.place(total).map_err(|error| Failure::of(name, error))?,
+            Some(range) => range.place(total).map_err(|error| Failure::seal(name, error))?,
             None => (0, total),
         };
         let progress = Progress::new(name, Some(length)).hidden_if(output.is_terminal());
@@ -491,27 +490,27 @@ fn stream(pages: &impl ReadAt, (offset, length): (u64, u64), output: &Output, wo
 }
 
 /// A set of pictures as one file.
-struct Pages<'a> {
+struct PictureSetFile<'a> {
     reader: &'a PictureReader,
     /// Whether a picture could not be read.
     failed: AtomicBool,
 }
 
-impl<'a> Pages<'a> {
-    fn of(reader: &'a PictureReader) -> Self {
+impl<'a> PictureSetFile<'a> {
+    fn new(reader: &'a PictureReader) -> Self {
         Self { reader, failed: AtomicBool::new(false) }
     }
 }
 
-impl ReadAt for Pages<'_> {
+impl ReadAt for PictureSetFile<'_> {
     fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
         self.reader.read_at(buffer, position).inspect_err(|_| self.failed.store(true, Ordering::Relaxed))
     }
 }
 
 /// The reader of a set.
-type PictureReader = Reader<Picture, Open>;
-type Open = fn(&Picture) -> io::Result<Opened>;
+type PictureReader = Reader<Picture, OpenPicture>;
+type OpenPicture = fn(&Picture) -> io::Result<Opened>;
 
 /// Returns the damaged pictures.
 fn damage(reader: &PictureReader) -> Vec<(u32, PathBuf)> {

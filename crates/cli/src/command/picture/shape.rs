@@ -7,18 +7,18 @@ use deadpan_picture::Format;
 
 /// A value of `--format`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum FormatArg {
+pub enum PictureFormatArg {
     /// Portable Network Graphics, which every program reads
     Png,
     /// WebP without loss
     Webp,
 }
 
-impl From<FormatArg> for Format {
-    fn from(format: FormatArg) -> Self {
+impl From<PictureFormatArg> for Format {
+    fn from(format: PictureFormatArg) -> Self {
         match format {
-            FormatArg::Png => Self::Png,
-            FormatArg::Webp => Self::WebP,
+            PictureFormatArg::Png => Self::Png,
+            PictureFormatArg::Webp => Self::WebP,
         }
     }
 }

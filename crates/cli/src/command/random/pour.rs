@@ -12,7 +12,7 @@ use deadpan_seal::random::Generator;
 
 /// The form of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum RandomForm {
     Bytes,
     Hex,
     Base64,
@@ -26,9 +26,9 @@ const WORTH_A_THREAD: u64 = 4 << 20;
 
 /// Writes `size` random bytes, or an endless stream if `size` is `None`, and returns the number of bytes. Calls `add`
 /// with the length of each piece.
-pub fn pour(form: Form, size: Option<u64>, output: &Output, add: &(dyn Fn(u64) + Sync)) -> Result<u64, Error> {
+pub fn pour(form: RandomForm, size: Option<u64>, output: &Output, add: &(dyn Fn(u64) + Sync)) -> Result<u64, Error> {
     let supply = Supply { size: size.unwrap_or(u64::MAX), next: AtomicU64::new(0), failed: AtomicBool::new(false) };
-    if form != Form::Bytes {
+    if form != RandomForm::Bytes {
         let mut writer = output.writer();
         text(form, &supply, &mut writer, add)?;
         if size.is_some() {
@@ -90,7 +90,7 @@ fn raw(supply: &Supply, write: impl Fn(&[u8], u64) -> std::io::Result<()>, add: 
     Ok(())
 }
 
-fn text(form: Form, supply: &Supply, mut output: impl Write, add: &dyn Fn(u64)) -> Result<(), Error> {
+fn text(form: RandomForm, supply: &Supply, mut output: impl Write, add: &dyn Fn(u64)) -> Result<(), Error> {
     let mut generator = Generator::new()?;
     let room = PIECE.min(usize::try_from(supply.size).unwrap_or(PIECE));
     let (mut buffer, mut symbols) = (Wiped::new(vec![0; room]), Wiped::new(vec![0; 2 * room + 4]));
@@ -98,7 +98,7 @@ fn text(form: Form, supply: &Supply, mut output: impl Write, add: &dyn Fn(u64)) 
         let piece = &mut buffer[..length];
         generator.fill(piece)?;
         let text = match form {
-            Form::Base64 => STANDARD.encode_into(piece, &mut symbols),
+            RandomForm::Base64 => STANDARD.encode_into(piece, &mut symbols),
             _ => hex::encode_into(hex::Case::Lower, piece, &mut symbols),
         };
         let text = text.map_err(|_| Error::Invalid("there is room for the symbols"))?;

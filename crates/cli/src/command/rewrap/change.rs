@@ -6,7 +6,7 @@ use crate::key::home::Home;
 use crate::key::identity::Identities;
 use crate::key::mode::{ModeArg, mode_name};
 use crate::key::passphrase::{PassphraseArgs, Passphrases};
-use crate::key::recipient::{Named, only_in_age};
+use crate::key::recipient::{NamedRecipients, only_in_age};
 use crate::tell::failure::Failure;
 use deadpan_seal::{Cost, Format, Mode, Opened, Passphrase, PublicKey, Recipient, Stanza};
 
@@ -34,7 +34,7 @@ pub struct Change {
 }
 
 /// The change of one file.
-pub struct Plan {
+pub struct RecipientPlan {
     /// The numbers of the recipients that stay.
     pub kept: Vec<usize>,
     pub added: Vec<Recipient>,
@@ -48,16 +48,16 @@ pub struct Plan {
 
 impl Change {
     /// Finds all recipients on the command line, and asks for passphrases of keys whose public part needs one.
-    pub fn of(args: &RewrapArgs, home: &Home, passphrases: &Passphrases) -> Result<Self, Failure> {
+    pub fn from_args(args: &RewrapArgs, home: &Home, passphrases: &Passphrases) -> Result<Self, Failure> {
         let is_passphrase = |who: &&String| *who == PASSPHRASE;
         if args.remove.iter().any(|who| is_passphrase(&who)) && home.names().iter().any(|name| name == PASSPHRASE) {
             let hint = "rename the key, or name the file of its public key";
             return Err(Failure::usage(format!("{PASSPHRASE} is also the name of one of your keys"), hint));
         }
         let people: Vec<_> = args.remove.iter().filter(|who| !is_passphrase(who)).cloned().collect();
-        let add = Named::of(&args.recipients, &args.recipients_file, home)?;
-        let remove = Named::of(&people, &[], home)?;
-        let to = Named::of(&args.to, &[], home)?;
+        let add = NamedRecipients::named(&args.recipients, &args.recipients_file, home)?;
+        let remove = NamedRecipients::named(&people, &[], home)?;
+        let to = NamedRecipients::named(&args.to, &[], home)?;
         let new = match &args.new_passphrase_file {
             Some(file) => Passphrases::new(&PassphraseArgs::of_file(file.clone())),
             None => Passphrases::new(&args.source),
@@ -97,7 +97,13 @@ impl Change {
     }
 
     /// Decides what to change in one file.
-    pub fn plan(&mut self, name: &str, opened: &Opened, home: &Home, identities: &Identities) -> Result<Plan, Failure> {
+    pub fn plan(
+        &mut self,
+        name: &str,
+        opened: &Opened,
+        home: &Home,
+        identities: &Identities,
+    ) -> Result<RecipientPlan, Failure> {
         // A key that was unlocked in the meantime is one more known key.
         let keys = identities.public_keys().len();
         if self.known_for != Some(keys) {
@@ -116,8 +122,8 @@ impl Change {
         opened: &Opened,
         known: &[Known],
         identities: &Identities,
-    ) -> Result<Plan, Failure> {
-        let found = Recognized::of(opened, known, identities).map_err(|error| Failure::of(name, error))?;
+    ) -> Result<RecipientPlan, Failure> {
+        let found = Recognized::among(opened, known, identities).map_err(|error| Failure::seal(name, error))?;
         let stanzas = opened.stanzas();
         self.refuse_thresholds(name, &stanzas)?;
         let new = self.to.as_ref().unwrap_or(&self.add);
@@ -151,7 +157,7 @@ impl Change {
             (0..stanzas.len()).map(|number| label(stanzas[number], found.owner(number, known))).collect();
         let stays = |key: &PublicKey| found.with(key, known).any(|number| kept.contains(&number));
         let new: Vec<_> = wanted.iter().filter(|(_, recipient)| !key_of(recipient).is_some_and(stays)).collect();
-        let mut plan = Plan {
+        let mut plan = RecipientPlan {
             added: new.iter().map(|(_, recipient)| recipient.clone()).collect(),
             added_names: new.iter().map(|(who, _)| who.clone()).collect(),
             removed_names: (0..stanzas.len())
@@ -216,7 +222,7 @@ impl Change {
     }
 
     /// Adds the new passphrase, if one is wanted. Returns whether the user knows a passphrase of the changed file.
-    fn add_passphrase(&self, name: &str, plan: &mut Plan, stanzas: &[Stanza]) -> Result<bool, Failure> {
+    fn add_passphrase(&self, name: &str, plan: &mut RecipientPlan, stanzas: &[Stanza]) -> Result<bool, Failure> {
         let kept = plan.kept.iter().any(|number| stanzas[*number].is_passphrase());
         if !self.adds_passphrase {
             return Ok(kept);
@@ -240,7 +246,7 @@ impl Change {
     fn check_rest(
         &self,
         name: &str,
-        plan: &Plan,
+        plan: &RecipientPlan,
         stanzas: &[Stanza],
         found: &Recognized,
         known: &[Known],

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::change::{Change, Plan, unknown};
+use super::change::{Change, RecipientPlan, unknown};
 use super::{RewrapArgs, moved};
 use crate::key::home::Home;
 use crate::key::identity::Identities;
@@ -40,7 +40,7 @@ pub struct Rewrapped {
 
 impl Rewrapped {
     /// Opens the old header, and makes the new one.
-    pub fn of(
+    pub fn make(
         name: &str,
         sealed: &Sealed<'_>,
         args: &RewrapArgs,
@@ -71,7 +71,7 @@ pub fn rewrap(
     identities: &mut Identities,
     home: &Home,
 ) -> Result<Outcome, Failure> {
-    let mut target = LockedFile::open(path, spot, !args.dry_run, args.force)?;
+    let mut target = LockedFile::find(path, spot, !args.dry_run, args.force)?;
     if args.dry_run {
         recover::settle(path, &target.real, &target.file, &target.about)?;
     } else {
@@ -81,7 +81,7 @@ pub fn rewrap(
     }
     let sealed = Sealed::begun(Vec::new(), &target.file).map_err(|error| not_sealed(&target.shown(), error))?;
     let Rewrapped { header, old, mut outcome } =
-        Rewrapped::of(&target.shown(), &sealed, args, change, identities, home)?;
+        Rewrapped::make(&target.shown(), &sealed, args, change, identities, home)?;
     if !outcome.changed {
         return Ok(outcome);
     }
@@ -129,7 +129,7 @@ impl Outcome {
 /// Returns the failure for a list of recipients. The weaker one may be in the file already.
 fn not_wrapped(name: &str, error: Error) -> Failure {
     let is_mixed = matches!(error, Error::Mixed(_));
-    let failure = Failure::of(name, error);
+    let failure = Failure::seal(name, error);
     let hint = "the recipients of the file and the new ones differ in strength; allow that with --mode ecc, or name \
         all with --to";
     if is_mixed { Failure { hint: Some(hint.into()), ..failure } } else { failure }
@@ -151,14 +151,14 @@ fn refuse_links(target: &LockedFile, force: bool) -> Result<(), Failure> {
 /// Returns the failure for a file without a header. A picture may carry sealed data.
 pub fn not_sealed(name: &str, error: Error) -> Failure {
     let is_picture = matches!(error, Error::NotSealed(LooksLike::Png | LooksLike::WebP));
-    let failure = Failure::of(name, error);
+    let failure = Failure::seal(name, error);
     let hint =
         "data in pictures cannot be changed in place: reveal them with --raw, change that file, and hide it again";
     if is_picture { Failure { hint: Some(hint.into()), ..failure } } else { failure }
 }
 
 /// Describes the change of a file.
-fn outcome(plan: &Plan, stanzas: &[Stanza], dry_run: bool) -> Outcome {
+fn outcome(plan: &RecipientPlan, stanzas: &[Stanza], dry_run: bool) -> Outcome {
     let list = |names: &[String]| names.join(", ");
     let mut parts = Vec::new();
     if !plan.added_names.is_empty() {

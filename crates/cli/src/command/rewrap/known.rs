@@ -52,7 +52,7 @@ pub struct Recognized {
 
 impl Recognized {
     /// Finds out which recipients of a file are known. A key finds its own recipient, whoever wrote it.
-    pub fn of(opened: &Opened, known: &[Known], identities: &Identities) -> Result<Self, deadpan_seal::Error> {
+    pub fn among(opened: &Opened, known: &[Known], identities: &Identities) -> Result<Self, deadpan_seal::Error> {
         let mut owners = vec![None; opened.stanzas().len()];
         for (person, it) in known.iter().enumerate() {
             for number in opened.recipients_with(&it.key)? {

@@ -30,7 +30,7 @@ pub fn replace(target: &LockedFile, header: &[u8], old: u64, force: bool) -> Res
     let progress = Progress::new(&target.shown(), Some(total));
     output.write_all_at(header, 0).map_err(|error| target.failed("write", &error))?;
     let copied = copy(&target.file, old, output, header.len() as u64, total, |bytes| progress.add(bytes));
-    copied.map_err(|error| Failure::of(&target.shown(), error))?;
+    copied.map_err(|error| Failure::seal(&target.shown(), error))?;
     land(target, partial, force)?;
     Ok(notes)
 }
@@ -44,7 +44,7 @@ pub fn replace_armor(
 ) -> Result<Vec<String>, Failure> {
     let (partial, notes) = begin(target, force)?;
     let output = BufWriter::with_capacity(1 << 18, partial.file());
-    armor(output, header, sealed).map_err(|error| Failure::of(&target.shown(), error))?;
+    armor(output, header, sealed).map_err(|error| Failure::seal(&target.shown(), error))?;
     land(target, partial, force)?;
     Ok(notes)
 }

@@ -27,7 +27,7 @@ pub fn rewrap(
     let input = Input::open(&Source::File(path.to_owned()))?;
     let name = input.shown();
     let sealed = Sealed::begun(Vec::new(), &input.data).map_err(|error| not_sealed(&name, error))?;
-    let Rewrapped { header, old, mut outcome } = Rewrapped::of(&name, &sealed, args, change, identities, home)?;
+    let Rewrapped { header, old, mut outcome } = Rewrapped::make(&name, &sealed, args, change, identities, home)?;
     let Some(object) = input.data.object().filter(|_| outcome.changed && !args.dry_run) else { return Ok(outcome) };
     let splice = Splice::of(object);
     let guard = remote::guard(splice.canceller(), name.clone());
@@ -51,7 +51,7 @@ pub fn rewrap(
 fn replace_armor(name: &str, splice: Splice, header: &[u8], sealed: Sealed<'_>) -> Result<(), Failure> {
     splice.check_length().map_err(|error| failed(&error))?;
     let mut data = Vec::new();
-    moved::armor(&mut data, header, sealed).map_err(|error| Failure::of(name, error))?;
+    moved::armor(&mut data, header, sealed).map_err(|error| Failure::seal(name, error))?;
     splice.replace(data).map_err(|error| failed(&error))
 }
 

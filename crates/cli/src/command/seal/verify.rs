@@ -61,10 +61,10 @@ impl Removal {
         for mut file in [source, sealed] {
             file.seek(SeekFrom::Start(0)).map_err(failed)?;
         }
-        let parts = Sealed::read(&name, sealed)?;
+        let parts = Sealed::read_file(&name, sealed)?;
         let opened = self.identities.open(&name, &parts)?;
         let mut comparison = Comparison::new(source);
-        opened.stream(parts.payload, &mut comparison, &Work::default()).map_err(|error| Failure::of(&name, error))?;
+        opened.stream(parts.payload, &mut comparison, &Work::default()).map_err(|error| Failure::seal(&name, error))?;
         if comparison.holds().map_err(failed)? {
             return Ok(());
         }

@@ -27,7 +27,7 @@ use deadpan_seal::{Share, Stanza};
     "deadpan share inspect minutes.txt.dpn         any 2 of 3 shares open it",
     "deadpan share inspect bob.share carol.share   which shares these are"
 ))]
-pub struct InspectArgs {
+pub struct ShareInspectArgs {
     /// Open shares with this private key: a file, or the name of one of your own keys. May be repeated [default: all
     /// your own keys]
     #[arg(short, long = "identity", value_name = "KEY")]
@@ -43,20 +43,20 @@ pub struct InspectArgs {
 }
 
 /// A validated `deadpan share inspect`.
-pub struct Inspect {
-    args: InspectArgs,
+pub struct ShareInspect {
+    args: ShareInspectArgs,
     sources: Vec<Source>,
 }
 
-impl InspectArgs {
-    pub fn plan(self) -> Result<Inspect, Failure> {
+impl ShareInspectArgs {
+    pub fn plan(self) -> Result<ShareInspect, Failure> {
         let sources = Source::all(self.files.clone())?;
         self.source.leave_stdin_to(&sources)?;
-        Ok(Inspect { args: self, sources })
+        Ok(ShareInspect { args: self, sources })
     }
 }
 
-impl Plan for Inspect {
+impl Plan for ShareInspect {
     fn run(&self) -> Result<Exit, Failure> {
         let mut worst = Exit::Done;
         let mut identities = None;
@@ -78,18 +78,18 @@ impl Plan for Inspect {
     }
 }
 
-impl Inspect {
-    fn view(&self, source: &Source, identities: &mut Option<Identities>) -> Result<View, Failure> {
+impl ShareInspect {
+    fn view(&self, source: &Source, identities: &mut Option<Identities>) -> Result<ShareView, Failure> {
         let input = Input::open(source)?.file_only("name a sealed file, or a file with a share")?;
         input.announce();
-        let sealed = Sealed::of(&input)?;
+        let sealed = Sealed::read(&input)?;
         if let Some(group) = sealed.header.group() {
             let numbers = sealed.stanzas.iter().find_map(|stanza| match stanza {
                 Stanza::Share { needed, of, .. } => Some((*needed, *of)),
                 _ => None,
             });
             let (needed, of) = numbers.unwrap_or_default();
-            return Ok(View { group, needed, of, shares: None });
+            return Ok(ShareView { group, needed, of, shares: None });
         }
         if identities.is_none() {
             let passphrases = Passphrases::new(&self.args.source);
@@ -99,12 +99,12 @@ impl Inspect {
         let shares = shares::parse(&input.shown(), sealed, identities)?;
         let Some(first) = shares.first() else { return Err(Failure::usage("no share", "name another file")) };
         let numbers = shares.iter().map(Share::index).collect();
-        Ok(View { group: first.group(), needed: first.needed(), of: first.of(), shares: Some(numbers) })
+        Ok(ShareView { group: first.group(), needed: first.needed(), of: first.of(), shares: Some(numbers) })
     }
 }
 
 /// What is known of a sealed file or of a share.
-struct View {
+struct ShareView {
     group: String,
     needed: u8,
     of: u8,
@@ -112,7 +112,7 @@ struct View {
     shares: Option<Vec<u8>>,
 }
 
-impl View {
+impl ShareView {
     fn text(&self, name: &str) -> String {
         let Self { group, needed, of, shares } = self;
         let mut text = match shares {

@@ -37,7 +37,7 @@ const ENDING: &str = ".share";
     "deadpan share open -r alice --armor -o - minutes.txt.dpn         as text, for a mail",
     "deadpan open --share carol.share minutes.txt.dpn                 what Alice does with it"
 ))]
-pub struct OpenArgs {
+pub struct ShareOpenArgs {
     /// Take the share of this private key: a file, or the name of one of your own keys. May be repeated [default: all
     /// your own keys]
     #[arg(short, long = "identity", value_name = "KEY")]
@@ -62,27 +62,27 @@ pub struct OpenArgs {
 }
 
 /// A validated `deadpan share open`.
-pub struct Open {
-    args: OpenArgs,
+pub struct ShareOpen {
+    args: ShareOpenArgs,
     source: Source,
 }
 
-impl OpenArgs {
+impl ShareOpenArgs {
     /// Whether the result in JSON leaves standard output to the share.
     pub fn is_to_stdout(&self) -> bool {
         let reads_stdin = Source::reads_stdin(self.file.as_slice());
         self.output.is_stdout() || self.output.place().is_none() && reads_stdin
     }
 
-    pub fn plan(self) -> Result<Open, Failure> {
+    pub fn plan(self) -> Result<ShareOpen, Failure> {
         let sources = Source::all(self.file.clone().into_iter().collect())?;
         self.source.leave_stdin_to(&sources)?;
         let source = sources.into_iter().next().unwrap_or(Source::Stdin);
-        Ok(Open { args: self, source })
+        Ok(ShareOpen { args: self, source })
     }
 }
 
-impl Plan for Open {
+impl Plan for ShareOpen {
     fn run(&self) -> Result<Exit, Failure> {
         let output = &self.args.output;
         let mut report = Report::new("share open", output.json, 1).aside(self.args.is_to_stdout());
@@ -92,20 +92,20 @@ impl Plan for Open {
     }
 }
 
-impl Open {
+impl ShareOpen {
     fn open(&self) -> Result<Done, Failure> {
         let args = &self.args;
         args.output.hold(std::slice::from_ref(&self.source));
         let home = Home::find()?;
         let passphrases = Passphrases::new(&args.source);
-        let to = RecipientArgs::of(args.recipients.clone(), args.mode, args.source.clone());
+        let to = RecipientArgs::for_recipients(args.recipients.clone(), args.mode, args.source.clone());
         let to = to.resolve(&to.find(&home)?, "the share", &home, &passphrases, false)?;
         to.refuse_ssh()?;
         let input = Input::open(&self.source)?.file_only("name a sealed file")?;
         input.announce();
-        let sealed = Sealed::of(&input)?;
+        let sealed = Sealed::read(&input)?;
         self.check_mode(&to, &sealed.header)?;
-        let claims = Claims::of(std::slice::from_ref(&self.source));
+        let claims = Claims::on(std::slice::from_ref(&self.source));
         let place = args.output.file(|| Ok(usual_place(&self.source)))?;
         claims.check(&place, &self.source)?;
         let output = args.output.open(&place, Some(&input))?;

@@ -37,7 +37,7 @@ pub fn by(input: &Input, hash: Hash) -> Result<(Vec<u8>, u64), Failure> {
                 length += read as u64;
             }
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(Failure::of(&input.shown(), Error::Read(error))),
+            Err(error) => return Err(Failure::seal(&input.shown(), Error::Read(error))),
         }
     }
 }

@@ -11,7 +11,7 @@ use deadpan_seal::{Kem, Passphrase, PrivateKey, key};
 
 /// Makes a key and writes both parts of it. Nothing is replaced.
 pub fn make(home: &Home, path: &Path, kem: Kem, passphrase: Option<&Passphrase>) -> Result<PrivateKey, Failure> {
-    let failed = |error| Failure::of(&shown(path), error);
+    let failed = |error| Failure::seal(&shown(path), error);
     refuse_taken(home, path)?;
     home.make_folder_of(path)?;
     let own_name = home.name_of(path);

@@ -20,7 +20,7 @@ pub enum Public {
 }
 
 impl Public {
-    pub fn of(found: &Found) -> Option<Self> {
+    pub fn from_key(found: &Found) -> Option<Self> {
         match found {
             Found::Public(key) => Some(Self::Sealing(key.clone())),
             Found::Private(key) => Some(Self::Sealing(key.public().clone())),

@@ -28,7 +28,7 @@ pub fn tried<T>(name: &str, result: Result<T, KeyError>) -> Result<Option<T>, Fa
 
 /// Opens an age file with a passphrase, and returns the identities in it; `None` if the passphrase is wrong.
 pub fn open(name: &str, text: &[u8], passphrase: &Passphrase) -> Result<Option<Vec<Identity>>, Failure> {
-    let failed = |error| Failure::of(name, error);
+    let failed = |error| Failure::seal(name, error);
     let mut sealed = text.to_vec();
     if is_armor(text) {
         sealed.clear();

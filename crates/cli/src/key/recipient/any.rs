@@ -42,7 +42,7 @@ pub fn group(needed: u8, keys: &[(String, PublicKey)]) -> Result<Recipient, Fail
         }
     }
     let threshold = Threshold::new(needed.into(), keys.iter().map(|(_, key)| key.clone()).collect());
-    threshold.map(Recipient::Threshold).map_err(|error| Failure::of("", error))
+    threshold.map(Recipient::Threshold).map_err(|error| Failure::seal("", error))
 }
 
 /// Refuses recipients that cannot be members of the group, such as those of plugins: each would open the file alone.

@@ -12,7 +12,7 @@ use crate::tell::failure::Failure;
 use deadpan_disk::{Folder, Input, Node, OpenMode, Spot, Walk, WalkStep, names};
 
 /// An entry that is not a folder.
-pub enum TreeEntry {
+pub enum FileTreeEntry {
     Sealed(Spot),
     /// Another file, or something that is no file.
     Other(Spot),
@@ -20,11 +20,11 @@ pub enum TreeEntry {
 }
 
 /// An iterator over the entries of a tree.
-pub struct Tree(Walk);
+pub struct FileTree(Walk);
 
-impl Tree {
+impl FileTree {
     /// Opens the folder. The folder itself may be named by a link; with `force`, also by a link of another user.
-    pub fn of(path: &Path, force: bool) -> Result<Self, Failure> {
+    pub fn open(path: &Path, force: bool) -> Result<Self, Failure> {
         let failed = |error| Failure::path("read", path, &error);
         let Input { file, found, .. } = held::open(path, OpenMode::default()).map_err(failed)?;
         refuse_link(&found, force)?;
@@ -32,16 +32,16 @@ impl Tree {
     }
 }
 
-impl Iterator for Tree {
-    type Item = TreeEntry;
+impl Iterator for FileTree {
+    type Item = FileTreeEntry;
 
-    fn next(&mut self) -> Option<TreeEntry> {
+    fn next(&mut self) -> Option<FileTreeEntry> {
         while self.0.advance() {
             let spot = self.0.spot()?;
             let failed = |error: &io::Error| {
                 let path = spot.path();
                 let failure = Failure::path("read", &path, error);
-                Some(TreeEntry::Failed(path, failure))
+                Some(FileTreeEntry::Failed(path, failure))
             };
             match self.0.open() {
                 Ok(WalkStep::Node(Node::Folder(Ok(())), _) | WalkStep::Gone) => {}
@@ -49,11 +49,11 @@ impl Iterator for Tree {
                 // Drafts and records of killed runs belong to other files.
                 Ok(WalkStep::Node(Node::File(_), _)) if names::is_of_any(&spot.name) || is_record(&spot.name) => {}
                 Ok(WalkStep::Node(Node::File(file), _)) => match looks_sealed(&file) {
-                    Ok(true) => return Some(TreeEntry::Sealed(spot)),
-                    Ok(false) => return Some(TreeEntry::Other(spot)),
+                    Ok(true) => return Some(FileTreeEntry::Sealed(spot)),
+                    Ok(false) => return Some(FileTreeEntry::Other(spot)),
                     Err(error) => return failed(&error),
                 },
-                Ok(WalkStep::Node(..)) => return Some(TreeEntry::Other(spot)),
+                Ok(WalkStep::Node(..)) => return Some(FileTreeEntry::Other(spot)),
                 Err(error) => return failed(&error),
             }
         }

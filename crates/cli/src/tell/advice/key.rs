@@ -7,7 +7,7 @@ use deadpan_seal::key::{KeyError, Unsupported};
 pub const PASSPHRASE: &str = "passphrases are case-sensitive; check the keyboard's layout";
 
 /// Returns advice on an error, or `None` if the message needs none.
-pub fn of(error: &KeyError) -> Option<&'static str> {
+pub fn advise(error: &KeyError) -> Option<&'static str> {
     Some(match error {
         KeyError::Unknown => "a key is a PEM file (PKCS#8 or SPKI), or an age identity or recipient",
         KeyError::TooLong => "check that it is the right file",

@@ -3,7 +3,7 @@
 use deadpan_pack::{Action, Error, Flaw, Refusal};
 
 /// Returns advice on an error, except on errors of the system: see [`entry`].
-pub fn of(error: &Error) -> Option<&'static str> {
+pub fn advise(error: &Error) -> Option<&'static str> {
     match error {
         Error::Archive(flaw) => Some(archive(flaw)),
         Error::Truncated => Some("the archive was cut short; get it again"),
@@ -20,7 +20,7 @@ pub fn kept_going(error: &Error) -> Option<&'static str> {
         }
         Error::Archive(Flaw::Special { .. }) => Some("deadpan makes files, folders and links only"),
         Error::Archive(Flaw::NoName | Flaw::NoTarget { .. }) => Some("the archive is damaged; get it again"),
-        error => of(error),
+        error => advise(error),
     }
 }
 

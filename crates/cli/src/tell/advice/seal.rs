@@ -11,7 +11,7 @@ const ANOTHER_COPY: &str = "get another copy of the file";
 const QUIET_FILE: &str = "wait until nobody writes to it";
 
 /// Returns advice on an error, or `None` if the message needs none.
-pub fn of(error: &Error) -> Option<Cow<'static, str>> {
+pub fn advise(error: &Error) -> Option<Cow<'static, str>> {
     if let Error::TooCostly(cost) = error {
         return Some(format!("if you trust the sender, allow this cost with {}", max_cost(*cost)).into());
     }
@@ -64,8 +64,8 @@ fn fixed(error: &Error) -> Option<&'static str> {
         Error::WholeFile => ANOTHER_COPY,
         Error::Trailing => "two files were joined, or the file was changed",
         Error::Padding => "the writer of this file was not Deadpan, or had a fault",
-        Error::Key(error) => return key::of(error),
-        Error::Sign(error) => return super::sign::of(error),
+        Error::Key(error) => return key::advise(error),
+        Error::Sign(error) => return super::sign::advise(error),
         Error::NoKeyFits(_) => "give the right key with -i, or ask the sender who it was sealed to",
         Error::TooFewShares { .. } => {
             "give more keys with -i, or ask other members: each runs `deadpan share open -r YOU FILE`, and you open \

@@ -3,7 +3,7 @@
 use deadpan_seal::sign::{AgentError, SignError};
 
 /// Returns advice on an error, or `None` if the message needs none.
-pub fn of(error: &SignError) -> Option<&'static str> {
+pub fn advise(error: &SignError) -> Option<&'static str> {
     Some(match error {
         SignError::Malformed(_) => {
             "get the signature again from the signer; it is a text that begins with BEGIN SSH SIGNATURE"

@@ -9,7 +9,7 @@ impl Failure {
         let system = |message: String, hint: &str| Self::new(Exit::System, message, hint);
         match error {
             Error::Store(error) => Self::store(&error),
-            Error::Seal(error) => Self::of(name, error),
+            Error::Seal(error) => Self::seal(name, error),
             Error::File(path, error) => Self::path("read", &path, &error),
             Error::Write(path, error) => Self::path("write", &path, &error),
             Error::Changed => system(
@@ -69,7 +69,7 @@ fn foreign(name: &str, error: Foreign) -> Failure {
         Err(error) => error,
     };
     match error.downcast::<deadpan_seal::Error>() {
-        Ok(error) => Failure::of(name, *error),
+        Ok(error) => Failure::seal(name, *error),
         Err(error) => Failure::new(Exit::System, format!("{name}: {error}"), "run the command again"),
     }
 }

@@ -3,9 +3,10 @@
 
 use std::hint::black_box;
 
-use super::{SIZES, SYMBOLS, SizedTarget};
+use super::size::{SIZES, SYMBOLS};
 use deadpan_base64::{Alphabet, STANDARD};
 use deadpan_lab::Target;
+use deadpan_lab::harness::SizedTarget;
 
 /// The number of symbols in a long text.
 const LONG: usize = 1024;

@@ -5,8 +5,9 @@ mod number;
 use std::array;
 use std::hint::black_box;
 
-use super::{SIZES, SizedTarget};
+use super::size::SIZES;
 use deadpan_ct::{Choice, CtAssign, CtEq, CtOrd, CtSign, CtZero, lookup};
+use deadpan_lab::harness::SizedTarget;
 use deadpan_lab::{Random, Target};
 use number::Number;
 

@@ -15,8 +15,9 @@
 
 use std::hint::black_box;
 
-use super::{SIZES, SizedTarget};
+use super::size::SIZES;
 use deadpan_ct::cpu::{Level, level};
+use deadpan_lab::harness::SizedTarget;
 use deadpan_lab::{Random, Target};
 use deadpan_pad::{Error, Padding, RandomError, Scheme};
 

@@ -33,7 +33,7 @@ mod key;
 mod sample;
 mod shamir;
 
-use super::SizedTarget;
+use deadpan_lab::harness::SizedTarget;
 use deadpan_lab::{Random, Target};
 use deadpan_seal::{Kem, PrivateKey, Secret, open, seal};
 

@@ -4,8 +4,7 @@ use std::fs::File;
 use std::io;
 
 use super::{Hide, Made, fill, total};
-use crate::command::picture::drafts::{Drafts, Names};
-use crate::command::picture::failed;
+use crate::command::picture::drafts::{DraftNames, Drafts};
 use crate::place::claims::Claims;
 use crate::place::input::Input;
 use crate::place::report::Done;
@@ -19,7 +18,7 @@ pub fn hide(
     hide: &Hide,
     input: &Input,
     sealing: Option<&Sealing>,
-    names: Names,
+    names: DraftNames,
     claims: &Claims,
 ) -> Result<Done, Failure> {
     let args = &hide.args;
@@ -28,17 +27,17 @@ pub fn hide(
     if let Some(count) = total.and_then(|total| layout.pictures(total)) {
         // Refused before the data are sealed.
         if args.spare > 0 {
-            spare::check(count, args.spare).map_err(|error| failed(&names.shown(), error))?;
+            spare::check(count, args.spare).map_err(|error| Failure::picture(&names.shown(), error))?;
         }
         names.check(Some(count.saturating_add(args.spare)), args.output.force, claims)?;
     }
     deadpan_disk::allow_many_files();
     let drafts = Drafts::new(names);
-    let about = |error| drafts.blame(failed(&drafts.names().shown(), error));
+    let about = |error| drafts.blame(Failure::picture(&drafts.names().shown(), error));
     let writer = Writer::new(layout, |index| drafts.open(index)).map_err(about)?;
     let done = fill(hide, input, sealing, &Canvas(&writer), drafts.names()).map_err(|failure| drafts.blame(failure))?;
     let mut set = [0; 16];
-    deadpan_seal::random::fill(&mut set).map_err(|error| Failure::of("", error))?;
+    deadpan_seal::random::fill(&mut set).map_err(|error| Failure::seal("", error))?;
     let labels = writer.finish(set, args.spare).map_err(about)?.labels;
     let total = labels.first().map_or(0, |label| label.total);
     let paths = drafts.land(hide.attributes(input), args.output.force, args.output.sync, claims)?;
@@ -51,7 +50,7 @@ fn layout(hide: &Hide, total: Option<u64>) -> Result<Layout, Failure> {
         Some(size) => Layout::new(hide.format, size.width, size.height),
         None => Layout::usual(hide.format, total),
     };
-    made.map_err(|error| failed("", error))
+    made.map_err(|error| Failure::picture("", error))
 }
 
 /// A set of carriers as one file.

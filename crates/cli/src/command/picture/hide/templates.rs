@@ -15,9 +15,9 @@ use parking_lot::Mutex;
 use serde_json::{Map, json};
 
 use super::{Hide, Made};
-use crate::command::picture::drafts::{Drafts, Names};
+use crate::command::picture::cover;
+use crate::command::picture::drafts::{DraftNames, Drafts};
 use crate::command::picture::hide::fill;
-use crate::command::picture::{cover, failed};
 use crate::key::recipient::Recipients;
 use crate::place::claims::Claims;
 use crate::place::input::Input;
@@ -30,7 +30,7 @@ use deadpan_picture::analysis::clipped;
 use deadpan_picture::template::{self, Bits, Distortion, Hiding, Order, Secret, Seed};
 use deadpan_picture::{Compression, Format, Label, Orientation, Pixels, checksum, is_readable, probe, spare, write};
 use deadpan_seal::{Cost, Passphrase, Sealing, key};
-use plan::{Task, plan, uses};
+use plan::{TemplateTask, plan, uses};
 
 /// The share of a cover's samples that may be black or white without a warning. There a change is the same as
 /// replacing the low bits, which RS and sample pair analysis estimate. Their estimates for covers without data differ
@@ -54,7 +54,7 @@ struct Doors {
 }
 
 impl Doors {
-    fn of(to: Option<&Recipients>) -> Self {
+    fn for_recipients(to: Option<&Recipients>) -> Self {
         let public = |public| Secret::recipient(&key::public_der(public));
         match to {
             Some(to) => Self {
@@ -74,7 +74,7 @@ impl Doors {
     fn for_picture(&self, label: &Label, seed: &Seed) -> Result<Vec<Secret>, Failure> {
         let mut doors = self.keys.clone();
         if let Some(passphrase) = self.passphrase.as_ref().filter(|_| label.index <= label.spares) {
-            let failed = |error| Failure::of("", error);
+            let failed = |error| Failure::seal("", error);
             let _alone = self.hashing.lock();
             let hash = passphrase.derive(Cost::default(), &seed.salt(), 32).map_err(failed)?;
             doors.extend((&*hash).try_into().ok().map(Secret::passphrase));
@@ -90,11 +90,11 @@ pub fn hide(
     input: &Input,
     sealing: Option<&Sealing>,
     to: Option<&Recipients>,
-    names: Names,
+    names: DraftNames,
     claims: &Claims,
 ) -> Result<Done, Failure> {
     let args = &hide.args;
-    let doors = Doors::of(to);
+    let doors = Doors::for_recipients(to);
     let bits = Bits::new(args.bits).ok_or_else(|| Failure::usage("--bits is 1 to 4", "leave it out"))?;
     let rooms = rooms(covers, hide.format, bits, doors.count())?;
     if let Some(total) = super::total(input, sealing)? {
@@ -123,7 +123,7 @@ pub fn hide(
     };
     let drafts = Drafts::new(names);
     let mut set_key = [0; 32];
-    deadpan_seal::random::fill(&mut set_key).map_err(|error| Failure::of("", error))?;
+    deadpan_seal::random::fill(&mut set_key).map_err(|error| Failure::seal("", error))?;
     let order = if to.is_some() { Order::Keyed } else { Order::InOrder };
     let job = Job {
         hiding: Hiding { bits, order, set_key, doors: Vec::new() },
@@ -166,16 +166,16 @@ pub fn hide(
 fn rooms(covers: &[PathBuf], format: Format, bits: Bits, doors: usize) -> Result<Vec<u64>, Failure> {
     let room = |path: &PathBuf| {
         let file = cover::open(path)?;
-        let header = probe(BufReader::new(file)).map_err(|error| failed(&shown(path), error))?;
+        let header = probe(BufReader::new(file)).map_err(|error| Failure::picture(&shown(path), error))?;
         Ok(cover::room(&header, format, bits, doors))
     };
     covers.iter().map(room).collect()
 }
 
 /// Makes the parts of the spare pictures, one after the other in a file without a name.
-fn spare_parts(spool: &File, tasks: &[Task], names: &Names) -> Result<Partial, Failure> {
+fn spare_parts(spool: &File, tasks: &[TemplateTask], names: &DraftNames) -> Result<Partial, Failure> {
     let partial = names.draft()?;
-    let Some(Task { label, .. }) = tasks.iter().find(|task| task.label.is_spare()) else { return Ok(partial) };
+    let Some(TemplateTask { label, .. }) = tasks.iter().find(|task| task.label.is_spare()) else { return Ok(partial) };
     let length = u64::from(label.length);
     let read = |index: u32, buffer: &mut [u8], at: u64| {
         // The parts before the last are as long as the spare ones.
@@ -189,7 +189,7 @@ fn spare_parts(spool: &File, tasks: &[Task], names: &Names) -> Result<Partial, F
     match spare::encode(label.count, label.spares, length, &read, &write) {
         Ok(()) => Ok(partial),
         Err(deadpan_picture::Error::Read(error)) => Err(unread(&error)),
-        Err(error) => Err(failed(&names.shown(), error)),
+        Err(error) => Err(Failure::picture(&names.shown(), error)),
     }
 }
 
@@ -221,7 +221,7 @@ fn sources(covers: &[PathBuf], results: &[Changed], paths: &[PathBuf]) -> Vec<St
 }
 
 /// Returns a warning if a cover carries more than one picture.
-fn reused(covers: &[PathBuf], rooms: &[u64], tasks: &[Task]) -> Option<String> {
+fn reused(covers: &[PathBuf], rooms: &[u64], tasks: &[TemplateTask]) -> Option<String> {
     let uses = uses(tasks);
     let (cover, times) = uses.iter().find(|(_, times)| **times > 1)?;
     // Pictures of the same set have about the same length, so each further picture needs one more cover.
@@ -300,7 +300,7 @@ struct Job<'a> {
 
 impl Job<'_> {
     /// Makes all pictures, on all cores.
-    fn run(&self, tasks: &[Task]) -> Result<Vec<Changed>, Failure> {
+    fn run(&self, tasks: &[TemplateTask]) -> Result<Vec<Changed>, Failure> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let workers = cores.min(tasks.len()).max(1);
         let next = AtomicU32::new(0);
@@ -329,27 +329,27 @@ impl Job<'_> {
         failure.map_or(Ok(results), Err)
     }
 
-    fn make(&self, task: &Task, threads: usize, room: &mut Room) -> Result<Changed, Failure> {
+    fn make(&self, task: &TemplateTask, threads: usize, room: &mut Room) -> Result<Changed, Failure> {
         self.part(&task.label, &mut room.part)?;
         let Cover { mut pixels, about } = self.cover(task.cover, std::mem::take(&mut room.samples))?;
         let name = shown(&self.covers[task.cover]);
-        let seed = Seed::random().map_err(|error| failed("", error))?;
+        let seed = Seed::random().map_err(|error| Failure::picture("", error))?;
         let label = Label { checksum: checksum(&room.part), ..task.label };
         let hiding = Hiding { doors: self.doors.for_picture(&label, &seed)?, ..self.hiding.clone() };
         let distortion = template::embed(&mut pixels, &label, &room.part, &hiding, &seed, threads)
-            .map_err(|error| failed(&name, error))?;
+            .map_err(|error| Failure::picture(&name, error))?;
         let file = self.drafts.open(label.index).map_err(|error| self.drafts.names().unwritten(&error))?;
         // Whole bands are written without a detour through the buffer.
         let mut writer = BufWriter::with_capacity(1 << 16, file);
         write(&pixels, self.format, self.compression, threads, &mut writer)
-            .map_err(|error| failed(&self.drafts.names().shown(), error))?;
+            .map_err(|error| Failure::picture(&self.drafts.names().shown(), error))?;
         writer.flush().map_err(|error| self.drafts.names().unwritten(&error))?;
         let file = writer.get_mut();
         let length = file.metadata().map_err(|error| self.drafts.names().unwritten(&error))?.len();
         if self.format == Format::Png && !is_readable(&pixels, length) {
             file.rewind().and_then(|()| file.set_len(0)).map_err(|error| self.drafts.names().unwritten(&error))?;
             write(&pixels, self.format, Compression::Stored, threads, file)
-                .map_err(|error| failed(&self.drafts.names().shown(), error))?;
+                .map_err(|error| Failure::picture(&self.drafts.names().shown(), error))?;
         }
         room.samples = pixels.samples;
         Ok(Changed { index: label.index, cover: task.cover, distortion, about })

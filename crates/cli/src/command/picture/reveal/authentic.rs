@@ -4,7 +4,9 @@ use std::collections::HashSet;
 use std::io::{self, Seek, SeekFrom};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{Open, Pages, PictureReader, RevealJob, contradiction, damaged_note, first_path, foreign, unused};
+use super::{
+    OpenPicture, PictureReader, PictureSetFile, RevealJob, contradiction, damaged_note, first_path, foreign, unused,
+};
 use crate::command::picture::contested::{self, Choices, Contest, Contested};
 use crate::command::picture::found::Picture;
 use crate::place::sealed::Sealed;
@@ -100,7 +102,7 @@ impl RevealJob<'_> {
                     if tries > TRIES {
                         return None;
                     }
-                    let reader = Reader::new(set, Picture::open as Open).ok()?;
+                    let reader = Reader::new(set, Picture::open as OpenPicture).ok()?;
                     // A choice that begins with the same bytes fails in the same place.
                     match self.authenticate(&reader, name) {
                         Err(end) => choices.next(|label| label.offset < end),
@@ -140,7 +142,7 @@ impl RevealJob<'_> {
 
     /// Returns whether the data are sealed, but not for these keys.
     pub(super) fn no_key_fits(&mut self, reader: &PictureReader, name: &str) -> bool {
-        let (pages, length) = (Pages::of(reader), reader.length());
+        let (pages, length) = (PictureSetFile::new(reader), reader.length());
         let Ok(sealed) = Sealed::begun(Vec::new(), Cursor::new(&pages, length)) else { return false };
         self.job.identities.open(name, &sealed).is_err_and(|failure| failure.exit == Exit::Key)
     }
@@ -148,7 +150,7 @@ impl RevealJob<'_> {
     /// Opens the data without writing them. Returns the length of their header if they are authentic, and otherwise a
     /// position: the bytes before it are not authentic.
     pub(super) fn authenticate(&mut self, reader: &PictureReader, name: &str) -> Result<u64, u64> {
-        let (pages, length) = (Watched { pages: Pages::of(reader), end: AtomicU64::new(0) }, reader.length());
+        let (pages, length) = (Watched { pages: PictureSetFile::new(reader), end: AtomicU64::new(0) }, reader.length());
         let end = || pages.end.load(Ordering::Relaxed);
         let sealed = Sealed::begun(Vec::new(), Cursor::new(&pages, length)).map_err(|_| end())?;
         let opened = self.job.identities.open(name, &sealed).map_err(|_| end())?;
@@ -168,7 +170,7 @@ impl RevealJob<'_> {
 
 /// Remembers how far the data were read.
 struct Watched<'a> {
-    pages: Pages<'a>,
+    pages: PictureSetFile<'a>,
     end: AtomicU64,
 }
 

@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use super::{Lack, Open, Pages, RevealJob, damage, damaged, damaged_note, first_path, missing, paths};
+use super::{Lack, OpenPicture, PictureSetFile, RevealJob, damage, damaged, damaged_note, first_path, missing, paths};
 use crate::command::picture::found::Picture;
 use crate::place::sealed::Sealed;
 use crate::tell::failure::{Exit, Failure};
@@ -40,8 +40,8 @@ fn is_unsealed(set: &Set<Picture>) -> bool {
     if set.claimed_twice().next().is_some() {
         return false;
     }
-    let Ok(reader) = Reader::new(set.clone(), Picture::open as Open) else { return false };
-    let (pages, length) = (Pages::of(&reader), reader.length());
+    let Ok(reader) = Reader::new(set.clone(), Picture::open as OpenPicture) else { return false };
+    let (pages, length) = (PictureSetFile::new(&reader), reader.length());
     let begun = Sealed::begun(Vec::new(), Cursor::new(&pages, length)).map(drop);
     matches!(begun, Err(Error::NotSealed(_))) && reader.damaged_so_far().is_empty()
 }
@@ -107,7 +107,7 @@ fn spoiled(group: &[Set<Picture>]) -> Option<Failure> {
     }
     let name = shown(first_path(set));
     // If a picture is missing that spare ones replace, the set counts as whole.
-    let reader = Reader::new(set.clone(), Picture::open as Open).ok()?;
+    let reader = Reader::new(set.clone(), Picture::open as OpenPicture).ok()?;
     let spoiled = damage(&reader);
     let mut left = set.clone();
     spoiled.iter().for_each(|(index, _)| drop(left.reject(*index)));

@@ -4,7 +4,8 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use super::flaw;
-use crate::command::lab::targets::{SIZES, SizedTarget};
+use crate::command::lab::targets::size::SIZES;
+use deadpan_lab::harness::SizedTarget;
 use deadpan_lab::{Random, Target};
 use deadpan_seal::floe::{Cipher, HEADER, Message, OVERHEAD, Parameters};
 

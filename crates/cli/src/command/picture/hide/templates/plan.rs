@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::command::picture::failed;
 use crate::tell::failure::Failure;
 use deadpan_picture::carrier::MOST_PICTURES;
 use deadpan_picture::{Error, Label, spare};
@@ -11,15 +10,15 @@ use deadpan_picture::{Error, Label, spare};
 const WORD: u64 = 64;
 
 /// A picture to be made.
-pub struct Task {
+pub struct TemplateTask {
     pub cover: usize,
     pub label: Label,
 }
 
 /// Divides the data among the covers. `rooms` has the number of bytes that each cover carries.
-pub fn plan(rooms: &[u64], total: u64, spares: u32) -> Result<Vec<Task>, Failure> {
+pub fn plan(rooms: &[u64], total: u64, spares: u32) -> Result<Vec<TemplateTask>, Failure> {
     let mut set = [0; 16];
-    deadpan_seal::random::fill(&mut set).map_err(|error| Failure::of("", error))?;
+    deadpan_seal::random::fill(&mut set).map_err(|error| Failure::seal("", error))?;
     let label = Label { set, index: 0, count: 0, spares, length: 0, offset: 0, total, checksum: 0 };
     if spares > 0 { equal(rooms, label) } else { in_proportion(rooms, label) }
 }
@@ -37,7 +36,7 @@ pub fn room(rooms: &[u64], spares: u32) -> u64 {
 }
 
 /// Returns how often each cover is used.
-pub fn uses(tasks: &[Task]) -> BTreeMap<usize, u32> {
+pub fn uses(tasks: &[TemplateTask]) -> BTreeMap<usize, u32> {
     let mut uses = BTreeMap::new();
     tasks.iter().for_each(|task| *uses.entry(task.cover).or_default() += 1);
     uses
@@ -52,7 +51,7 @@ fn too_many() -> Failure {
 }
 
 /// Fills the first covers that are enough, each in proportion to its room: fewer bits in each picture show less.
-fn in_proportion(rooms: &[u64], label: Label) -> Result<Vec<Task>, Failure> {
+fn in_proportion(rooms: &[u64], label: Label) -> Result<Vec<TemplateTask>, Failure> {
     let total = label.total;
     let usable: Vec<usize> = (0..rooms.len()).filter(|cover| rooms[*cover] > 0).collect();
     if usable.is_empty() {
@@ -78,7 +77,7 @@ fn in_proportion(rooms: &[u64], label: Label) -> Result<Vec<Task>, Failure> {
         let end = (u128::from(total) * u128::from(before)).div_ceil(room.into()) as u64;
         let end = end.min(offset + rooms[cover]);
         let length = (end - offset) as u32;
-        tasks.push(Task { cover, label: Label { index, count, length, offset, ..label } });
+        tasks.push(TemplateTask { cover, label: Label { index, count, length, offset, ..label } });
         offset = end;
     }
     if offset == total && (total == 0 || tasks.iter().all(|task| task.label.length > 0)) {
@@ -111,7 +110,7 @@ fn lengths(rooms: &[u64]) -> Vec<u64> {
 
 /// Gives all pictures parts of the same length, the last a shorter one, and the spare pictures after them the length of
 /// the longest part.
-fn equal(rooms: &[u64], label: Label) -> Result<Vec<Task>, Failure> {
+fn equal(rooms: &[u64], label: Label) -> Result<Vec<TemplateTask>, Failure> {
     let (total, spares) = (label.total, label.spares);
     let lengths = lengths(rooms);
     if lengths.is_empty() {
@@ -132,7 +131,7 @@ fn equal(rooms: &[u64], label: Label) -> Result<Vec<Task>, Failure> {
             _ => {}
         }
     }
-    let (_, room) = best.ok_or_else(|| refused.map_or_else(too_many, |error| failed("", error)))?;
+    let (_, room) = best.ok_or_else(|| refused.map_or_else(too_many, |error| Failure::picture("", error)))?;
     let count = total.div_ceil(room).max(1);
     let part = total.div_ceil(count).next_multiple_of(WORD);
     // Each part has data. Rounding up to words could leave nothing for the last one only if there were more pictures
@@ -142,7 +141,7 @@ fn equal(rooms: &[u64], label: Label) -> Result<Vec<Task>, Failure> {
     let tasks = (0..count + spares).zip(usable.cycle()).map(|(index, cover)| {
         let offset = if index < count { u64::from(index) * part } else { 0 };
         let length = if index < count { part.min(total - offset) } else { part } as u32;
-        Task { cover, label: Label { index, count, length, offset, ..label } }
+        TemplateTask { cover, label: Label { index, count, length, offset, ..label } }
     });
     Ok(tasks.collect())
 }
@@ -151,7 +150,7 @@ fn equal(rooms: &[u64], label: Label) -> Result<Vec<Task>, Failure> {
 mod tests {
     use super::*;
 
-    fn check(rooms: &[u64], total: u64, spares: u32) -> Vec<Task> {
+    fn check(rooms: &[u64], total: u64, spares: u32) -> Vec<TemplateTask> {
         let tasks = plan(rooms, total, spares).unwrap_or_else(|failure| panic!("{rooms:?} {total}: {failure:?}"));
         let count = tasks.len() as u32 - spares;
         let mut end = 0;

@@ -21,19 +21,19 @@ use deadpan_fleet::{Error, Job, Observer, Outcome, Pair, Spot, TreeFile};
 use deadpan_remote::Problem;
 
 /// The report of a run, which counts the objects.
-pub struct Told<'a> {
+pub struct JobReport<'a> {
     command: &'static str,
     json: bool,
     rehearse: bool,
     start: Instant,
     progress: Progress,
     report: Mutex<Report>,
-    tally: Mutex<Tally>,
+    tally: Mutex<JobTally>,
     readers: Option<&'a Readers>,
 }
 
 #[derive(Default)]
-struct Tally {
+struct JobTally {
     made: u64,
     there: u64,
     would: u64,
@@ -49,7 +49,7 @@ struct Tally {
     mute: Option<Exit>,
 }
 
-impl<'a> Told<'a> {
+impl<'a> JobReport<'a> {
     pub fn new(command: &'static str, json: bool, rehearse: bool, name: &str, readers: Option<&'a Readers>) -> Self {
         let report = Report::new(command, json, 1).quiet().hinting_once();
         let progress = Progress::of_many(name).hidden_if(rehearse);
@@ -158,7 +158,7 @@ impl<'a> Told<'a> {
         let Self { command, json, rehearse, start, progress, report, tally, readers: _ } = self;
         drop(progress);
         let report = report.into_inner();
-        let Tally { made, there, unknown, would, waiting, failed, left_out, bytes: moved, passing, mute } =
+        let JobTally { made, there, unknown, would, waiting, failed, left_out, bytes: moved, passing, mute } =
             tally.into_inner();
         let seconds = start.elapsed().as_secs_f64();
         if json {
@@ -225,7 +225,7 @@ impl<'a> Told<'a> {
     }
 }
 
-impl Observer for Told<'_> {
+impl Observer for JobReport<'_> {
     fn ended(&self, pair: &Pair, outcome: Outcome) {
         self.tell(pair, outcome);
     }
@@ -244,12 +244,12 @@ impl Observer for Told<'_> {
 }
 
 /// Keeps the outcome of a single object.
-pub struct Single {
+pub struct SingleReport {
     pub outcome: Mutex<Option<Outcome>>,
     pub progress: Progress,
 }
 
-impl Observer for Single {
+impl Observer for SingleReport {
     fn ended(&self, _pair: &Pair, outcome: Outcome) {
         *self.outcome.lock() = Some(outcome);
     }

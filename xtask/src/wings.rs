@@ -1,0 +1,225 @@
+//! Part of `cargo xtask layers`: inside a crate, imports lead from one wing only to those after it.
+
+use crate::modules::{Modules, Path};
+
+/// A crate with wings. A wing may import from itself and from those that stand after it. The root may import from all.
+struct House {
+    name: &'static str,
+    wings: &'static [Wing],
+    /// Modules at the root that every wing may import from, such as the errors of the crate.
+    shared: &'static [&'static str],
+    /// The most modules at the root, with the wings among them.
+    at_root: usize,
+    /// The most files that may import each other in a circle.
+    circle: usize,
+}
+
+/// Modules of one purpose: a folder of the crate's `src`, or several modules side by side.
+struct Wing {
+    name: &'static str,
+    modules: &'static [&'static str],
+}
+
+const HOUSES: [House; 3] = [
+    House {
+        name: "cli",
+        wings: &[
+            Wing { name: "command", modules: &["command"] },
+            Wing { name: "key", modules: &["key"] },
+            Wing { name: "place", modules: &["place"] },
+            Wing { name: "tell", modules: &["tell"] },
+        ],
+        shared: &[],
+        at_root: 12,
+        circle: 7,
+    },
+    House {
+        name: "lab",
+        wings: &[
+            Wing { name: "command line", modules: &["harness"] },
+            Wing { name: "studies", modules: &["report", "selftest", "calibrate", "generations"] },
+            Wing {
+                name: "measurements",
+                modules: &[
+                    "timing", "trace", "taint", "speed", "foreign", "target", "imp", "clock", "machine", "cleanup",
+                    "load",
+                ],
+            },
+            Wing {
+                name: "records and words",
+                modules: &[
+                    "record",
+                    "number",
+                    "distribution",
+                    "random",
+                    "plural",
+                    "similar",
+                    "visible",
+                    "watch",
+                    "invocation",
+                    "disk",
+                ],
+            },
+        ],
+        shared: &[],
+        at_root: 28,
+        circle: 23,
+    },
+    House {
+        name: "picture",
+        wings: &[
+            Wing { name: "sets", modules: &["analysis", "set", "reader", "template", "carrier", "label"] },
+            Wing { name: "codecs", modules: &["read", "write"] },
+            Wing {
+                name: "parts",
+                modules: &["spare", "open_files", "pixels", "position", "format", "error", "threads", "adler", "crc"],
+            },
+        ],
+        shared: &[],
+        at_root: 18,
+        circle: 15,
+    },
+];
+
+/// Returns the wrong arrows between wings, the crates with too many modules at the root, and circles that are too large.
+pub(crate) fn faults(sources: &[(String, String)]) -> Result<Vec<String>, String> {
+    let mut faults = Vec::new();
+    for house in &HOUSES {
+        let files = of_crate(sources, house.name);
+        faults.extend(house.faults(&Modules::read(files.into_iter())?));
+    }
+    Ok(faults)
+}
+
+/// Returns the files of a crate, with their paths from its `src`.
+pub(crate) fn of_crate<'a>(sources: &'a [(String, String)], name: &str) -> Vec<(&'a str, &'a str)> {
+    let folder = format!("crates/{name}/src/");
+    sources.iter().filter_map(|(file, source)| Some((file.strip_prefix(&folder)?, source.as_str()))).collect()
+}
+
+impl House {
+    fn faults(&self, modules: &Modules) -> Vec<String> {
+        let mut faults = Vec::new();
+        for wing in self.wings {
+            for name in wing.modules {
+                if !modules.iter().any(|(path, _)| path.first().is_some_and(|first| first == name)) {
+                    faults.push(format!("crates/{}: there is no module {name} in the wing {}", self.name, wing.name));
+                }
+            }
+        }
+        for (path, _) in modules.iter() {
+            let wrong = modules.imports(path).into_iter().filter(|to| !self.allows(path, to));
+            faults.extend(wrong.map(|to| {
+                format!(
+                    "crates/{}: {} imports from {}, and no arrow leads there\nhint: see docs/ARCHITECTURE.md",
+                    self.name,
+                    shown(path),
+                    shown(&to)
+                )
+            }));
+        }
+        let at_root = modules.iter().filter(|(path, _)| path.len() < 2).count();
+        if at_root > self.at_root {
+            faults.push(format!("crates/{}: {at_root} modules at the root, at most {}", self.name, self.at_root));
+        }
+        if let Some(circle) = modules.circles().into_iter().find(|circle| circle.len() > self.circle) {
+            let names: Vec<_> = circle.iter().map(|path| shown(path)).collect();
+            faults.push(format!("crates/{}: a circle of {} modules: {}", self.name, names.len(), names.join(", ")));
+        }
+        faults
+    }
+
+    /// Whether a module may import from another one.
+    fn allows(&self, from: &Path, to: &Path) -> bool {
+        match (self.rank(from), self.rank(to)) {
+            // The root may import from all of the crate.
+            (None, _) => true,
+            (Some(from), Some(to)) => from <= to,
+            (Some(_), None) => to.first().is_some_and(|name| self.shared.contains(&name.as_str())),
+        }
+    }
+
+    /// Returns the place of a module's wing among the wings, or `None` at the root.
+    fn rank(&self, path: &Path) -> Option<usize> {
+        let first = path.first()?;
+        self.wings.iter().position(|wing| wing.modules.contains(&first.as_str()))
+    }
+}
+
+fn shown(path: &Path) -> String {
+    if path.is_empty() { "lib".to_owned() } else { path.join("::") }
+}
+
+/// Returns the wings of each crate that has some, as docs/ARCHITECTURE.md draws them.
+pub(crate) fn drawn() -> impl Iterator<Item = String> {
+    HOUSES.iter().map(|house| {
+        let names: Vec<&str> = house.wings.iter().map(|wing| wing.name).collect();
+        format!("{}: {}", house.name, names.join(" ──► "))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUSE: House = House {
+        name: "x",
+        wings: &[Wing { name: "top", modules: &["top"] }, Wing { name: "low", modules: &["low"] }],
+        shared: &["error"],
+        at_root: 4,
+        circle: 2,
+    };
+
+    fn faults(sources: &[(&str, &str)]) -> Vec<String> {
+        let fixed = [("lib.rs", "mod top; mod low; mod error;"), ("top.rs", ""), ("low.rs", ""), ("error.rs", "")];
+        let kept = fixed.iter().filter(|(file, _)| !sources.iter().any(|(other, _)| other == file));
+        HOUSE.faults(&Modules::read(kept.chain(sources).copied()).unwrap())
+    }
+
+    #[test]
+    fn arrows_down_and_shared_modules_pass() {
+        assert_eq!(
+            faults(&[("top.rs", "use crate::low; use crate::error;"), ("low.rs", "use crate::error;")]),
+            [""; 0]
+        );
+    }
+
+    #[test]
+    fn an_arrow_up_is_found() {
+        let found = faults(&[("low/deep.rs", "use crate::top::X;")]);
+        assert!(found.len() == 1 && found[0].contains("low::deep imports from top"), "{found:?}");
+    }
+
+    #[test]
+    fn an_arrow_to_the_root_is_found() {
+        let found = faults(&[
+            ("lib.rs", "mod top; mod low; mod error; mod args;"),
+            ("low.rs", "use crate::args;"),
+            ("args.rs", ""),
+        ]);
+        assert!(found.iter().any(|fault| fault.contains("low imports from args")), "{found:?}");
+    }
+
+    #[test]
+    fn too_many_modules_at_the_root_are_found() {
+        let found = faults(&[("a.rs", "")]);
+        assert!(found.len() == 1 && found[0].contains("5 modules at the root"), "{found:?}");
+    }
+
+    #[test]
+    fn a_large_circle_is_found() {
+        let circle = [
+            ("top/a.rs", "use crate::top::b;"),
+            ("top/b.rs", "use crate::top::c;"),
+            ("top/c.rs", "use crate::top::a;"),
+        ];
+        let found = faults(&circle);
+        assert!(found.len() == 1 && found[0].contains("a circle of 3 modules"), "{found:?}");
+    }
+
+    #[test]
+    fn a_wing_without_files_is_found() {
+        let modules = Modules::read([("lib.rs", "mod top;"), ("top.rs", "")].into_iter()).unwrap();
+        assert!(HOUSE.faults(&modules)[0].contains("there is no module low"));
+    }
+}
