@@ -22,7 +22,7 @@ pub(crate) struct Element<'a> {
 }
 
 impl<'a> Elements<'a> {
-    /// Begins to look for elements of this name. The text around them need not be XML, as in the messages of the client.
+    /// Begins to look for elements of this name. The text around them need not be XML: the client's messages are not.
     pub(crate) fn new(xml: &'a str, name: &'a str) -> Self {
         let mut reader = Reader::from_str(xml);
         let config = reader.config_mut();
