@@ -178,7 +178,7 @@ mod tests {
         let page = |keys: &[&str]| format!("<R>{}<T>x</T></R>", keys.iter().map(|key| entry(key)).collect::<String>());
         let good: Vec<_> = all.iter().filter(|(is_odd, _)| !is_odd).map(|(_, key)| *key).collect();
         let mut keys = all.map(|(_, key)| key).to_vec();
-        keys.insert(8, "folder/");
+        keys.insert(9, "folder/");
         assert_eq!(
             odd(&page(&keys)),
             (page(&good), ["\u{1}a", "&#0;", ".", "/a", "a/../b", "a//b", "y\ny"].map(str::to_owned).into())

@@ -8,7 +8,10 @@ use quick_xml::events::Event;
 
 /// The elements of one name in an answer, in order, at any depth.
 pub(crate) struct Elements<'a> {
+    /// The answer without its byte order mark, which the reader does not count.
     xml: &'a str,
+    /// Bytes of that mark.
+    mark: usize,
     name: &'a str,
     reader: Reader<&'a [u8]>,
 }
@@ -22,12 +25,14 @@ pub(crate) struct Element<'a> {
 }
 
 impl<'a> Elements<'a> {
-    /// Begins to look for elements of this name. The text around them need not be XML, as in the messages of the client.
+    /// Begins to look for elements of this name. The text around them need not be XML: the client's messages are not.
     pub(crate) fn new(xml: &'a str, name: &'a str) -> Self {
+        let whole = xml.len();
+        let xml = xml.strip_prefix('\u{feff}').unwrap_or(xml);
         let mut reader = Reader::from_str(xml);
         let config = reader.config_mut();
         (config.allow_dangling_amp, config.allow_unmatched_ends, config.check_end_names) = (true, true, false);
-        Self { xml, name, reader }
+        Self { xml, mark: whole - xml.len(), name, reader }
     }
 }
 
@@ -43,6 +48,7 @@ impl<'a> Iterator for Elements<'a> {
                     let inside = self.reader.read_to_end(start.name()).ok()?;
                     let range = |range: Range<u64>| range.start as usize..range.end as usize;
                     let place = range(begin..self.reader.buffer_position());
+                    let place = place.start + self.mark..place.end + self.mark;
                     return Some(Element { place, inside: self.xml.get(range(inside))? });
                 }
                 Event::Eof => return None,

@@ -28,7 +28,7 @@ pub use act::{OpenedParts, Opening, Sealings};
 use deadpan_disk::About;
 use deadpan_fleet::{Act, Error, Filter, Job, JobKey, Outcome, Pair, Place as Many, Run, Shard, Spot, Tree, TreeFile};
 use deadpan_remote::{Address, Problem, Store};
-use job_report::{JobReport, Single};
+use job_report::{JobReport, SingleReport};
 pub use readers::Readers;
 
 /// The heading of the options for many objects in the help of each command.
@@ -262,8 +262,8 @@ impl ManyArgs {
         let _notice = note_on_going_on(job.as_ref());
         let patterns = filter.clone();
         let told = JobReport::new(act.verb(), output.json, self.dry_run, &name, readers);
-        let files = FolderResults { sync: output.sync, mask };
-        let run = Run::new(act, &files, &told).filter(filter).shard(shard).replace(output.force);
+        let results = FolderResults { sync: output.sync, mask };
+        let run = Run::new(act, &results, &told).filter(filter).shard(shard).replace(output.force);
         // Short objects are in memory three times.
         let run = run.rehearse(self.dry_run).memory(memory).long(LONG.min(memory / 3)).job(job.clone());
         let result = run.all(from, to, begin).map_err(failed);
@@ -313,13 +313,13 @@ impl ManyArgs {
         let about = |error: Error| Failure::job(&name, error);
         let job = self.job(&store, act, &source.text(), target, how)?;
         let _notice = note_on_going_on(Some(&job));
-        let single = Single { outcome: Mutex::default(), progress: Progress::new(&name, input.length()) };
-        let files = FolderResults { sync: false, mask: 0 };
-        let run = Run::new(act, &files, &single).memory(self.memory()?).long(LONG).job(Some(job));
+        let single = SingleReport { outcome: Mutex::default(), progress: Progress::new(&name, input.length()) };
+        let results = FolderResults { sync: false, mask: 0 };
+        let run = Run::new(act, &results, &single).memory(self.memory()?).long(LONG).job(Some(job));
         let last = source.text().rsplit('/').next().unwrap_or_default().to_owned();
         let target_spot = Spot::Object(store, target.clone());
         run.one(Pair { name: last, source, target: target_spot, length: LONG, replace }).map_err(about)?;
-        let Single { outcome, progress } = single;
+        let SingleReport { outcome, progress } = single;
         drop(progress);
         match outcome.into_inner() {
             Some(Outcome::Made(bytes)) => Ok(Some(bytes)),

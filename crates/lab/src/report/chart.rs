@@ -81,8 +81,8 @@ pub struct Chart {
 }
 
 impl Chart {
-    /// Returns the chart as an SVG file. Its colors follow the reader's light or dark theme. Every browser shows SVG; for
-    /// programs that need PNG, a converter such as `rsvg-convert` makes it.
+    /// Returns the chart as an SVG file. Its colors follow the reader's light or dark theme. Every browser shows SVG. A
+    /// converter such as `rsvg-convert` makes PNG of it.
     #[must_use]
     pub fn svg(&self) -> String {
         svg::file(&self.canvas, &self.title, &self.subtitle)

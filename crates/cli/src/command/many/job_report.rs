@@ -244,12 +244,12 @@ impl Observer for JobReport<'_> {
 }
 
 /// Keeps the outcome of a single object.
-pub struct Single {
+pub struct SingleReport {
     pub outcome: Mutex<Option<Outcome>>,
     pub progress: Progress,
 }
 
-impl Observer for Single {
+impl Observer for SingleReport {
     fn ended(&self, _pair: &Pair, outcome: Outcome) {
         *self.outcome.lock() = Some(outcome);
     }
