@@ -3,7 +3,7 @@
 use std::{fmt, io};
 
 use crate::Cost;
-use crate::threshold::ShareFault;
+use crate::format::deadpan::threshold::ShareFault;
 
 /// The reason why sealing or opening failed.
 ///
@@ -64,7 +64,7 @@ pub enum Error {
     Share(ShareFault),
     /// A plugin failed, or refuses.
     #[error("{0}")]
-    Plugin(#[from] crate::plugin::PluginError),
+    Plugin(#[from] crate::format::plugin::PluginError),
     /// The armor of an age file is not in its one form.
     #[error("the armor is damaged: {0}")]
     Armor(&'static str),
@@ -73,7 +73,7 @@ pub enum Error {
     Key(#[from] crate::key::KeyError),
     /// Something was not signed, or a signature is not accepted.
     #[error("{0}")]
-    Sign(#[from] crate::sign::SignError),
+    Sign(#[from] crate::key::sign::SignError),
 
     // The keys.
     /// None of the keys opens the file. The text names the kinds of recipients that the file has.

@@ -22,22 +22,28 @@ mod der;
 mod error;
 mod fingerprint;
 mod kdf;
+pub(crate) mod max_cost;
 pub mod openssh;
+pub(crate) mod passphrase;
 mod pbes2;
 mod pkcs8;
+pub(crate) mod plugin;
+#[doc(hidden)]
+pub mod sign;
 mod spki;
 mod ssh;
 mod text;
 mod unsupported;
 
 pub use error::{KeyError, Place};
+pub use plugin::{PluginIdentity, PluginRecipient};
 pub use unsupported::Unsupported;
 
 pub(crate) use fingerprint::of_digest as fingerprint_of;
 
 use std::fmt;
 
-use crate::sign::{SigningKey, VerifyingKey};
+use crate::key::sign::{SigningKey, VerifyingKey};
 use crate::{Passphrase, PrivateKey, PublicKey, Secret};
 use deadpan_base64::pem;
 use deadpan_ct::Wiped;
@@ -61,9 +67,9 @@ pub enum Found {
     /// A private key file of OpenSSH, which may be protected by a passphrase.
     OpenSsh(openssh::PrivateFile),
     /// A recipient of one of age's plugins.
-    PluginRecipient(crate::plugin::Recipient),
+    PluginRecipient(PluginRecipient),
     /// An identity of one of age's plugins.
-    PluginIdentity(crate::plugin::Identity),
+    PluginIdentity(PluginIdentity),
     /// A private key that signs.
     Signing(SigningKey),
     /// A public key that verifies signatures.

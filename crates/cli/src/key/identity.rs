@@ -119,7 +119,9 @@ impl Identities {
                     Some(key) => State::Ready(Identity::Ssh(key.clone())),
                     None => State::LockedSsh(file),
                 },
-                Found::PluginIdentity(identity) => State::Plugin(identity.with(crate::key::plugin::client()?)),
+                Found::PluginIdentity(identity) => {
+                    State::Plugin(plugin::Identity::from(identity).with(crate::key::plugin::client()?))
+                }
                 // A public key opens no file, so it is skipped.
                 Found::Public(_) | Found::Ssh(_) | Found::PluginRecipient(_) if !only_public => continue,
                 Found::Public(_) | Found::Ssh(_) | Found::PluginRecipient(_) => {

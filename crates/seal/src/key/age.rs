@@ -3,9 +3,9 @@
 //! ```text
 //! AGE-SECRET-KEY-1…      X25519: 32 bytes of scalar      age1…      its public key
 //! AGE-SECRET-KEY-PQ-1…   X-Wing: 32 bytes of seed        age1pq1…   its public key
-//! AGE-PLUGIN-NAME-1â¦     what a plugin needs             age1NAME1â¦
-//!                        P-256                           age1tag1â¦  a public key, usually of hardware
-//!                        ML-KEM-768+P-256                age1tagpq1â¦
+//! AGE-PLUGIN-NAME-1…     what a plugin needs             age1NAME1…
+//!                        P-256                           age1tag1…  a public key, usually of hardware
+//!                        ML-KEM-768+P-256                age1tagpq1…
 //! ```
 //!
 //! May leak: the prefixes before the data, the lengths of the lines, where white space stands, and whether each line
@@ -13,11 +13,12 @@
 
 use super::bech32::{self, Case};
 use super::error::Trouble;
+use super::plugin::{InvalidName, PluginIdentity, PluginRecipient};
 use super::text::{SPACE, is, starts_with};
 use super::{Found, Unsupported};
-use crate::imp::p256;
-use crate::kem::Material;
-use crate::{Kem, PrivateKey, PublicKey, Secret, plugin};
+use crate::primitive::imp::p256;
+use crate::primitive::kem::Material;
+use crate::{Kem, PrivateKey, PublicKey, Secret};
 use deadpan_ct::declassify_bytes;
 
 /// A kind of key that age knows, and the prefixes of its lines.
@@ -67,7 +68,7 @@ pub(super) fn key(line: &[u8]) -> Result<Option<Found>, Trouble> {
     }
     if starts_with(line, PLUGIN) || starts_with(line, &PLUGIN.to_ascii_lowercase()) {
         check_alone(line)?;
-        return plugin::Identity::parse(line).map(|it| Some(Found::PluginIdentity(it))).map_err(of_plugin);
+        return PluginIdentity::parse(line).map(|it| Some(Found::PluginIdentity(it))).map_err(of_plugin);
     }
     for (start, what) in REFUSED {
         if starts_with(line, start.as_bytes()) {
@@ -119,9 +120,9 @@ fn private_key(line: &[u8]) -> Result<PrivateKey, Trouble> {
     Err(Unsupported::AgeIdentity.into())
 }
 
-fn of_plugin(error: plugin::InvalidName) -> Trouble {
+fn of_plugin(error: InvalidName) -> Trouble {
     match error {
-        plugin::InvalidName::Name => Trouble::Malformed("the name of the plugin is not valid"),
+        InvalidName::Name => Trouble::Malformed("the name of the plugin is not valid"),
         _ => Trouble::Malformed("the line of the plugin is damaged"),
     }
 }
@@ -135,7 +136,7 @@ fn recipient_line(line: &[u8]) -> Result<Found, Trouble> {
     let name = str::from_utf8(prefix).map_err(|_| DAMAGED)?.to_ascii_lowercase();
     let Some(kind) = KINDS.iter().find(|kind| kind.recipient == name) else {
         let text = str::from_utf8(line).map_err(|_| DAMAGED)?;
-        return plugin::Recipient::parse(text).map(Found::PluginRecipient).map_err(of_plugin);
+        return PluginRecipient::parse(text).map(Found::PluginRecipient).map_err(of_plugin);
     };
     let mut bytes = bech32::decode(&name, case, data).ok_or(DAMAGED)?.to_vec();
     if kind.kem == Kem::P256 {

@@ -6,7 +6,7 @@ use super::Unsupported;
 use super::der::{Item, OID, Reader, SEQUENCE};
 use super::error::Trouble;
 use crate::Kem;
-use crate::sign::Scheme;
+use crate::key::sign::Scheme;
 
 const ID_EC: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01];
 

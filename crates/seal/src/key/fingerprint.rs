@@ -4,7 +4,7 @@ use aws_lc_rs::digest;
 
 use super::spki;
 use crate::PublicKey;
-use crate::sign::VerifyingKey;
+use crate::key::sign::VerifyingKey;
 
 /// RFC 4648's base32, in lower case: no digit that looks like a letter.
 const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";

@@ -8,7 +8,8 @@ use super::algorithm;
 use super::cipher::Cipher;
 use super::der::{INTEGER, Item, NULL, OCTET_STRING, OID, Reader, SEQUENCE};
 use super::error::Trouble;
-use crate::{Passphrase, Secret, imp};
+use crate::primitive::imp;
+use crate::{Passphrase, Secret};
 
 /// The iterations of new files, which OWASP advises for PBKDF2 with HMAC-SHA-256.
 const ITERATIONS: u32 = 600_000;
@@ -86,7 +87,7 @@ impl Kdf {
     /// Returns the key derivation for new files, with a new salt.
     pub(super) fn fresh() -> Result<Self, crate::Error> {
         let mut salt = vec![0; SALT];
-        crate::entropy::Entropy::System.fill("salt", 0, &mut salt)?;
+        crate::primitive::entropy::Entropy::System.fill("salt", 0, &mut salt)?;
         let iterations = NonZeroU32::new(ITERATIONS).unwrap_or(NonZeroU32::MAX);
         Ok(Self::Pbkdf2 { prf: Prf::Sha256, salt, iterations })
     }

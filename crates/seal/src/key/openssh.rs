@@ -27,7 +27,7 @@ use std::sync::Arc;
 use super::error::{Place, Trouble};
 use super::{KeyError, Unsupported};
 use crate::Passphrase;
-use crate::passphrase::form::Form;
+use crate::key::passphrase::form::Form;
 use container::Container;
 use deadpan_base64::pem;
 

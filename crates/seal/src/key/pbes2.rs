@@ -13,7 +13,7 @@ use super::der::{Item, OCTET_STRING, OID, Reader, SEQUENCE};
 use super::error::Trouble;
 use super::kdf::Kdf;
 use super::pkcs8::{self, Private};
-use crate::passphrase::form::Form;
+use crate::key::passphrase::form::Form;
 use crate::{Passphrase, Secret};
 use deadpan_ct::{Choice, CtEq, CtOrd, declassify};
 use deadpan_pad::{Padding, Scheme};
@@ -61,7 +61,7 @@ impl Sealed {
     pub(super) fn seal(der: &[u8], passphrase: &Passphrase) -> Result<Self, crate::Error> {
         let failed = |_: Unspecified| crate::Error::System("no encryption");
         let mut iv = [0; BLOCK];
-        crate::entropy::Entropy::System.fill("iv", 0, &mut iv)?;
+        crate::primitive::entropy::Entropy::System.fill("iv", 0, &mut iv)?;
         let (kdf, cipher) = (Kdf::fresh()?, Cipher::Aes256);
         let mut padded = Secret::zeroed(PADDING.padded_len(der.len()).unwrap_or(0));
         PADDING

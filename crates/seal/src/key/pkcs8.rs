@@ -12,8 +12,8 @@ use super::algorithm::{self, Kind};
 use super::der::{self, INTEGER, Item, OCTET_STRING, Reader, SEQUENCE};
 use super::error::Trouble;
 use super::spki;
-use crate::kem::Material;
-use crate::sign::SigningKey;
+use crate::key::sign::SigningKey;
+use crate::primitive::kem::Material;
 use crate::{Kem, PrivateKey, Secret};
 
 /// The length of an ML-KEM seed: `d ‖ z` of FIPS 203.

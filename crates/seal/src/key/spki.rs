@@ -5,7 +5,7 @@ use super::Unsupported;
 use super::algorithm::{self, Kind};
 use super::der::{BIT_STRING, Item, Reader, SEQUENCE};
 use super::error::Trouble;
-use crate::sign::{Scheme, VerifyingKey};
+use crate::key::sign::{Scheme, VerifyingKey};
 use crate::{Kem, PublicKey};
 
 /// Returns the public key as DER.

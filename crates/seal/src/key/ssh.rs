@@ -7,7 +7,7 @@ use super::error::Trouble;
 use super::openssh::{Kind, line};
 use super::text::starts_with;
 use crate::Error;
-use crate::sign::{Scheme, SignError, VerifyingKey};
+use crate::key::sign::{Scheme, SignError, VerifyingKey};
 use deadpan_ct::declassify_bytes;
 
 /// Returns the key in a line, or `None` if the line does not begin with the name of a known algorithm.

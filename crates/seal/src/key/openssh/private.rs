@@ -9,7 +9,7 @@ use super::public::{Kind, SshPublic};
 use crate::Secret;
 use crate::key::Unsupported;
 use crate::key::error::Trouble;
-use crate::sign::{Scheme, SigningKey};
+use crate::key::sign::{Scheme, SigningKey};
 use deadpan_ct::{Choice, CtEq, declassify_bytes};
 
 const DAMAGED: &str = "the private part of the OpenSSH key file is damaged";

@@ -5,7 +5,7 @@ use aws_lc_rs::digest;
 use super::fields::Fields;
 use crate::key::Unsupported;
 use crate::key::error::Trouble;
-use crate::sign::{Scheme, VerifyingKey};
+use crate::key::sign::{Scheme, VerifyingKey};
 use deadpan_base64::{STANDARD, STANDARD_NO_PAD};
 
 /// The longest public key that is read.

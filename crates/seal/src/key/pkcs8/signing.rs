@@ -12,7 +12,7 @@ use super::super::algorithm;
 use super::super::der::{self, Item, OCTET_STRING, Reader, SEQUENCE};
 use super::super::error::Trouble;
 use super::super::spki;
-use crate::sign::{Scheme, SigningKey, SigningMaterial};
+use crate::key::sign::{Scheme, SigningKey, SigningMaterial};
 use crate::{Error, Secret};
 
 /// Returns the private key as DER.

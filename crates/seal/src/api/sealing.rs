@@ -1,0 +1,464 @@
+//! Sealing: the recipients and the options, and then any of several ways to seal.
+
+pub(crate) mod parts;
+mod sealer;
+mod start;
+#[cfg(test)]
+mod tests;
+
+pub use sealer::Sealer;
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::sync::Arc;
+
+use crate::api::engine::stream::{Input, Passed};
+use crate::api::engine::units::{Alone, Placing, Source, Writing};
+use crate::api::engine::{file, memory, stream};
+use crate::format::age;
+use crate::format::deadpan::metadata::Contents;
+use crate::format::deadpan::padding::{Padded, padded, padded_length};
+use crate::format::deadpan::recipient;
+use crate::format::deadpan::trailer::{Shelf, Signing, Watched};
+use crate::format::fill::Counted;
+use crate::format::positions::InOrder;
+use crate::format::segment::Payload;
+use crate::key::sign::Signer;
+use crate::primitive::entropy::Entropy;
+use crate::{Error, Format, IntoRecipients, Metadata, PublicKey, ReadAt, Recipient, Summary, Threshold, Work, WriteAt};
+use sealer::Ending;
+use start::Start;
+
+const SMALL: Error = Error::Invalid("the buffer is too small");
+
+/// The recipients and options of a sealed file. Its methods seal in several ways.
+///
+/// ```
+/// use deadpan_seal::{Header, Identity, Kem, PrivateKey, Sealing};
+///
+/// let key = PrivateKey::generate(Kem::XWing)?;
+/// let sealed = Sealing::to(key.public())?.bytes(b"straight face")?;
+///
+/// let mut input = sealed.as_slice();
+/// let opened = Header::read(&mut input)?.open(&[Identity::Key(key)])?;
+/// let mut plain = Vec::new();
+/// opened.bytes_onto(input, &mut plain)?;
+/// assert_eq!(plain, b"straight face");
+/// # Ok::<(), deadpan_seal::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Sealing {
+    recipients: Vec<Recipient>,
+    format: Format,
+    contents: Contents,
+    signing: Signing,
+    entropy: Entropy,
+    /// Whether a classical recipient may stand beside others.
+    mixed: bool,
+}
+
+impl Sealing {
+    /// Seals to these recipients. A key that is repeated counts once.
+    ///
+    /// # Errors
+    /// [`Error::NoRecipients`] if the list is empty; [`Error::TooMany`]; [`Error::EmptyPassphrase`]; [`Error::Mixed`]
+    /// if some recipients are classical and others are not: see [`Sealing::mixed`].
+    pub fn to(recipients: impl IntoRecipients) -> Result<Self, Error> {
+        let recipients = recipients.into_recipients();
+        recipient::check(&recipients, false)?;
+        Ok(Self::unchecked(recipient::distinct(recipients), false))
+    }
+
+    /// Seals to these recipients, even if the classical ones among them make the whole file classical.
+    ///
+    /// # Errors
+    /// [`Error::NoRecipients`] if the list is empty; [`Error::TooMany`]; [`Error::EmptyPassphrase`].
+    pub fn mixed(recipients: impl IntoRecipients) -> Result<Self, Error> {
+        let recipients = recipients.into_recipients();
+        recipient::check(&recipients, true)?;
+        Ok(Self::unchecked(recipient::distinct(recipients), true))
+    }
+
+    fn unchecked(recipients: Vec<Recipient>, mixed: bool) -> Self {
+        let (format, contents, signing) = (Format::default(), Contents::default(), Signing::default());
+        Self { recipients, format, contents, signing, entropy: Entropy::System, mixed }
+    }
+
+    /// Seals to the owners of these keys: any `needed` of them open the file together. For a threshold beside other
+    /// recipients, or with keys of different modes, take [`Recipient::Threshold`].
+    ///
+    /// # Errors
+    /// [`Error::Threshold`], [`Error::Mixed`].
+    pub fn threshold(needed: usize, members: Vec<PublicKey>) -> Result<Self, Error> {
+        Self::to(Recipient::Threshold(Threshold::new(needed, members)?))
+    }
+
+    /// Sets the format of the file. An age file keeps no metadata.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] or [`Error::TooMany`] if the format has no such recipients, or not beside each other.
+    pub fn format(mut self, format: Format) -> Result<Self, Error> {
+        if format == Format::Age {
+            age::check(&self.recipients)?;
+        }
+        self.format = format;
+        Ok(self)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn with_entropy(mut self, entropy: Entropy) -> Self {
+        self.entropy = entropy;
+        self
+    }
+
+    /// Sets the name, time and mode that are sealed with the data.
+    ///
+    /// # Errors
+    /// If the name is empty or longer than 4096 bytes, is `.` or `..`, or contains a separator; or if the mode has more
+    /// than permission bits.
+    pub fn metadata(mut self, metadata: Metadata) -> Result<Self, Error> {
+        metadata.check()?;
+        self.contents.metadata = metadata;
+        Ok(self)
+    }
+
+    /// Sets whether to pad the data, which hides all but the order of magnitude of their length. Padding adds up to 12
+    /// %. age files have no padding: sealing one fails.
+    #[must_use]
+    pub fn hide_length(mut self, hide: bool) -> Self {
+        self.contents.padded = hide;
+        self
+    }
+
+    /// Adds a signer, who says that the data, the metadata and the recipients are those of this file. Only those who
+    /// can open the file see the signature. They can show it to others.
+    ///
+    /// ```
+    /// use deadpan_seal::sign::{Scheme, SigningKey};
+    /// use deadpan_seal::{Header, Kem, PrivateKey, Sealing, Work};
+    ///
+    /// let (key, alice) = (PrivateKey::generate(Kem::XWing)?, SigningKey::generate(Scheme::Ed25519)?);
+    /// let known = alice.public().clone();
+    /// let sealed = Sealing::to(key.public())?.sign(alice.into())?.bytes(b"straight face")?;
+    ///
+    /// let mut input = sealed.as_slice();
+    /// let opened = Header::read(&mut input)?.open(&[(&key).into()])?;
+    /// let mut plain = Vec::new();
+    /// let done = opened.stream(input, &mut plain, &Work::default())?;
+    /// let signatures = done.signatures.expect("the file is signed");
+    /// assert!(signatures.keys() == [known] && signatures.are_for_opener());
+    /// # Ok::<(), deadpan_seal::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::TooMany`] if there are 16 signers already; [`Error::Invalid`] if one of them has the same key.
+    pub fn sign(mut self, signer: Signer) -> Result<Self, Error> {
+        self.signing.add(signer)?;
+        Ok(self)
+    }
+
+    /// Leaves the recipients out of what is signed. Without this call, a recipient who forwards the file to others
+    /// cannot make it look as if the signers had sent it to them.
+    #[must_use]
+    pub fn for_anyone(mut self) -> Self {
+        self.signing.for_anyone = true;
+        self
+    }
+
+    /// Seals one regular file to another, on all cores, at positions. The length of `input` is read when the call
+    /// begins: bytes that are appended later are not sealed. `output` must be empty, and not open for
+    /// appending, because systems then ignore positions.
+    ///
+    /// # Errors
+    /// If either is not a regular file or `output` is not empty, if `input` becomes shorter, or if reading, writing or
+    /// the system fails. After an error, the contents of `output` are not usable.
+    pub fn file(&self, input: &File, output: &File, work: &Work<'_>) -> Result<Summary, Error> {
+        let about = input.metadata().map_err(Error::Read)?;
+        if !about.is_file() {
+            return Err(Error::NotRegular);
+        }
+        file::check_empty(output)?;
+        self.positions(input, about.len(), output, work)
+    }
+
+    /// Seals the first `length` bytes of `input` to `output`, on all cores, at positions. [`Sealing::file`] does this
+    /// for two regular files.
+    ///
+    /// # Errors
+    /// If `input` is shorter, or if reading, writing or the system fails. After an error, the contents of `output` are
+    /// not usable.
+    pub fn positions(
+        &self,
+        input: &impl ReadAt,
+        length: u64,
+        output: &impl WriteAt,
+        work: &Work<'_>,
+    ) -> Result<Summary, Error> {
+        let padded = self.contents.padded;
+        let start = self.start()?;
+        let segments = start.payload.segments_for(if padded { padded_length(length)? } else { length })?;
+        let long = segments.data() > stream::data_unit(&start.payload) as u64;
+        let header_length = self.header_length(&start, long);
+        let begin = (header_length + start.start_length()) as u64;
+        let source = file::Plain { input, length, padded };
+        let end = begin + segments.sealed();
+        let recorder = self.recorder(&start, || Shelf::Placed(output, end))?;
+        let payload = Watched { payload: &start.payload, watch: &recorder };
+        let put_header = || {
+            let header = self.header(&start, header_length)?;
+            output.write_all_at(&header, 0).map_err(Error::Write).map(|()| header)
+        };
+        let put_payload = || file::seal(&payload, &source, segments, output, begin, work);
+        let (header, ()) = self.with_header(put_header, put_payload)?;
+        let trailer = self.end(&start, recorder, &header, std::io::sink())?;
+        Ok(Summary { plain: length, sealed: end + trailer, signatures: None })
+    }
+
+    /// Returns how long the result of [`Sealing::file`] or [`Sealing::positions`] is for `length` bytes.
+    ///
+    /// # Errors
+    /// If the data are too long, or if the system has no random bytes.
+    pub fn sealed_length(&self, length: u64) -> Result<u64, Error> {
+        let start = self.start()?;
+        let length = if self.contents.padded { padded_length(length)? } else { length };
+        let segments = start.payload.segments_for(length)?;
+        let long = segments.data() > stream::data_unit(&start.payload) as u64;
+        let sealed = (self.header_length(&start, long) + start.start_length()) as u64 + segments.sealed();
+        start.put_back();
+        Ok(sealed + self.signing.trailer_length(&self.contents, &self.recipients, segments.count()))
+    }
+
+    /// Makes header and payload, at the same time if the header takes long: the payload does not depend on the
+    /// passphrase.
+    fn with_header<H: Send, P>(
+        &self,
+        header: impl Fn() -> Result<H, Error> + Sync,
+        payload: impl FnOnce() -> Result<P, Error>,
+    ) -> Result<(H, P), Error> {
+        // A session hashes its passphrase only the first time, and a thread for each item would cost more than that.
+        if !self.recipients.iter().any(|it| matches!(it, Recipient::Passphrase(..))) {
+            return Ok((header()?, payload()?));
+        }
+        std::thread::scope(|scope| {
+            let thread = std::thread::Builder::new().spawn_scoped(scope, &header);
+            let payload = payload()?;
+            // Without another thread, header and payload are made one after the other.
+            let header = thread
+                .map_or_else(|_| header(), |thread| thread.join().unwrap_or(Err(Error::System("a thread ended"))))?;
+            Ok((header, payload))
+        })
+    }
+
+    /// Seals a stream to a stream, on all cores, in order.
+    ///
+    /// # Errors
+    /// If reading or writing fails, if the data are too long, or if the system fails. After an error, the output is of
+    /// no use.
+    pub fn stream(
+        &self,
+        mut input: impl Read + Send,
+        mut output: impl Write + Send,
+        work: &Work<'_>,
+    ) -> Result<Summary, Error> {
+        if self.contents.padded {
+            let mut counted = Counted { input: &mut input as &mut (dyn Read + Send), read: 0 };
+            let summary = self.stream_all(&mut Padded::new(&mut counted), &mut output, work)?;
+            return Ok(Summary { plain: counted.read, ..summary });
+        }
+        self.stream_all(&mut input, &mut output, work)
+    }
+
+    /// Seals as [`Sealing::stream`] does. The reader and the writer are trait objects, so the compiler makes the engine
+    /// once, and not for each of their types. The engine calls them once for each unit.
+    fn stream_all(
+        &self,
+        input: &mut (dyn Read + Send),
+        output: &mut (dyn Write + Send),
+        work: &Work<'_>,
+    ) -> Result<Summary, Error> {
+        let start = self.start()?;
+        let input = stream::Stream::start(input, stream::data_unit(&start.payload))?;
+        self.units(&start, input, output, work).map(|(summary, _)| summary)
+    }
+
+    /// Seals the data of a [`Source`] to a stream, on all cores.
+    ///
+    /// # Errors
+    /// If reading or writing fails, if the data are too long, or if the system fails. After an error, the output is of
+    /// no use.
+    pub fn gather<S: Source>(
+        &self,
+        source: S,
+        mut output: impl Write + Send,
+        work: &Work<'_>,
+    ) -> Result<(Summary, S), Error> {
+        if self.goes_alone() {
+            let mut source = Alone { inner: source, ended: false };
+            let summary = self.stream(&mut source, &mut output, work)?;
+            return Ok((summary, source.inner));
+        }
+        let start = self.start()?;
+        let input = stream::Gathered::start(source, stream::data_unit(&start.payload))?;
+        let (summary, input) = self.units(&start, input, &mut output, work)?;
+        Ok((summary, input.into_source()))
+    }
+
+    /// Seals the data of a [`Source`] to a regular file, on all cores, at positions. `output` must be empty, and not
+    /// open for appending, because systems then ignore positions.
+    ///
+    /// # Errors
+    /// If reading or writing fails, if the data are too long, or if the system fails. After an error, the output is of
+    /// no use.
+    pub fn gather_file<S: Source>(&self, source: S, output: &File, work: &Work<'_>) -> Result<(Summary, S), Error> {
+        file::check_empty(output)?;
+        self.gather_positions(source, output, work)
+    }
+
+    /// Seals the data of a [`Source`] to `output`, on all cores, at positions. [`Sealing::gather_file`] does this for a
+    /// regular file.
+    ///
+    /// # Errors
+    /// If reading or writing fails, if the data are too long, or if the system fails. After an error, the contents of
+    /// `output` are not usable.
+    pub fn gather_positions<S: Source>(
+        &self,
+        source: S,
+        output: &impl WriteAt,
+        work: &Work<'_>,
+    ) -> Result<(Summary, S), Error> {
+        if self.goes_alone() {
+            return self.gather(source, InOrder::new(output), work);
+        }
+        let start = self.start()?;
+        let unit = stream::sealed_unit(&start.payload) as u64;
+        let input = stream::Gathered::start(source, stream::data_unit(&start.payload))?;
+        let header_length = self.header_length(&start, !input.ended());
+        let begin = (header_length + start.start_length()) as u64;
+        let recorder = self.recorder(&start, Shelf::held)?;
+        let payload = Watched { payload: &start.payload, watch: &recorder };
+        let put_header = || {
+            let header = self.header(&start, header_length)?;
+            output.write_all_at(&header, 0).map_err(Error::Write).map(|()| header)
+        };
+        let put_payload = || stream::seal(&payload, input, Placing { output, begin, unit }, work);
+        let (header, passed) = self.with_header(put_header, put_payload)?;
+        let end = begin + passed.written;
+        let trailer = self.end(&start, recorder, &header, InOrder::at(output, end))?;
+        let summary = Summary { plain: passed.read, sealed: end + trailer, signatures: None };
+        Ok((summary, passed.input.into_source()))
+    }
+
+    /// Whether a source has to be read ahead of: to pad its data, or because age allows no empty chunk after others,
+    /// and a source may show only by an empty last piece that it has ended.
+    fn goes_alone(&self) -> bool {
+        self.contents.padded || self.format == Format::Age
+    }
+
+    fn units<I: Input>(
+        &self,
+        start: &Start,
+        input: I,
+        output: &mut (dyn Write + Send),
+        work: &Work<'_>,
+    ) -> Result<(Summary, I), Error> {
+        let header = self.header(start, self.header_length(start, !input.ended()))?;
+        output.write_all(&header).map_err(Error::Write)?;
+        let recorder = self.recorder(start, Shelf::held)?;
+        let payload = Watched { payload: &start.payload, watch: &recorder };
+        let Passed { read, written, input, output } = stream::seal(&payload, input, Writing(output), work)?;
+        let trailer = self.end(start, recorder, &header, &mut *output.0)?;
+        output.0.flush().map_err(Error::Write)?;
+        let sealed = header.len() as u64 + written + trailer;
+        Ok((Summary { plain: read, sealed, signatures: None }, input))
+    }
+
+    /// Seals bytes in memory and appends the result to `sealed`, whose memory is used again. More than a few mebibytes
+    /// are sealed on all cores.
+    ///
+    /// # Errors
+    /// If the system has no random bytes, or no memory for a passphrase. `sealed` is then as before.
+    pub fn bytes_onto(&self, plain: &[u8], sealed: &mut Vec<u8>) -> Result<(), Error> {
+        if self.contents.padded {
+            return self.all_bytes_onto(&padded(plain)?, sealed);
+        }
+        self.all_bytes_onto(plain, sealed)
+    }
+
+    fn all_bytes_onto(&self, plain: &[u8], sealed: &mut Vec<u8>) -> Result<(), Error> {
+        let start = self.start()?;
+        let length = self.header_length(&start, plain.len() > stream::data_unit(&start.payload));
+        let recorder = self.recorder(&start, Shelf::held)?;
+        let begin = sealed.len();
+        let end = begin + length + start.start_length();
+        sealed.resize(end, 0);
+        let payload = Watched { payload: &start.payload, watch: &recorder };
+        let made = self.with_header(|| self.header(&start, length), || memory::seal(&payload, plain, sealed));
+        let ended = made.and_then(|(header, ())| {
+            sealed[begin..end].copy_from_slice(&header);
+            self.end(&start, recorder, &header, &mut *sealed)
+        });
+        ended.map(drop).inspect_err(|_| sealed.truncate(begin))
+    }
+
+    /// Seals bytes into a buffer, and returns the length of the result, which [`Sealing::sealed_length`] tells before.
+    /// More than a few mebibytes are sealed on all cores.
+    ///
+    /// # Errors
+    /// If the buffer is too small, if the work is stopped, or as for [`Sealing::bytes_onto`]. The contents of the
+    /// buffer are then not usable.
+    pub fn bytes_into(&self, plain: &[u8], sealed: &mut [u8], work: &Work<'_>) -> Result<usize, Error> {
+        if self.contents.padded {
+            return self.all_bytes_into(&padded(plain)?, sealed, work);
+        }
+        self.all_bytes_into(plain, sealed, work)
+    }
+
+    fn all_bytes_into(&self, plain: &[u8], sealed: &mut [u8], work: &Work<'_>) -> Result<usize, Error> {
+        let start = self.start()?;
+        let length = self.header_length(&start, plain.len() > stream::data_unit(&start.payload));
+        let recorder = self.recorder(&start, Shelf::held)?;
+        let segments = start.payload.segments_for(plain.len() as u64)?;
+        let (front, rest) = sealed.split_at_mut_checked(length + start.start_length()).ok_or(SMALL)?;
+        let (body, mut end) = rest.split_at_mut_checked(segments.sealed() as usize).ok_or(SMALL)?;
+        let payload = Watched { payload: &start.payload, watch: &recorder };
+        let put_payload = || memory::seal_into(&payload, plain, body, work);
+        let (header, ()) = self.with_header(|| self.header(&start, length), put_payload)?;
+        front.copy_from_slice(&header);
+        let room = end.len();
+        let trailer = self.end(&start, recorder, &header, &mut end).map_err(|error| match error {
+            Error::Write(error) if error.kind() == io::ErrorKind::WriteZero => SMALL,
+            error => error,
+        })?;
+        debug_assert_eq!(trailer, (room - end.len()) as u64);
+        Ok(front.len() + body.len() + trailer as usize)
+    }
+
+    /// Seals bytes in memory. More than a few mebibytes are sealed on all cores.
+    ///
+    /// # Errors
+    /// If the system has no random bytes, or no memory for a passphrase.
+    pub fn bytes(&self, plain: &[u8]) -> Result<Vec<u8>, Error> {
+        let mut sealed = Vec::new();
+        self.bytes_onto(plain, &mut sealed)?;
+        Ok(sealed)
+    }
+
+    /// Returns a writer that seals the bytes written to it, on the caller's thread.
+    ///
+    /// # Errors
+    /// If the system has no random bytes, or no memory for a passphrase.
+    pub fn writer<W: Write>(&self, mut output: W) -> Result<Sealer<W>, Error> {
+        let start = self.start()?;
+        // The length of the data is not known, so the header is the shorter one.
+        let header = self.header(&start, self.header_length(&start, false))?;
+        output.write_all(&header).map_err(Error::Write)?;
+        let ending = match (self.recorder(&start, Shelf::held)?, start.key()) {
+            (Some(recorder), Some(key)) => {
+                let claim = self.signing.claim(&self.contents, &self.recipients, &header, self.entropy)?;
+                Some(Ending { recorder: Arc::new(recorder), sealing: self.clone(), key: key.clone(), claim })
+            }
+            _ => None,
+        };
+        Ok(Sealer::new(start.payload, output, self.contents.padded, ending))
+    }
+}
