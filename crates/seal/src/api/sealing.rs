@@ -1,8 +1,9 @@
 //! Sealing: the recipients and the options, and then any of several ways to seal.
 
+mod draft;
 pub(crate) mod parts;
 mod sealer;
-mod start;
+
 #[cfg(test)]
 mod tests;
 
@@ -10,24 +11,22 @@ pub use sealer::Sealer;
 
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::sync::Arc;
 
 use crate::api::engine::stream::{Input, Passed};
 use crate::api::engine::units::{Alone, Placing, Source, Writing};
 use crate::api::engine::{file, memory, stream};
 use crate::format::age;
 use crate::format::deadpan::metadata::Contents;
-use crate::format::deadpan::padding::{Padded, padded, padded_length};
+use crate::format::deadpan::padding::{Padded, padded};
 use crate::format::deadpan::recipient;
-use crate::format::deadpan::trailer::{Shelf, Signing, Watched};
+use crate::format::deadpan::trailer::{Shelf, Signing};
 use crate::format::fill::Counted;
 use crate::format::positions::InOrder;
 use crate::format::segment::Payload;
 use crate::key::sign::Signer;
 use crate::primitive::entropy::Entropy;
 use crate::{Error, Format, IntoRecipients, Metadata, PublicKey, ReadAt, Recipient, Summary, Threshold, Work, WriteAt};
-use sealer::Ending;
-use start::Start;
+use draft::{Draft, Start};
 
 const SMALL: Error = Error::Invalid("the buffer is too small");
 
@@ -194,24 +193,16 @@ impl Sealing {
         output: &impl WriteAt,
         work: &Work<'_>,
     ) -> Result<Summary, Error> {
-        let padded = self.contents.padded;
-        let start = self.start()?;
-        let segments = start.payload.segments_for(if padded { padded_length(length)? } else { length })?;
-        let long = segments.data() > stream::data_unit(&start.payload) as u64;
-        let header_length = self.header_length(&start, long);
-        let begin = (header_length + start.start_length()) as u64;
-        let source = file::Plain { input, length, padded };
-        let end = begin + segments.sealed();
-        let recorder = self.recorder(&start, || Shelf::Placed(output, end))?;
-        let payload = Watched { payload: &start.payload, watch: &recorder };
-        let put_header = || {
-            let header = self.header(&start, header_length)?;
-            output.write_all_at(&header, 0).map_err(Error::Write).map(|()| header)
-        };
-        let put_payload = || file::seal(&payload, &source, segments, output, begin, work);
-        let (header, ()) = self.with_header(put_header, put_payload)?;
-        let trailer = self.end(&start, recorder, &header, std::io::sink())?;
-        Ok(Summary { plain: length, sealed: end + trailer, signatures: None })
+        let start = Start::new(self)?;
+        let segments = start.segments_for(length)?;
+        let long = segments.data() > start.unit() as u64;
+        let draft = Draft::begin(start, long, |begin| Shelf::Placed(output, begin + segments.sealed()))?;
+        let (begin, source) = (draft.length() as u64, file::Plain { input, length, padded: self.contents.padded });
+        let put_header = |header: &[u8]| output.write_all_at(header, 0).map_err(Error::Write);
+        let (header, ()) =
+            draft.make(put_header, |payload| file::seal(payload, &source, segments, output, begin, work))?;
+        let trailer = draft.finish(&header, io::sink())?;
+        Ok(Summary { plain: length, sealed: begin + segments.sealed() + trailer, signatures: None })
     }
 
     /// Returns how long the result of [`Sealing::file`] or [`Sealing::positions`] is for `length` bytes.
@@ -219,34 +210,11 @@ impl Sealing {
     /// # Errors
     /// If the data are too long, or if the system has no random bytes.
     pub fn sealed_length(&self, length: u64) -> Result<u64, Error> {
-        let start = self.start()?;
-        let length = if self.contents.padded { padded_length(length)? } else { length };
-        let segments = start.payload.segments_for(length)?;
-        let long = segments.data() > stream::data_unit(&start.payload) as u64;
-        let sealed = (self.header_length(&start, long) + start.start_length()) as u64 + segments.sealed();
+        let start = Start::new(self)?;
+        let segments = start.segments_for(length)?;
+        let sealed = start.length(segments) + segments.sealed();
         start.put_back();
         Ok(sealed + self.signing.trailer_length(&self.contents, &self.recipients, segments.count()))
-    }
-
-    /// Makes header and payload, at the same time if the header takes long: the payload does not depend on the
-    /// passphrase.
-    fn with_header<H: Send, P>(
-        &self,
-        header: impl Fn() -> Result<H, Error> + Sync,
-        payload: impl FnOnce() -> Result<P, Error>,
-    ) -> Result<(H, P), Error> {
-        // A session hashes its passphrase only the first time, and a thread for each item would cost more than that.
-        if !self.recipients.iter().any(|it| matches!(it, Recipient::Passphrase(..))) {
-            return Ok((header()?, payload()?));
-        }
-        std::thread::scope(|scope| {
-            let thread = std::thread::Builder::new().spawn_scoped(scope, &header);
-            let payload = payload()?;
-            // Without another thread, header and payload are made one after the other.
-            let header = thread
-                .map_or_else(|_| header(), |thread| thread.join().unwrap_or(Err(Error::System("a thread ended"))))?;
-            Ok((header, payload))
-        })
     }
 
     /// Seals a stream to a stream, on all cores, in order.
@@ -276,9 +244,9 @@ impl Sealing {
         output: &mut (dyn Write + Send),
         work: &Work<'_>,
     ) -> Result<Summary, Error> {
-        let start = self.start()?;
-        let input = stream::Stream::start(input, stream::data_unit(&start.payload))?;
-        self.units(&start, input, output, work).map(|(summary, _)| summary)
+        let start = Start::new(self)?;
+        let input = stream::Stream::start(input, start.unit())?;
+        units(start, input, output, work).map(|(summary, _)| summary)
     }
 
     /// Seals the data of a [`Source`] to a stream, on all cores.
@@ -297,9 +265,9 @@ impl Sealing {
             let summary = self.stream(&mut source, &mut output, work)?;
             return Ok((summary, source.inner));
         }
-        let start = self.start()?;
-        let input = stream::Gathered::start(source, stream::data_unit(&start.payload))?;
-        let (summary, input) = self.units(&start, input, &mut output, work)?;
+        let start = Start::new(self)?;
+        let input = stream::Gathered::start(source, start.unit())?;
+        let (summary, input) = units(start, input, &mut output, work)?;
         Ok((summary, input.into_source()))
     }
 
@@ -329,21 +297,15 @@ impl Sealing {
         if self.goes_alone() {
             return self.gather(source, InOrder::new(output), work);
         }
-        let start = self.start()?;
-        let unit = stream::sealed_unit(&start.payload) as u64;
-        let input = stream::Gathered::start(source, stream::data_unit(&start.payload))?;
-        let header_length = self.header_length(&start, !input.ended());
-        let begin = (header_length + start.start_length()) as u64;
-        let recorder = self.recorder(&start, Shelf::held)?;
-        let payload = Watched { payload: &start.payload, watch: &recorder };
-        let put_header = || {
-            let header = self.header(&start, header_length)?;
-            output.write_all_at(&header, 0).map_err(Error::Write).map(|()| header)
-        };
-        let put_payload = || stream::seal(&payload, input, Placing { output, begin, unit }, work);
-        let (header, passed) = self.with_header(put_header, put_payload)?;
+        let start = Start::new(self)?;
+        let input = stream::Gathered::start(source, start.unit())?;
+        let draft = Draft::begin(start, !input.ended(), |_| Shelf::held())?;
+        let begin = draft.length() as u64;
+        let placing = Placing { output, begin, unit: draft.unit() };
+        let put_header = |header: &[u8]| output.write_all_at(header, 0).map_err(Error::Write);
+        let (header, passed) = draft.make(put_header, |payload| stream::seal(payload, input, placing, work))?;
         let end = begin + passed.written;
-        let trailer = self.end(&start, recorder, &header, InOrder::at(output, end))?;
+        let trailer = draft.finish(&header, InOrder::at(output, end))?;
         let summary = Summary { plain: passed.read, sealed: end + trailer, signatures: None };
         Ok((summary, passed.input.into_source()))
     }
@@ -352,24 +314,6 @@ impl Sealing {
     /// and a source may show only by an empty last piece that it has ended.
     fn goes_alone(&self) -> bool {
         self.contents.padded || self.format == Format::Age
-    }
-
-    fn units<I: Input>(
-        &self,
-        start: &Start,
-        input: I,
-        output: &mut (dyn Write + Send),
-        work: &Work<'_>,
-    ) -> Result<(Summary, I), Error> {
-        let header = self.header(start, self.header_length(start, !input.ended()))?;
-        output.write_all(&header).map_err(Error::Write)?;
-        let recorder = self.recorder(start, Shelf::held)?;
-        let payload = Watched { payload: &start.payload, watch: &recorder };
-        let Passed { read, written, input, output } = stream::seal(&payload, input, Writing(output), work)?;
-        let trailer = self.end(start, recorder, &header, &mut *output.0)?;
-        output.0.flush().map_err(Error::Write)?;
-        let sealed = header.len() as u64 + written + trailer;
-        Ok((Summary { plain: read, sealed, signatures: None }, input))
     }
 
     /// Seals bytes in memory and appends the result to `sealed`, whose memory is used again. More than a few mebibytes
@@ -385,19 +329,22 @@ impl Sealing {
     }
 
     fn all_bytes_onto(&self, plain: &[u8], sealed: &mut Vec<u8>) -> Result<(), Error> {
-        let start = self.start()?;
-        let length = self.header_length(&start, plain.len() > stream::data_unit(&start.payload));
-        let recorder = self.recorder(&start, Shelf::held)?;
+        let draft = self.draft_in_memory(plain)?;
         let begin = sealed.len();
-        let end = begin + length + start.start_length();
+        let end = begin + draft.length();
         sealed.resize(end, 0);
-        let payload = Watched { payload: &start.payload, watch: &recorder };
-        let made = self.with_header(|| self.header(&start, length), || memory::seal(&payload, plain, sealed));
+        let made = draft.make(|_| Ok(()), |payload| memory::seal(payload, plain, sealed));
         let ended = made.and_then(|(header, ())| {
             sealed[begin..end].copy_from_slice(&header);
-            self.end(&start, recorder, &header, &mut *sealed)
+            draft.finish(&header, &mut *sealed)
         });
         ended.map(drop).inspect_err(|_| sealed.truncate(begin))
+    }
+
+    fn draft_in_memory(&self, plain: &[u8]) -> Result<Draft<'_, 'static>, Error> {
+        let start = Start::new(self)?;
+        let long = plain.len() > start.unit();
+        Draft::begin(start, long, |_| Shelf::held())
     }
 
     /// Seals bytes into a buffer, and returns the length of the result, which [`Sealing::sealed_length`] tells before.
@@ -414,18 +361,14 @@ impl Sealing {
     }
 
     fn all_bytes_into(&self, plain: &[u8], sealed: &mut [u8], work: &Work<'_>) -> Result<usize, Error> {
-        let start = self.start()?;
-        let length = self.header_length(&start, plain.len() > stream::data_unit(&start.payload));
-        let recorder = self.recorder(&start, Shelf::held)?;
-        let segments = start.payload.segments_for(plain.len() as u64)?;
-        let (front, rest) = sealed.split_at_mut_checked(length + start.start_length()).ok_or(SMALL)?;
+        let draft = self.draft_in_memory(plain)?;
+        let segments = draft.payload().segments_for(plain.len() as u64)?;
+        let (front, rest) = sealed.split_at_mut_checked(draft.length()).ok_or(SMALL)?;
         let (body, mut end) = rest.split_at_mut_checked(segments.sealed() as usize).ok_or(SMALL)?;
-        let payload = Watched { payload: &start.payload, watch: &recorder };
-        let put_payload = || memory::seal_into(&payload, plain, body, work);
-        let (header, ()) = self.with_header(|| self.header(&start, length), put_payload)?;
+        let (header, ()) = draft.make(|_| Ok(()), |payload| memory::seal_into(payload, plain, body, work))?;
         front.copy_from_slice(&header);
         let room = end.len();
-        let trailer = self.end(&start, recorder, &header, &mut end).map_err(|error| match error {
+        let trailer = draft.finish(&header, &mut end).map_err(|error| match error {
             Error::Write(error) if error.kind() == io::ErrorKind::WriteZero => SMALL,
             error => error,
         })?;
@@ -448,17 +391,28 @@ impl Sealing {
     /// # Errors
     /// If the system has no random bytes, or no memory for a passphrase.
     pub fn writer<W: Write>(&self, mut output: W) -> Result<Sealer<W>, Error> {
-        let start = self.start()?;
         // The length of the data is not known, so the header is the shorter one.
-        let header = self.header(&start, self.header_length(&start, false))?;
+        let draft = Draft::begin(Start::new(self)?, false, |_| Shelf::held())?;
+        let header = draft.header()?;
         output.write_all(&header).map_err(Error::Write)?;
-        let ending = match (self.recorder(&start, Shelf::held)?, start.key()) {
-            (Some(recorder), Some(key)) => {
-                let claim = self.signing.claim(&self.contents, &self.recipients, &header, self.entropy)?;
-                Some(Ending { recorder: Arc::new(recorder), sealing: self.clone(), key: key.clone(), claim })
-            }
-            _ => None,
-        };
-        Ok(Sealer::new(start.payload, output, self.contents.padded, ending))
+        let (payload, ending) = draft.into_ending(&header)?;
+        Ok(Sealer::new(payload, output, self.contents.padded, ending))
     }
+}
+
+/// Seals the units of an input to an output, in order.
+fn units<I: Input>(
+    start: Start<'_>,
+    input: I,
+    output: &mut (dyn Write + Send),
+    work: &Work<'_>,
+) -> Result<(Summary, I), Error> {
+    let draft = Draft::begin(start, !input.ended(), |_| Shelf::held())?;
+    let header = draft.header()?;
+    output.write_all(&header).map_err(Error::Write)?;
+    let Passed { read, written, input, output } = stream::seal(&draft.payload(), input, Writing(output), work)?;
+    let trailer = draft.finish(&header, &mut *output.0)?;
+    output.0.flush().map_err(Error::Write)?;
+    let sealed = header.len() as u64 + written + trailer;
+    Ok((Summary { plain: read, sealed, signatures: None }, input))
 }

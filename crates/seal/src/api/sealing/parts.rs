@@ -8,6 +8,7 @@ use std::io::Read;
 use std::ops::Range;
 
 use super::Sealing;
+use super::draft::Start;
 use crate::api::opening::Opened;
 use crate::format::deadpan::file_key::FileKey;
 use crate::format::deadpan::floe::Message;
@@ -109,13 +110,10 @@ impl Sealing {
         if !self.signing.is_empty() {
             return Err(Error::Invalid("a signed file cannot be made in parts"));
         }
-        let start = self.start()?;
-        let room = start.payload.shape().sealed.saturating_sub(start.start_length());
-        let header = match self.format {
-            Format::Deadpan => self.header(&start, room)?,
-            Format::Age => return Err(Error::Invalid("an age file cannot be made in parts")),
-        };
-        let (key, metadata, message, start) = start.apart().ok_or(Error::System("the payload has another form"))?;
+        if self.format == Format::Age {
+            return Err(Error::Invalid("an age file cannot be made in parts"));
+        }
+        let (header, key, metadata, message, start) = Start::new(self)?.apart()?;
         let parts = Parts::new(message, length, each, self.contents.padded)?;
         Ok((parts, Beginning { header, key, metadata, start }))
     }

@@ -4,11 +4,10 @@ use std::fmt;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use super::Sealing;
 use crate::Error;
 use crate::format::deadpan::file_key::FileKey;
 use crate::format::deadpan::padding;
-use crate::format::deadpan::trailer::{Claim, Recorder, WatchedCipher};
+use crate::format::deadpan::trailer::{Claim, Recorder, Signing, WatchedCipher};
 use crate::format::payload::{AnyPayload, OwnedCipher};
 use crate::format::segment;
 
@@ -27,7 +26,7 @@ pub struct Sealer<W> {
 /// What the trailer of a signed file is made of.
 pub(super) struct Ending {
     pub(super) recorder: Arc<Recorder<'static>>,
-    pub(super) sealing: Sealing,
+    pub(super) signing: Signing,
     pub(super) key: FileKey,
     pub(super) claim: Claim,
 }
@@ -54,10 +53,10 @@ impl<W: Write> Sealer<W> {
             padding::write_padding(self.written, &mut self.writer)?;
         }
         let mut output = self.writer.finish()?;
-        if let Some(Ending { recorder, sealing, key, claim }) = self.ending {
+        if let Some(Ending { recorder, signing, key, claim }) = self.ending {
             // The writer's share is gone, since the writer is.
             let recorder = Arc::into_inner(recorder).ok_or_else(|| io::Error::other("the hashes are in use"))?;
-            sealing.signing.finish(recorder, &key, claim, &mut output).map_err(Error::into_io)?;
+            signing.finish(recorder, &key, claim, &mut output).map_err(Error::into_io)?;
             output.flush()?;
         }
         Ok(output)
