@@ -54,7 +54,7 @@ fn again(found: &Found) {
         }
         Found::PluginIdentity(identity) => {
             assert_eq!(plugin::Identity::from(identity.clone()).to_recipient().name(), identity.name());
-        },
+        }
         Found::Signing(private) => again_signing(private),
         Found::Verifying(public) => again_verifying(public),
     }

@@ -28,8 +28,8 @@ pub fn seal_file(
     let sealing = sealing.clone().metadata(metadata(input, &about, Kind::File))?;
     let draft = DraftFile::beside(&found, output, options)?;
     let sealed = match about.is_file() {
-        true => sealing.file(&file, draft.file(), work),
-        false => sealing.stream(PatientInput::new(&file, &about, work), draft.file(), work),
+        true => sealing.seal_file(&file, draft.file(), work),
+        false => sealing.seal_stream(PatientInput::new(&file, &about, work), draft.file(), work),
     };
     let summary = sealed.map_err(|error| Error::sealed(error, input, output))?;
     draft.land(options.sync)?;
@@ -60,8 +60,8 @@ pub fn open_file(
     }
     let draft = DraftFile::beside(&found, output, options)?;
     let done = match about.is_file() {
-        true => opened.file(&file, draft.file(), work),
-        false => opened.stream(source, draft.file(), work),
+        true => opened.open_file(&file, draft.file(), work),
+        false => opened.open_stream(source, draft.file(), work),
     };
     let summary = done.map_err(failed)?;
     draft.land_with(metadata.mode, metadata.modified, options.sync)?;
@@ -95,7 +95,7 @@ pub fn open_file(
 pub fn open_reader(identities: &[Identity], input: impl AsRef<Path>) -> Result<DataReader, Error> {
     let input = input.as_ref();
     let (file, length) = open_seekable(input)?;
-    let reader = unlock(&file, identities).and_then(|opened| opened.seekable(Cursor::new(file, length)));
+    let reader = unlock(&file, identities).and_then(|opened| opened.seek_in(Cursor::new(file, length)));
     reader.map_err(|error| Error::sealed(error, input, input))
 }
 

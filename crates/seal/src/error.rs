@@ -48,9 +48,9 @@ pub enum Error {
     #[error("a signature is wrong or was removed: the data or the signers are not those that were signed")]
     SignatureForged,
     /// A header stands where its payload is wanted. The methods that take the bytes after the header, such as
-    /// [`Opened::reader`], were given the whole file; or the file is damaged.
+    /// [`Opened::read_from`], were given the whole file; or the file is damaged.
     ///
-    /// [`Opened::reader`]: crate::Opened::reader
+    /// [`Opened::read_from`]: crate::Opened::read_from
     #[error("a header stands where the bytes after the header are wanted, as if the whole file were given again")]
     WholeFile,
     /// Bytes follow the last segment.

@@ -8,8 +8,8 @@ mod primitive;
 #[cfg(test)]
 mod tests;
 
-pub use api::bytes::{open, seal};
 pub use api::engine::units::{Sink, Source, Taken};
+pub use api::one_call::{open, open_stream, seal, seal_stream};
 pub use api::opening::{Header, Opened, Opener, RangeReader, Trailer};
 pub use api::sealing::parts::{Beginning, Parts};
 pub use api::sealing::{Sealer, Sealing};

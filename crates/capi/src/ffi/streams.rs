@@ -138,7 +138,7 @@ exports! {
         let (sealing, watch) = (held::<Recipe, _>(sealing)?.sealing()?, maybe::<Watch, _>(work)?);
         let input = Reading(read.ok_or_else(|| Fault::argument("the read callback is NULL"))?, User(user));
         let output = Writing::new(write, user)?;
-        under(watch.as_deref(), |work| sealing.stream(input, output, work))?;
+        under(watch.as_deref(), |work| sealing.seal_stream(input, output, work))?;
         Ok(())
     }
 
@@ -154,7 +154,7 @@ exports! {
         let mut input = Reading(read.ok_or_else(|| Fault::argument("the read callback is NULL"))?, User(user));
         let output = Writing::new(write, user)?;
         let opened = Header::read(&mut input)?.open(&identities)?;
-        under(watch.as_deref(), |work| opened.stream(input, output, work))?;
+        under(watch.as_deref(), |work| opened.open_stream(input, output, work))?;
         Ok(())
     }
 
@@ -165,8 +165,8 @@ exports! {
         refuse_same(&input, &output)?;
         let positioned = is_positioned(&input, &output);
         under(watch.as_deref(), |work| match positioned {
-            true => sealing.file(&input, &output, work),
-            false => sealing.stream(&*input, &*output, work),
+            true => sealing.seal_file(&input, &output, work),
+            false => sealing.seal_stream(&*input, &*output, work),
         })?;
         if positioned { to_the_ends(&input, &output) } else { Ok(()) }
     }
@@ -179,8 +179,8 @@ exports! {
         let positioned = is_positioned(&input, &output);
         let opened = Header::read(&*input)?.open(&identities)?;
         under(watch.as_deref(), |work| match positioned {
-            true => opened.file(&input, &output, work),
-            false => opened.stream(&*input, &*output, work),
+            true => opened.open_file(&input, &output, work),
+            false => opened.open_stream(&*input, &*output, work),
         })?;
         if positioned { to_the_ends(&input, &output) } else { Ok(()) }
     }

@@ -22,7 +22,7 @@ use crate::format::deadpan::header::{Parsed, check_segment};
 use crate::format::deadpan::layout::{Entry, SIGNATURE, VERSION};
 use crate::format::deadpan::metadata::Contents;
 use crate::format::deadpan::recipient::unwrap_with_plugin;
-use crate::format::deadpan::threshold::group::{Gathered, Group};
+use crate::format::deadpan::threshold::group::{GatheredShares, Group};
 use crate::format::deadpan::trailer::{Addressee, FOOTER, Footer};
 use crate::format::fill::read_full;
 use crate::format::plugin;
@@ -51,13 +51,13 @@ impl Trailer {
 /// A sealed file's header. The header is parsed, but not authentic before [`Header::open`]. Everybody can read it
 /// without a key.
 #[derive(Clone)]
-pub struct Header(Form);
+pub struct Header(FormatHeader);
 
 /// The header of either format.
 #[derive(Clone)]
-enum Form {
+enum FormatHeader {
     Deadpan(Parsed),
-    Age(age::Header),
+    Age(age::AgeHeader),
 }
 
 /// What happened when no identity fitted alone.
@@ -90,9 +90,9 @@ impl Header {
         let length = read_full(&mut input, &mut start).map_err(Error::Read)?;
         let start = &start[..length];
         let form = if age::is_age(start) {
-            Form::Age(age::Header::read(start, input)?)
+            FormatHeader::Age(age::AgeHeader::read(start, input)?)
         } else {
-            Form::Deadpan(Parsed::read(start.chain(input))?)
+            FormatHeader::Deadpan(Parsed::read(start.chain(input))?)
         };
         Ok(Self(form))
     }
@@ -101,20 +101,20 @@ impl Header {
     #[must_use]
     pub fn format(&self) -> Format {
         match self.0 {
-            Form::Deadpan(_) => Format::Deadpan,
-            Form::Age(_) => Format::Age,
+            FormatHeader::Deadpan(_) => Format::Deadpan,
+            FormatHeader::Age(_) => Format::Age,
         }
     }
 
     /// Returns the header of Deadpan's own format.
     fn parsed(&self) -> Option<&Parsed> {
-        if let Form::Deadpan(parsed) = &self.0 { Some(parsed) } else { None }
+        if let FormatHeader::Deadpan(parsed) = &self.0 { Some(parsed) } else { None }
     }
 
     /// Returns the stanzas of an age file as they are; `None` for Deadpan's own format.
     #[must_use]
-    pub fn age_stanzas(&self) -> Option<Vec<&age::Stanza>> {
-        let Form::Age(header) = &self.0 else { return None };
+    pub fn age_stanzas(&self) -> Option<Vec<&age::AgeStanza>> {
+        let FormatHeader::Age(header) = &self.0 else { return None };
         Some(header.stanzas.iter().map(|(_, stanza)| stanza).collect())
     }
 
@@ -122,8 +122,8 @@ impl Header {
     #[must_use]
     pub fn stanzas(&self) -> Vec<Stanza> {
         match &self.0 {
-            Form::Deadpan(parsed) => parsed.entries.iter().map(|(stanza, _)| *stanza).collect(),
-            Form::Age(header) => header.stanzas.iter().map(|(stanza, _)| *stanza).collect(),
+            FormatHeader::Deadpan(parsed) => parsed.entries.iter().map(|(stanza, _)| *stanza).collect(),
+            FormatHeader::Age(header) => header.stanzas.iter().map(|(stanza, _)| *stanza).collect(),
         }
     }
 
@@ -131,8 +131,8 @@ impl Header {
     #[must_use]
     pub fn length(&self) -> u64 {
         (match &self.0 {
-            Form::Deadpan(parsed) => parsed.length(),
-            Form::Age(header) => header.length(),
+            FormatHeader::Deadpan(parsed) => parsed.length(),
+            FormatHeader::Age(header) => header.length(),
         }) as u64
     }
 
@@ -182,8 +182,8 @@ impl Header {
     /// # Errors
     /// If the payload's header is not well formed, or no sealed file has this length.
     pub fn segments(&self, mut input: impl Read, length: u64) -> Result<Segments, Error> {
-        if let Form::Age(header) = &self.0 {
-            return Segments::of_sealed(age::SHAPE, length.saturating_sub((header.length() + age::NONCE) as u64));
+        if let FormatHeader::Age(header) = &self.0 {
+            return Segments::for_sealed(age::SHAPE, length.saturating_sub((header.length() + age::NONCE) as u64));
         }
         let mut start = [0; SIGNATURE];
         let read = read_full(&mut input, &mut start).map_err(Error::Read)?;
@@ -208,7 +208,7 @@ impl Header {
         let mut misses = Misses::default();
         let own = |identity: &Identity| identity.public().cloned().into_iter().collect();
         match &self.0 {
-            Form::Deadpan(parsed) => {
+            FormatHeader::Deadpan(parsed) => {
                 let unwrap =
                     |identity: &Identity, stanza, entry: &Entry| identity.unwrap(parsed.preamble, stanza, entry);
                 let plugin = |plugin: &plugin::Identity| unwrap_with_plugin(plugin, parsed.preamble, &parsed.entries);
@@ -221,7 +221,7 @@ impl Header {
                     return unlock(key, parsed.clone(), keys, opener);
                 }
             }
-            Form::Age(header) => {
+            FormatHeader::Age(header) => {
                 // A key that does not fit may be a fault of the plugin, and another identity may still open the file.
                 let plugin = |plugin: &plugin::Identity| match age::unwrap_with_plugin(plugin, &header.stanzas)? {
                     Some((key, _)) if header.verify(&key).is_err() => Err(plugin.wrong_key().into()),
@@ -229,7 +229,7 @@ impl Header {
                 };
                 let unwrapping = age::Unwrapping::default();
                 let unwrap =
-                    |identity: &Identity, stanza, body: &age::Stanza| unwrapping.unwrap(identity, stanza, body);
+                    |identity: &Identity, stanza, body: &age::AgeStanza| unwrapping.unwrap(identity, stanza, body);
                 let fit = fitting(identities, &header.stanzas, unwrap, plugin, &mut misses)?;
                 if let Some(Fit { key, identity, .. }) = fit {
                     header.verify(&key)?;
@@ -263,7 +263,7 @@ impl Header {
     pub fn shares(&self, identities: &[Identity]) -> Result<Vec<Share>, Error> {
         let parsed = self.parsed().and_then(|parsed| Some((parsed, parsed.group.as_ref()?)));
         let (parsed, group) = parsed.ok_or(Error::Threshold("the file is not sealed to a threshold"))?;
-        let Gathered { shares, wrong, .. } = group.gather(parsed.preamble, &parsed.entries, identities)?;
+        let GatheredShares { shares, wrong, .. } = group.gather(parsed.preamble, &parsed.entries, identities)?;
         match wrong {
             _ if !shares.is_empty() => Ok(shares),
             Some(fault) => Err(Error::Share(fault)),
@@ -353,7 +353,7 @@ fn combined(parsed: &Parsed, identities: &[Identity]) -> Result<Option<Combined>
         let has_share = identities.iter().any(|it| matches!(it, Identity::Share(_)));
         return if has_share { Err(Error::Share(ShareFault::OtherFile)) } else { Ok(None) };
     };
-    let Gathered { shares, keys, wrong } = group.gather(parsed.preamble, &parsed.entries, identities)?;
+    let GatheredShares { shares, keys, wrong } = group.gather(parsed.preamble, &parsed.entries, identities)?;
     let (needed, of, found) = (group.needed, group.of, shares.len());
     match wrong {
         _ if found >= usize::from(needed) => {

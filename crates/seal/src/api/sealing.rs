@@ -1,4 +1,4 @@
-//! Sealing: the recipients and the options, and then any of several ways to seal.
+//! Sealing: the recipients and the options. The methods seal bytes, streams, and data at positions.
 
 mod draft;
 pub(crate) mod parts;
@@ -30,19 +30,17 @@ use draft::{Draft, Start};
 
 const SMALL: Error = Error::Invalid("the buffer is too small");
 
-/// The recipients and options of a sealed file. Its methods seal in several ways.
+/// The recipients and options of a sealed file. Its methods seal.
 ///
 /// ```
 /// use deadpan_seal::{Header, Identity, Kem, PrivateKey, Sealing};
 ///
 /// let key = PrivateKey::generate(Kem::XWing)?;
-/// let sealed = Sealing::to(key.public())?.bytes(b"straight face")?;
+/// let sealed = Sealing::to(key.public())?.seal(b"straight face")?;
 ///
 /// let mut input = sealed.as_slice();
 /// let opened = Header::read(&mut input)?.open(&[Identity::Key(key)])?;
-/// let mut plain = Vec::new();
-/// opened.bytes_onto(input, &mut plain)?;
-/// assert_eq!(plain, b"straight face");
+/// assert_eq!(opened.open(input)?, b"straight face");
 /// # Ok::<(), deadpan_seal::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -138,12 +136,12 @@ impl Sealing {
     ///
     /// let (key, alice) = (PrivateKey::generate(Kem::XWing)?, SigningKey::generate(Scheme::Ed25519)?);
     /// let known = alice.public().clone();
-    /// let sealed = Sealing::to(key.public())?.sign(alice.into())?.bytes(b"straight face")?;
+    /// let sealed = Sealing::to(key.public())?.sign(alice.into())?.seal(b"straight face")?;
     ///
     /// let mut input = sealed.as_slice();
     /// let opened = Header::read(&mut input)?.open(&[(&key).into()])?;
     /// let mut plain = Vec::new();
-    /// let done = opened.stream(input, &mut plain, &Work::default())?;
+    /// let done = opened.open_stream(input, &mut plain, &Work::default())?;
     /// let signatures = done.signatures.expect("the file is signed");
     /// assert!(signatures.keys() == [known] && signatures.are_for_opener());
     /// # Ok::<(), deadpan_seal::Error>(())
@@ -165,34 +163,34 @@ impl Sealing {
     }
 
     /// Seals one regular file to another, on all cores, at positions. The length of `input` is read when the call
-    /// begins: bytes that are appended later are not sealed. `output` must be empty, and not open for
-    /// appending, because systems then ignore positions.
+    /// begins: bytes that are appended later are not sealed. `output` must be empty, and not open for appending,
+    /// because systems then ignore positions.
     ///
     /// # Errors
     /// If either is not a regular file or `output` is not empty, if `input` becomes shorter, or if reading, writing or
     /// the system fails. After an error, the contents of `output` are not usable.
-    pub fn file(&self, input: &File, output: &File, work: &Work<'_>) -> Result<Summary, Error> {
+    pub fn seal_file(&self, input: &File, output: &File, work: &Work<'_>) -> Result<Summary, Error> {
         let about = input.metadata().map_err(Error::Read)?;
         if !about.is_file() {
             return Err(Error::NotRegular);
         }
-        file::check_empty(output)?;
-        self.positions(input, about.len(), output, work)
+        self.seal_at(input, about.len(), output, work)
     }
 
-    /// Seals the first `length` bytes of `input` to `output`, on all cores, at positions. [`Sealing::file`] does this
-    /// for two regular files.
+    /// Seals the first `length` bytes of `input` to `output`, on all cores, at positions. A file as `output` must be
+    /// empty, and not open for appending.
     ///
     /// # Errors
-    /// If `input` is shorter, or if reading, writing or the system fails. After an error, the contents of `output` are
-    /// not usable.
-    pub fn positions(
+    /// If `input` is shorter, if `output` refuses, or if reading, writing or the system fails. After an error, the
+    /// contents of `output` are not usable.
+    pub fn seal_at(
         &self,
         input: &impl ReadAt,
         length: u64,
         output: &impl WriteAt,
         work: &Work<'_>,
     ) -> Result<Summary, Error> {
+        output.check()?;
         let start = Start::new(self)?;
         let segments = start.segments_for(length)?;
         let long = segments.data() > start.unit() as u64;
@@ -205,7 +203,8 @@ impl Sealing {
         Ok(Summary { plain: length, sealed: begin + segments.sealed() + trailer, signatures: None })
     }
 
-    /// Returns how long the result of [`Sealing::file`] or [`Sealing::positions`] is for `length` bytes.
+    /// Returns how long the results of [`Sealing::seal`], [`Sealing::seal_into`], [`Sealing::seal_file`] and
+    /// [`Sealing::seal_at`] are for `length` bytes.
     ///
     /// # Errors
     /// If the data are too long, or if the system has no random bytes.
@@ -222,7 +221,7 @@ impl Sealing {
     /// # Errors
     /// If reading or writing fails, if the data are too long, or if the system fails. After an error, the output is of
     /// no use.
-    pub fn stream(
+    pub fn seal_stream(
         &self,
         mut input: impl Read + Send,
         mut output: impl Write + Send,
@@ -230,15 +229,15 @@ impl Sealing {
     ) -> Result<Summary, Error> {
         if self.contents.padded {
             let mut counted = Counted { input: &mut input as &mut (dyn Read + Send), read: 0 };
-            let summary = self.stream_all(&mut Padded::new(&mut counted), &mut output, work)?;
+            let summary = self.seal_dyn(&mut Padded::new(&mut counted), &mut output, work)?;
             return Ok(Summary { plain: counted.read, ..summary });
         }
-        self.stream_all(&mut input, &mut output, work)
+        self.seal_dyn(&mut input, &mut output, work)
     }
 
-    /// Seals as [`Sealing::stream`] does. The reader and the writer are trait objects, so the compiler makes the engine
-    /// once, and not for each of their types. The engine calls them once for each unit.
-    fn stream_all(
+    /// Seals as [`Sealing::seal_stream`] does. The reader and the writer are trait objects, so the compiler makes the
+    /// engine once, and not for each of their types. The engine calls them once for each unit.
+    fn seal_dyn(
         &self,
         input: &mut (dyn Read + Send),
         output: &mut (dyn Write + Send),
@@ -262,7 +261,7 @@ impl Sealing {
     ) -> Result<(Summary, S), Error> {
         if self.goes_alone() {
             let mut source = Alone { inner: source, ended: false };
-            let summary = self.stream(&mut source, &mut output, work)?;
+            let summary = self.seal_stream(&mut source, &mut output, work)?;
             return Ok((summary, source.inner));
         }
         let start = Start::new(self)?;
@@ -271,29 +270,19 @@ impl Sealing {
         Ok((summary, input.into_source()))
     }
 
-    /// Seals the data of a [`Source`] to a regular file, on all cores, at positions. `output` must be empty, and not
-    /// open for appending, because systems then ignore positions.
+    /// Seals the data of a [`Source`] to `output`, on all cores, at positions. A file as `output` must be empty, and not
+    /// open for appending.
     ///
     /// # Errors
-    /// If reading or writing fails, if the data are too long, or if the system fails. After an error, the output is of
-    /// no use.
-    pub fn gather_file<S: Source>(&self, source: S, output: &File, work: &Work<'_>) -> Result<(Summary, S), Error> {
-        file::check_empty(output)?;
-        self.gather_positions(source, output, work)
-    }
-
-    /// Seals the data of a [`Source`] to `output`, on all cores, at positions. [`Sealing::gather_file`] does this for a
-    /// regular file.
-    ///
-    /// # Errors
-    /// If reading or writing fails, if the data are too long, or if the system fails. After an error, the contents of
-    /// `output` are not usable.
-    pub fn gather_positions<S: Source>(
+    /// If `output` refuses, if reading or writing fails, if the data are too long, or if the system fails. After an
+    /// error, the contents of `output` are not usable.
+    pub fn gather_at<S: Source>(
         &self,
         source: S,
         output: &impl WriteAt,
         work: &Work<'_>,
     ) -> Result<(Summary, S), Error> {
+        output.check()?;
         if self.goes_alone() {
             return self.gather(source, InOrder::new(output), work);
         }
@@ -316,29 +305,22 @@ impl Sealing {
         self.contents.padded || self.format == Format::Age
     }
 
-    /// Seals bytes in memory and appends the result to `sealed`, whose memory is used again. More than a few mebibytes
-    /// are sealed on all cores.
+    /// Seals bytes in memory. More than a few mebibytes are sealed on all cores.
     ///
     /// # Errors
-    /// If the system has no random bytes, or no memory for a passphrase. `sealed` is then as before.
-    pub fn bytes_onto(&self, plain: &[u8], sealed: &mut Vec<u8>) -> Result<(), Error> {
-        if self.contents.padded {
-            return self.all_bytes_onto(&padded(plain)?, sealed);
-        }
-        self.all_bytes_onto(plain, sealed)
+    /// If the system has no random bytes, or no memory for a passphrase.
+    pub fn seal(&self, plain: &[u8]) -> Result<Vec<u8>, Error> {
+        if self.contents.padded { self.seal_all(&padded(plain)?) } else { self.seal_all(plain) }
     }
 
-    fn all_bytes_onto(&self, plain: &[u8], sealed: &mut Vec<u8>) -> Result<(), Error> {
+    fn seal_all(&self, plain: &[u8]) -> Result<Vec<u8>, Error> {
         let draft = self.draft_in_memory(plain)?;
-        let begin = sealed.len();
-        let end = begin + draft.length();
-        sealed.resize(end, 0);
-        let made = draft.make(|_| Ok(()), |payload| memory::seal(payload, plain, sealed));
-        let ended = made.and_then(|(header, ())| {
-            sealed[begin..end].copy_from_slice(&header);
-            draft.finish(&header, &mut *sealed)
-        });
-        ended.map(drop).inspect_err(|_| sealed.truncate(begin))
+        let begin = draft.length();
+        let mut sealed = vec![0; begin];
+        let (header, ()) = draft.make(|_| Ok(()), |payload| memory::seal(payload, plain, &mut sealed))?;
+        sealed[..begin].copy_from_slice(&header);
+        draft.finish(&header, &mut sealed)?;
+        Ok(sealed)
     }
 
     fn draft_in_memory(&self, plain: &[u8]) -> Result<Draft<'_, 'static>, Error> {
@@ -351,16 +333,16 @@ impl Sealing {
     /// More than a few mebibytes are sealed on all cores.
     ///
     /// # Errors
-    /// If the buffer is too small, if the work is stopped, or as for [`Sealing::bytes_onto`]. The contents of the
-    /// buffer are then not usable.
-    pub fn bytes_into(&self, plain: &[u8], sealed: &mut [u8], work: &Work<'_>) -> Result<usize, Error> {
+    /// If the buffer is too small, if the work is stopped, if the system has no random bytes, or no memory for a
+    /// passphrase. The contents of the buffer are then not usable.
+    pub fn seal_into(&self, plain: &[u8], sealed: &mut [u8], work: &Work<'_>) -> Result<usize, Error> {
         if self.contents.padded {
-            return self.all_bytes_into(&padded(plain)?, sealed, work);
+            return self.seal_all_into(&padded(plain)?, sealed, work);
         }
-        self.all_bytes_into(plain, sealed, work)
+        self.seal_all_into(plain, sealed, work)
     }
 
-    fn all_bytes_into(&self, plain: &[u8], sealed: &mut [u8], work: &Work<'_>) -> Result<usize, Error> {
+    fn seal_all_into(&self, plain: &[u8], sealed: &mut [u8], work: &Work<'_>) -> Result<usize, Error> {
         let draft = self.draft_in_memory(plain)?;
         let segments = draft.payload().segments_for(plain.len() as u64)?;
         let (front, rest) = sealed.split_at_mut_checked(draft.length()).ok_or(SMALL)?;
@@ -376,21 +358,12 @@ impl Sealing {
         Ok(front.len() + body.len() + trailer as usize)
     }
 
-    /// Seals bytes in memory. More than a few mebibytes are sealed on all cores.
+    /// Writes the header to `output`, and returns a writer that seals the bytes written to it, on the caller's thread.
+    /// Call [`Sealer::finish`] at the end.
     ///
     /// # Errors
     /// If the system has no random bytes, or no memory for a passphrase.
-    pub fn bytes(&self, plain: &[u8]) -> Result<Vec<u8>, Error> {
-        let mut sealed = Vec::new();
-        self.bytes_onto(plain, &mut sealed)?;
-        Ok(sealed)
-    }
-
-    /// Returns a writer that seals the bytes written to it, on the caller's thread.
-    ///
-    /// # Errors
-    /// If the system has no random bytes, or no memory for a passphrase.
-    pub fn writer<W: Write>(&self, mut output: W) -> Result<Sealer<W>, Error> {
+    pub fn write_to<W: Write>(&self, mut output: W) -> Result<Sealer<W>, Error> {
         // The length of the data is not known, so the header is the shorter one.
         let draft = Draft::begin(Start::new(self)?, false, |_| Shelf::held())?;
         let header = draft.header()?;

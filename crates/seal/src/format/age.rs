@@ -18,12 +18,12 @@ mod unwrap;
 mod wrap;
 mod x25519;
 
-pub(crate) use file_key::FileKey;
-pub(crate) use header::{Header, is_age};
+pub(crate) use file_key::AgeFileKey;
+pub(crate) use header::{AgeHeader, is_age};
 pub(crate) use known::check_of_plugin;
 pub use payload::ChunkCipher;
 pub(crate) use payload::{Chunks, NONCE, SHAPE};
 pub(crate) use plugin::unwrap as unwrap_with_plugin;
-pub use stanza::Stanza;
+pub use stanza::AgeStanza;
 pub(crate) use unwrap::Unwrapping;
 pub(crate) use wrap::{check, passphrase_length, wrap_all};

@@ -13,7 +13,7 @@
 //!
 //! let line = "age1yubikey1q2w7u3vpya839jxxuq8g0sedh3d740d4xvn639sqhr95ejj8vu3hyfumptt";
 //! let recipient = plugin::Recipient::parse(line)?;
-//! let sealed = Sealing::to(vec![Recipient::Plugin(recipient)])?.bytes(b"straight face")?;
+//! let sealed = Sealing::to(vec![Recipient::Plugin(recipient)])?.seal(b"straight face")?;
 //!
 //! let identity = plugin::Identity::parse(b"AGE-PLUGIN-YUBIKEY-1QYPQXPQ9QCRSSZG8EK8KC")?;
 //! let opened = Header::read(&sealed[..])?.open(&[Identity::Plugin(identity)])?;
@@ -48,7 +48,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::Secret;
-use crate::format::age::Stanza;
+use crate::format::age::AgeStanza;
 use crate::format::deadpan::recipient::Prepared;
 use crate::key::plugin::{PluginIdentity, PluginName, PluginRecipient};
 
@@ -216,7 +216,7 @@ impl Identity {
     ///
     /// # Errors
     /// If there is no such plugin, if it fails or breaks the protocol, or if it refuses and unwraps no key.
-    pub fn unwrap(&self, files: &[Vec<Stanza>]) -> Result<Vec<Option<Secret>>, PluginError> {
+    pub fn unwrap(&self, files: &[Vec<AgeStanza>]) -> Result<Vec<Option<Secret>>, PluginError> {
         let run = |pipe: &mut dyn Pipe| self.unwrap_through(pipe, files);
         process::run(&self.line.name, &self.client, "identity-v1", run).map_err(|reason| self.failed(reason))
     }
@@ -225,11 +225,15 @@ impl Identity {
     ///
     /// # Errors
     /// If the plugin fails, breaks the protocol, or refuses and unwraps no key.
-    pub fn unwrap_over(&self, pipe: &mut dyn Pipe, files: &[Vec<Stanza>]) -> Result<Vec<Option<Secret>>, PluginError> {
+    pub fn unwrap_over(
+        &self,
+        pipe: &mut dyn Pipe,
+        files: &[Vec<AgeStanza>],
+    ) -> Result<Vec<Option<Secret>>, PluginError> {
         self.unwrap_through(pipe, files).map_err(|reason| self.failed(reason))
     }
 
-    fn unwrap_through(&self, pipe: &mut dyn Pipe, files: &[Vec<Stanza>]) -> Result<Vec<Option<Secret>>, Reason> {
+    fn unwrap_through(&self, pipe: &mut dyn Pipe, files: &[Vec<AgeStanza>]) -> Result<Vec<Option<Secret>>, Reason> {
         unwrap::unwrap(&mut talk::Talk::new(pipe, &self.line.name, &self.client), &self.line.text, files)
     }
 

@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
+use crate::Error;
+
 /// Reads at positions, from several threads at once.
 pub trait ReadAt: Sync {
     /// Reads into `buffer` from `position` on. Returns how many bytes were read: at least one, or 0 after the end.
@@ -21,6 +23,16 @@ pub trait ReadAt: Sync {
 
 /// Writes at positions, from several threads at once.
 pub trait WriteAt: Sync {
+    /// Checks before the first write that the output can be used. Does nothing unless it is overridden. A regular file
+    /// must be empty, because old bytes would remain after the new data, and must not be open for appending, because
+    /// systems then ignore positions.
+    ///
+    /// # Errors
+    /// If the output cannot be used.
+    fn check(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// Writes all of `bytes` from `position` on. Each position is written once, in any order.
     ///
     /// # Errors
@@ -33,6 +45,15 @@ pub trait WriteAt: Sync {
     /// # Errors
     /// If there is not enough room.
     fn reserve(&self, _end: u64) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Cuts off the padding, which begins at `end`, after the last write. Does nothing unless it is overridden. A regular
+    /// file is made shorter.
+    ///
+    /// # Errors
+    /// If the output cannot be cut off.
+    fn cut(&self, _end: u64) -> io::Result<()> {
         Ok(())
     }
 
@@ -54,6 +75,14 @@ impl<T: ReadAt + ?Sized> ReadAt for &T {
 }
 
 impl<T: WriteAt + ?Sized> WriteAt for &T {
+    fn check(&self) -> Result<(), Error> {
+        (**self).check()
+    }
+
+    fn cut(&self, end: u64) -> io::Result<()> {
+        (**self).cut(end)
+    }
+
     fn write_all_at(&self, bytes: &[u8], position: u64) -> io::Result<()> {
         (**self).write_all_at(bytes, position)
     }
@@ -67,19 +96,16 @@ impl<T: WriteAt + ?Sized> WriteAt for &T {
     }
 }
 
-/// Bytes in memory.
-pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
-
-impl ReadAt for Bytes<'_> {
+impl ReadAt for [u8] {
     fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
-        let rest = usize::try_from(position).ok().and_then(|position| self.0.get(position..)).unwrap_or_default();
+        let rest = usize::try_from(position).ok().and_then(|position| self.get(position..)).unwrap_or_default();
         let read = rest.len().min(buffer.len());
         buffer[..read].copy_from_slice(&rest[..read]);
         Ok(read)
     }
 
     fn bytes_at(&self, position: u64, length: usize) -> Option<&[u8]> {
-        self.0.get(usize::try_from(position).ok()?..)?.get(..length)
+        self.get(usize::try_from(position).ok()?..)?.get(..length)
     }
 }
 
@@ -92,6 +118,20 @@ impl ReadAt for File {
 
 #[cfg(unix)]
 impl WriteAt for File {
+    fn check(&self) -> Result<(), Error> {
+        if self.metadata().map_err(Error::Write)?.len() > 0 {
+            return Err(Error::NotEmpty);
+        }
+        if rustix::fs::fcntl_getfl(self).is_ok_and(|flags| flags.contains(rustix::fs::OFlags::APPEND)) {
+            return Err(Error::Invalid("the output is open for appending, where systems ignore positions"));
+        }
+        Ok(())
+    }
+
+    fn cut(&self, end: u64) -> io::Result<()> {
+        self.set_len(end)
+    }
+
     fn write_all_at(&self, bytes: &[u8], position: u64) -> io::Result<()> {
         std::os::unix::fs::FileExt::write_all_at(self, bytes, position)
     }
@@ -148,14 +188,14 @@ pub(crate) fn read_full_at(input: &impl ReadAt, buffer: &mut [u8], position: u64
 /// use deadpan_seal::{Cursor, Header, Kem, PrivateKey, Recipient, Sealing};
 ///
 /// let key = PrivateKey::generate(Kem::XWing)?;
-/// let sealed = Sealing::to(vec![Recipient::Key(key.public().clone())])?.bytes(b"straight face")?;
+/// let sealed = Sealing::to(vec![Recipient::Key(key.public().clone())])?.seal(b"straight face")?;
 /// # let folder = tempfile::tempdir().map_err(deadpan_seal::Error::Write)?;
 /// # let path = folder.path().join("sealed");
 /// std::fs::write(&path, &sealed).map_err(deadpan_seal::Error::Write)?;
 ///
 /// let file = std::fs::File::open(&path).map_err(deadpan_seal::Error::Read)?;
 /// let header = Header::read(Cursor::new(&file, sealed.len() as u64))?;
-/// let mut reader = header.open(&[(&key).into()])?.seekable(Cursor::new(&file, sealed.len() as u64))?;
+/// let mut reader = header.open(&[(&key).into()])?.seek_in(Cursor::new(&file, sealed.len() as u64))?;
 /// let mut plain = String::new();
 /// reader.read_to_string(&mut plain).map_err(deadpan_seal::Error::Read)?;
 /// assert_eq!(plain, "straight face");

@@ -8,10 +8,10 @@ mod seek;
 mod segments;
 mod writer;
 
-pub use reader::Reader;
+pub use reader::SegmentReader;
 pub use seek::SeekReader;
 pub use segments::Segments;
-pub use writer::Writer;
+pub use writer::SegmentWriter;
 
 use crate::Error;
 use deadpan_ct::Wipe;
@@ -71,12 +71,12 @@ pub(crate) trait Payload: Sync {
 
     /// Returns how data of this length divide into segments, or [`Error::TooLong`].
     fn segments_for(&self, data: u64) -> Result<Segments, Error> {
-        Segments::of_data(self.shape(), data)
+        Segments::for_data(self.shape(), data)
     }
 
     /// Returns how this many bytes of sealed segments divide into segments. Fails if no payload has this length.
     fn segments_in(&self, sealed: u64) -> Result<Segments, Error> {
-        Segments::of_sealed(self.shape(), sealed)
+        Segments::for_sealed(self.shape(), sealed)
     }
 
     /// Seals all of `data` on this thread, and appends the segments to `sealed`.

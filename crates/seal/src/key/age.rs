@@ -22,18 +22,18 @@ use crate::{Kem, PrivateKey, PublicKey, Secret};
 use deadpan_ct::declassify_bytes;
 
 /// A kind of key that age knows, and the prefixes of its lines.
-struct Kind {
+struct AgeKind {
     kem: Kem,
     /// `None` for keys whose private part stays in hardware, and has no text.
     identity: Option<&'static str>,
     recipient: &'static str,
 }
 
-const KINDS: [Kind; 4] = [
-    Kind { kem: Kem::X25519, identity: Some("AGE-SECRET-KEY-"), recipient: "age" },
-    Kind { kem: Kem::XWing, identity: Some("AGE-SECRET-KEY-PQ-"), recipient: "age1pq" },
-    Kind { kem: Kem::P256, identity: None, recipient: "age1tag" },
-    Kind { kem: Kem::MlKem768P256, identity: None, recipient: "age1tagpq" },
+const KINDS: [AgeKind; 4] = [
+    AgeKind { kem: Kem::X25519, identity: Some("AGE-SECRET-KEY-"), recipient: "age" },
+    AgeKind { kem: Kem::XWing, identity: Some("AGE-SECRET-KEY-PQ-"), recipient: "age1pq" },
+    AgeKind { kem: Kem::P256, identity: None, recipient: "age1tag" },
+    AgeKind { kem: Kem::MlKem768P256, identity: None, recipient: "age1tagpq" },
 ];
 
 /// The prefix of all identities except those of plugins.
@@ -132,7 +132,7 @@ fn recipient_line(line: &[u8]) -> Result<Found, Trouble> {
     // BIP 173: the last `1` is the separator, because the data have no `1`.
     let separator = line.iter().rposition(|byte| *byte == b'1').ok_or(DAMAGED)?;
     let (prefix, data) = (&line[..separator], &line[separator + 1..]);
-    let case = Case::of(prefix).ok_or(DAMAGED)?;
+    let case = Case::from_prefix(prefix).ok_or(DAMAGED)?;
     let name = str::from_utf8(prefix).map_err(|_| DAMAGED)?.to_ascii_lowercase();
     let Some(kind) = KINDS.iter().find(|kind| kind.recipient == name) else {
         let text = str::from_utf8(line).map_err(|_| DAMAGED)?;

@@ -2,7 +2,7 @@
 
 pub(crate) mod form;
 
-use crate::primitive::argon2::{self, Input};
+use crate::primitive::argon2::{self, HashInput};
 use crate::{Cost, Error, MaxCost, Secret};
 use form::Form;
 
@@ -92,7 +92,7 @@ impl Passphrase {
     /// passphrase, and, through the memory addresses from the second half of the first pass on, what Argon2id leaks
     /// about the passphrase. Argon2id accepts this leak in exchange for being hard to compute on special hardware.
     pub(crate) fn stretch(&self, cost: Cost, salt: &[u8; 16], output: &mut [u8]) -> Result<(), Error> {
-        argon2::hash(cost, Input { password: &self.bytes, salt, ..Input::default() }, output)
+        argon2::hash(cost, HashInput { password: &self.bytes, salt, ..HashInput::default() }, output)
     }
 }
 

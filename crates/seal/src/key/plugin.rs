@@ -127,6 +127,6 @@ fn prefix(text: &[u8]) -> Result<(String, Case), InvalidName> {
     // BIP 173: the last `1` is the separator, because the data have no `1`.
     let end = text.iter().rposition(|byte| *byte == b'1').ok_or(InvalidName::Prefix)?;
     let prefix = str::from_utf8(&text[..end]).map_err(|_| InvalidName::Prefix)?;
-    let case = Case::of(prefix.as_bytes()).ok_or(InvalidName::Prefix)?;
+    let case = Case::from_prefix(prefix.as_bytes()).ok_or(InvalidName::Prefix)?;
     Ok((prefix.to_ascii_lowercase(), case))
 }

@@ -35,7 +35,7 @@ const WORTH_A_THREAD: usize = 512;
 
 /// The inputs of the hash.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Input<'a> {
+pub(crate) struct HashInput<'a> {
     pub(crate) password: &'a [u8],
     pub(crate) salt: &'a [u8],
     /// The RFC's K, a secret value. The sealed file has none.
@@ -46,14 +46,14 @@ pub(crate) struct Input<'a> {
 
 /// The sizes of the matrix (section 3.2, step 2).
 #[derive(Clone, Copy, Debug)]
-struct Shape {
+struct MatrixShape {
     passes: u32,
     lanes: usize,
     /// Blocks of one lane in one slice.
     segment: usize,
 }
 
-impl Shape {
+impl MatrixShape {
     fn new(cost: Cost) -> Self {
         let lanes = cost.lanes as usize;
         Self { passes: cost.passes, lanes, segment: cost.memory as usize / (SLICES * lanes) }
@@ -73,7 +73,7 @@ impl Shape {
 /// # Errors
 /// [`Error::Header`] or [`Error::Limit`] if the cost is out of bounds; [`Error::Invalid`] if an input has 4 GiB or
 /// more, or the output less than 4 bytes; [`Error::System`] if there is not enough memory.
-pub(crate) fn hash(cost: Cost, input: Input<'_>, output: &mut [u8]) -> Result<(), Error> {
+pub(crate) fn hash(cost: Cost, input: HashInput<'_>, output: &mut [u8]) -> Result<(), Error> {
     hash_with(Compress::new(), &Work::default(), cost, input, output)
 }
 
@@ -81,14 +81,14 @@ fn hash_with(
     compress: Compress,
     work: &Work<'_>,
     cost: Cost,
-    input: Input<'_>,
+    input: HashInput<'_>,
     output: &mut [u8],
 ) -> Result<(), Error> {
     cost.check()?;
     let length = u32::try_from(output.len()).ok().filter(|length| *length >= 4);
     let length = length.ok_or(Error::Invalid("Argon2 does not make hashes of this length"))?;
     let start = start(cost, input, length)?;
-    let shape = Shape::new(cost);
+    let shape = MatrixShape::new(cost);
     let mut blocks = Blocks::new(shape.blocks()).ok_or(Error::System("not enough memory for the passphrase"))?;
     first_blocks(&start, shape, &mut blocks);
     let threads = workers(work, 0, shape.lanes.min(shape.lanes * shape.segment / WORTH_A_THREAD) as u64);
@@ -102,13 +102,13 @@ fn hash_with(
 }
 
 /// The RFC's H₀: a hash of all parameters and inputs.
-fn start(cost: Cost, input: Input<'_>, length: u32) -> Result<Wiped<[u8; 64]>, Error> {
+fn start(cost: Cost, input: HashInput<'_>, length: u32) -> Result<Wiped<[u8; 64]>, Error> {
     let number = |length: usize| {
         let length = u32::try_from(length).map_err(|_| Error::Invalid("Argon2 does not take so long a passphrase"))?;
         Ok::<_, Error>(length.to_le_bytes())
     };
     let parameters = [cost.lanes, length, cost.memory, cost.passes, VERSION, TYPE].map(u32::to_le_bytes);
-    let Input { password, salt, secret, data } = input;
+    let HashInput { password, salt, secret, data } = input;
     let mut start = Wiped::new([0; 64]);
     variable::short(
         &[
@@ -128,7 +128,7 @@ fn start(cost: Cost, input: Input<'_>, length: u32) -> Result<Wiped<[u8; 64]>, E
 }
 
 /// The first two blocks of each lane (section 3.2, steps 3 and 4).
-fn first_blocks(start: &[u8; 64], shape: Shape, blocks: &mut [Block]) {
+fn first_blocks(start: &[u8; 64], shape: MatrixShape, blocks: &mut [Block]) {
     let mut bytes = Wiped::new([0; BYTES]);
     for lane in 0..shape.lanes {
         for index in 0..2 {
@@ -143,7 +143,13 @@ fn first_blocks(start: &[u8; 64], shape: Shape, blocks: &mut [Block]) {
 }
 
 /// Fills the segments of one slice. Threads take groups of lanes until none is left.
-fn fill_slice(compress: Compress, threads: usize, shape: Shape, [pass, number]: [usize; 2], blocks: &mut [Block]) {
+fn fill_slice(
+    compress: Compress,
+    threads: usize,
+    shape: MatrixShape,
+    [pass, number]: [usize; 2],
+    blocks: &mut [Block],
+) {
     let width = shape.lanes * shape.segment;
     let (before, rest) = blocks.split_at_mut(number * width);
     let (current, after) = rest.split_at_mut(width);
@@ -168,7 +174,7 @@ fn fill_slice(compress: Compress, threads: usize, shape: Shape, [pass, number]: 
 }
 
 /// The hash of the sum of each lane's last block (section 3.2, steps 7 and 8).
-fn tag(shape: Shape, blocks: &[Block], output: &mut [u8]) {
+fn tag(shape: MatrixShape, blocks: &[Block], output: &mut [u8]) {
     let mut sum = Wiped::new(Block::ZERO);
     let last = &blocks[(SLICES - 1) * shape.lanes * shape.segment..];
     for segment in last.chunks_exact(shape.segment) {

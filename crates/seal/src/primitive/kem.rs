@@ -19,7 +19,7 @@ mod public;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use crate::primitive::imp::ml_kem::Set;
+use crate::primitive::imp::ml_kem::MlKemSet;
 use dh::Curve;
 pub use private::{Material, PrivateKey};
 pub use public::PublicKey;
@@ -137,31 +137,31 @@ impl Kem {
     /// Returns how many random bytes an encapsulation takes: 32 for ML-KEM, then those of the curve's scalar.
     pub(crate) const fn random_len(self) -> usize {
         match self.parts() {
-            Parts::Dh(curve) => curve.sample_len(),
-            Parts::Ml(_) => 32,
-            Parts::Hybrid(_, curve, _) => 32 + curve.sample_len(),
+            KemParts::Dh(curve) => curve.sample_len(),
+            KemParts::Ml(_) => 32,
+            KemParts::Hybrid(_, curve, _) => 32 + curve.sample_len(),
         }
     }
 
     /// Returns the primitives of the kind. The keys and encapsulated secrets of a hybrid begin with the post-quantum
     /// half.
-    const fn parts(self) -> Parts {
+    const fn parts(self) -> KemParts {
         match self {
-            Self::P256 => Parts::Dh(Curve::P256),
-            Self::X25519 => Parts::Dh(Curve::X25519),
-            Self::MlKem768 => Parts::Ml(Set::Ml768),
-            Self::MlKem1024 => Parts::Ml(Set::Ml1024),
-            Self::MlKem768P256 => Parts::Hybrid(Set::Ml768, Curve::P256, b"MLKEM768-P256"),
-            Self::XWing => Parts::Hybrid(Set::Ml768, Curve::X25519, br"\.//^\"),
+            Self::P256 => KemParts::Dh(Curve::P256),
+            Self::X25519 => KemParts::Dh(Curve::X25519),
+            Self::MlKem768 => KemParts::Ml(MlKemSet::Ml768),
+            Self::MlKem1024 => KemParts::Ml(MlKemSet::Ml1024),
+            Self::MlKem768P256 => KemParts::Hybrid(MlKemSet::Ml768, Curve::P256, b"MLKEM768-P256"),
+            Self::XWing => KemParts::Hybrid(MlKemSet::Ml768, Curve::X25519, br"\.//^\"),
         }
     }
 }
 
 /// The primitives inside a kind.
 #[derive(Clone, Copy)]
-enum Parts {
+enum KemParts {
     Dh(Curve),
-    Ml(Set),
+    Ml(MlKemSet),
     /// A hybrid, with the label that keeps its shared secrets apart from those of other KEMs.
-    Hybrid(Set, Curve, &'static [u8]),
+    Hybrid(MlKemSet, Curve, &'static [u8]),
 }

@@ -41,14 +41,13 @@ fn example() -> String {
     };
     let recipient = Recipient::Passphrase(Passphrase::new(PASSPHRASE), Cost { memory: 64, passes: 1, lanes: 1 });
     let sealing = Sealing::to(vec![recipient]).and_then(|it| it.metadata(metadata.clone())).expect("a file");
-    let sealed = sealing.hide_length(true).with_entropy(ENTROPY).bytes(DATA).expect("sealed");
+    let sealed = sealing.hide_length(true).with_entropy(ENTROPY).seal(DATA).expect("sealed");
 
     let mut payload = &sealed[..];
     let header = Header::read(&mut payload).expect("a header");
     let (length, stanza) = (header.length() as usize, 4 + 108);
     let opened = header.open(&[Identity::Passphrase(Passphrase::new(PASSPHRASE))]).expect("the passphrase");
-    let mut data = Vec::new();
-    opened.bytes_onto(payload, &mut data).expect("opened");
+    let data = opened.open(payload).expect("opened");
     assert!(data == DATA && *opened.metadata() == metadata, "the example does not open");
 
     let key = file_key();

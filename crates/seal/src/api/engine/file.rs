@@ -7,7 +7,6 @@ mod seal;
 pub(crate) use open::open;
 pub(crate) use seal::{Plain, seal};
 
-use std::fs::File;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -23,19 +22,6 @@ const LONGEST_BATCH: u64 = 128;
 const BATCHES: u64 = 8;
 /// For less data than this, a second thread costs more than it saves.
 const WORTH_A_THREAD: u64 = 4 << 20;
-
-/// Refuses an output that is not empty: old bytes would remain after the end of the new data. Refuses one that is open
-/// for appending, too.
-pub(crate) fn check_empty(output: &File) -> Result<(), Error> {
-    if output.metadata().map_err(Error::Write)?.len() > 0 {
-        return Err(Error::NotEmpty);
-    }
-    #[cfg(unix)]
-    if rustix::fs::fcntl_getfl(output).is_ok_and(|flags| flags.contains(rustix::fs::OFlags::APPEND)) {
-        return Err(Error::Invalid("the output is open for appending, where systems ignore positions"));
-    }
-    Ok(())
-}
 
 /// The state that all workers share.
 struct Shift<'a> {

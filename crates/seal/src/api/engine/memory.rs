@@ -45,7 +45,16 @@ pub(crate) fn open<P: Payload>(payload: &P, sealed: &[u8], data: &mut Vec<u8>) -
     let segments = payload.segments_in(sealed.len() as u64)?;
     let mut spare = Spare::new(data, segments.data() as usize);
     let pieces = spare.pieces(payload.shape().data());
-    let result = open_pieces(payload, segments, sealed, pieces, Piece::clear, &Work::default());
+    let open = |cipher: &mut P::Cipher<'_>, segment, data: &mut [u8]| {
+        cipher.open(segment, segments.is_last(segment), &sealed[segments.sealed_range(segment)], data)
+    };
+    let each = |cipher: &mut P::Cipher<'_>, segment, piece: Piece<'_>| open(cipher, segment, piece.clear());
+    let mut result = run(segments, pieces, &Work::default(), || payload.cipher(), each);
+    // An empty last segment has no piece.
+    let last = segments.count() - 1;
+    if result.is_ok() && segments.data_in(last) == 0 {
+        result = open(&mut payload.cipher(), last, &mut []);
+    }
     match result {
         Ok(()) => spare.keep(),
         // Data that were authentic before the failure must not remain in memory.
@@ -69,18 +78,10 @@ pub(crate) fn seal_into(payload: &impl Payload, data: &[u8], sealed: &mut [u8], 
     )
 }
 
-/// Opens all segments into `data`, which is as long as their data. If that fails, `data` holds nothing of them.
-pub(crate) fn open_into<P: Payload>(payload: &P, sealed: &[u8], data: &mut [u8], work: &Work<'_>) -> Result<(), Error> {
-    let segments = payload.segments_in(sealed.len() as u64)?;
-    huge::advise(data);
-    let pieces = data.chunks_mut(payload.shape().data());
-    open_pieces(payload, segments, sealed, pieces, |piece| piece, work).inspect_err(|_| data.wipe())
-}
-
 /// Opens all segments, which begin at `begin` in `input`, into `data`, which is as long as their data. Each segment is
-/// read once, and opened from that copy, so the input may change meanwhile. If that fails, `data` holds nothing of the
-/// segments.
-pub(crate) fn open_copies(
+/// read once, and opened from that copy, so the input may change meanwhile; bytes that `input` lends are not copied. If
+/// that fails, `data` holds nothing of the segments.
+pub(crate) fn open_into(
     payload: &impl Payload,
     segments: Segments,
     input: &impl ReadAt,
@@ -91,35 +92,23 @@ pub(crate) fn open_copies(
     huge::advise(data);
     let shape = payload.shape();
     let open = |(cipher, copy): &mut (_, Vec<u8>), segment, data: &mut [u8]| {
-        copy.resize(data.len() + shape.overhead, 0);
-        let read = read_full_at(input, copy, begin + segments.sealed_at(segment)).map_err(Error::Read)?;
-        if read < copy.len() {
-            return Err(Error::Truncated);
-        }
-        SegmentCipher::open(cipher, segment, segments.is_last(segment), copy, data)
+        let (at, length) = (begin + segments.sealed_at(segment), data.len() + shape.overhead);
+        let sealed = match input.bytes_at(at, length) {
+            Some(there) => there,
+            None => {
+                copy.resize(length, 0);
+                if read_full_at(input, copy, at).map_err(Error::Read)? < length {
+                    return Err(Error::Truncated);
+                }
+                copy
+            }
+        };
+        SegmentCipher::open(cipher, segment, segments.is_last(segment), sealed, data)
     };
     // An empty last segment has no data, and is a piece all the same.
     let (full, empty): (_, &mut [u8]) = (data.chunks_mut(shape.data()), &mut []);
     let last = (segments.data_in(segments.count() - 1) == 0).then_some(empty);
     run(segments, full.chain(last), work, || (payload.cipher(), Vec::new()), open).inspect_err(|_| data.wipe())
-}
-
-/// Opens all segments, each into the bytes of its piece.
-fn open_pieces<'p, P: Payload, T: Send>(
-    payload: &P,
-    segments: Segments,
-    sealed: &[u8],
-    pieces: impl Iterator<Item = T> + Send,
-    bytes: impl Fn(T) -> &'p mut [u8] + Sync,
-    work: &Work<'_>,
-) -> Result<(), Error> {
-    let open = |cipher: &mut P::Cipher<'_>, segment, data: &mut [u8]| {
-        cipher.open(segment, segments.is_last(segment), &sealed[segments.sealed_range(segment)], data)
-    };
-    run(segments, pieces, work, || payload.cipher(), |cipher, segment, piece| open(cipher, segment, bytes(piece)))?;
-    // An empty last segment has no piece, so it is opened here.
-    let last = segments.count() - 1;
-    if segments.data_in(last) == 0 { open(&mut payload.cipher(), last, &mut []) } else { Ok(()) }
 }
 
 /// Calls `each` for every piece, on several threads. Each thread has a state, which `state` makes. Of several failures,
@@ -172,6 +161,11 @@ mod tests {
         (0..length as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect()
     }
 
+    fn open_whole(message: &Message, sealed: &[u8], data: &mut [u8]) -> Result<(), Error> {
+        let segments = message.segments_in(sealed.len() as u64)?;
+        open_into(message, segments, &sealed, 0, data, &Work::default())
+    }
+
     #[test]
     fn lengths_around_everything_come_back_behind_what_was_there() {
         let message = message();
@@ -187,7 +181,7 @@ mod tests {
                 let mut slice = vec![0x55; sealed.len() - 6];
                 seal_into(&message, &data, &mut slice, &Work::default()).expect("sealed");
                 let mut into = vec![0x55; length];
-                open_into(&message, &slice, &mut into, &Work::default()).expect("opened");
+                open_whole(&message, &slice, &mut into).expect("opened");
                 assert!(into == data, "{length}");
                 let mut alone = Vec::new();
                 message.open_onto(&sealed[6..], &mut alone).expect("opened on one thread");
@@ -215,7 +209,7 @@ mod tests {
         assert!(matches!(open(&message, &sealed, &mut opened), Err(Error::Segment { segment: 8 })));
         assert_eq!(opened, [1, 2]);
         let mut into = vec![5; data.len()];
-        let result = open_into(&message, &sealed, &mut into, &Work::default());
+        let result = open_whole(&message, &sealed, &mut into);
         assert!(matches!(result, Err(Error::Segment { segment: 8 })) && into.iter().all(|byte| *byte == 0));
     }
 

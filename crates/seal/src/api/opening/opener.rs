@@ -7,9 +7,9 @@ use std::sync::Arc;
 use super::Opened;
 use crate::format::deadpan::file_key::FileKey;
 use crate::format::deadpan::padding::Stripper;
-use crate::format::deadpan::trailer::{About, Addressee, Leaves, PayloadReader, Verified, WatchedCipher};
+use crate::format::deadpan::trailer::{Addressee, Expected, Leaves, PayloadReader, Verified, WatchedCipher};
 use crate::format::payload::{AnyPayload, OwnedCipher};
-use crate::format::segment::{Payload, Reader};
+use crate::format::segment::{Payload, SegmentReader};
 use crate::{Error, Signatures};
 use deadpan_ct::Wiped;
 
@@ -22,19 +22,19 @@ pub struct Opener<R> {
     signed: Signed,
 }
 
-type OpenReader<R> = Reader<WatchedCipher<OwnedCipher, Option<Arc<Leaves>>>, PayloadReader<R>>;
+type OpenReader<R> = SegmentReader<WatchedCipher<OwnedCipher, Option<Arc<Leaves>>>, PayloadReader<R>>;
 
 /// What is known of the signatures.
 enum Signed {
     No,
     Failed,
     /// They are checked at the end.
-    Later(Box<Ending>),
+    Later(Box<TrailerToCheck>),
     Checked(Signatures),
 }
 
 /// What the trailer is compared with.
-struct Ending {
+struct TrailerToCheck {
     leaves: Arc<Leaves>,
     key: FileKey,
     metadata: Vec<u8>,
@@ -62,15 +62,15 @@ impl<R: Read> Opener<R> {
     /// Reads the segments of `payload` from `input`, and the trailer if there is one.
     pub(super) fn new(opened: &Opened, payload: AnyPayload, input: R) -> Self {
         let segment = payload.shape().sealed;
-        let about = opened.about();
+        let about = opened.expected();
         let leaves = about.is_some().then(|| Arc::new(Leaves::new()));
         let cipher = WatchedCipher { cipher: payload.into_cipher(), watch: leaves.clone() };
         let input = PayloadReader::new(input, leaves.is_some().then_some(segment));
-        let ending = about.zip(leaves).map(|(About { key, metadata, opener }, leaves)| {
-            Box::new(Ending { leaves, key: key.clone(), metadata, opener: opener.clone() })
+        let ending = about.zip(leaves).map(|(Expected { key, metadata, opener }, leaves)| {
+            Box::new(TrailerToCheck { leaves, key: key.clone(), metadata, opener: opener.clone() })
         });
         Self {
-            reader: Reader::over(cipher, input),
+            reader: SegmentReader::over(cipher, input),
             stripping: opened.hides_length().then(Stripping::default),
             signed: ending.map_or(Signed::No, Signed::Later),
         }
@@ -89,8 +89,8 @@ impl<R: Read> Opener<R> {
     fn finish(&mut self) -> Result<(), Error> {
         match std::mem::replace(&mut self.signed, Signed::Failed) {
             Signed::Later(ending) => {
-                let Ending { leaves, key, metadata, opener } = *ending;
-                let about = About { key: &key, metadata, opener: &opener };
+                let TrailerToCheck { leaves, key, metadata, opener } = *ending;
+                let about = Expected { key: &key, metadata, opener: &opener };
                 self.signed = Signed::Checked(Verified::read(&about, self.reader.input().inner(), &leaves)?);
             }
             Signed::Failed => return Err(Error::SignatureForged),

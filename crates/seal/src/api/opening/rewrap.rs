@@ -63,7 +63,7 @@ impl Opened {
                 }
                 let mut stanzas: Vec<_> = old.into_iter().map(|(_, stanza)| stanza.clone()).collect();
                 stanzas.extend(age::wrap_all(&added, &kept, mixed, key, Entropy::System)?);
-                age::Header::build(key, &stanzas)
+                age::AgeHeader::build(key, &stanzas)
             }
         }
     }

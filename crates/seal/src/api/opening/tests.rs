@@ -24,7 +24,7 @@ fn key(kem: Kem) -> (PrivateKey, Recipient) {
 
 /// Returns data sealed to the passphrase, and the `Opened` for them.
 fn sealed(data: &[u8]) -> (Vec<u8>, Opened, usize) {
-    let sealed = Sealing::to(vec![recipient()]).and_then(|it| it.bytes(data)).expect("sealed");
+    let sealed = Sealing::to(vec![recipient()]).and_then(|it| it.seal(data)).expect("sealed");
     let header = Header::read(&sealed[..]).expect("a header");
     let length = header.length() as usize;
     let opened = header.open(&[passphrase(b"straight face")]).expect("the passphrase");
@@ -33,34 +33,29 @@ fn sealed(data: &[u8]) -> (Vec<u8>, Opened, usize) {
 
 fn data_of(mut sealed: &[u8], identity: Identity) -> Result<Vec<u8>, Error> {
     let opened = Header::read(&mut sealed)?.open(&[identity])?;
-    let mut plain = Vec::new();
-    opened.bytes_onto(sealed, &mut plain)?;
-    Ok(plain)
+    opened.open(sealed)
 }
 
 #[test]
 fn a_whole_file_in_place_of_its_payload_is_named() {
     for format in [Format::Deadpan, Format::Age] {
         let (key, recipient) = key(Kem::X25519);
-        let sealed = Sealing::to(recipient).and_then(|it| it.format(format)?.bytes(b"data")).expect("sealed");
+        let sealed = Sealing::to(recipient).and_then(|it| it.format(format)?.seal(b"data")).expect("sealed");
         let header = Header::read(&sealed[..]).expect("a header");
         let rest = &sealed[header.length() as usize..];
         let opened = header.clone().open(&[Identity::Key(key)]).expect("the key");
-        let (mut plain, work) = (Vec::new(), crate::Work::default());
+        let work = crate::Work::default();
         let errors = [
-            opened.reader(&sealed[..]).err(),
-            opened.stream(&sealed[..], std::io::sink(), &work).err(),
-            opened.bytes_onto(&sealed, &mut plain).err(),
-            opened.bytes_into(&sealed, &mut [0; 4], &work).err(),
-            opened.room(&sealed).err(),
+            opened.read_from(&sealed[..]).err(),
+            opened.open_stream(&sealed[..], std::io::sink(), &work).err(),
+            opened.open(&sealed).err(),
         ];
         assert!(errors.iter().all(|error| matches!(error, Some(Error::WholeFile))), "{format:?}: {errors:?}");
         if format == Format::Deadpan {
             assert!(matches!(header.segments(&sealed[..], sealed.len() as u64), Err(Error::WholeFile)));
         }
         assert!(header.segments(rest, sealed.len() as u64).is_ok());
-        opened.bytes_onto(rest, &mut plain).expect("the rest");
-        assert_eq!(plain, b"data");
+        assert_eq!(opened.open(rest).expect("the rest"), b"data");
     }
 }
 

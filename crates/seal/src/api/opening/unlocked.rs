@@ -21,8 +21,8 @@ pub(super) enum Unlocked {
         opener: Addressee,
     },
     Age {
-        key: age::FileKey,
-        header: age::Header,
+        key: age::AgeFileKey,
+        header: age::AgeHeader,
     },
 }
 

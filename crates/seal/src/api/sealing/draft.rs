@@ -5,7 +5,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 use super::Sealing;
-use super::sealer::Ending;
+use super::sealer::TrailerToWrite;
 use crate::api::engine::stream;
 use crate::format::age::{self, Chunks};
 use crate::format::deadpan::file_key::{FileKey, KEY};
@@ -35,7 +35,7 @@ enum Head {
         prepared: Option<Vec<Recipient>>,
     },
     /// The header is not made yet if it takes a passphrase.
-    Age { key: age::FileKey, header: Option<Vec<u8>> },
+    Age { key: age::AgeFileKey, header: Option<Vec<u8>> },
 }
 
 impl<'s> Start<'s> {
@@ -66,7 +66,7 @@ impl<'s> Start<'s> {
         if !sealing.signing.is_empty() {
             return Err(Error::Invalid("age files cannot be signed inside"));
         }
-        let key = age::FileKey::generate(sealing.entropy)?;
+        let key = age::AgeFileKey::generate(sealing.entropy)?;
         let (chunks, nonce) = Chunks::start(&key, sealing.entropy)?;
         let header = match age::passphrase_length(&sealing.recipients) {
             Some(_) => None,
@@ -151,8 +151,8 @@ impl<'s> Start<'s> {
     }
 }
 
-fn age_header(sealing: &Sealing, key: &age::FileKey) -> Result<Vec<u8>, Error> {
-    age::Header::build(key, &age::wrap_all(&sealing.recipients, &[], sealing.mixed, key, sealing.entropy)?)
+fn age_header(sealing: &Sealing, key: &age::AgeFileKey) -> Result<Vec<u8>, Error> {
+    age::AgeHeader::build(key, &age::wrap_all(&sealing.recipients, &[], sealing.mixed, key, sealing.entropy)?)
 }
 
 /// A file whose header has a fixed length. The recorder hashes the segments if the file is signed.
@@ -232,12 +232,12 @@ impl<'s, 'o> Draft<'s, 'o> {
 
 impl Draft<'_, 'static> {
     /// Returns the payload, and what the trailer of a signed file is made of, for a writer that outlives the draft.
-    pub(super) fn into_ending(self, header: &[u8]) -> Result<(AnyPayload, Option<Ending>), Error> {
+    pub(super) fn into_ending(self, header: &[u8]) -> Result<(AnyPayload, Option<TrailerToWrite>), Error> {
         let Start { sealing: Sealing { signing, contents, recipients, entropy, .. }, head, payload, .. } = self.start;
         let ending = match (self.recorder, head) {
             (Some(recorder), Head::Deadpan { key, .. }) => {
                 let claim = signing.claim(contents, recipients, header, *entropy)?;
-                Some(Ending { recorder: Arc::new(recorder), signing: signing.clone(), key, claim })
+                Some(TrailerToWrite { recorder: Arc::new(recorder), signing: signing.clone(), key, claim })
             }
             _ => None,
         };

@@ -31,12 +31,12 @@ use deadpan_ct::Wiped;
 ///
 /// let (key, job) = (PrivateKey::generate(Kem::XWing)?, PrivateKey::generate(Kem::XWing)?);
 /// let data = vec![7; 2_000_000];
-/// let (parts, beginning) = Sealing::to(vec![Recipient::from(key.public())])?.parts(data.len() as u64, 4)?;
+/// let (parts, beginning) = Sealing::to(vec![Recipient::from(key.public())])?.divide(data.len() as u64, 4)?;
 /// let ticket = beginning.ticket(&[Recipient::from(job.public())])?;
 ///
 /// // Elsewhere: whoever has the ticket and the job's key seals any part.
 /// let mut input = ticket.as_slice();
-/// let worker = Header::read(&mut input)?.open(&[Identity::from(&job)])?.parts(input, data.len() as u64, 4)?;
+/// let worker = Header::read(&mut input)?.open(&[Identity::from(&job)])?.divide(input, data.len() as u64, 4)?;
 /// let mut sealed = Vec::new();
 /// for part in 0..worker.count() {
 ///     let mut bytes = vec![0; worker.sealed_length(part)];
@@ -86,7 +86,7 @@ impl Beginning {
     }
 
     /// Returns what others need to seal parts: the file key, sealed to them, in the form of the beginning of a sealed
-    /// file. [`Opened::parts`] takes it.
+    /// file. [`Opened::divide`] takes it.
     ///
     /// # Errors
     /// If there are too many recipients, or if the system fails.
@@ -106,7 +106,7 @@ impl Sealing {
     /// # Errors
     /// [`Error::Invalid`] if `each` is 0, or for age files and signed files, which cannot be made in parts;
     /// [`Error::TooMany`] if the recipients do not fit a segment; [`Error::TooLong`]; or if the system fails.
-    pub fn parts(&self, length: u64, each: u64) -> Result<(Parts, Beginning), Error> {
+    pub fn divide(&self, length: u64, each: u64) -> Result<(Parts, Beginning), Error> {
         if !self.signing.is_empty() {
             return Err(Error::Invalid("a signed file cannot be made in parts"));
         }
@@ -212,8 +212,8 @@ impl Opened {
     /// opened from a ticket ([`Beginning::ticket`]), and `input` is the rest of it.
     ///
     /// # Errors
-    /// [`Error::Invalid`] as for [`Sealing::parts`]; or if the rest of the ticket was changed or cannot be read.
-    pub fn parts(&self, input: impl Read, length: u64, each: u64) -> Result<Parts, Error> {
+    /// [`Error::Invalid`] as for [`Sealing::divide`]; or if the rest of the ticket was changed or cannot be read.
+    pub fn divide(&self, input: impl Read, length: u64, each: u64) -> Result<Parts, Error> {
         match self.payload(input)? {
             AnyPayload::Floe(message) if !self.is_signed() => Parts::new(message, length, each, self.hides_length()),
             _ => Err(Error::Invalid("this file cannot be made in parts")),

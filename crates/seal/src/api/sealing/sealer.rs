@@ -17,14 +17,14 @@ type SealCipher = WatchedCipher<OwnedCipher, Option<Arc<Recorder<'static>>>>;
 /// A writer that seals. Call [`Sealer::finish`] at the end: without it the output is cut short, and readers refuse it.
 #[must_use = "without `finish` the output is cut short, and refused"]
 pub struct Sealer<W> {
-    writer: segment::Writer<SealCipher, W>,
+    writer: segment::SegmentWriter<SealCipher, W>,
     written: u64,
     padded: bool,
-    ending: Option<Ending>,
+    ending: Option<TrailerToWrite>,
 }
 
 /// What the trailer of a signed file is made of.
-pub(super) struct Ending {
+pub(super) struct TrailerToWrite {
     pub(super) recorder: Arc<Recorder<'static>>,
     pub(super) signing: Signing,
     pub(super) key: FileKey,
@@ -38,10 +38,10 @@ impl<W> fmt::Debug for Sealer<W> {
 }
 
 impl<W: Write> Sealer<W> {
-    pub(super) fn new(payload: AnyPayload, output: W, padded: bool, ending: Option<Ending>) -> Self {
+    pub(super) fn new(payload: AnyPayload, output: W, padded: bool, ending: Option<TrailerToWrite>) -> Self {
         let watch = ending.as_ref().map(|ending| ending.recorder.clone());
         let cipher = WatchedCipher { cipher: payload.into_cipher(), watch };
-        Self { writer: segment::Writer::over(cipher, output), written: 0, padded, ending }
+        Self { writer: segment::SegmentWriter::over(cipher, output), written: 0, padded, ending }
     }
 
     /// Writes the last segment, and the trailer if the file is signed. Returns the inner writer.
@@ -53,7 +53,7 @@ impl<W: Write> Sealer<W> {
             padding::write_padding(self.written, &mut self.writer)?;
         }
         let mut output = self.writer.finish()?;
-        if let Some(Ending { recorder, signing, key, claim }) = self.ending {
+        if let Some(TrailerToWrite { recorder, signing, key, claim }) = self.ending {
             // The writer's share is gone, since the writer is.
             let recorder = Arc::into_inner(recorder).ok_or_else(|| io::Error::other("the hashes are in use"))?;
             signing.finish(recorder, &key, claim, &mut output).map_err(Error::into_io)?;

@@ -33,13 +33,13 @@ fn two_files_share_nothing_that_should_be_random() {
     let key = PrivateKey::generate(Kem::X25519).expect("a key");
     let recipients = vec![recipient(), Recipient::Key(key.public().clone())];
     let (to, mixed) = (Sealing::to(recipients.clone()).expect("a list"), Sealing::mixed(recipients).expect("a list"));
-    let mut writer = to.writer(Vec::new()).expect("a header");
+    let mut writer = to.write_to(Vec::new()).expect("a header");
     writer.write_all(b"data").expect("written");
     let written = writer.finish().expect("finished");
     let files = [
-        to.bytes(b"data").expect("sealed"),
-        to.bytes(b"data").expect("sealed"),
-        mixed.bytes(b"data").expect("sealed"),
+        to.seal(b"data").expect("sealed"),
+        to.seal(b"data").expect("sealed"),
+        mixed.seal(b"data").expect("sealed"),
         written,
     ];
     let fields: Vec<_> = files.iter().map(|sealed| random_fields(sealed, &key)).collect();

@@ -8,13 +8,13 @@
 //!
 //! use deadpan_seal::age::armor;
 //!
-//! let mut writer = armor::Writer::new(Vec::new());
+//! let mut writer = armor::ArmorWriter::new(Vec::new());
 //! writer.write_all(b"straight face")?;
 //! let text = writer.finish()?;
 //! assert!(text.starts_with(b"-----BEGIN AGE ENCRYPTED FILE-----\n"));
 //!
 //! let mut bytes = Vec::new();
-//! armor::Reader::new(&text[..]).read_to_end(&mut bytes)?;
+//! armor::ArmorReader::new(&text[..]).read_to_end(&mut bytes)?;
 //! assert_eq!(bytes, b"straight face");
 //! # Ok::<(), std::io::Error>(())
 //! ```
@@ -35,21 +35,21 @@ const MOST_SPACE: usize = 1024;
 /// The longest line that is looked at: a marker or a full line, and its line end.
 const LONGEST: u64 = 80;
 
-/// Writes armor. Without [`Writer::finish`] the end is missing.
-pub struct Writer<W> {
+/// Writes armor. Without [`ArmorWriter::finish`] the end is missing.
+pub struct ArmorWriter<W> {
     output: W,
     line: Vec<u8>,
     text: Vec<u8>,
     begun: bool,
 }
 
-impl<W> fmt::Debug for Writer<W> {
+impl<W> fmt::Debug for ArmorWriter<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Writer(..)")
+        f.write_str("ArmorWriter(..)")
     }
 }
 
-impl<W: Write> Writer<W> {
+impl<W: Write> ArmorWriter<W> {
     /// Writes armor to `output`.
     pub fn new(output: W) -> Self {
         Self { output, line: Vec::with_capacity(LINE_BYTES), text: Vec::new(), begun: false }
@@ -84,7 +84,7 @@ fn put_line(bytes: &[u8], text: &mut Vec<u8>) {
     text.push(b'\n');
 }
 
-impl<W: Write> Write for Writer<W> {
+impl<W: Write> Write for ArmorWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.begin();
         let mut rest = bytes;
@@ -111,7 +111,7 @@ impl<W: Write> Write for Writer<W> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum ArmorState {
     Before,
     Inside,
     /// The last line of symbols was read, and the end has to follow.
@@ -122,9 +122,9 @@ enum State {
 
 /// Reads armor, to its end and to the end of the input. The error of armor that is not valid holds an
 /// [`Error::Armor`].
-pub struct Reader<R> {
+pub struct ArmorReader<R> {
     input: BufReader<R>,
-    state: State,
+    state: ArmorState,
     line: Vec<u8>,
     bytes: [u8; LINE_BYTES],
     taken: usize,
@@ -133,9 +133,9 @@ pub struct Reader<R> {
     failure: Option<io::Error>,
 }
 
-impl<R> fmt::Debug for Reader<R> {
+impl<R> fmt::Debug for ArmorReader<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Reader(..)")
+        f.write_str("ArmorReader(..)")
     }
 }
 
@@ -143,13 +143,13 @@ fn damaged(what: &'static str) -> io::Error {
     Error::Armor(what).into_io()
 }
 
-impl<R: Read> Reader<R> {
+impl<R: Read> ArmorReader<R> {
     /// Reads the armor in `input`.
     pub fn new(input: R) -> Self {
         let input = BufReader::with_capacity(1 << 16, input);
         Self {
             input,
-            state: State::Before,
+            state: ArmorState::Before,
             line: Vec::new(),
             bytes: [0; LINE_BYTES],
             taken: 0,
@@ -216,36 +216,36 @@ impl<R: Read> Reader<R> {
 
     /// Reads the next line of symbols, or the end.
     fn advance(&mut self) -> io::Result<()> {
-        match std::mem::replace(&mut self.state, State::Failed) {
-            State::Failed => return Err(damaged("an earlier part of it")),
-            State::Ended => {
-                self.state = State::Ended;
+        match std::mem::replace(&mut self.state, ArmorState::Failed) {
+            ArmorState::Failed => return Err(damaged("an earlier part of it")),
+            ArmorState::Ended => {
+                self.state = ArmorState::Ended;
                 return Ok(());
             }
-            State::Before => {
+            ArmorState::Before => {
                 self.begin()?;
-                self.state = State::Inside;
+                self.state = ArmorState::Inside;
             }
-            State::Inside | State::Short if !self.next_line()? => return Err(damaged("it ends too early")),
-            State::Inside | State::Short if self.line == END.as_bytes() => {
+            ArmorState::Inside | ArmorState::Short if !self.next_line()? => return Err(damaged("it ends too early")),
+            ArmorState::Inside | ArmorState::Short if self.line == END.as_bytes() => {
                 self.end()?;
-                self.state = State::Ended;
+                self.state = ArmorState::Ended;
             }
-            State::Short => return Err(damaged("a line that is too short")),
-            State::Inside => {
+            ArmorState::Short => return Err(damaged("a line that is too short")),
+            ArmorState::Inside => {
                 if self.line.is_empty() || self.line.len() > COLUMNS {
                     return Err(damaged("a line that is empty or too long"));
                 }
                 let bytes = STANDARD.decode_into(&self.line, &mut self.bytes);
                 (self.taken, self.length) = (0, bytes.map_err(|_| damaged("it is not base64"))?.len());
-                self.state = if self.length < LINE_BYTES { State::Short } else { State::Inside };
+                self.state = if self.length < LINE_BYTES { ArmorState::Short } else { ArmorState::Inside };
             }
         }
         Ok(())
     }
 }
 
-impl<R: Read> Read for Reader<R> {
+impl<R: Read> Read for ArmorReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if let Some(error) = self.failure.take() {
             return Err(error);
@@ -253,7 +253,7 @@ impl<R: Read> Read for Reader<R> {
         let mut done = 0;
         while done < buffer.len() {
             if self.taken == self.length {
-                if done > 0 && self.input.buffer().is_empty() || self.state == State::Ended {
+                if done > 0 && self.input.buffer().is_empty() || self.state == ArmorState::Ended {
                     break;
                 }
                 match self.advance() {
@@ -280,7 +280,7 @@ mod tests {
     use super::*;
 
     fn armored(bytes: &[u8], step: usize) -> Vec<u8> {
-        let mut writer = Writer::new(Vec::new());
+        let mut writer = ArmorWriter::new(Vec::new());
         bytes.chunks(step).for_each(|piece| writer.write_all(piece).expect("written"));
         writer.finish().expect("finished")
     }
@@ -293,7 +293,7 @@ mod tests {
             assert!(text.split(|byte| *byte == b'\n').all(|line| line.len() <= 64), "{length}");
             for step in [1, 47, 48, 49, 100] {
                 assert_eq!(armored(&bytes, step), text, "{length} in steps of {step}");
-                let mut reader = Reader::new(&text[..]);
+                let mut reader = ArmorReader::new(&text[..]);
                 let (mut back, mut piece) = (Vec::new(), vec![0; step]);
                 loop {
                     let read = reader.read(&mut piece).expect("read");
@@ -312,7 +312,7 @@ mod tests {
         let text = String::from_utf8(armored(&[7; 100], 100)).expect("text");
         let read = |text: &str| {
             let mut bytes = Vec::new();
-            Reader::new(text.as_bytes()).read_to_end(&mut bytes).map(|_| bytes)
+            ArmorReader::new(text.as_bytes()).read_to_end(&mut bytes).map(|_| bytes)
         };
         let crlf = text.replace('\n', "\r\n");
         let wide = format!("{}\n{text}", " ".repeat(3 * LONGEST as usize / 2));

@@ -4,7 +4,7 @@ use aws_lc_rs::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
 use aws_lc_rs::hmac;
 
 use crate::primitive::entropy::Entropy;
-use crate::primitive::imp::hkdf::{self, Hash};
+use crate::primitive::imp::hkdf::{self, HkdfHash};
 use crate::{Error, Secret};
 use deadpan_ct::Wiped;
 
@@ -15,9 +15,9 @@ pub(crate) const SEALED: usize = KEY + 16;
 
 /// A file key: 16 random bytes, new for each file.
 #[derive(Clone)]
-pub(crate) struct FileKey(Secret);
+pub(crate) struct AgeFileKey(Secret);
 
-impl FileKey {
+impl AgeFileKey {
     pub(crate) fn generate(entropy: Entropy) -> Result<Self, Error> {
         let mut secret = Secret::zeroed(KEY);
         entropy.fill("age file key", 0, &mut secret)?;
@@ -83,7 +83,7 @@ pub(crate) fn derive(secret: &[u8], salt: &[u8], info: &[u8]) -> Result<Secret, 
     let mut extracted = Wiped::new([0; 32]);
     hkdf::extract(salt, secret, &mut extracted)?;
     let mut key = Secret::zeroed(32);
-    hkdf::expand(Hash::Sha256, &*extracted, info, &mut key)?;
+    hkdf::expand(HkdfHash::Sha256, &*extracted, info, &mut key)?;
     Ok(key)
 }
 

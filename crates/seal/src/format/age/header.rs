@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use super::{FileKey, Stanza, known};
+use super::{AgeFileKey, AgeStanza, known};
 use crate::Error;
 use crate::format::fill::read_full;
 use deadpan_base64::STANDARD_NO_PAD;
@@ -19,9 +19,9 @@ const LONGEST: usize = 1 << 20;
 
 /// A header that is well formed. Nothing in it is trusted until its MAC is checked.
 #[derive(Clone, Debug)]
-pub(crate) struct Header {
+pub(crate) struct AgeHeader {
     /// The stanzas, each with what it is.
-    pub(crate) stanzas: Vec<(crate::Stanza, Stanza)>,
+    pub(crate) stanzas: Vec<(crate::Stanza, AgeStanza)>,
     /// All bytes that the MAC covers.
     bytes: Vec<u8>,
     mac: [u8; 32],
@@ -32,10 +32,10 @@ pub(crate) fn is_age(start: &[u8]) -> bool {
     start.len() >= 4 && (start.starts_with(ANY_VERSION) || ANY_VERSION.starts_with(start))
 }
 
-impl Header {
+impl AgeHeader {
     /// Reads a header of which `start` was read already, and no byte after it.
     pub(crate) fn read(start: &[u8], mut input: impl Read) -> Result<Self, Error> {
-        let (mut text, mut lines) = (start.to_vec(), Lines::default());
+        let (mut text, mut lines) = (start.to_vec(), HeaderLines::default());
         while let Some(missing) = lines.missing(&text) {
             let end = text.len();
             if end + missing > LONGEST {
@@ -53,7 +53,7 @@ impl Header {
         let mut rest = text.strip_prefix(VERSION).ok_or_else(|| version_error(text))?;
         let mut stanzas = Vec::new();
         while !rest.starts_with(END) {
-            let stanza = Stanza::read(&mut rest)?.ok_or(Error::Truncated)?;
+            let stanza = AgeStanza::read(&mut rest)?.ok_or(Error::Truncated)?;
             stanzas.push((known::kind(&stanza)?, stanza));
         }
         if stanzas.is_empty() {
@@ -69,8 +69,8 @@ impl Header {
         Ok(Self { stanzas, bytes: bytes.to_vec(), mac })
     }
 
-    /// Returns the bytes of a header with these stanzas, which [`Header::read`] accepts.
-    pub(crate) fn build(key: &FileKey, stanzas: &[Stanza]) -> Result<Vec<u8>, Error> {
+    /// Returns the bytes of a header with these stanzas, which [`AgeHeader::read`] accepts.
+    pub(crate) fn build(key: &AgeFileKey, stanzas: &[AgeStanza]) -> Result<Vec<u8>, Error> {
         let mut text = VERSION.to_vec();
         for stanza in stanzas {
             stanza.encode_onto(&mut text)?;
@@ -99,7 +99,7 @@ impl Header {
     }
 
     /// Returns an error if the file key is not that of the header, or the header was changed.
-    pub(crate) fn verify(&self, key: &FileKey) -> Result<(), Error> {
+    pub(crate) fn verify(&self, key: &AgeFileKey) -> Result<(), Error> {
         if key.verify(&self.bytes, &self.mac)? { Ok(()) } else { Err(Error::HeaderForged) }
     }
 }
@@ -111,14 +111,14 @@ fn version_error(text: &[u8]) -> Error {
 
 /// Finds the end of a header that is read in pieces. Looks at each byte once.
 #[derive(Default)]
-struct Lines {
+struct HeaderLines {
     /// Where the line begins that is not complete yet.
     line: usize,
     /// How many bytes were searched for line feeds already.
     searched: usize,
 }
 
-impl Lines {
+impl HeaderLines {
     /// Returns how many bytes a header that begins with `text` has more, at least; `None` if it is complete, or if its
     /// last line is too long. Reading so many bytes at once never goes beyond the header.
     fn missing(&mut self, text: &[u8]) -> Option<usize> {
@@ -148,9 +148,10 @@ mod tests {
     use crate::primitive::entropy::Entropy;
 
     fn sample(bodies: &[usize]) -> Vec<u8> {
-        let stanza = |length: &usize| Stanza { tag: "grease".into(), args: vec!["-".into()], body: vec![7; *length] };
-        let stanzas: Vec<Stanza> = bodies.iter().map(stanza).collect();
-        Header::build(&FileKey::generate(Entropy::Fixed(1)).expect("a key"), &stanzas).expect("a header")
+        let stanza =
+            |length: &usize| AgeStanza { tag: "grease".into(), args: vec!["-".into()], body: vec![7; *length] };
+        let stanzas: Vec<AgeStanza> = bodies.iter().map(stanza).collect();
+        AgeHeader::build(&AgeFileKey::generate(Entropy::Fixed(1)).expect("a key"), &stanzas).expect("a header")
     }
 
     #[test]
@@ -159,10 +160,10 @@ mod tests {
             let text = sample(bodies);
             let all = [&text[..], b"--- and more\n"].concat();
             let mut rest = &all[16..];
-            let header = Header::read(&all[..16], &mut rest).expect("a header");
+            let header = AgeHeader::read(&all[..16], &mut rest).expect("a header");
             assert_eq!((header.length(), rest), (text.len(), &b"--- and more\n"[..]), "{bodies:?}");
             for cut in 16..text.len() {
-                let error = Header::read(&text[..16], &text[16..cut]).expect_err("cut");
+                let error = AgeHeader::read(&text[..16], &text[16..cut]).expect_err("cut");
                 assert!(matches!(error, Error::Truncated), "{cut}: {error}");
             }
         }
@@ -170,21 +171,21 @@ mod tests {
 
     #[test]
     fn a_header_that_no_reader_accepts_is_not_built() {
-        let key = FileKey::generate(Entropy::Fixed(1)).expect("a key");
+        let key = AgeFileKey::generate(Entropy::Fixed(1)).expect("a key");
         let stanza = |tag: &str, args: &[&str], length| {
             let args = args.iter().map(|&argument| argument.into()).collect();
-            Stanza { tag: tag.into(), args, body: vec![7; length] }
+            AgeStanza { tag: tag.into(), args, body: vec![7; length] }
         };
         let (other, salt) = (stanza("other", &[], 0), "A".repeat(22));
-        assert!(Header::build(&key, &[other.clone(), other.clone()]).is_ok());
-        assert!(Header::build(&key, &[stanza("scrypt", &[&salt, "10"], 32)]).is_ok());
+        assert!(AgeHeader::build(&key, &[other.clone(), other.clone()]).is_ok());
+        assert!(AgeHeader::build(&key, &[stanza("scrypt", &[&salt, "10"], 32)]).is_ok());
         for bad in [
             vec![],
             vec![stanza("X25519", &[], 32)],
             vec![other.clone(), stanza("scrypt", &[&salt, "10"], 32)],
             vec![other.clone(), stanza("ssh-rsa", &["AAAAAA"], 7)],
         ] {
-            assert!(matches!(Header::build(&key, &bad), Err(Error::System(_))), "{bad:?}");
+            assert!(matches!(AgeHeader::build(&key, &bad), Err(Error::System(_))), "{bad:?}");
         }
     }
 
@@ -194,17 +195,17 @@ mod tests {
         let endless = std::iter::repeat_n(line.as_bytes(), 20_000).collect::<Vec<_>>().concat();
         let start = &VERSION[..16];
         let rest = [&VERSION[16..], &endless].concat();
-        assert!(matches!(Header::read(start, &rest[..]), Err(Error::Limit(_))));
+        assert!(matches!(AgeHeader::read(start, &rest[..]), Err(Error::Limit(_))));
     }
 
-    /// Lines of a megabyte once took seconds, and a last line of that length took minutes.
+    /// HeaderLines of a megabyte once took seconds, and a last line of that length took minutes.
     #[test]
     fn a_long_line_takes_no_time() {
         let symbols = "A".repeat(LONGEST);
         for line in ["-> x", "-> x\n\n--- "] {
             let rest = [&VERSION[16..], line.as_bytes(), symbols.as_bytes()].concat();
             let start = std::time::Instant::now();
-            let error = Header::read(&VERSION[..16], &rest[..]).expect_err("too long");
+            let error = AgeHeader::read(&VERSION[..16], &rest[..]).expect_err("too long");
             assert!(matches!(error, Error::Limit(_) | Error::Header("its last line")), "{error}");
             assert!(start.elapsed().as_secs() < 2, "{:?}", start.elapsed());
         }
@@ -213,7 +214,7 @@ mod tests {
     #[test]
     fn another_version_is_not_damage() {
         let text = String::from_utf8(sample(&[0])).expect("text");
-        let read = |text: &str| Header::read(&text.as_bytes()[..16], &text.as_bytes()[16..]).map(|_| ());
+        let read = |text: &str| AgeHeader::read(&text.as_bytes()[..16], &text.as_bytes()[16..]).map(|_| ());
         assert!(matches!(read(&text.replace("/v1\n", "/v2\n")), Err(Error::Newer(_))));
         assert!(matches!(read(&text.replace("/v1\n", "/v1\r\n")), Err(Error::Header(_))));
         assert!(matches!(read(&text.replace("--- ", "---  ")), Err(Error::Header(_))));

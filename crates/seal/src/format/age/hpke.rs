@@ -6,7 +6,7 @@ use aws_lc_rs::digest::{SHA256, digest};
 
 use super::known::{self, HYBRID_TAG, P256_TAG, TAG, XWING};
 use super::unwrap::Tried;
-use super::{FileKey, Stanza};
+use super::{AgeFileKey, AgeStanza};
 use crate::primitive::hpke;
 use crate::primitive::imp::{hkdf, p256};
 use crate::{Error, Kem, PrivateKey, PublicKey};
@@ -25,14 +25,14 @@ fn label(name: &str) -> Vec<u8> {
     [b"age-encryption.org/", name.as_bytes()].concat()
 }
 
-pub(super) fn wrap(name: &str, key: &PublicKey, file: &FileKey) -> Result<Stanza, Error> {
+pub(super) fn wrap(name: &str, key: &PublicKey, file: &AgeFileKey) -> Result<AgeStanza, Error> {
     let (enc, body) = hpke::seal_with(&hpke::CHACHA20_POLY1305, key, &label(name), b"", file.bytes())?;
     let tag = tag(name, key, &enc)?.map(|tag| known::encode(&tag));
     let args = tag.into_iter().chain([known::encode(&enc)]).collect();
-    Ok(Stanza { tag: name.into(), args, body })
+    Ok(AgeStanza { tag: name.into(), args, body })
 }
 
-pub(super) fn unwrap(key: &PrivateKey, stanza: &Stanza) -> Result<Tried, Error> {
+pub(super) fn unwrap(key: &PrivateKey, stanza: &AgeStanza) -> Result<Tried, Error> {
     let enc = known::argument(stanza, stanza.args.len().saturating_sub(1))?;
     let tag = tag(&stanza.tag, key.public(), &enc)?;
     if let Some(tag) = &tag
@@ -41,7 +41,7 @@ pub(super) fn unwrap(key: &PrivateKey, stanza: &Stanza) -> Result<Tried, Error> 
         return Ok(Tried::OtherKey);
     }
     let file = match hpke::open_with(&hpke::CHACHA20_POLY1305, key, &enc, &label(&stanza.tag), b"", &stanza.body)? {
-        hpke::Open::Message(secret) => FileKey::from_secret(secret),
+        hpke::Open::Message(secret) => AgeFileKey::from_secret(secret),
         hpke::Open::OtherKey => None,
         hpke::Open::Invalid => return Err(Error::Header("the share of a recipient")),
     };

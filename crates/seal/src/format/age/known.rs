@@ -3,12 +3,12 @@
 //! Each type has a number of arguments and a length of the body. A stanza of a known type in another form makes the
 //! whole header invalid, whichever key opens it: no honest writer sends it. Unknown types are ignored.
 
-use super::Stanza;
+use super::AgeStanza;
 use super::file_key::SEALED;
 use super::scrypt;
 use crate::format::plugin::{Reason, Tag};
-use crate::key::openssh::Kind as Ssh;
-use crate::{Error, Kem, Stanza as Kind};
+use crate::key::openssh::SshKind as Ssh;
+use crate::{Error, Kem, Stanza};
 use deadpan_base64::STANDARD_NO_PAD;
 
 pub(super) const X25519: &str = "X25519";
@@ -28,40 +28,40 @@ pub(super) const TAG: usize = 4;
 const FORM: Error = Error::Header("the form of a recipient");
 
 /// Returns what a stanza is, and checks its form.
-pub(super) fn kind(stanza: &Stanza) -> Result<Kind, Error> {
+pub(super) fn kind(stanza: &AgeStanza) -> Result<Stanza, Error> {
     let form = |lengths: &[usize]| {
         let fits = stanza.args.len() == lengths.len()
             && stanza.args.iter().zip(lengths).all(|(text, length)| decode(text).is_some_and(|it| it.len() == *length));
         if fits && stanza.body.len() == SEALED { Ok(()) } else { Err(FORM) }
     };
     Ok(match stanza.tag.as_str() {
-        X25519 => form(&[Kem::X25519.enc_len()]).map(|()| Kind::Key(Kem::X25519))?,
-        XWING => form(&[Kem::XWing.enc_len()]).map(|()| Kind::Key(Kem::XWing))?,
-        P256_TAG => form(&[TAG, Kem::P256.enc_len()]).map(|()| Kind::Key(Kem::P256))?,
-        HYBRID_TAG => form(&[TAG, Kem::MlKem768P256.enc_len()]).map(|()| Kind::Key(Kem::MlKem768P256))?,
-        SSH_ED25519 => form(&[TAG, 32]).map(|()| Kind::Ssh(Ssh::Ed25519))?,
+        X25519 => form(&[Kem::X25519.enc_len()]).map(|()| Stanza::Key(Kem::X25519))?,
+        XWING => form(&[Kem::XWing.enc_len()]).map(|()| Stanza::Key(Kem::XWing))?,
+        P256_TAG => form(&[TAG, Kem::P256.enc_len()]).map(|()| Stanza::Key(Kem::P256))?,
+        HYBRID_TAG => form(&[TAG, Kem::MlKem768P256.enc_len()]).map(|()| Stanza::Key(Kem::MlKem768P256))?,
+        SSH_ED25519 => form(&[TAG, 32]).map(|()| Stanza::Ssh(Ssh::Ed25519))?,
         SSH_RSA => {
             let is_tag = |tag: &String| decode(tag).is_some_and(|tag| tag.len() == TAG);
             let fits = matches!(&stanza.args[..], [tag] if is_tag(tag)) && RSA_BODY.contains(&stanza.body.len());
-            if fits { Kind::Ssh(Ssh::Rsa) } else { return Err(FORM) }
+            if fits { Stanza::Ssh(Ssh::Rsa) } else { return Err(FORM) }
         }
-        SCRYPT => Kind::Passphrase(scrypt::cost(stanza)?),
-        _ => Kind::Unknown,
+        SCRYPT => Stanza::Passphrase(scrypt::cost(stanza)?),
+        _ => Stanza::Unknown,
     })
 }
 
 /// Whether a stanza of this kind may be a plugin's. age's specification lets plugins make and open tagged stanzas,
 /// beside those of their own types. All other types of age are not for plugins: their keys are software, and no reader
 /// would ask a plugin for them.
-pub(super) const fn may_be_of_plugin(kind: &Kind) -> bool {
-    matches!(kind, Kind::Unknown | Kind::Key(Kem::P256 | Kem::MlKem768P256))
+pub(super) const fn may_be_of_plugin(kind: &Stanza) -> bool {
+    matches!(kind, Stanza::Unknown | Stanza::Key(Kem::P256 | Kem::MlKem768P256))
 }
 
 /// Checks a stanza that a plugin has made: its type may be a plugin's, and a type that is known has its form.
-pub(crate) fn check_of_plugin(stanza: &Stanza) -> Result<(), Reason> {
+pub(crate) fn check_of_plugin(stanza: &AgeStanza) -> Result<(), Reason> {
     match kind(stanza) {
         Ok(kind) if may_be_of_plugin(&kind) => Ok(()),
-        _ => Err(Reason::Stanza(Tag::of(&stanza.tag))),
+        _ => Err(Reason::Stanza(Tag::from_text(&stanza.tag))),
     }
 }
 
@@ -71,7 +71,7 @@ pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
 }
 
 /// Returns an argument of a stanza whose form was checked.
-pub(super) fn argument(stanza: &Stanza, number: usize) -> Result<Vec<u8>, Error> {
+pub(super) fn argument(stanza: &AgeStanza, number: usize) -> Result<Vec<u8>, Error> {
     stanza.args.get(number).and_then(|text| decode(text)).ok_or(FORM)
 }
 

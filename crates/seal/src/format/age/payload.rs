@@ -7,12 +7,12 @@ use std::fmt;
 use std::io::Read;
 use std::sync::Arc;
 
-use super::{FileKey, is_age};
+use super::{AgeFileKey, is_age};
 use crate::Error;
 use crate::format::fill::read_full;
 use crate::format::segment::{Payload, SegmentCipher, Shape};
 use crate::primitive::entropy::Entropy;
-use crate::primitive::imp::chacha20_poly1305::{Cipher, KEY, TAG};
+use crate::primitive::imp::chacha20_poly1305::{ChaCha, KEY, TAG};
 use deadpan_ct::Wipe;
 
 /// Bytes of the nonce, which comes before the first chunk.
@@ -23,18 +23,18 @@ pub(crate) const SHAPE: Shape = Shape { sealed: DATA + TAG, overhead: TAG };
 
 /// The chunks of one file.
 #[derive(Clone)]
-pub(crate) struct Chunks(Arc<Cipher>);
+pub(crate) struct Chunks(Arc<ChaCha>);
 
 impl Chunks {
     /// Starts a payload. Returns it with its nonce.
-    pub(crate) fn start(file: &FileKey, entropy: Entropy) -> Result<(Self, [u8; NONCE]), Error> {
+    pub(crate) fn start(file: &AgeFileKey, entropy: Entropy) -> Result<(Self, [u8; NONCE]), Error> {
         let mut nonce = [0; NONCE];
         entropy.fill("age nonce", 0, &mut nonce)?;
         Ok((Self::new(file, &nonce)?, nonce))
     }
 
     /// Reads the nonce of a payload.
-    pub(crate) fn resume(file: &FileKey, mut input: impl Read) -> Result<Self, Error> {
+    pub(crate) fn resume(file: &AgeFileKey, mut input: impl Read) -> Result<Self, Error> {
         let mut nonce = [0; NONCE];
         if read_full(&mut input, &mut nonce).map_err(Error::Read)? < NONCE {
             return Err(Error::Truncated);
@@ -46,12 +46,12 @@ impl Chunks {
         Self::new(file, &nonce)
     }
 
-    fn new(file: &FileKey, nonce: &[u8; NONCE]) -> Result<Self, Error> {
+    fn new(file: &AgeFileKey, nonce: &[u8; NONCE]) -> Result<Self, Error> {
         Self::under(file.payload_key(nonce)?.as_array().expect("32 bytes"))
     }
 
     fn under(key: &[u8; KEY]) -> Result<Self, Error> {
-        Ok(Self(Arc::new(Cipher::new(key)?)))
+        Ok(Self(Arc::new(ChaCha::new(key)?)))
     }
 }
 

@@ -1,12 +1,12 @@
 //! Plugins' recipients in age files. The plugin gets the file key itself, and its stanzas stand in the header.
 
 use super::known::may_be_of_plugin;
-use super::{FileKey, Stanza};
+use super::{AgeFileKey, AgeStanza};
 use crate::format::plugin;
-use crate::{Error, Stanza as Kind};
+use crate::{Error, Stanza};
 
 /// Lets the plugin wrap the file key. Returns the stanzas and their labels.
-pub(super) fn wrap(recipient: &plugin::Recipient, file: &FileKey) -> Result<(Vec<Stanza>, Vec<String>), Error> {
+pub(super) fn wrap(recipient: &plugin::Recipient, file: &AgeFileKey) -> Result<(Vec<AgeStanza>, Vec<String>), Error> {
     let mut wrapping = recipient.wrap(&[file.secret()])?;
     wrapping.labels.sort();
     wrapping.labels.dedup();
@@ -17,8 +17,8 @@ pub(super) fn wrap(recipient: &plugin::Recipient, file: &FileKey) -> Result<(Vec
 /// own. May leak: whether it unwraps one.
 pub(crate) fn unwrap<'s>(
     identity: &plugin::Identity,
-    stanzas: &'s [(Kind, Stanza)],
-) -> Result<Option<(FileKey, &'s Stanza)>, Error> {
+    stanzas: &'s [(Stanza, AgeStanza)],
+) -> Result<Option<(AgeFileKey, &'s AgeStanza)>, Error> {
     if !stanzas.iter().any(|(kind, _)| may_be_of_plugin(kind)) {
         return Ok(None);
     }
@@ -26,5 +26,5 @@ pub(crate) fn unwrap<'s>(
     let key = identity.unwrap(&[copies])?.into_iter().next().flatten();
     // The plugin does not tell which stanza it opened.
     let first = stanzas.first().map(|(_, stanza)| stanza);
-    Ok(key.and_then(FileKey::from_secret).zip(first))
+    Ok(key.and_then(AgeFileKey::from_secret).zip(first))
 }

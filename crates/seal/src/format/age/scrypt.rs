@@ -5,7 +5,7 @@
 
 use super::file_key::SEALED;
 use super::known::{self, SCRYPT};
-use super::{FileKey, Stanza};
+use super::{AgeFileKey, AgeStanza};
 use crate::key::passphrase::form::Form;
 use crate::primitive::entropy::Entropy;
 use crate::primitive::imp;
@@ -21,7 +21,7 @@ const MOST: u32 = 22;
 const FORM: Error = Error::Header("the form of a recipient");
 
 /// Checks the form of a stanza, and returns what one try at the passphrase costs.
-pub(super) fn cost(stanza: &Stanza) -> Result<Cost, Error> {
+pub(super) fn cost(stanza: &AgeStanza) -> Result<Cost, Error> {
     let [salt, exponent] = &stanza.args[..] else { return Err(FORM) };
     if known::decode(salt).is_none_or(|salt| salt.len() != SALT) || stanza.body.len() != SEALED {
         return Err(FORM);
@@ -47,22 +47,27 @@ pub(super) fn length(cost: Cost) -> usize {
     "-> ".len() + SCRYPT.len() + 1 + 22 + 1 + digits + 1 + 43 + 1
 }
 
-pub(super) fn wrap(passphrase: &Passphrase, cost: Cost, file: &FileKey, entropy: Entropy) -> Result<Stanza, Error> {
+pub(super) fn wrap(
+    passphrase: &Passphrase,
+    cost: Cost,
+    file: &AgeFileKey,
+    entropy: Entropy,
+) -> Result<AgeStanza, Error> {
     let (mut salt, exponent) = ([0; SALT], exponent(cost));
     entropy.fill("salt", 0, &mut salt)?;
     let wrapping = stretch(&passphrase.in_form(Form::Composed), &salt, exponent)?;
     let args = vec![known::encode(&salt), exponent.to_string()];
-    Ok(Stanza { tag: SCRYPT.into(), args, body: file.seal(&wrapping)? })
+    Ok(AgeStanza { tag: SCRYPT.into(), args, body: file.seal(&wrapping)? })
 }
 
 /// Returns the file key if the passphrase is right in one of its forms. May leak: which form is right, if one is.
-pub(super) fn unwrap(passphrase: &Passphrase, stanza: &Stanza) -> Result<Option<FileKey>, Error> {
+pub(super) fn unwrap(passphrase: &Passphrase, stanza: &AgeStanza) -> Result<Option<AgeFileKey>, Error> {
     let cost = cost(stanza)?;
     passphrase.max_cost().check(cost)?;
     let salt = known::argument(stanza, 0)?;
     for form in passphrase.forms() {
         let wrapping = stretch(&passphrase.in_form(form), &salt, exponent(cost))?;
-        if let Some(file) = FileKey::open(&wrapping, &stanza.body)? {
+        if let Some(file) = AgeFileKey::open(&wrapping, &stanza.body)? {
             return Ok(Some(file));
         }
     }

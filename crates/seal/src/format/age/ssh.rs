@@ -8,8 +8,8 @@ use aws_lc_rs::digest::{SHA256, SHA512, digest};
 use super::file_key::{KEY, derive};
 use super::known::{self, TAG};
 use super::unwrap::Tried;
-use super::{FileKey, Stanza, edwards, x25519};
-use crate::key::openssh::{Kind, OpensshKey, SshMaterial, SshPublic};
+use super::{AgeFileKey, AgeStanza, edwards, x25519};
+use crate::key::openssh::{OpensshKey, SshKind, SshMaterial, SshPublic};
 use crate::primitive::imp::rsa;
 use crate::{Error, InvalidKey, Secret};
 use deadpan_ct::Wiped;
@@ -24,9 +24,9 @@ const INVALID: Error = Error::InvalidKey(InvalidKey::Public);
 /// Checks that age files can be sealed to this key.
 pub(super) fn check(key: &SshPublic) -> Result<(), Error> {
     match key.kind() {
-        Kind::Ed25519 => point(key).map(|_| ()),
-        Kind::Rsa if key.rsa().is_some_and(|(modulus, _)| modulus.len() >= SHORTEST_MODULUS) => Ok(()),
-        Kind::Rsa => Err(Error::Invalid("an RSA key of less than 2048 bits")),
+        SshKind::Ed25519 => point(key).map(|_| ()),
+        SshKind::Rsa if key.rsa().is_some_and(|(modulus, _)| modulus.len() >= SHORTEST_MODULUS) => Ok(()),
+        SshKind::Rsa => Err(Error::Invalid("an RSA key of less than 2048 bits")),
         _ => Err(Error::Invalid("age seals only to SSH keys of the kinds ssh-ed25519 and ssh-rsa")),
     }
 }
@@ -45,20 +45,20 @@ fn tweak(key: &SshPublic) -> Result<Secret, Error> {
     derive(b"", key.blob(), ED25519)
 }
 
-pub(super) fn wrap(key: &SshPublic, file: &FileKey) -> Result<Stanza, Error> {
+pub(super) fn wrap(key: &SshPublic, file: &AgeFileKey) -> Result<AgeStanza, Error> {
     check(key)?;
     let (name, tag) = (key.kind().name().to_owned(), known::encode(&tag(key)));
     if let Some((modulus, exponent)) = key.rsa() {
-        let key = rsa::Key::public(modulus, exponent)?.ok_or(INVALID)?;
-        return Ok(Stanza { tag: name, args: vec![tag], body: key.encrypt(RSA, file.bytes())? });
+        let key = rsa::RsaKey::public(modulus, exponent)?.ok_or(INVALID)?;
+        return Ok(AgeStanza { tag: name, args: vec![tag], body: key.encrypt(RSA, file.bytes())? });
     }
     let tweak = tweak(key)?;
     let (share, wrapping) = x25519::agree(&point(key)?, tweak.as_array(), ED25519)?;
-    Ok(Stanza { tag: name, args: vec![tag, known::encode(&share)], body: file.seal(&wrapping)? })
+    Ok(AgeStanza { tag: name, args: vec![tag, known::encode(&share)], body: file.seal(&wrapping)? })
 }
 
 /// Returns the file key if the stanza was sealed to this key. May leak: whether it was sealed to this key.
-pub(super) fn unwrap(key: &OpensshKey, stanza: &Stanza) -> Result<Tried, Error> {
+pub(super) fn unwrap(key: &OpensshKey, stanza: &AgeStanza) -> Result<Tried, Error> {
     let public = key.public();
     if public.kind().name() != stanza.tag || known::argument(stanza, 0)? != tag(public) {
         return Ok(Tried::OtherKey);
@@ -67,13 +67,13 @@ pub(super) fn unwrap(key: &OpensshKey, stanza: &Stanza) -> Result<Tried, Error> 
 }
 
 /// Returns the file key if the stanza, which has the key's tag, was sealed to this key.
-fn opened(key: &OpensshKey, stanza: &Stanza) -> Result<Option<FileKey>, Error> {
+fn opened(key: &OpensshKey, stanza: &AgeStanza) -> Result<Option<AgeFileKey>, Error> {
     let public = key.public();
     match (key.material(), public.rsa()) {
         (SshMaterial::Rsa(parts), Some((modulus, exponent))) => {
-            let key = rsa::Key::private(modulus, exponent, &parts.d)?;
+            let key = rsa::RsaKey::private(modulus, exponent, &parts.d)?;
             let key = key.ok_or(Error::InvalidKey(InvalidKey::Private))?;
-            Ok(key.decrypt(RSA, &stanza.body)?.filter(|secret| secret.len() == KEY).and_then(FileKey::from_secret))
+            Ok(key.decrypt(RSA, &stanza.body)?.filter(|secret| secret.len() == KEY).and_then(AgeFileKey::from_secret))
         }
         (SshMaterial::Seed(seed), None) => {
             let mut scalar = Wiped::new([0; 32]);
@@ -83,7 +83,7 @@ fn opened(key: &OpensshKey, stanza: &Stanza) -> Result<Option<FileKey>, Error> {
             let share = known::argument(stanza, 1)?;
             let share = share.as_array().ok_or(Error::Header("the share of a recipient"))?;
             let wrapping = x25519::agreed(&scalar, &point(public)?, share, tweak(public)?.as_array(), ED25519)?;
-            FileKey::open(&wrapping, &stanza.body)
+            AgeFileKey::open(&wrapping, &stanza.body)
         }
         _ => Ok(None),
     }

@@ -19,16 +19,16 @@ const ARROW: &[u8] = b"-> ";
 /// canonical base64 without padding in lines of 64 columns, of which the last one is shorter, and may be empty.
 ///
 /// ```
-/// use deadpan_seal::age::Stanza;
+/// use deadpan_seal::age::AgeStanza;
 ///
-/// let stanza = Stanza { tag: "example".into(), args: vec!["1".into()], body: b"straight face".to_vec() };
+/// let stanza = AgeStanza { tag: "example".into(), args: vec!["1".into()], body: b"straight face".to_vec() };
 /// let text = stanza.encode()?;
 /// assert_eq!(text, b"-> example 1\nc3RyYWlnaHQgZmFjZQ\n");
-/// assert_eq!(Stanza::read(&text[..])?, Some(stanza));
+/// assert_eq!(AgeStanza::read(&text[..])?, Some(stanza));
 /// # Ok::<(), deadpan_seal::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stanza {
+pub struct AgeStanza {
     /// The first argument, which tells the type.
     pub tag: String,
     /// The other arguments.
@@ -37,7 +37,7 @@ pub struct Stanza {
     pub body: Vec<u8>,
 }
 
-impl Stanza {
+impl AgeStanza {
     /// Returns the text of the stanza.
     ///
     /// # Errors
@@ -135,12 +135,12 @@ mod tests {
 
     use super::*;
 
-    fn stanza(tag: &str, args: &[&str], body: &[u8]) -> Stanza {
-        Stanza { tag: tag.into(), args: args.iter().map(|&argument| argument.into()).collect(), body: body.to_vec() }
+    fn stanza(tag: &str, args: &[&str], body: &[u8]) -> AgeStanza {
+        AgeStanza { tag: tag.into(), args: args.iter().map(|&argument| argument.into()).collect(), body: body.to_vec() }
     }
 
-    fn read(text: &str) -> Result<Option<Stanza>, Error> {
-        Stanza::read(text.as_bytes())
+    fn read(text: &str) -> Result<Option<AgeStanza>, Error> {
+        AgeStanza::read(text.as_bytes())
     }
 
     #[test]
@@ -153,15 +153,15 @@ mod tests {
             assert_eq!(*first, b"-> tag a !~");
             assert!(full.iter().all(|line| line.len() == 64) && last.len() < 64 && end.is_empty(), "{length}");
             assert_eq!(full.len(), length / 48, "{length}");
-            assert_eq!(Stanza::read(&text[..]).expect("a stanza"), Some(stanza), "{length}");
+            assert_eq!(AgeStanza::read(&text[..]).expect("a stanza"), Some(stanza), "{length}");
         }
     }
 
     #[test]
     fn the_bytes_after_a_stanza_stay_in_the_input() {
         let mut input = &b"-> a\n\n-> b c\nAAAA\nrest"[..];
-        assert_eq!(Stanza::read(&mut input).expect("a stanza"), Some(stanza("a", &[], b"")));
-        assert_eq!(Stanza::read(&mut input).expect("a stanza"), Some(stanza("b", &["c"], &[0; 3])));
+        assert_eq!(AgeStanza::read(&mut input).expect("a stanza"), Some(stanza("a", &[], b"")));
+        assert_eq!(AgeStanza::read(&mut input).expect("a stanza"), Some(stanza("b", &["c"], &[0; 3])));
         assert_eq!(input, b"rest");
         assert_eq!(read("").expect("the end"), None);
     }
@@ -211,6 +211,6 @@ mod tests {
     #[test]
     fn a_stanza_without_an_end_is_limited() {
         let endless = std::io::BufReader::new(b"-> a ".chain(std::io::repeat(b'b')));
-        assert!(matches!(Stanza::read(endless), Err(Error::Limit(_))));
+        assert!(matches!(AgeStanza::read(endless), Err(Error::Limit(_))));
     }
 }

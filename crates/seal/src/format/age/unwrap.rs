@@ -2,8 +2,8 @@
 
 use std::cell::Cell;
 
-use super::{FileKey, Stanza, hpke, scrypt, ssh, x25519};
-use crate::{Error, Identity, Kem, Stanza as Kind};
+use super::{AgeFileKey, AgeStanza, hpke, scrypt, ssh, x25519};
+use crate::{Error, Identity, Kem, Stanza};
 
 /// The number of stanzas after which a header is given up that have the tag of a key and do not open with it. A tag has
 /// four bytes, so honest headers have none; everybody who knows a public key can write a thousand, and RSA takes
@@ -12,7 +12,7 @@ const MOST_MISTAGGED: usize = 8;
 
 /// The result of trying a key on a stanza.
 pub(super) enum Tried {
-    Opened(FileKey),
+    Opened(AgeFileKey),
     /// The stanza was sealed to another key, as far as its tag says, or it has no tag.
     OtherKey,
     /// The stanza has the tag of this key, but was not sealed to it.
@@ -21,7 +21,7 @@ pub(super) enum Tried {
 
 impl Tried {
     /// Returns the result of trying the key of a stanza's tag.
-    pub(super) fn tagged(file: Option<FileKey>) -> Self {
+    pub(super) fn tagged(file: Option<AgeFileKey>) -> Self {
         file.map_or(Self::Mistagged, Self::Opened)
     }
 }
@@ -37,7 +37,12 @@ impl Unwrapping {
     ///
     /// # Errors
     /// [`Error::Limit`] if too many stanzas had the tag of a key and did not open; if the system fails.
-    pub(crate) fn unwrap(&self, identity: &Identity, kind: Kind, stanza: &Stanza) -> Result<Option<FileKey>, Error> {
+    pub(crate) fn unwrap(
+        &self,
+        identity: &Identity,
+        kind: Stanza,
+        stanza: &AgeStanza,
+    ) -> Result<Option<AgeFileKey>, Error> {
         match tried(identity, kind, stanza)? {
             Tried::Opened(file) => Ok(Some(file)),
             Tried::OtherKey => Ok(None),
@@ -52,28 +57,28 @@ impl Unwrapping {
     }
 }
 
-fn tried(identity: &Identity, kind: Kind, stanza: &Stanza) -> Result<Tried, Error> {
-    let untagged = |file: Option<FileKey>| file.map_or(Tried::OtherKey, Tried::Opened);
+fn tried(identity: &Identity, kind: Stanza, stanza: &AgeStanza) -> Result<Tried, Error> {
+    let untagged = |file: Option<AgeFileKey>| file.map_or(Tried::OtherKey, Tried::Opened);
     match (identity, kind) {
-        (Identity::Key(key), Kind::Key(kem)) if key.kem() == kem => {
+        (Identity::Key(key), Stanza::Key(kem)) if key.kem() == kem => {
             if kem == Kem::X25519 {
                 x25519::unwrap(key, stanza).map(untagged)
             } else {
                 hpke::unwrap(key, stanza)
             }
         }
-        (Identity::Passphrase(passphrase), Kind::Passphrase(_)) => scrypt::unwrap(passphrase, stanza).map(untagged),
-        (Identity::Session(session), Kind::Passphrase(_)) => {
+        (Identity::Passphrase(passphrase), Stanza::Passphrase(_)) => scrypt::unwrap(passphrase, stanza).map(untagged),
+        (Identity::Session(session), Stanza::Passphrase(_)) => {
             scrypt::unwrap(&session.passphrase(), stanza).map(untagged)
         }
-        (Identity::Ssh(key), Kind::Ssh(_)) => ssh::unwrap(key, stanza),
+        (Identity::Ssh(key), Stanza::Ssh(_)) => ssh::unwrap(key, stanza),
         _ => Ok(Tried::OtherKey),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Header, wrap_all};
+    use super::super::{AgeHeader, wrap_all};
     use super::*;
     use crate::key::openssh::PrivateFile;
     use crate::primitive::entropy::Entropy;
@@ -102,15 +107,15 @@ mod tests {
     #[test]
     fn stanzas_with_the_tag_of_a_key_are_given_up_after_a_few() {
         for (identity, recipient) in tagged() {
-            let key = FileKey::generate(Entropy::System).expect("a key");
+            let key = AgeFileKey::generate(Entropy::System).expect("a key");
             let good = wrap_all(&[recipient], &[], true, &key, Entropy::System).expect("wrapped").remove(0);
             let mut bad = good.clone();
             bad.body[7] ^= 1;
             let mut other = bad.clone();
             other.args[0] = "AAAAAA".into();
-            let open = |count, stanza: &Stanza, identities: &[Identity]| {
+            let open = |count, stanza: &AgeStanza, identities: &[Identity]| {
                 let stanzas = [vec![stanza.clone(); count], vec![good.clone()]].concat();
-                let header = Header::build(&key, &stanzas).expect("a header");
+                let header = AgeHeader::build(&key, &stanzas).expect("a header");
                 crate::Header::read(&header[..])?.open(identities).map(drop)
             };
             let (name, own) = (&good.tag, std::slice::from_ref(&identity));
@@ -122,7 +127,7 @@ mod tests {
             }
             // All identities together have one limit.
             let identities = vec![identity.clone(); MOST_MISTAGGED];
-            let header = Header::build(&key, &[bad]).expect("a header");
+            let header = AgeHeader::build(&key, &[bad]).expect("a header");
             let result = crate::Header::read(&header[..]).expect("a header").open(&identities).map(drop);
             assert!(matches!(result, Err(Error::Limit(_))), "{name}: {result:?}");
         }

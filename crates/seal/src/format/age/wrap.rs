@@ -1,6 +1,6 @@
 //! Sealing an age file's key to recipients.
 
-use super::{FileKey, Header, Stanza, hpke, plugin, scrypt, ssh, x25519};
+use super::{AgeFileKey, AgeHeader, AgeStanza, hpke, plugin, scrypt, ssh, x25519};
 use crate::format::deadpan::recipient;
 use crate::primitive::entropy::Entropy;
 use crate::{Error, Kem, Mode, Recipient};
@@ -9,7 +9,7 @@ use crate::{Error, Kem, Mode, Recipient};
 const POST_QUANTUM: &str = "postquantum";
 
 /// The stanzas of one recipient, and their labels in order.
-type Wrapped = (Vec<Stanza>, Vec<String>);
+type Wrapped = (Vec<AgeStanza>, Vec<String>);
 
 /// Checks that age knows recipients of these kinds. The caller has checked that post-quantum and classical keys do not
 /// mix.
@@ -34,7 +34,7 @@ pub(crate) fn check(recipients: &[Recipient]) -> Result<(), Error> {
 /// Returns the length of the header if the recipient is a passphrase, which takes long to hash.
 pub(crate) fn passphrase_length(recipients: &[Recipient]) -> Option<usize> {
     match recipients {
-        [Recipient::Passphrase(_, cost)] => Some(Header::length_for(scrypt::length(*cost))),
+        [Recipient::Passphrase(_, cost)] => Some(AgeHeader::length_for(scrypt::length(*cost))),
         _ => None,
     }
 }
@@ -45,9 +45,9 @@ pub(crate) fn wrap_all(
     recipients: &[Recipient],
     kept: &[recipient::Stanza],
     mixed: bool,
-    file: &FileKey,
+    file: &AgeFileKey,
     entropy: Entropy,
-) -> Result<Vec<Stanza>, Error> {
+) -> Result<Vec<AgeStanza>, Error> {
     let wrapped = recipients.iter().map(|recipient| wrap(recipient, file, entropy)).collect::<Result<Vec<_>, _>>()?;
     // Nobody knows the labels of stanzas of an unknown type.
     let kept: Vec<_> = kept.iter().filter_map(|stanza| stanza.mode().map(labels)).collect();
@@ -63,7 +63,7 @@ pub(crate) fn wrap_all(
     Ok(wrapped.into_iter().flat_map(|(stanzas, _)| stanzas).collect())
 }
 
-fn wrap(recipient: &Recipient, file: &FileKey, entropy: Entropy) -> Result<Wrapped, Error> {
+fn wrap(recipient: &Recipient, file: &AgeFileKey, entropy: Entropy) -> Result<Wrapped, Error> {
     let stanza = match recipient {
         Recipient::Key(key) => match hpke::tag_name(key.kem()) {
             Some(name) => return Ok((vec![hpke::wrap(name, key, file)?], labels(key.kem().mode()))),

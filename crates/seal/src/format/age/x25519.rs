@@ -2,7 +2,7 @@
 
 use super::file_key::derive;
 use super::known::{self, X25519};
-use super::{FileKey, Stanza};
+use super::{AgeFileKey, AgeStanza};
 use crate::primitive::imp::x25519;
 use crate::primitive::kem::Material;
 use crate::{Error, InvalidKey, PrivateKey, PublicKey, Secret};
@@ -10,18 +10,18 @@ use crate::{Error, InvalidKey, PrivateKey, PublicKey, Secret};
 const INFO: &[u8] = b"age-encryption.org/v1/X25519";
 const LENGTH: Error = Error::System("a key has the wrong length");
 
-pub(super) fn wrap(key: &PublicKey, file: &FileKey) -> Result<Stanza, Error> {
+pub(super) fn wrap(key: &PublicKey, file: &AgeFileKey) -> Result<AgeStanza, Error> {
     let recipient = key.as_bytes().as_array().ok_or(LENGTH)?;
     let (share, wrapping) = agree(recipient, None, INFO)?;
-    Ok(Stanza { tag: X25519.into(), args: vec![known::encode(&share)], body: file.seal(&wrapping)? })
+    Ok(AgeStanza { tag: X25519.into(), args: vec![known::encode(&share)], body: file.seal(&wrapping)? })
 }
 
-pub(super) fn unwrap(key: &PrivateKey, stanza: &Stanza) -> Result<Option<FileKey>, Error> {
+pub(super) fn unwrap(key: &PrivateKey, stanza: &AgeStanza) -> Result<Option<AgeFileKey>, Error> {
     let Material::Seed(scalar) = key.material() else { return Ok(None) };
     let recipient = key.public().as_bytes().as_array().ok_or(LENGTH)?;
     let share = known::argument(stanza, 0)?;
     let wrapping = agreed(scalar.as_array().ok_or(LENGTH)?, recipient, share.as_array().ok_or(LENGTH)?, None, INFO)?;
-    FileKey::open(&wrapping, &stanza.body)
+    AgeFileKey::open(&wrapping, &stanza.body)
 }
 
 /// Makes an ephemeral key, and returns its share and the wrapping key. A `tweak` multiplies the shared secret: SSH keys

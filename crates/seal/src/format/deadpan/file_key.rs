@@ -3,7 +3,7 @@
 use aws_lc_rs::hmac;
 
 use crate::format::deadpan::layout::Preamble;
-use crate::primitive::imp::hkdf::{self, Hash};
+use crate::primitive::imp::hkdf::{self, HkdfHash};
 use crate::{Error, PublicKey, Secret};
 use deadpan_ct::Wiped;
 
@@ -44,7 +44,7 @@ impl FileKey {
         let mut extracted = Wiped::new([0; KEY]);
         hkdf::extract(self.preamble.bytes(), &self.secret, &mut extracted)?;
         let mut key = Secret::zeroed(length);
-        hkdf::expand(Hash::Sha256, &*extracted, info, &mut key)?;
+        hkdf::expand(HkdfHash::Sha256, &*extracted, info, &mut key)?;
         Ok(key)
     }
 

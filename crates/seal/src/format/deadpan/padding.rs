@@ -106,7 +106,7 @@ pub(crate) struct Stripper {
 
 /// The bytes to pass on: first those that were held back, then a part of the piece.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Passed {
+pub(crate) struct PassedOn {
     /// If set, a mark and this many zeros come first.
     pub(crate) before: Option<u64>,
     /// How many bytes of the piece follow, from its front.
@@ -114,21 +114,21 @@ pub(crate) struct Passed {
 }
 
 impl Stripper {
-    pub(crate) fn pass(&mut self, piece: &[u8]) -> Passed {
+    pub(crate) fn pass(&mut self, piece: &[u8]) -> PassedOn {
         self.seen += piece.len() as u64;
         match piece.iter().rposition(|byte| *byte != 0) {
             None => match &mut self.held {
                 Some(zeros) => {
                     *zeros += piece.len() as u64;
-                    Passed { before: None, length: 0 }
+                    PassedOn { before: None, length: 0 }
                 }
-                None => Passed { before: None, length: piece.len() },
+                None => PassedOn { before: None, length: piece.len() },
             },
             Some(last) if piece[last] == MARK => {
                 let before = self.held.replace((piece.len() - last - 1) as u64);
-                Passed { before, length: last }
+                PassedOn { before, length: last }
             }
-            Some(_) => Passed { before: self.held.take(), length: piece.len() },
+            Some(_) => PassedOn { before: self.held.take(), length: piece.len() },
         }
     }
 

@@ -137,7 +137,7 @@ pub enum Stanza {
         mode: Mode,
     },
     /// A key of SSH of this kind, in an age file.
-    Ssh(openssh::Kind),
+    Ssh(openssh::SshKind),
     /// A recipient of an age file whose type is not known. Readers ignore it.
     Unknown,
 }

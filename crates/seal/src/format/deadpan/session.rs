@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::format::deadpan::file_key::KEY;
 use crate::key::passphrase::form::Form;
 use crate::primitive::entropy::Entropy;
-use crate::{Cost, Error, MaxCost, Passphrase, Recipient, Sealing, Secret};
+use crate::{Cost, Error, MaxCost, Passphrase, Recipient, Secret};
 
 pub(crate) const SALT: usize = 16;
 /// A session keeps at most this many hashes for items of other sessions.
@@ -40,12 +40,12 @@ const KEPT: usize = 16;
 /// ```
 #[derive(Clone)]
 pub struct Session {
-    shared: Arc<Shared>,
+    shared: Arc<SessionState>,
     max_cost: MaxCost,
 }
 
 /// The state that all clones of a session share.
-struct Shared {
+struct SessionState {
     passphrase: Passphrase,
     cost: Cost,
     salt: [u8; SALT],
@@ -61,14 +61,14 @@ type Cell = Mutex<Option<Secret>>;
 /// Hashes for items of other sessions, the latest first. A cell without an answer is being computed, or failed.
 #[derive(Default)]
 struct Kept {
-    cells: VecDeque<(Question, Arc<Cell>)>,
+    cells: VecDeque<(HashQuestion, Arc<Cell>)>,
     #[cfg(test)]
     made: usize,
 }
 
 /// The inputs of one hash: the form of the passphrase, and the parameters.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Question {
+struct HashQuestion {
     form: Form,
     cost: Cost,
     salt: [u8; SALT],
@@ -96,7 +96,7 @@ impl Session {
         let mut salt = [0; SALT];
         entropy.fill("session's salt", 0, &mut salt)?;
         let (own, kept) = (Arc::default(), Mutex::default());
-        let shared = Shared { passphrase: passphrase.clone(), cost, salt, own, kept };
+        let shared = SessionState { passphrase: passphrase.clone(), cost, salt, own, kept };
         Ok(Self { shared: Arc::new(shared), max_cost: passphrase.max_cost() })
     }
 
@@ -109,18 +109,10 @@ impl Session {
     }
 
     /// Returns the recipient that stands for everybody who knows the passphrase. It can stand among others, for
-    /// [`Sealing::to`].
+    /// [`Sealing::to`](crate::Sealing::to).
     #[must_use]
     pub fn recipient(&self) -> Recipient {
         Recipient::Session(self.clone())
-    }
-
-    /// Prepares sealing to everybody who knows the passphrase.
-    ///
-    /// # Errors
-    /// None today: [`Sealing::to`] takes any single recipient.
-    pub fn sealing(&self) -> Result<Sealing, Error> {
-        Sealing::to(vec![self.recipient()])
     }
 
     /// Returns the passphrase, with the session's limit on the cost.
@@ -152,7 +144,7 @@ impl Session {
         if !MaxCost::new(memory, passes).allows(cost) {
             self.max_cost.check(cost)?;
         }
-        let cell = self.shared.cell(Question { form, cost, salt: *salt, length });
+        let cell = self.shared.cell(HashQuestion { form, cost, salt: *salt, length });
         let mut cell = lock(&cell);
         if let Some(answer) = &*cell {
             return Ok(answer.clone());
@@ -174,10 +166,10 @@ impl Session {
     }
 }
 
-impl Shared {
+impl SessionState {
     /// Returns the cell of a question, which becomes the latest of those kept.
-    fn cell(&self, question: Question) -> Arc<Cell> {
-        if question == (Question { form: Form::Composed, cost: self.cost, salt: self.salt, length: KEY }) {
+    fn cell(&self, question: HashQuestion) -> Arc<Cell> {
+        if question == (HashQuestion { form: Form::Composed, cost: self.cost, salt: self.salt, length: KEY }) {
             return self.own.clone();
         }
         let mut kept = lock(&self.kept);

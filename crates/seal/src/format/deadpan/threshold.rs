@@ -7,7 +7,7 @@
 //! # fn main() -> Result<(), Error> {
 //! let [alice, bob, carol] = [(); 3].map(|()| PrivateKey::generate(Kem::XWing).expect("a key"));
 //! let members = [&alice, &bob, &carol].map(|key| key.public().clone()).to_vec();
-//! let sealed = Sealing::threshold(2, members)?.bytes(b"minutes")?;
+//! let sealed = Sealing::threshold(2, members)?.seal(b"minutes")?;
 //!
 //! // One alone does not open it.
 //! let header = Header::read(&sealed[..])?;

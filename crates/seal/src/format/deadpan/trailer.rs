@@ -34,5 +34,5 @@ pub(crate) use recorder::{Claim, Recorder};
 pub(crate) use shelf::Shelf;
 pub(crate) use signing::Signing;
 pub(crate) use statement::Addressee;
-pub(crate) use verified::{About, Verified};
+pub(crate) use verified::{Expected, Verified};
 pub(crate) use watch::{Checker, SeekChecker, Shared, Watched, WatchedCipher};

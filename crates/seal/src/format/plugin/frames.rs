@@ -1,7 +1,7 @@
 //! Stanzas out of a stream of bytes, and into one. Each stanza is bounded before it is parsed.
 
 use super::error::Reason;
-use crate::format::age::Stanza;
+use crate::format::age::AgeStanza;
 use deadpan_base64::STANDARD_NO_PAD;
 use deadpan_ct::{Wipe, Wiped};
 
@@ -34,7 +34,7 @@ impl Frames {
     }
 
     /// Returns the next stanza, or `None` if more bytes are needed.
-    pub(super) fn next(&mut self) -> Result<Option<Stanza>, Reason> {
+    pub(super) fn next(&mut self) -> Result<Option<AgeStanza>, Reason> {
         let begins = self.bytes.len().min(START.len());
         if self.bytes[..begins] != START[..begins] {
             return Err(Reason::Protocol("a line that is not a stanza"));
@@ -63,10 +63,10 @@ impl Frames {
 
 /// Reads a stanza whose text ends at the first line that is not full. The body may be a key, so it is decoded without
 /// leaving a copy.
-fn parse(text: &[u8]) -> Option<Stanza> {
+fn parse(text: &[u8]) -> Option<AgeStanza> {
     let mut lines = text.strip_suffix(b"\n")?.split(|byte| *byte == b'\n');
     let first = [lines.next()?, b"\n\n"].concat();
-    let mut stanza = Stanza::read(&first[..]).ok()??;
+    let mut stanza = AgeStanza::read(&first[..]).ok()??;
     stanza.body.reserve_exact(text.len());
     for line in lines {
         if line.len() > COLUMNS {

@@ -13,7 +13,7 @@ pub struct Tag {
 }
 
 impl Tag {
-    pub(crate) fn of(text: &str) -> Self {
+    pub(crate) fn from_text(text: &str) -> Self {
         let mut bytes = [0; LONGEST];
         let length = text.len().min(LONGEST);
         bytes[..length].copy_from_slice(&text.as_bytes()[..length]);

@@ -6,7 +6,7 @@ use super::dialog::{Answer, Question};
 use super::error::{About, Reason};
 use super::frames::{self, Frames};
 use super::{Client, text};
-use crate::format::age::Stanza;
+use crate::format::age::AgeStanza;
 use crate::key::plugin::PluginName;
 use deadpan_base64::STANDARD_NO_PAD;
 
@@ -84,7 +84,7 @@ impl<'a> Talk<'a> {
     }
 
     /// Returns the next stanza of the plugin.
-    pub(super) fn next(&mut self) -> Result<Stanza, Reason> {
+    pub(super) fn next(&mut self) -> Result<AgeStanza, Reason> {
         self.left = self.left.checked_sub(1).ok_or(Reason::Flood("too many messages"))?;
         let limit = std::mem::replace(&mut self.limit, self.client.silence);
         let (begin, mut noticed) = (Instant::now(), false);
@@ -111,7 +111,7 @@ impl<'a> Talk<'a> {
     }
 
     /// Answers a command that is the same while wrapping and while unwrapping. Others are unsupported.
-    pub(super) fn answer(&mut self, stanza: &Stanza) -> Result<(), Reason> {
+    pub(super) fn answer(&mut self, stanza: &AgeStanza) -> Result<(), Reason> {
         let said = text::lines(&stanza.body);
         let question = match stanza.tag.as_str() {
             "msg" => Question::Message(said.clone()),
@@ -137,7 +137,7 @@ impl<'a> Talk<'a> {
     }
 
     /// Takes note of an error that the plugin reports. The plugin decides when the conversation ends.
-    pub(super) fn refused(&mut self, stanza: &Stanza) -> Result<(), Reason> {
+    pub(super) fn refused(&mut self, stanza: &AgeStanza) -> Result<(), Reason> {
         let about = match stanza.args.first().map(String::as_str) {
             Some("recipient") => About::Recipient,
             Some("identity") => About::Identity,
@@ -158,7 +158,7 @@ impl Talk<'_> {
     /// Runs a phase that the plugin controls, until it is done. `act` returns whether it knows the command.
     pub(super) fn listen(
         &mut self,
-        act: impl FnMut(&mut Self, &mut Stanza) -> Result<bool, Reason>,
+        act: impl FnMut(&mut Self, &mut AgeStanza) -> Result<bool, Reason>,
     ) -> Result<(), Reason> {
         // A plugin may report an error and then fail in another way: the error that it reported counts.
         self.listen_to_all(act).map_err(|reason| self.refused.take().unwrap_or(reason))
@@ -166,7 +166,7 @@ impl Talk<'_> {
 
     fn listen_to_all(
         &mut self,
-        mut act: impl FnMut(&mut Self, &mut Stanza) -> Result<bool, Reason>,
+        mut act: impl FnMut(&mut Self, &mut AgeStanza) -> Result<bool, Reason>,
     ) -> Result<(), Reason> {
         loop {
             let mut stanza = self.next()?;

@@ -82,8 +82,8 @@ fn wrap(says: &str) -> Result<Wrapping, PluginError> {
     recipient().wrap_over(&mut Script::new(says), &keys(2))
 }
 
-fn files() -> Vec<Vec<Stanza>> {
-    let stanza = |tag: &str| Stanza { tag: tag.into(), args: vec!["a".into()], body: vec![7; 48] };
+fn files() -> Vec<Vec<AgeStanza>> {
+    let stanza = |tag: &str| AgeStanza { tag: tag.into(), args: vec!["a".into()], body: vec![7; 48] };
     vec![vec![stanza("dummy"), stanza("other")], vec![stanza("X25519")]]
 }
 
@@ -325,7 +325,7 @@ fn a_missing_plugin_is_named() {
 
 #[test]
 fn stanzas_of_an_entry_have_one_form() {
-    let stanza = |length| Stanza { tag: "a".into(), args: vec!["b".into()], body: vec![3; length] };
+    let stanza = |length| AgeStanza { tag: "a".into(), args: vec!["b".into()], body: vec![3; length] };
     for length in [0, 1, 47, 48, 49, 96, 1000] {
         let all = vec![stanza(length), stanza(0), stanza(length)];
         let text = stanzas::text(&all).expect("printable");

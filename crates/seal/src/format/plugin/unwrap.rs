@@ -4,21 +4,21 @@ use super::KEY;
 use super::error::Reason;
 use super::talk::{Talk, index};
 use crate::Secret;
-use crate::format::age::Stanza;
+use crate::format::age::AgeStanza;
 use deadpan_ct::Wipe;
 
 /// Returns the key of each file that the plugin has unwrapped.
 pub(super) fn unwrap(
     talk: &mut Talk<'_>,
     identity: &[u8],
-    files: &[Vec<Stanza>],
+    files: &[Vec<AgeStanza>],
 ) -> Result<Vec<Option<Secret>>, Reason> {
     talk.expect(files.len());
     talk.tell(&[b"add-identity", identity], b"")?;
     talk.grease()?;
     for (number, stanzas) in files.iter().enumerate() {
         let number = number.to_string();
-        for Stanza { tag, args, body } in stanzas {
+        for AgeStanza { tag, args, body } in stanzas {
             let mut words = vec![&b"recipient-stanza"[..], number.as_bytes(), tag.as_bytes()];
             words.extend(args.iter().map(String::as_bytes));
             talk.tell(&words, body)?;

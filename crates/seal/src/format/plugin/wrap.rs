@@ -3,7 +3,7 @@
 use super::error::Reason;
 use super::talk::{Talk, index};
 use crate::Secret;
-use crate::format::age::{self, Stanza};
+use crate::format::age::{self, AgeStanza};
 
 /// The most stanzas for one key. The specification allows one for each recipient; some plugins make several.
 pub(crate) const MOST: usize = 16;
@@ -14,7 +14,7 @@ const LABELS: usize = 16;
 #[derive(Clone, Debug, Default)]
 pub struct Wrapping {
     /// The stanzas of each key, in the order of the keys. Each key has at least one.
-    pub stanzas: Vec<Vec<Stanza>>,
+    pub stanzas: Vec<Vec<AgeStanza>>,
     /// The labels of these stanzas. A file's recipients must all have the same labels.
     pub labels: Vec<String>,
 }
@@ -39,7 +39,7 @@ pub(super) fn wrap(talk: &mut Talk<'_>, command: &str, text: &[u8], keys: &[Secr
                 if of_key.len() == MOST {
                     return Err(Reason::Flood("too many stanzas for one key"));
                 }
-                let made = Stanza { tag, args: args.collect(), body: std::mem::take(&mut stanza.body) };
+                let made = AgeStanza { tag, args: args.collect(), body: std::mem::take(&mut stanza.body) };
                 age::check_of_plugin(&made)?;
                 of_key.push(made);
             }

@@ -10,7 +10,7 @@ use deadpan_ct::Wiped;
 
 /// A reader that opens a payload in order. All data that it returns are authentic. The reader reports the end only
 /// after it has seen the last segment.
-pub struct Reader<C, R> {
+pub struct SegmentReader<C, R> {
     cipher: C,
     input: R,
     data: Wiped<Vec<u8>>,
@@ -19,11 +19,11 @@ pub struct Reader<C, R> {
     sealed: Vec<u8>,
     ahead: bool,
     segment: u64,
-    state: State,
+    state: ReaderState,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum ReaderState {
     More,
     Finished,
     /// The data of a misplaced segment were handed out: something stands after the last one, or others are missing.
@@ -32,13 +32,13 @@ enum State {
     Failed,
 }
 
-impl<C, R> fmt::Debug for Reader<C, R> {
+impl<C, R> fmt::Debug for SegmentReader<C, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reader").field("segment", &self.segment).finish_non_exhaustive()
+        f.debug_struct("SegmentReader").field("segment", &self.segment).finish_non_exhaustive()
     }
 }
 
-impl<C: SegmentCipher, R: Read> Reader<C, R> {
+impl<C: SegmentCipher, R: Read> SegmentReader<C, R> {
     /// Reads the segments that `cipher` opens from `input`, which begins with the first of them.
     pub(crate) fn over(cipher: C, input: R) -> Self {
         Self {
@@ -49,7 +49,7 @@ impl<C: SegmentCipher, R: Read> Reader<C, R> {
             sealed: Vec::new(),
             ahead: false,
             segment: 0,
-            state: State::More,
+            state: ReaderState::More,
         }
     }
 
@@ -70,17 +70,17 @@ impl<C: SegmentCipher, R: Read> Reader<C, R> {
     }
 
     fn advance(&mut self) -> Result<(), Error> {
-        while self.taken == self.data.len() && self.state != State::Finished {
-            match std::mem::replace(&mut self.state, State::Failed) {
-                State::Failed | State::Truncated => return Err(Error::Truncated),
-                State::Trailing => return Err(Error::Trailing),
-                State::More | State::Finished => self.state = self.open_next()?,
+        while self.taken == self.data.len() && self.state != ReaderState::Finished {
+            match std::mem::replace(&mut self.state, ReaderState::Failed) {
+                ReaderState::Failed | ReaderState::Truncated => return Err(Error::Truncated),
+                ReaderState::Trailing => return Err(Error::Trailing),
+                ReaderState::More | ReaderState::Finished => self.state = self.open_next()?,
             }
         }
         Ok(())
     }
 
-    fn open_next(&mut self) -> Result<State, Error> {
+    fn open_next(&mut self) -> Result<ReaderState, Error> {
         let Shape { sealed: full, overhead } = self.cipher.shape();
         self.data.clear();
         self.taken = 0;
@@ -97,8 +97,8 @@ impl<C: SegmentCipher, R: Read> Reader<C, R> {
         self.data.resize(data, 0);
         let opened = self.cipher.open(self.segment, last, sealed, &mut self.data);
         let misplaced = match &opened {
-            Err(Error::Trailing) => Some(State::Trailing),
-            Err(Error::Truncated) => Some(State::Truncated),
+            Err(Error::Trailing) => Some(ReaderState::Trailing),
+            Err(Error::Truncated) => Some(ReaderState::Truncated),
             _ => None,
         };
         if let Some(state) = misplaced
@@ -110,11 +110,11 @@ impl<C: SegmentCipher, R: Read> Reader<C, R> {
             self.data.clear();
         }
         self.segment += 1;
-        opened.map(|()| if last { State::Finished } else { State::More })
+        opened.map(|()| if last { ReaderState::Finished } else { ReaderState::More })
     }
 }
 
-impl<C: SegmentCipher, R: Read> Read for Reader<C, R> {
+impl<C: SegmentCipher, R: Read> Read for SegmentReader<C, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if buffer.is_empty() {
             return Ok(0);

@@ -36,8 +36,8 @@ impl<C: SegmentCipher, R: Read + Seek> SeekReader<C, R> {
     /// If the length cannot be right, or the last segment does not open.
     pub(crate) fn over(cipher: C, input: R, begin: u64, end: u64) -> Result<Self, Error> {
         let sealed = end.checked_sub(begin).ok_or(Error::Truncated)?;
-        let segments = Segments::of_sealed(cipher.shape(), sealed)?;
-        let mut reader = Self::of(cipher, input, begin, segments, true);
+        let segments = Segments::for_sealed(cipher.shape(), sealed)?;
+        let mut reader = Self::with_segments(cipher, input, begin, segments, true);
         reader.hold(segments.count() - 1)?;
         Ok(reader)
     }
@@ -48,14 +48,14 @@ impl<C: SegmentCipher, R: Read + Seek> SeekReader<C, R> {
     /// If there is no segment.
     pub(crate) fn over_damaged(cipher: C, input: R, begin: u64, end: u64) -> Result<Self, Error> {
         let sealed = end.checked_sub(begin).ok_or(Error::Truncated)?;
-        let segments = Segments::of_sealed(cipher.shape(), sealed).or_else(|_| {
+        let segments = Segments::for_sealed(cipher.shape(), sealed).or_else(|_| {
             // What is left of the last segment is too short for one.
-            Segments::of_sealed(cipher.shape(), sealed - sealed % cipher.shape().sealed as u64)
+            Segments::for_sealed(cipher.shape(), sealed - sealed % cipher.shape().sealed as u64)
         });
-        Ok(Self::of(cipher, input, begin, segments?, false))
+        Ok(Self::with_segments(cipher, input, begin, segments?, false))
     }
 
-    fn of(cipher: C, input: R, begin: u64, segments: Segments, ends: bool) -> Self {
+    fn with_segments(cipher: C, input: R, begin: u64, segments: Segments, ends: bool) -> Self {
         // The buffer has its full size from the start: memory that grows leaves copies of its contents behind.
         let data = Wiped::new(Vec::with_capacity(segments.data_in(0)));
         Self { cipher, input, begin, segments, position: 0, held: None, ends, data, sealed: Vec::new() }

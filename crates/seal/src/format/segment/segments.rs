@@ -19,7 +19,7 @@ pub struct Segments {
 
 impl Segments {
     /// Divides `data` bytes of plain data.
-    pub(crate) fn of_data(shape: Shape, data: u64) -> Result<Self, Error> {
+    pub(crate) fn for_data(shape: Shape, data: u64) -> Result<Self, Error> {
         let (segment, overhead) = (shape.sealed as u64, shape.overhead as u64);
         let count = data.div_ceil(segment - overhead).max(1);
         if count > MOST {
@@ -29,7 +29,7 @@ impl Segments {
     }
 
     /// Divides `sealed` bytes of segments.
-    pub(crate) fn of_sealed(shape: Shape, sealed: u64) -> Result<Self, Error> {
+    pub(crate) fn for_sealed(shape: Shape, sealed: u64) -> Result<Self, Error> {
         let (segment, overhead) = (shape.sealed as u64, shape.overhead as u64);
         let count = sealed.div_ceil(segment);
         if count > MOST {

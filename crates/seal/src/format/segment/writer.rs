@@ -7,10 +7,10 @@ use super::SegmentCipher;
 use crate::Error;
 use deadpan_ct::Wiped;
 
-/// A writer that seals a payload segment by segment. Without [`Writer::finish`] there is no last segment, and readers
+/// A writer that seals a payload segment by segment. Without [`SegmentWriter::finish`] there is no last segment, and readers
 /// refuse the message.
 #[must_use = "without `finish` there is no last segment"]
-pub struct Writer<C, W> {
+pub struct SegmentWriter<C, W> {
     cipher: C,
     output: W,
     data: Wiped<Vec<u8>>,
@@ -19,13 +19,13 @@ pub struct Writer<C, W> {
     failed: bool,
 }
 
-impl<C, W> fmt::Debug for Writer<C, W> {
+impl<C, W> fmt::Debug for SegmentWriter<C, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Writer").field("segment", &self.segment).finish_non_exhaustive()
+        f.debug_struct("SegmentWriter").field("segment", &self.segment).finish_non_exhaustive()
     }
 }
 
-impl<C: SegmentCipher, W: Write> Writer<C, W> {
+impl<C: SegmentCipher, W: Write> SegmentWriter<C, W> {
     /// Writes the segments that `cipher` seals to `output`, which has the header already.
     pub(crate) fn over(cipher: C, output: W) -> Self {
         let length = cipher.shape().data();
@@ -71,7 +71,7 @@ impl<C: SegmentCipher, W: Write> Writer<C, W> {
     }
 }
 
-impl<C: SegmentCipher, W: Write> Write for Writer<C, W> {
+impl<C: SegmentCipher, W: Write> Write for SegmentWriter<C, W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.check()?;
         let full = self.cipher.shape().data();

@@ -21,7 +21,7 @@ pub use error::AgentError;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::wire::{self, Reader};
+use super::wire::{self, WireReader};
 use super::{SignError, VerifyingKey};
 use crate::Error;
 use socket::Socket;
@@ -67,7 +67,7 @@ impl Agent {
     /// [`AgentError`] if the agent cannot be reached, takes too long, or answers something else.
     pub fn keys(&self) -> Result<Vec<AgentKey>, Error> {
         let answer = self.ask(number::REQUEST_IDENTITIES, &[], number::IDENTITIES_ANSWER)?;
-        let mut reader = Reader::new(&answer);
+        let mut reader = WireReader::new(&answer);
         let count =
             reader.number().filter(|count| *count <= MAX_KEYS).ok_or(AgentError::Malformed("its list of keys"))?;
         let mut keys = Vec::new();
@@ -131,7 +131,7 @@ impl AgentKey {
         // Flags choose the hash of RSA only.
         let request = [&wire::strings(&[&self.blob, data])[..], &0_u32.to_be_bytes()].concat();
         let answer = self.agent.ask(number::SIGN_REQUEST, &request, number::SIGN_RESPONSE)?;
-        let mut reader = Reader::new(&answer);
+        let mut reader = WireReader::new(&answer);
         let signature = reader.string().ok_or(AgentError::Malformed("its signature"))?;
         reader.end().ok_or(AgentError::Malformed("its signature"))?;
         Ok(signature.to_vec())

@@ -35,12 +35,12 @@ const MAX_LEN: usize = 1 << 20;
 /// People and their keys, as an `allowed_signers` file has them.
 #[derive(Clone, Debug, Default)]
 pub struct Allowed {
-    entries: Vec<Entry>,
+    entries: Vec<AllowedSigner>,
 }
 
 /// A line of the file.
 #[derive(Clone, Debug)]
-struct Entry {
+struct AllowedSigner {
     /// Patterns, separated by commas.
     principals: String,
     /// Patterns, separated by commas; without them, all namespaces are allowed.
@@ -120,7 +120,7 @@ impl Allowed {
     }
 }
 
-impl Entry {
+impl AllowedSigner {
     fn allows(&self, key: &VerifyingKey, namespace: &str, time: i64) -> bool {
         self.key.as_ref() == Some(key)
             && self.namespaces.as_ref().is_none_or(|patterns| pattern::list(patterns, namespace))

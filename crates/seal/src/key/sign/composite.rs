@@ -11,18 +11,18 @@
 use aws_lc_rs::digest;
 
 use crate::Error;
-use crate::primitive::imp::ml_dsa::Set;
+use crate::primitive::imp::ml_dsa::MlDsaSet;
 use crate::primitive::imp::{ed25519, ml_dsa};
 
 /// The parameter set of the post-quantum half.
-pub(super) const SET: Set = Set::Ml44;
+pub(super) const SET: MlDsaSet = MlDsaSet::Ml44;
 const PREFIX: &[u8] = b"CompositeAlgorithmSignatures2025";
 const LABEL: &[u8] = b"COMPSIG-MLDSA44-Ed25519-SHA512";
 
 /// Signs a message. May leak: its length.
 pub(super) fn sign(
-    lattice: &ml_dsa::Key,
-    curve: &ed25519::Key,
+    lattice: &ml_dsa::MlDsaKey,
+    curve: &ed25519::Ed25519Key,
     message: &[u8],
     context: &[u8],
 ) -> Result<Vec<u8>, Error> {

@@ -17,9 +17,9 @@ use crate::primitive::imp::sha512::Sha512;
 /// let digest = hasher.finish();
 /// assert_eq!(digest.len(), 64);
 /// ```
-pub struct Hasher(Message);
+pub struct Hasher(HashedMessage);
 
-enum Message {
+enum HashedMessage {
     Sha256(Box<Context>),
     Sha512(Sha512),
 }
@@ -29,16 +29,16 @@ impl Hasher {
     #[must_use]
     pub fn new(hash: Hash) -> Self {
         Self(match hash {
-            Hash::Sha256 => Message::Sha256(Box::new(Context::new(&SHA256))),
-            Hash::Sha512 => Message::Sha512(Sha512::new()),
+            Hash::Sha256 => HashedMessage::Sha256(Box::new(Context::new(&SHA256))),
+            Hash::Sha512 => HashedMessage::Sha512(Sha512::new()),
         })
     }
 
     /// Adds data to the message. May leak: the length.
     pub fn update(&mut self, data: &[u8]) {
         match &mut self.0 {
-            Message::Sha256(context) => context.update(data),
-            Message::Sha512(message) => message.update(data),
+            HashedMessage::Sha256(context) => context.update(data),
+            HashedMessage::Sha512(message) => message.update(data),
         }
     }
 
@@ -46,8 +46,8 @@ impl Hasher {
     #[must_use]
     pub fn finish(self) -> Vec<u8> {
         match self.0 {
-            Message::Sha256(context) => context.finish().as_ref().to_vec(),
-            Message::Sha512(message) => message.finish().to_vec(),
+            HashedMessage::Sha256(context) => context.finish().as_ref().to_vec(),
+            HashedMessage::Sha512(message) => message.finish().to_vec(),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::{Scheme, SignError, VerifyingKey, composite};
-use crate::primitive::imp::ml_dsa::Set;
+use crate::primitive::imp::ml_dsa::MlDsaSet;
 use crate::primitive::imp::{ed25519, ml_dsa};
 use crate::{Error, InvalidKey, Secret};
 
@@ -19,24 +19,24 @@ pub enum SigningMaterial<'a> {
 
 /// A private key that signs, with its public one. Wiped on drop; clones share one copy.
 #[derive(Clone)]
-pub struct SigningKey(Arc<Inner>);
+pub struct SigningKey(Arc<SigningInner>);
 
-struct Inner {
+struct SigningInner {
     public: VerifyingKey,
-    known: Known,
+    known: SigningKnown,
     engine: Engine,
 }
 
-enum Known {
+enum SigningKnown {
     Seed(Secret),
     Expanded(Secret),
 }
 
 /// Values that are computed from the key once, and not for each signature.
 enum Engine {
-    Curve(ed25519::Key),
-    Lattice(ml_dsa::Key),
-    Composite(ml_dsa::Key, ed25519::Key),
+    Curve(ed25519::Ed25519Key),
+    Lattice(ml_dsa::MlDsaKey),
+    Composite(ml_dsa::MlDsaKey, ed25519::Ed25519Key),
 }
 
 impl fmt::Debug for SigningKey {
@@ -64,14 +64,14 @@ impl SigningKey {
         }
         let engine = match scheme {
             Scheme::Ed25519 => Engine::Curve(curve(seed)?),
-            Scheme::MlDsa65 => Engine::Lattice(lattice(Set::Ml65, seed)?),
+            Scheme::MlDsa65 => Engine::Lattice(lattice(MlDsaSet::Ml65, seed)?),
             Scheme::MlDsa44Ed25519 => {
                 let (first, second) = seed.split_at(32);
                 Engine::Composite(lattice(composite::SET, first)?, curve(second)?)
             }
             Scheme::SkEd25519 => return Err(SignError::Hardware(scheme.name()).into()),
         };
-        Self::assemble(scheme, Known::Seed(Secret::copy_of(seed)), engine)
+        Self::assemble(scheme, SigningKnown::Seed(Secret::copy_of(seed)), engine)
     }
 
     /// Returns an ML-DSA-65 key whose seed is not known, from the private key of FIPS 204.
@@ -79,11 +79,12 @@ impl SigningKey {
     /// # Errors
     /// If the key is not valid: a wrong length, or parts that do not go together.
     pub fn from_expanded(key: &[u8]) -> Result<Self, Error> {
-        let engine = ml_dsa::Key::from_expanded(Set::Ml65, key)?.ok_or(Error::InvalidKey(InvalidKey::Private))?;
-        Self::assemble(Scheme::MlDsa65, Known::Expanded(Secret::copy_of(key)), Engine::Lattice(engine))
+        let engine =
+            ml_dsa::MlDsaKey::from_expanded(MlDsaSet::Ml65, key)?.ok_or(Error::InvalidKey(InvalidKey::Private))?;
+        Self::assemble(Scheme::MlDsa65, SigningKnown::Expanded(Secret::copy_of(key)), Engine::Lattice(engine))
     }
 
-    fn assemble(scheme: Scheme, known: Known, engine: Engine) -> Result<Self, Error> {
+    fn assemble(scheme: Scheme, known: SigningKnown, engine: Engine) -> Result<Self, Error> {
         let mut public = vec![0; scheme.public_len()];
         match &engine {
             Engine::Curve(key) => public.copy_from_slice(key.public()),
@@ -94,7 +95,7 @@ impl SigningKey {
                 second.copy_from_slice(curve.public());
             }
         }
-        Ok(Self(Arc::new(Inner { public: VerifyingKey::from_bytes(scheme, &public)?, known, engine })))
+        Ok(Self(Arc::new(SigningInner { public: VerifyingKey::from_bytes(scheme, &public)?, known, engine })))
     }
 
     /// Returns the algorithm.
@@ -113,8 +114,8 @@ impl SigningKey {
     #[must_use]
     pub fn material(&self) -> SigningMaterial<'_> {
         match &self.0.known {
-            Known::Seed(seed) => SigningMaterial::Seed(seed),
-            Known::Expanded(key) => SigningMaterial::Expanded(key),
+            SigningKnown::Seed(seed) => SigningMaterial::Seed(seed),
+            SigningKnown::Expanded(key) => SigningMaterial::Expanded(key),
         }
     }
 
@@ -146,7 +147,7 @@ impl SigningKey {
     /// If the system has no memory.
     pub fn expanded(&self) -> Result<Option<Secret>, Error> {
         let Engine::Lattice(key) = &self.0.engine else { return Ok(None) };
-        let mut expanded = Secret::zeroed(Set::Ml65.expanded_len());
+        let mut expanded = Secret::zeroed(MlDsaSet::Ml65.expanded_len());
         key.expanded(&mut expanded)?;
         Ok(Some(expanded))
     }
@@ -154,10 +155,10 @@ impl SigningKey {
 
 const INVALID_LENGTH: Error = Error::InvalidKey(InvalidKey::PrivateLength);
 
-fn curve(seed: &[u8]) -> Result<ed25519::Key, Error> {
-    seed.try_into().map(ed25519::Key::from_seed).map_err(|_| INVALID_LENGTH)
+fn curve(seed: &[u8]) -> Result<ed25519::Ed25519Key, Error> {
+    seed.try_into().map(ed25519::Ed25519Key::from_seed).map_err(|_| INVALID_LENGTH)
 }
 
-fn lattice(set: Set, seed: &[u8]) -> Result<ml_dsa::Key, Error> {
-    ml_dsa::Key::from_seed(set, seed.try_into().map_err(|_| INVALID_LENGTH)?)
+fn lattice(set: MlDsaSet, seed: &[u8]) -> Result<ml_dsa::MlDsaKey, Error> {
+    ml_dsa::MlDsaKey::from_seed(set, seed.try_into().map_err(|_| INVALID_LENGTH)?)
 }

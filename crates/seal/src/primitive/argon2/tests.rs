@@ -6,7 +6,7 @@ use deadpan_base64::hex;
 #[test]
 fn rfc_9106_vector() {
     let cost = Cost { memory: 32, passes: 3, lanes: 4 };
-    let input = Input { password: &[1; 32], salt: &[2; 16], secret: &[3; 8], data: &[4; 12] };
+    let input = HashInput { password: &[1; 32], salt: &[2; 16], secret: &[3; 8], data: &[4; 12] };
     for (name, compress) in back_ends() {
         let mut tag = [0; 32];
         hash_with(compress, &Work::default(), cost, input, &mut tag).expect("hashed");
@@ -15,7 +15,7 @@ fn rfc_9106_vector() {
 }
 
 /// The hash by the crate `argon2`.
-fn reference(cost: Cost, input: Input<'_>, output: &mut [u8]) {
+fn reference(cost: Cost, input: HashInput<'_>, output: &mut [u8]) {
     use ::argon2::{Algorithm, Argon2, AssociatedData, ParamsBuilder, Version};
 
     let mut parameters = ParamsBuilder::new();
@@ -28,7 +28,7 @@ fn reference(cost: Cost, input: Input<'_>, output: &mut [u8]) {
 }
 
 /// Compares every back end, on one to three threads, with the crate.
-fn compare(cost: Cost, input: Input<'_>, length: usize) {
+fn compare(cost: Cost, input: HashInput<'_>, length: usize) {
     let mut wanted = vec![0; length];
     reference(cost, input, &mut wanted);
     for (name, compress) in back_ends() {
@@ -41,7 +41,7 @@ fn compare(cost: Cost, input: Input<'_>, length: usize) {
     }
 }
 
-const INPUT: Input<'_> = Input { password: b"password", salt: b"somesalt12345678", secret: b"", data: b"" };
+const INPUT: HashInput<'_> = HashInput { password: b"password", salt: b"somesalt12345678", secret: b"", data: b"" };
 
 #[test]
 fn every_shape_gives_what_the_crate_gives() {
@@ -75,9 +75,9 @@ fn inputs_and_outputs_of_every_length_give_what_the_crate_gives() {
         compare(cost, INPUT, length);
     }
     for length in [0, 1, 63, 64, 65, 127, 128, 129, 255, 256, 257, 400] {
-        compare(cost, Input { password: &bytes[..length], ..INPUT }, 32);
-        compare(cost, Input { salt: &bytes[..length.max(8)], ..INPUT }, 32);
-        compare(cost, Input { secret: &bytes[..length], data: &bytes[..length.min(32)], ..INPUT }, 32);
+        compare(cost, HashInput { password: &bytes[..length], ..INPUT }, 32);
+        compare(cost, HashInput { salt: &bytes[..length.max(8)], ..INPUT }, 32);
+        compare(cost, HashInput { secret: &bytes[..length], data: &bytes[..length.min(32)], ..INPUT }, 32);
     }
 }
 

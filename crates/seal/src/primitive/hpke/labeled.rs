@@ -1,6 +1,6 @@
 //! `LabeledExtract` and `LabeledExpand` (RFC 9180, section 4) over HKDF-SHA-256.
 
-use crate::primitive::imp::hkdf::{self, Hash};
+use crate::primitive::imp::hkdf::{self, HkdfHash};
 use crate::{Error, Kem};
 use deadpan_ct::Wiped;
 
@@ -38,7 +38,7 @@ impl Suite {
         let length = u16::try_from(out.len()).map_err(|_| Error::System("key derivation failed"))?.to_be_bytes();
         let mut parts = vec![&length[..], b"HPKE-v1", self.id(), label];
         parts.extend(info);
-        hkdf::expand(Hash::Sha256, key, &join(&parts), out)
+        hkdf::expand(HkdfHash::Sha256, key, &join(&parts), out)
     }
 }
 

@@ -19,13 +19,13 @@ pub(crate) const NONCE: usize = NONCE_LEN;
 pub(crate) const TAG: usize = 16;
 
 /// Seals and opens messages under one key.
-pub(crate) struct Cipher {
+pub(crate) struct ChaCha {
     anywhere: LessSafeKey,
     #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
     vectors: Option<(vectors::Vectors, Secret)>,
 }
 
-impl Cipher {
+impl ChaCha {
     /// Makes a cipher, with the fastest back end for this CPU.
     pub(crate) fn new(key: &[u8; KEY]) -> Result<Self, Error> {
         let mut cipher = Self::anywhere(key)?;

@@ -8,9 +8,9 @@ use deadpan_ct::Wiped;
 const FAILED: Error = Error::System("Ed25519 failed");
 
 /// A private key: the seed and the public key behind it, as AWS-LC takes them.
-pub(crate) struct Key(Secret);
+pub(crate) struct Ed25519Key(Secret);
 
-impl Key {
+impl Ed25519Key {
     /// Computes the key from its seed. May leak: nothing.
     pub(crate) fn from_seed(seed: &[u8; 32]) -> Self {
         let mut pair = Secret::zeroed(64);

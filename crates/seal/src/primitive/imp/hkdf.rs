@@ -8,7 +8,7 @@ const FAILED: Error = Error::System("key derivation failed");
 
 /// The hash function of HKDF.
 #[derive(Clone, Copy)]
-pub(crate) enum Hash {
+pub(crate) enum HkdfHash {
     Sha256,
     Sha384,
 }
@@ -33,12 +33,12 @@ pub(crate) fn extract(salt: &[u8], secret: &[u8], key: &mut [u8; 32]) -> Result<
 }
 
 /// HKDF-Expand. May leak: the lengths.
-pub(crate) fn expand(hash: Hash, key: &[u8], info: &[u8], out: &mut [u8]) -> Result<(), Error> {
+pub(crate) fn expand(hash: HkdfHash, key: &[u8], info: &[u8], out: &mut [u8]) -> Result<(), Error> {
     // SAFETY: these functions only return the address of a constant.
     let digest = unsafe {
         match hash {
-            Hash::Sha256 => ffi::EVP_sha256(),
-            Hash::Sha384 => ffi::EVP_sha384(),
+            HkdfHash::Sha256 => ffi::EVP_sha256(),
+            HkdfHash::Sha384 => ffi::EVP_sha384(),
         }
     };
     // SAFETY: each pointer comes with the length of its slice, and `out` is written for its own length only; the digest
@@ -60,16 +60,16 @@ mod tests {
         let mut out = [0; 42];
         extract(&(0..13).collect::<Vec<u8>>(), &[0x0b; 22], &mut key).unwrap();
         assert_eq!(key[..4], [0x07, 0x77, 0x09, 0x36]);
-        expand(Hash::Sha256, &key, &(0xf0..0xfa).collect::<Vec<u8>>(), &mut out).unwrap();
+        expand(HkdfHash::Sha256, &key, &(0xf0..0xfa).collect::<Vec<u8>>(), &mut out).unwrap();
         assert_eq!((&out[..4], &out[38..]), (&[0x3c, 0xb2, 0x5f, 0x25][..], &[0x87, 0x18, 0x58, 0x65][..]));
         extract(&[], &[0x0b; 22], &mut key).unwrap();
-        expand(Hash::Sha256, &key, &[], &mut out).unwrap();
+        expand(HkdfHash::Sha256, &key, &[], &mut out).unwrap();
         assert_eq!((&out[..4], &out[38..]), (&[0x8d, 0xa4, 0xe7, 0x75][..], &[0xb6, 0x1a, 0x96, 0xc8][..]));
     }
 
     /// HKDF gives no more than 255 blocks.
     #[test]
     fn too_much() {
-        assert!(matches!(expand(Hash::Sha256, &[1; 32], b"", &mut vec![0; 255 * 32 + 1]), Err(Error::System(_))));
+        assert!(matches!(expand(HkdfHash::Sha256, &[1; 32], b"", &mut vec![0; 255 * 32 + 1]), Err(Error::System(_))));
     }
 }

@@ -9,14 +9,14 @@ use crate::Error;
 
 /// The parameter sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Set {
+pub(crate) enum MlDsaSet {
     /// ML-DSA-44.
     Ml44,
     /// ML-DSA-65.
     Ml65,
 }
 
-impl Set {
+impl MlDsaSet {
     /// Bytes in a public key (FIPS 204, table 2).
     pub(crate) const fn public_len(self) -> usize {
         match self {
@@ -52,30 +52,30 @@ impl Set {
 const FAILED: Error = Error::System("ML-DSA failed");
 
 /// A private key, in an object of AWS-LC that is wiped when freed.
-pub(crate) struct Key {
-    set: Set,
+pub(crate) struct MlDsaKey {
+    set: MlDsaSet,
     pair: Owned<ffi::EVP_PKEY>,
 }
 
 // SAFETY: the object belongs to no thread, and nothing changes it after it was made; aws-lc allows an EVP_PKEY to be
 // read by many threads, and its count of references is atomic.
-unsafe impl Send for Key {}
+unsafe impl Send for MlDsaKey {}
 // SAFETY: as above; every method only reads.
-unsafe impl Sync for Key {}
+unsafe impl Sync for MlDsaKey {}
 
-impl Key {
+impl MlDsaKey {
     /// Computes the key from its seed. May leak: nothing.
-    pub(crate) fn from_seed(set: Set, seed: &[u8; 32]) -> Result<Self, Error> {
+    pub(crate) fn from_seed(set: MlDsaSet, seed: &[u8; 32]) -> Result<Self, Error> {
         Self::import(set, seed)?.ok_or(FAILED)
     }
 
     /// Reads an expanded private key. `None` if the length is wrong or the parts of the key do not go together. May
     /// leak: whether the key is valid.
-    pub(crate) fn from_expanded(set: Set, bytes: &[u8]) -> Result<Option<Self>, Error> {
+    pub(crate) fn from_expanded(set: MlDsaSet, bytes: &[u8]) -> Result<Option<Self>, Error> {
         if bytes.len() == set.expanded_len() { Self::import(set, bytes) } else { Ok(None) }
     }
 
-    fn import(set: Set, bytes: &[u8]) -> Result<Option<Self>, Error> {
+    fn import(set: MlDsaSet, bytes: &[u8]) -> Result<Option<Self>, Error> {
         // SAFETY: the bytes come with their length, which tells a seed from an expanded key, and are copied; the object
         // that comes back, or null, is ours.
         let pair = unsafe { ffi::EVP_PKEY_pqdsa_new_raw_private_key(set.nid(), bytes.as_ptr(), bytes.len()) };
@@ -86,7 +86,7 @@ impl Key {
         Ok(Some(Self { set, pair: unsafe { Owned::new(pair) }? }))
     }
 
-    /// Writes the public key. `out` has [`Set::public_len`] bytes.
+    /// Writes the public key. `out` has [`MlDsaSet::public_len`] bytes.
     pub(crate) fn public(&self, out: &mut [u8]) -> Result<(), Error> {
         let mut length = out.len();
         // SAFETY: the object is valid; at most `length` bytes are written.
@@ -94,7 +94,7 @@ impl Key {
         if done == 1 && length == self.set.public_len() { Ok(()) } else { Err(FAILED) }
     }
 
-    /// Writes the expanded private key. `out` has [`Set::expanded_len`] bytes.
+    /// Writes the expanded private key. `out` has [`MlDsaSet::expanded_len`] bytes.
     pub(crate) fn expanded(&self, out: &mut [u8]) -> Result<(), Error> {
         let mut length = out.len();
         // SAFETY: the object is valid; at most `length` bytes are written.
@@ -102,7 +102,7 @@ impl Key {
         if done == 1 && length == self.set.expanded_len() { Ok(()) } else { Err(FAILED) }
     }
 
-    /// Signs a message for a context of at most 255 bytes. `signature` has [`Set::signature_len`] bytes. May leak: the
+    /// Signs a message for a context of at most 255 bytes. `signature` has [`MlDsaSet::signature_len`] bytes. May leak: the
     /// lengths, and how often the algorithm began again, which says nothing about the key.
     ///
     /// AWS-LC hedges each signature with its own random generator, and has no public function without it. Unless AWS-LC
@@ -123,7 +123,13 @@ impl Key {
 ///
 /// # Errors
 /// If the system has no memory.
-pub(crate) fn verify(set: Set, public: &[u8], message: &[u8], context: &[u8], signature: &[u8]) -> Result<bool, Error> {
+pub(crate) fn verify(
+    set: MlDsaSet,
+    public: &[u8],
+    message: &[u8],
+    context: &[u8],
+    signature: &[u8],
+) -> Result<bool, Error> {
     if public.len() != set.public_len() || signature.len() != set.signature_len() {
         return Ok(false);
     }

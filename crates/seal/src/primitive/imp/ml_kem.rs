@@ -10,14 +10,14 @@ use deadpan_ct::Wiped;
 
 /// The parameter sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Set {
+pub(crate) enum MlKemSet {
     /// ML-KEM-768.
     Ml768,
     /// ML-KEM-1024.
     Ml1024,
 }
 
-impl Set {
+impl MlKemSet {
     /// Polynomials in a vector. The sizes below follow (FIPS 203, table 3).
     const fn rank(self) -> usize {
         match self {
@@ -56,31 +56,31 @@ impl Set {
 const FAILED: Error = Error::System("ML-KEM failed");
 
 /// A decapsulation key with its encapsulation key, in an object of AWS-LC that is wiped when freed.
-pub(crate) struct Key {
-    set: Set,
+pub(crate) struct MlKemKey {
+    set: MlKemSet,
     pair: Owned<ffi::EVP_PKEY>,
 }
 
 // SAFETY: the object belongs to no thread, and nothing changes it after it was made; aws-lc allows an EVP_PKEY to be
 // read by many threads, and its count of references is atomic.
-unsafe impl Send for Key {}
+unsafe impl Send for MlKemKey {}
 // SAFETY: as above; every method only reads.
-unsafe impl Sync for Key {}
+unsafe impl Sync for MlKemKey {}
 
-impl Key {
+impl MlKemKey {
     /// Computes the key from a seed (d, then z). May leak: nothing.
     ///
     /// AWS-LC's function for this is experimental and not in all of its bindings. Reading the seed form of PKCS#8 (RFC
     /// 9935) gives the same key.
-    pub(crate) fn from_seed(set: Set, seed: &[u8; 64]) -> Result<Self, Error> {
+    pub(crate) fn from_seed(set: MlKemSet, seed: &[u8; 64]) -> Result<Self, Error> {
         // SEQUENCE { 0, SEQUENCE { 2.16.840.1.101.3.4.4.x }, OCTET STRING { [0] seed } }
         const HEAD: [u8; 22] =
             *b"\x30\x54\x02\x01\x00\x30\x0b\x06\x09\x60\x86\x48\x01\x65\x03\x04\x04\x02\x04\x42\x80\x40";
         let mut pkcs8 = Wiped::new([0; HEAD.len() + 64]);
         pkcs8[..HEAD.len()].copy_from_slice(&HEAD);
         pkcs8[17] = match set {
-            Set::Ml768 => 2,
-            Set::Ml1024 => 3,
+            MlKemSet::Ml768 => 2,
+            MlKemSet::Ml1024 => 3,
         };
         pkcs8[HEAD.len()..].copy_from_slice(seed);
         let mut input = ffi::CBS { data: pkcs8.as_ptr(), len: pkcs8.len() };
@@ -92,7 +92,7 @@ impl Key {
     /// Reads a decapsulation key as FIPS 203 writes it. `None` if the length, the coefficients or the hash inside are
     /// wrong (section 7.3), or if it does not decapsulate a secret for the encapsulation key inside. May leak: whether
     /// the key is valid.
-    pub(crate) fn from_expanded(set: Set, bytes: &[u8]) -> Result<Option<Self>, Error> {
+    pub(crate) fn from_expanded(set: MlKemSet, bytes: &[u8]) -> Result<Option<Self>, Error> {
         if bytes.len() != set.expanded_len() {
             return Ok(None);
         }
@@ -113,11 +113,11 @@ impl Key {
     }
 
     /// Returns the parameter set.
-    pub(crate) fn set(&self) -> Set {
+    pub(crate) fn set(&self) -> MlKemSet {
         self.set
     }
 
-    /// Writes the encapsulation key. `out` has [`Set::public_len`] bytes.
+    /// Writes the encapsulation key. `out` has [`MlKemSet::public_len`] bytes.
     pub(crate) fn public(&self, out: &mut [u8]) -> Result<(), Error> {
         let mut length = out.len();
         // SAFETY: the object is valid; at most `length` bytes are written.
@@ -126,7 +126,7 @@ impl Key {
     }
 
     /// Finds the secret in a ciphertext. For a ciphertext that was not made for this key, finds an unrelated secret
-    /// (implicit rejection). `ciphertext` has [`Set::ciphertext_len`] bytes. May leak: nothing.
+    /// (implicit rejection). `ciphertext` has [`MlKemSet::ciphertext_len`] bytes. May leak: nothing.
     pub(crate) fn decapsulate(&self, ciphertext: &[u8], out: &mut [u8; 32]) -> Result<(), Error> {
         let context = context(&self.pair)?;
         let mut length = out.len();
@@ -147,7 +147,7 @@ impl Key {
 
 /// Returns whether these bytes are an encapsulation key: the right length, and all coefficients below the modulus (FIPS
 /// 203, 7.2).
-pub(crate) fn is_public(set: Set, bytes: &[u8]) -> Result<bool, Error> {
+pub(crate) fn is_public(set: MlKemSet, bytes: &[u8]) -> Result<bool, Error> {
     if bytes.len() != set.public_len() {
         return Ok(false);
     }
@@ -158,12 +158,12 @@ pub(crate) fn is_public(set: Set, bytes: &[u8]) -> Result<bool, Error> {
 }
 
 /// Computes the secret and the ciphertext from 32 random bytes, which are as secret as the secret, for a checked
-/// `public`. The outputs have [`Set::ciphertext_len`] and 32 bytes. May leak: nothing.
+/// `public`. The outputs have [`MlKemSet::ciphertext_len`] and 32 bytes. May leak: nothing.
 ///
 /// AWS-LC's own random generator is not used here: unless it was built without that, it gathers jitter before its first
 /// byte, for a hundred times as long as sealing a small file takes.
 pub(crate) fn encapsulate(
-    set: Set,
+    set: MlKemSet,
     public: &[u8],
     random: &[u8; 32],
     ciphertext: &mut [u8],
@@ -187,7 +187,7 @@ pub(crate) fn encapsulate(
     if done == 1 && ciphertext_len == ciphertext.len() && length == out.len() { Ok(()) } else { Err(FAILED) }
 }
 
-fn import(set: Set, public: &[u8]) -> Result<Owned<ffi::EVP_PKEY>, Error> {
+fn import(set: MlKemSet, public: &[u8]) -> Result<Owned<ffi::EVP_PKEY>, Error> {
     // SAFETY: the bytes come with their length, which is checked there, and are copied; the object that comes back, or
     // null, is ours.
     unsafe { Owned::new(ffi::EVP_PKEY_kem_new_raw_public_key(set.nid(), public.as_ptr(), public.len())) }

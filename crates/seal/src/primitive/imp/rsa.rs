@@ -10,20 +10,20 @@ use crate::{Error, Secret};
 const FAILED: Error = Error::System("RSA failed");
 
 /// A public or private key.
-pub(crate) struct Key(Owned<ffi::EVP_PKEY>);
+pub(crate) struct RsaKey(Owned<ffi::EVP_PKEY>);
 
 fn number(bytes: &[u8]) -> Result<Owned<ffi::BIGNUM>, Error> {
     // SAFETY: the bytes come with their length; the number that comes back, or null, is ours.
     unsafe { Owned::new(ffi::BN_bin2bn(bytes.as_ptr(), bytes.len(), null_mut())) }
 }
 
-impl Key {
+impl RsaKey {
     /// Reads a public key; `None` if AWS-LC refuses its numbers.
     pub(crate) fn public(modulus: &[u8], exponent: &[u8]) -> Result<Option<Self>, Error> {
         let (n, e) = (number(modulus)?, number(exponent)?);
         // SAFETY: both numbers are valid and are copied; the object that comes back, or null, is ours.
         let key = unsafe { Owned::new(ffi::RSA_new_public_key(n.get(), e.get())) };
-        key.map_or(Ok(None), |key| Self::of(&key).map(Some))
+        key.map_or(Ok(None), |key| Self::from_rsa(&key).map(Some))
     }
 
     /// Reads a private key; `None` if its numbers do not fit. May leak: whether they fit.
@@ -31,10 +31,10 @@ impl Key {
         let (n, e, d) = (number(modulus)?, number(exponent)?, number(d)?);
         // SAFETY: the numbers are valid and are copied; the object that comes back, or null, is ours.
         let key = unsafe { Owned::new(ffi::RSA_new_private_key_no_crt(n.get(), e.get(), d.get())) };
-        key.map_or(Ok(None), |key| Self::of(&key).map(Some))
+        key.map_or(Ok(None), |key| Self::from_rsa(&key).map(Some))
     }
 
-    fn of(key: &Owned<ffi::RSA>) -> Result<Self, Error> {
+    fn from_rsa(key: &Owned<ffi::RSA>) -> Result<Self, Error> {
         // SAFETY: the object that comes back, or null, is ours.
         let pair = unsafe { Owned::new(ffi::EVP_PKEY_new()) }?;
         // SAFETY: both objects are valid, and the pair takes part in the key's ownership.

@@ -17,15 +17,15 @@ pub(crate) enum Sha512 {
     AwsLc(Box<Context>),
     /// Vectors for the schedule of two blocks at once, and BMI for the rounds.
     #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
-    Vectors(Box<x86_64::Message>),
+    Vectors(Box<x86_64::Sha512Message>),
 }
 
 impl Sha512 {
     /// Begins a message, with the fastest back end for this CPU.
     pub(crate) fn new() -> Self {
         #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
-        if let Some(compress) = x86_64::Compress::new() {
-            return Self::Vectors(Box::new(x86_64::Message::new(compress)));
+        if let Some(compress) = x86_64::Sha512Compress::new() {
+            return Self::Vectors(Box::new(x86_64::Sha512Message::new(compress)));
         }
         Self::AwsLc(Box::new(Context::new(&SHA512)))
     }
@@ -60,9 +60,9 @@ mod tests {
         #[cfg_attr(not(all(target_arch = "x86_64", not(deadpan_portable))), allow(unused_mut))]
         let mut all = vec![("AWS-LC", Sha512::AwsLc(Box::new(Context::new(&SHA512))))];
         #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
-        for (name, found) in [("AVX2", x86_64::Compress::avx2()), ("AVX-512", x86_64::Compress::avx512())] {
+        for (name, found) in [("AVX2", x86_64::Sha512Compress::avx2()), ("AVX-512", x86_64::Sha512Compress::avx512())] {
             match found {
-                Some(compress) => all.push((name, Sha512::Vectors(Box::new(x86_64::Message::new(compress))))),
+                Some(compress) => all.push((name, Sha512::Vectors(Box::new(x86_64::Sha512Message::new(compress))))),
                 None => {
                     // Written past the test harness, which would swallow the line.
                     let line = format!("skipped: {name}: not on this CPU\n");

@@ -22,7 +22,7 @@ impl Curve {
         }
     }
 
-    /// Returns how many bytes [`Scalar::sample`] needs to fail less than once in 2^96 times.
+    /// Returns how many bytes [`DhScalar::sample`] needs to fail less than once in 2^96 times.
     pub(super) const fn sample_len(self) -> usize {
         match self {
             Self::P256 => 4 * 32,
@@ -49,12 +49,12 @@ impl Curve {
 }
 
 /// A private scalar.
-pub(super) enum Scalar {
+pub(super) enum DhScalar {
     P256(p256::Scalar),
     X25519(Secret),
 }
 
-impl Scalar {
+impl DhScalar {
     /// Reads a scalar of 32 bytes. Returns `None` for another length, and on P-256 for zero or a number that is not
     /// below the order. May leak: whether it is `None`.
     pub(super) fn from_bytes(curve: Curve, bytes: &[u8]) -> Result<Option<Self>, Error> {
@@ -115,7 +115,7 @@ pub(super) fn encapsulate(
     kem: Kem,
     curve: Curve,
     public: &[u8],
-    ephemeral: &Scalar,
+    ephemeral: &DhScalar,
 ) -> Result<(Vec<u8>, Secret), Error> {
     let mut enc = vec![0; curve.point_len()];
     ephemeral.public(&mut enc)?;
@@ -131,7 +131,7 @@ pub(super) fn encapsulate(
 pub(super) const SMALL_ORDER: Error = Error::InvalidKey(InvalidKey::SmallOrder);
 
 /// Decapsulates: `Decap`. Returns `None` if `enc` is not valid or not canonical. May leak: whether it is `None`.
-pub(super) fn decapsulate(kem: Kem, scalar: &Scalar, public: &[u8], enc: &[u8]) -> Result<Option<Secret>, Error> {
+pub(super) fn decapsulate(kem: Kem, scalar: &DhScalar, public: &[u8], enc: &[u8]) -> Result<Option<Secret>, Error> {
     let mut value = Wiped::new([0; 32]);
     if !scalar.curve().is_canonical(enc) || !scalar.multiply(enc, &mut value)? {
         return Ok(None);

@@ -4,22 +4,22 @@
 //! The shared secret is a hash over both secrets, the curve's ephemeral public key and the recipient's public key of
 //! the curve. ML-KEM's ciphertext and key are not hashed, because ML-KEM's secret binds them.
 
-use super::dh::{Curve, SMALL_ORDER, Scalar};
+use super::dh::{Curve, DhScalar, SMALL_ORDER};
 use crate::primitive::imp::keccak;
-use crate::primitive::imp::ml_kem::{Key, Set};
+use crate::primitive::imp::ml_kem::{MlKemKey, MlKemSet};
 use crate::{Error, Secret};
 use deadpan_ct::Wiped;
 
 /// Expands a seed to both private halves (`expandDecapsKeyG`). Returns `None` if the expanded seed has no scalar, which
 /// has a chance below 2^-96. May leak: whether it is `None`.
-pub(super) fn expand(set: Set, curve: Curve, seed: &[u8]) -> Result<Option<(Key, Scalar)>, Error> {
+pub(super) fn expand(set: MlKemSet, curve: Curve, seed: &[u8]) -> Result<Option<(MlKemKey, DhScalar)>, Error> {
     let mut long = Wiped::new([0; 64 + Curve::P256.sample_len()]);
     let long = &mut long[..64 + curve.sample_len()];
     keccak::shake256(seed, long)?;
     let (lattice, scalar) = long.split_at(64);
     let Some(lattice) = lattice.as_array() else { return Ok(None) };
-    let Some(scalar) = Scalar::sample(curve, scalar)? else { return Ok(None) };
-    Ok(Some((Key::from_seed(set, lattice)?, scalar)))
+    let Some(scalar) = DhScalar::sample(curve, scalar)? else { return Ok(None) };
+    Ok(Some((MlKemKey::from_seed(set, lattice)?, scalar)))
 }
 
 /// Encapsulates with a given ephemeral scalar and ML-KEM part: `Encaps`.
@@ -27,8 +27,8 @@ pub(super) fn encapsulate(
     label: &[u8],
     curve: Curve,
     point: &[u8],
-    ephemeral: &Scalar,
-    set: Set,
+    ephemeral: &DhScalar,
+    set: MlKemSet,
     lattice: impl FnOnce(&mut [u8], &mut [u8; 32]) -> Result<(), Error>,
 ) -> Result<(Vec<u8>, Secret), Error> {
     let mut enc = vec![0; set.ciphertext_len() + curve.point_len()];
@@ -50,8 +50,8 @@ pub(super) fn encapsulate(
 /// either. No honest writer sends such points.
 pub(super) fn decapsulate(
     label: &[u8],
-    key: &Key,
-    scalar: &Scalar,
+    key: &MlKemKey,
+    scalar: &DhScalar,
     point: &[u8],
     enc: &[u8],
 ) -> Result<Option<Secret>, Error> {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Kem, Parts, PublicKey, dh, hybrid};
+use super::{Kem, KemParts, PublicKey, dh, hybrid};
 use crate::primitive::imp::ml_kem;
 use crate::{Error, InvalidKey, Secret};
 
@@ -23,7 +23,7 @@ pub struct PrivateKey(Arc<Inner>);
 struct Inner {
     public: PublicKey,
     known: Known,
-    opener: Opener,
+    opener: KemOpener,
 }
 
 enum Known {
@@ -32,10 +32,10 @@ enum Known {
 }
 
 /// Values that are computed from the key once, and not each time something is opened.
-enum Opener {
-    Dh(dh::Scalar),
-    Ml(ml_kem::Key),
-    Hybrid(ml_kem::Key, dh::Scalar),
+enum KemOpener {
+    Dh(dh::DhScalar),
+    Ml(ml_kem::MlKemKey),
+    Hybrid(ml_kem::MlKemKey, dh::DhScalar),
 }
 
 impl fmt::Debug for PrivateKey {
@@ -73,11 +73,13 @@ impl PrivateKey {
             return Err(Error::InvalidKey(InvalidKey::PrivateLength));
         }
         let opener = match kem.parts() {
-            Parts::Dh(curve) => Opener::Dh(dh::Scalar::from_bytes(curve, seed)?.ok_or(INVALID)?),
-            Parts::Ml(set) => Opener::Ml(ml_kem::Key::from_seed(set, seed.try_into().map_err(|_| INVALID)?)?),
-            Parts::Hybrid(set, curve, _) => {
+            KemParts::Dh(curve) => KemOpener::Dh(dh::DhScalar::from_bytes(curve, seed)?.ok_or(INVALID)?),
+            KemParts::Ml(set) => {
+                KemOpener::Ml(ml_kem::MlKemKey::from_seed(set, seed.try_into().map_err(|_| INVALID)?)?)
+            }
+            KemParts::Hybrid(set, curve, _) => {
                 let (lattice, scalar) = hybrid::expand(set, curve, seed)?.ok_or(INVALID)?;
-                Opener::Hybrid(lattice, scalar)
+                KemOpener::Hybrid(lattice, scalar)
             }
         };
         Self::assemble(kem, Known::Seed(Secret::copy_of(seed)), opener)
@@ -89,19 +91,19 @@ impl PrivateKey {
     /// If the decapsulation key is not valid (a wrong length, coefficients out of range, a wrong hash, parts of
     /// different keys), or if `kem` is not ML-KEM. May leak: which.
     pub fn from_expanded(kem: Kem, key: &[u8]) -> Result<Self, Error> {
-        let Parts::Ml(set) = kem.parts() else {
+        let KemParts::Ml(set) = kem.parts() else {
             return Err(Error::InvalidKey(InvalidKey::Expanded));
         };
-        let opener = Opener::Ml(ml_kem::Key::from_expanded(set, key)?.ok_or(INVALID)?);
+        let opener = KemOpener::Ml(ml_kem::MlKemKey::from_expanded(set, key)?.ok_or(INVALID)?);
         Self::assemble(kem, Known::Expanded(Secret::copy_of(key)), opener)
     }
 
-    fn assemble(kem: Kem, known: Known, opener: Opener) -> Result<Self, Error> {
+    fn assemble(kem: Kem, known: Known, opener: KemOpener) -> Result<Self, Error> {
         let mut public = vec![0; kem.public_len()];
         match &opener {
-            Opener::Dh(scalar) => scalar.public(&mut public)?,
-            Opener::Ml(key) => key.public(&mut public)?,
-            Opener::Hybrid(key, scalar) => {
+            KemOpener::Dh(scalar) => scalar.public(&mut public)?,
+            KemOpener::Ml(key) => key.public(&mut public)?,
+            KemOpener::Hybrid(key, scalar) => {
                 let (lattice, point) = public.split_at_mut(key.set().public_len());
                 key.public(lattice)?;
                 scalar.public(point)?;
@@ -159,14 +161,14 @@ impl PrivateKey {
         }
         let public = self.0.public.as_bytes();
         match &self.0.opener {
-            Opener::Dh(scalar) => dh::decapsulate(kem, scalar, public, enc),
-            Opener::Ml(key) => {
+            KemOpener::Dh(scalar) => dh::decapsulate(kem, scalar, public, enc),
+            KemOpener::Ml(key) => {
                 let mut shared = Secret::zeroed(32);
                 key.decapsulate(enc, hybrid::whole(&mut shared)?)?;
                 Ok(Some(shared))
             }
-            Opener::Hybrid(key, scalar) => {
-                let Parts::Hybrid(set, _, label) = kem.parts() else { return Ok(None) };
+            KemOpener::Hybrid(key, scalar) => {
+                let KemParts::Hybrid(set, _, label) = kem.parts() else { return Ok(None) };
                 hybrid::decapsulate(label, key, scalar, &public[set.public_len()..], enc)
             }
         }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Kem, Parts, dh, hybrid};
+use super::{Kem, KemParts, dh, hybrid};
 use crate::primitive::imp::ml_kem;
 use crate::{Error, InvalidKey, Secret};
 
@@ -31,9 +31,9 @@ impl PublicKey {
             return Err(Error::InvalidKey(InvalidKey::PublicLength));
         }
         let valid = match kem.parts() {
-            Parts::Dh(curve) => curve.is_point(bytes)?,
-            Parts::Ml(set) => ml_kem::is_public(set, bytes)?,
-            Parts::Hybrid(set, curve, _) => {
+            KemParts::Dh(curve) => curve.is_point(bytes)?,
+            KemParts::Ml(set) => ml_kem::is_public(set, bytes)?,
+            KemParts::Hybrid(set, curve, _) => {
                 let (lattice, point) = bytes.split_at(set.public_len());
                 ml_kem::is_public(set, lattice)? && curve.is_point(point)?
             }
@@ -81,17 +81,17 @@ impl PublicKey {
         }
         // Four candidates for P-256's scalar are all out of range once in 2^128 times.
         let ephemeral =
-            |curve, bytes: &[u8]| dh::Scalar::sample(curve, bytes)?.ok_or(Error::System("no random scalar"));
+            |curve, bytes: &[u8]| dh::DhScalar::sample(curve, bytes)?.ok_or(Error::System("no random scalar"));
         match self.kem.parts() {
-            Parts::Dh(curve) => dh::encapsulate(self.kem, curve, &self.bytes, &ephemeral(curve, random)?),
-            Parts::Ml(set) => {
+            KemParts::Dh(curve) => dh::encapsulate(self.kem, curve, &self.bytes, &ephemeral(curve, random)?),
+            KemParts::Ml(set) => {
                 let mut enc = vec![0; set.ciphertext_len()];
                 let mut shared = Secret::zeroed(32);
                 let random = random.as_array().ok_or(MISFIT)?;
                 ml_kem::encapsulate(set, &self.bytes, random, &mut enc, hybrid::whole(&mut shared)?)?;
                 Ok((enc, shared))
             }
-            Parts::Hybrid(set, curve, label) => {
+            KemParts::Hybrid(set, curve, label) => {
                 let (lattice, point) = self.bytes.split_at(set.public_len());
                 let (random, scalar) = random.split_first_chunk().ok_or(MISFIT)?;
                 hybrid::encapsulate(label, curve, point, &ephemeral(curve, scalar)?, set, |ciphertext, shared| {

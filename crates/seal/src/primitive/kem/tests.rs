@@ -4,8 +4,8 @@ mod known;
 mod refused;
 mod wycheproof;
 
-use super::dh::{self, Scalar};
-use super::{Kem, Parts, PrivateKey, PublicKey};
+use super::dh::{self, DhScalar};
+use super::{Kem, KemParts, PrivateKey, PublicKey};
 use crate::primitive::hpke::labeled::Suite;
 use crate::primitive::imp::keccak;
 use crate::{Error, Material, Secret};
@@ -23,7 +23,7 @@ pub(crate) fn derive_key_pair(kem: Kem, material: &[u8]) -> PrivateKey {
 
 fn derive_private(kem: Kem, material: &[u8]) -> Vec<u8> {
     let mut out = vec![0; kem.private_len()];
-    if matches!(kem.parts(), Parts::Dh(_)) {
+    if matches!(kem.parts(), KemParts::Dh(_)) {
         let suite = Suite::kem(kem);
         let mut key = [0; 32];
         suite.extract(b"", b"dkp_prk", material, &mut key).unwrap();
@@ -40,20 +40,20 @@ fn derive_private(kem: Kem, material: &[u8]) -> Vec<u8> {
 
 /// Encapsulates to an X25519 key with a given ephemeral scalar.
 pub(crate) fn encapsulate_x25519(key: &PublicKey, scalar: &[u8]) -> (Vec<u8>, Secret) {
-    let scalar = Scalar::from_bytes(dh::Curve::X25519, scalar).unwrap().unwrap();
+    let scalar = DhScalar::from_bytes(dh::Curve::X25519, scalar).unwrap().unwrap();
     dh::encapsulate(Kem::X25519, dh::Curve::X25519, key.as_bytes(), &scalar).unwrap()
 }
 
 /// Encapsulates with given random bytes, as the published vectors do. DHKEM's vectors derive the scalar in one step
 /// more.
 pub(crate) fn encapsulate_with(key: &PublicKey, random: &[u8]) -> Result<(Vec<u8>, Secret), Error> {
-    let Parts::Dh(curve) = key.kem().parts() else {
+    let KemParts::Dh(curve) = key.kem().parts() else {
         // The vectors have only as many candidates for a scalar as they need.
         let mut random = random.to_vec();
         random.resize(key.kem().random_len(), 0);
         return key.encapsulate_from(&random);
     };
-    let scalar = Scalar::from_bytes(curve, &derive_private(key.kem(), random))?.unwrap();
+    let scalar = DhScalar::from_bytes(curve, &derive_private(key.kem(), random))?.unwrap();
     dh::encapsulate(key.kem(), curve, key.as_bytes(), &scalar)
 }
 
@@ -67,7 +67,7 @@ fn encapsulation_follows_from_its_random_bytes() {
         let (again, same) = key.public().encapsulate_from(&random).unwrap();
         assert!(enc == again && same.same(&shared) && key.decapsulate(&enc).unwrap().unwrap().same(&shared));
         assert!(!other.public().encapsulate_from(&random).unwrap().1.same(&shared), "{kem:?}");
-        let halves = if matches!(kem.parts(), Parts::Hybrid(..)) { vec![0, 32] } else { vec![0] };
+        let halves = if matches!(kem.parts(), KemParts::Hybrid(..)) { vec![0, 32] } else { vec![0] };
         for place in halves {
             let mut changed = random.clone();
             changed[place + 1] ^= 0x10;
@@ -115,9 +115,9 @@ fn every_kind_agrees_with_itself() {
 fn lengths_are_those_of_the_parts() {
     for kem in Kem::ALL {
         let (public, enc) = match kem.parts() {
-            Parts::Dh(curve) => (curve.point_len(), curve.point_len()),
-            Parts::Ml(set) => (set.public_len(), set.ciphertext_len()),
-            Parts::Hybrid(set, curve, _) => {
+            KemParts::Dh(curve) => (curve.point_len(), curve.point_len()),
+            KemParts::Ml(set) => (set.public_len(), set.ciphertext_len()),
+            KemParts::Hybrid(set, curve, _) => {
                 (set.public_len() + curve.point_len(), set.ciphertext_len() + curve.point_len())
             }
         };
@@ -157,11 +157,11 @@ fn keys_go_between_threads() {
 #[test]
 fn p256_scalars_are_sampled() {
     let mut bytes = [0; 128];
-    assert!(Scalar::sample(dh::Curve::P256, &bytes).unwrap().is_none());
+    assert!(DhScalar::sample(dh::Curve::P256, &bytes).unwrap().is_none());
     bytes[..32].fill(0xff);
     bytes[32..64].copy_from_slice(&hex(refused::ORDER));
     bytes[95] = 1;
     let mut point = [0; 65];
-    Scalar::sample(dh::Curve::P256, &bytes).unwrap().unwrap().public(&mut point).unwrap();
+    DhScalar::sample(dh::Curve::P256, &bytes).unwrap().unwrap().public(&mut point).unwrap();
     assert_eq!(point[1..33], hex("6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296"));
 }

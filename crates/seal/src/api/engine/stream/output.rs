@@ -7,13 +7,13 @@ use crate::api::engine::units::Drain;
 use crate::{Error, Work};
 
 pub(super) struct Output<S> {
-    state: Mutex<State<S>>,
+    state: Mutex<OutputState<S>>,
     turn: Condvar,
     /// Whether the work has ended. This is readable without waiting for the worker that writes.
     failed: AtomicBool,
 }
 
-struct State<S> {
+struct OutputState<S> {
     output: S,
     next: u64,
     written: u64,
@@ -23,13 +23,13 @@ struct State<S> {
 impl<S: Drain> Output<S> {
     pub(super) fn new(output: S) -> Self {
         Self {
-            state: Mutex::new(State { output, next: 0, written: 0, failure: None }),
+            state: Mutex::new(OutputState { output, next: 0, written: 0, failure: None }),
             turn: Condvar::new(),
             failed: AtomicBool::new(false),
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State<S>> {
+    fn lock(&self) -> MutexGuard<'_, OutputState<S>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -38,7 +38,7 @@ impl<S: Drain> Output<S> {
     }
 
     /// Ends the work with an error, unless it has failed already.
-    fn fail(&self, state: &mut State<S>, error: Error) {
+    fn fail(&self, state: &mut OutputState<S>, error: Error) {
         state.failure.get_or_insert(error);
         self.failed.store(true, Ordering::Relaxed);
     }
@@ -46,7 +46,7 @@ impl<S: Drain> Output<S> {
     /// Writes a unit when its turn comes, and then does the rest of the work for it, while the next unit is written. A
     /// failure in that rest counts as a failure after all units before it.
     pub(super) fn put(&self, number: u64, bytes: &[u8], result: Result<usize, Error>, work: &Work<'_>) {
-        let waiting = |state: &mut State<S>| S::ORDERED && state.next != number && state.failure.is_none();
+        let waiting = |state: &mut OutputState<S>| S::ORDERED && state.next != number && state.failure.is_none();
         let mut state = self.turn.wait_while(self.lock(), waiting).unwrap_or_else(PoisonError::into_inner);
         if state.failure.is_none() {
             let written = state.output.put(number, bytes).map_err(Error::Write);

@@ -93,7 +93,7 @@ fn they_give_what_streams_give() {
         for length in [0, 1, FULL - 1, 2 * FULL - 1, 2 * FULL, 2 * FULL + 1, 4 * FULL, 9 * FULL + 5] {
             let data = sample(length);
             let sealing = sealing(padded);
-            let sealed = sealing.bytes(&data).expect("sealed");
+            let sealed = sealing.seal(&data).expect("sealed");
             for threads in [1, 2, 5] {
                 let mut output = Vec::new();
                 let (done, source) = sealing.gather(Lazy::new(&data), &mut output, &work(threads)).expect("sealed");
@@ -101,7 +101,7 @@ fn they_give_what_streams_give() {
                 assert!(output == sealed, "{length} bytes on {threads}, padded: {padded}");
 
                 let output = tempfile::tempfile().expect("a temporary file");
-                let (done, _) = sealing.gather_file(Lazy::new(&data), &output, &work(threads)).expect("sealed");
+                let (done, _) = sealing.gather_at(Lazy::new(&data), &output, &work(threads)).expect("sealed");
                 assert_eq!((done.plain, done.sealed), (length as u64, sealed.len() as u64));
                 assert!(contents(output) == sealed, "{length} bytes at positions on {threads}, padded: {padded}");
 
@@ -121,7 +121,7 @@ fn they_give_what_streams_give() {
 #[test]
 fn whatever_fails_ends_it_with_its_own_error() {
     let data = sample(9 * FULL);
-    let sealed = sealing(false).bytes(&data).expect("sealed");
+    let sealed = sealing(false).seal(&data).expect("sealed");
     for threads in [1, 2, 5] {
         for at in [0, 3 * FULL, 8 * FULL] {
             let sources = [
@@ -139,7 +139,7 @@ fn whatever_fails_ends_it_with_its_own_error() {
             let source = Lazy { rests_fail_at: at, ..Lazy::new(&data) };
             let failed = that_ends(move || {
                 let output = tempfile::tempfile().expect("a temporary file");
-                sealing(false).gather_file(source, &output, &work(threads)).map(|(done, _)| done)
+                sealing(false).gather_at(source, &output, &work(threads)).map(|(done, _)| done)
             });
             assert!(matches!(failed.expect("no panic"), Err(Error::Read(_))), "at positions, at {at} on {threads}");
             let sinks = [
@@ -164,7 +164,7 @@ fn whatever_fails_ends_it_with_its_own_error() {
 #[test]
 fn a_sink_gets_nothing_from_behind_a_changed_byte() {
     let data = sample(9 * FULL);
-    let mut sealed = sealing(false).bytes(&data).expect("sealed");
+    let mut sealed = sealing(false).seal(&data).expect("sealed");
     let changed = sealed.len() - 4 * (FULL + 32);
     sealed[changed] ^= 1;
     for threads in [1, 4] {

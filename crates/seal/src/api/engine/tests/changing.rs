@@ -44,17 +44,17 @@ fn each_byte_of_the_payload_is_read_once() {
     for (number, sealing) in sealings.iter().enumerate() {
         for length in [0, 100, FULL, 2 * FULL, 5 << 20] {
             let plain = sample(length);
-            let sealed = sealing.bytes(&plain).expect("sealed");
+            let sealed = sealing.seal(&plain).expect("sealed");
             let begin = Header::read(&sealed[..]).expect("a header").length() + 70;
             let (all, room) = (sealed.len() as u64, length + (1 << 20));
             let open = |sealed: &[u8]| {
                 let input = Changing { sealed: sealed.to_vec(), begin, read: Mutex::default() };
                 let opened = Header::read(Cursor::new(&input, all))?.open(&[(&key).into()])?;
                 let (mut bytes, output) = (vec![0x55; room], tempfile::tempfile().expect("a file"));
-                let into_bytes = opened.positions_into_bytes(&input, all, &mut bytes, &work(0));
+                let into_bytes = opened.open_into(&input, all, &mut bytes, &work(0));
                 bytes.truncate(into_bytes.as_ref().map_or(room, |summary| summary.plain as usize));
                 input.read.lock().expect("no panic").clear();
-                opened.positions(&input, all, &output, &work(0)).map(|_| (bytes, contents(output)))
+                opened.open_at(&input, all, &output, &work(0)).map(|_| (bytes, contents(output)))
             };
             let (bytes, file) = open(&sealed).expect("each byte is read once");
             assert!(bytes == plain && file == plain, "{length} in way {number}");
@@ -69,12 +69,12 @@ fn a_buffer_gets_all_data_or_nothing() {
     for (format, full) in [(Format::Deadpan, FULL), (Format::Age, 64 << 10)] {
         for length in [1, full - 1, full, 2 * full, 9 * full + 7] {
             let (sealing, plain) = (sealing.clone().format(format).expect("a key"), sample(length));
-            let sealed = sealing.bytes(&plain).expect("sealed");
+            let sealed = sealing.seal(&plain).expect("sealed");
             let open = |sealed: &[u8], room: usize| {
                 let mut bytes = vec![0x55; room];
                 let input = Changing { sealed: sealed.to_vec(), begin: u64::MAX, read: Mutex::default() };
                 let opened = Header::read(sealed).expect("a header").open(&[(&key).into()]).expect("opened");
-                let result = opened.positions_into_bytes(&input, sealed.len() as u64, &mut bytes, &work(0));
+                let result = opened.open_into(&input, sealed.len() as u64, &mut bytes, &work(0));
                 (result.map(|summary| summary.plain), bytes)
             };
             let (result, bytes) = open(&sealed, length + 9);

@@ -38,9 +38,9 @@ fn failures_of_the_system_are_told_apart() {
     let data = sample(5 * FULL);
     for threads in [1, 3] {
         for limit in [0, 100, FULL, 3 * FULL] {
-            let read = sealing(false).stream(Fails(limit), std::io::sink(), &work(threads));
+            let read = sealing(false).seal_stream(Fails(limit), std::io::sink(), &work(threads));
             assert!(matches!(read, Err(Error::Read(_))), "{read:?} at {limit}");
-            let written = sealing(false).stream(&data[..], Fails(limit), &work(threads));
+            let written = sealing(false).seal_stream(&data[..], Fails(limit), &work(threads));
             assert!(matches!(written, Err(Error::Write(_))), "{written:?} at {limit}");
         }
     }
@@ -70,7 +70,7 @@ impl WriteAt for Cramped {
 fn a_full_disk_is_noticed_before_the_data_are_sealed() {
     for padded in [false, true] {
         let (data, output) = (sample(20 * FULL), Cramped::default());
-        let sealed = sealing(padded).positions(&file_with(&data), data.len() as u64, &output, &work(2));
+        let sealed = sealing(padded).seal_at(&file_with(&data), data.len() as u64, &output, &work(2));
         assert!(matches!(&sealed, Err(Error::Write(error)) if error.kind() == std::io::ErrorKind::StorageFull));
         let wanted = sealing(padded).sealed_length(data.len() as u64).expect("not too long");
         assert_eq!(output.asked.into_inner(), wanted, "padded: {padded}");
@@ -104,22 +104,23 @@ fn a_file_that_shrinks_is_noticed() {
     let cut = |_| input.set_len(3 * FULL as u64).expect("cut");
     let work = Work { threads: 1, progress: Some(&cut), stop: None };
     let output = tempfile::tempfile().expect("a temporary file");
-    assert!(matches!(sealing(false).file(&input, &output, &work), Err(Error::Shrank)));
+    assert!(matches!(sealing(false).seal_file(&input, &output, &work), Err(Error::Shrank)));
 }
 
 #[test]
 fn an_endless_input_ends_with_the_output() {
     for threads in [1, 3] {
         for limit in [0, 1000, FULL, 3_000_000] {
-            let sealed = that_ends(move || sealing(false).stream(std::io::repeat(7), Fails(limit), &work(threads)));
+            let sealed =
+                that_ends(move || sealing(false).seal_stream(std::io::repeat(7), Fails(limit), &work(threads)));
             let sealed = sealed.expect("no panic");
             assert!(matches!(sealed, Err(Error::Write(_))), "{sealed:?} at {limit} on {threads}");
         }
         // A payload that continues endlessly after its last segment. The first unit already has the error.
-        let sealed = sealing(false).bytes(&sample(2 * FULL)).expect("sealed");
+        let sealed = sealing(false).seal(&sample(2 * FULL)).expect("sealed");
         let opened = that_ends(move || {
             let (opened, payload) = opened(&sealed).expect("the passphrase");
-            opened.stream(payload.chain(std::io::repeat(0)), std::io::sink(), &work(threads))
+            opened.open_stream(payload.chain(std::io::repeat(0)), std::io::sink(), &work(threads))
         });
         assert!(opened.expect("no panic").is_err());
     }
@@ -132,7 +133,7 @@ fn a_file_that_grows_is_sealed_as_far_as_it_was() {
         let grow = |_| (&input).write_all(b"more").expect("written");
         let work = Work { threads, progress: Some(&grow), stop: None };
         let output = tempfile::tempfile().expect("a temporary file");
-        let summary = sealing(false).file(&input, &output, &work).expect("sealed");
+        let summary = sealing(false).seal_file(&input, &output, &work).expect("sealed");
         assert_eq!(summary.plain, length as u64);
         assert!(input.metadata().expect("a file").len() > length as u64);
     }

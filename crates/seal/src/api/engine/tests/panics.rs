@@ -70,9 +70,9 @@ fn run(open: bool, threads: usize, whose: Whose, at: usize, input: &[u8]) -> (st
         let output = Burning(std::io::sink(), fuse(Whose::Writer));
         if open {
             let (opened, payload) = opened(&input).expect("the passphrase");
-            opened.stream(Burning(payload, fuse(Whose::Reader)), output, &work).is_ok()
+            opened.open_stream(Burning(payload, fuse(Whose::Reader)), output, &work).is_ok()
         } else {
-            sealing(false).stream(Burning(&input[..], fuse(Whose::Reader)), output, &work).is_ok()
+            sealing(false).seal_stream(Burning(&input[..], fuse(Whose::Reader)), output, &work).is_ok()
         }
     });
     (result, fuse.calls.load(Ordering::Relaxed) > at)
@@ -82,7 +82,7 @@ fn run(open: bool, threads: usize, whose: Whose, at: usize, input: &[u8]) -> (st
 fn a_panic_of_the_caller_s_comes_out() {
     // Eight units and a part of one.
     let data = sample(16 * FULL + 1000);
-    let sealed = sealing(false).bytes(&data).expect("sealed");
+    let sealed = sealing(false).seal(&data).expect("sealed");
     for (open, input) in [(false, &data), (true, &sealed)] {
         for threads in [1, 3] {
             for whose in [Whose::Reader, Whose::Writer, Whose::Progress, Whose::Stop] {

@@ -5,7 +5,6 @@ use std::sync::Mutex;
 
 use super::agree::open_in_all_ways;
 use super::*;
-use crate::format::positions::Bytes;
 use crate::{Cursor, ReadAt, WriteAt};
 
 /// The length of a piece. No border of a segment or a page is a border of a piece.
@@ -16,7 +15,7 @@ const PIECE: usize = 10_007;
 struct Pieces(Mutex<Vec<Vec<Option<u8>>>>);
 
 impl Pieces {
-    fn of(bytes: &[u8]) -> Self {
+    fn with_bytes(bytes: &[u8]) -> Self {
         let pieces = Self::default();
         pieces.write_all_at(bytes, 0).expect("room");
         pieces
@@ -71,18 +70,18 @@ fn pieces_hold_what_files_hold() {
     for padded in [false, true] {
         for length in [0, 1, PIECE, FULL - 1, FULL, FULL + 1, 9 * FULL + 5] {
             let (data, sealing) = (sample(length), sealing(padded));
-            let sealed = sealing.bytes(&data).expect("sealed");
+            let sealed = sealing.seal(&data).expect("sealed");
             assert_eq!(sealing.sealed_length(length as u64).expect("not too long"), sealed.len() as u64);
             for threads in [1, 2, 5] {
                 let pieces = Pieces::default();
-                let input = Pieces::of(&data);
-                let done = sealing.positions(&input, length as u64, &pieces, &work(threads)).expect("sealed");
+                let input = Pieces::with_bytes(&data);
+                let done = sealing.seal_at(&input, length as u64, &pieces, &work(threads)).expect("sealed");
                 assert_eq!((done.plain, done.sealed), (length as u64, sealed.len() as u64));
                 assert!(pieces.bytes() == sealed, "{length} bytes on {threads}, padded: {padded}");
 
                 let gathered = Pieces::default();
                 let source = apart::Lazy::new(&data);
-                let (done, _) = sealing.gather_positions(source, &gathered, &work(threads)).expect("sealed");
+                let (done, _) = sealing.gather_at(source, &gathered, &work(threads)).expect("sealed");
                 assert_eq!((done.plain, done.sealed), (length as u64, sealed.len() as u64));
                 assert!(gathered.bytes() == sealed, "{length} bytes gathered on {threads}, padded: {padded}");
 
@@ -91,7 +90,7 @@ fn pieces_hold_what_files_hold() {
             open_in_all_ways(&sealed, &data, 2);
             // From memory and to memory.
             let eager = Eager(Pieces::default());
-            let done = sealing.positions(&Bytes(&data), length as u64, &eager, &work(2)).expect("sealed");
+            let done = sealing.seal_at(&&data[..], length as u64, &eager, &work(2)).expect("sealed");
             assert_eq!((done.plain, done.sealed), (length as u64, sealed.len() as u64));
             assert!(eager.0.bytes() == sealed, "{length} bytes in memory, padded: {padded}");
             open_eagerly(&sealed, &data);
@@ -103,10 +102,10 @@ fn open_pieces(pieces: &Pieces, data: &[u8], length: u64, threads: usize) {
     let header = Header::read(Cursor::new(pieces, length)).expect("a header");
     let opened = header.open(&[identity()]).expect("the passphrase");
     let output = tempfile::tempfile().expect("a temporary file");
-    let done = opened.positions(pieces, length, &output, &work(threads)).expect("opened");
+    let done = opened.open_at(pieces, length, &output, &work(threads)).expect("opened");
     assert_eq!((done.plain, done.sealed), (data.len() as u64, length));
     assert!(contents(output) == data, "{} bytes from pieces", data.len());
-    let mut reader = opened.seekable(Cursor::new(pieces, length)).expect("a payload");
+    let mut reader = opened.seek_in(Cursor::new(pieces, length)).expect("a payload");
     let (begin, mut output) = (data.len() / 3, Vec::new());
     reader.seek(SeekFrom::Start(begin as u64)).expect("a place");
     reader.read_to_end(&mut output).expect("opened");
@@ -115,9 +114,9 @@ fn open_pieces(pieces: &Pieces, data: &[u8], length: u64, threads: usize) {
 
 fn open_eagerly(sealed: &[u8], data: &[u8]) {
     let (opened, _) = opened(sealed).expect("the passphrase");
-    let (input, length, eager) = (Bytes(sealed), sealed.len() as u64, Eager(Pieces::default()));
+    let (input, length, eager) = (sealed, sealed.len() as u64, Eager(Pieces::default()));
     let room = opened.room_at(&input, length).expect("a length");
-    let done = opened.positions_into(&input, length, &eager, &work(2)).expect("opened");
+    let done = opened.open_at(&input, length, &eager, &work(2)).expect("opened");
     assert_eq!(done.plain, data.len() as u64);
     let written = eager.0.bytes();
     assert_eq!(written.len() as u64, room);
@@ -127,14 +126,14 @@ fn open_eagerly(sealed: &[u8], data: &[u8]) {
 #[test]
 fn pieces_that_end_early_are_noticed() {
     let data = sample(3 * FULL);
-    let sealed = sealing(false).bytes(&data).expect("sealed");
+    let sealed = sealing(false).seal(&data).expect("sealed");
     let (opened, _) = opened(&sealed).expect("the passphrase");
-    let (output, pieces) = (tempfile::tempfile().expect("a temporary file"), Pieces::of(&sealed[..2 * FULL]));
-    let result = opened.positions(&pieces, sealed.len() as u64, &output, &work(2));
+    let (output, pieces) = (tempfile::tempfile().expect("a temporary file"), Pieces::with_bytes(&sealed[..2 * FULL]));
+    let result = opened.open_at(&pieces, sealed.len() as u64, &output, &work(2));
     assert!(matches!(result, Err(Error::Truncated)), "{result:?}");
-    let short = Pieces::of(&data[1..]);
-    let result = sealing(false).positions(&short, data.len() as u64, &Pieces::default(), &work(2));
+    let short = Pieces::with_bytes(&data[1..]);
+    let result = sealing(false).seal_at(&short, data.len() as u64, &Pieces::default(), &work(2));
     assert!(matches!(result, Err(Error::Shrank)), "{result:?}");
     let output = file_with(b"x");
-    assert!(matches!(opened.positions(&pieces, sealed.len() as u64, &output, &work(1)), Err(Error::NotEmpty)));
+    assert!(matches!(opened.open_at(&pieces, sealed.len() as u64, &output, &work(1)), Err(Error::NotEmpty)));
 }

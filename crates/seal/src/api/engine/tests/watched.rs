@@ -23,13 +23,13 @@ fn memory_does_not_grow_with_the_data() {
             let (now, before) = crate::api::engine::buffers::read();
             assert_eq!(now, 0, "buffers are left from before");
             let sealed = tempfile::tempfile().expect("a temporary file");
-            sealing(false).file(&file_with(&sample(length)), &sealed, &work(threads)).expect("sealed");
+            sealing(false).seal_file(&file_with(&sample(length)), &sealed, &work(threads)).expect("sealed");
             let (_, after) = crate::api::engine::buffers::read();
             assert!(after - before <= 2 * threads, "{} buffers for {threads} threads", after - before);
             let bytes = contents(sealed);
             let (opened, payload) = opened(&bytes).expect("the passphrase");
             let (_, before) = crate::api::engine::buffers::read();
-            opened.stream(payload, std::io::sink(), &work(threads)).expect("opened");
+            opened.open_stream(payload, std::io::sink(), &work(threads)).expect("opened");
             let (now, after) = crate::api::engine::buffers::read();
             assert!(after - before <= 2 * (threads + 1), "{} buffers for {threads} threads", after - before);
             assert_eq!(now, 0, "buffers are left behind");
@@ -50,17 +50,17 @@ fn progress_adds_up_and_a_stop_stops() {
         };
         let watched = Work { threads, progress: Some(&count), stop: None };
         let output = tempfile::tempfile().expect("a temporary file");
-        sealing(false).file(&file_with(&data), &output, &watched).expect("sealed");
+        sealing(false).seal_file(&file_with(&data), &output, &watched).expect("sealed");
         assert_eq!(seen.swap(0, Ordering::Relaxed), data.len() as u64);
-        sealing(false).stream(&data[..], std::io::sink(), &watched).expect("sealed");
+        sealing(false).seal_stream(&data[..], std::io::sink(), &watched).expect("sealed");
         assert_eq!(seen.swap(0, Ordering::Relaxed), data.len() as u64);
 
         let stop = || seen.load(Ordering::Relaxed) > 3 * FULL as u64;
         let stopped = Work { stop: Some(&stop), ..watched };
         let output = tempfile::tempfile().expect("a temporary file");
-        assert!(matches!(sealing(false).file(&file_with(&data), &output, &stopped), Err(Error::Stopped)));
+        assert!(matches!(sealing(false).seal_file(&file_with(&data), &output, &stopped), Err(Error::Stopped)));
         assert!(seen.swap(0, Ordering::Relaxed) < data.len() as u64);
-        assert!(matches!(sealing(false).stream(&data[..], std::io::sink(), &stopped), Err(Error::Stopped)));
+        assert!(matches!(sealing(false).seal_stream(&data[..], std::io::sink(), &stopped), Err(Error::Stopped)));
         assert!(seen.swap(0, Ordering::Relaxed) < data.len() as u64);
     }
 }

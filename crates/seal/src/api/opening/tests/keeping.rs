@@ -17,7 +17,7 @@ fn for_everybody(data: &[u8]) -> (Vec<PrivateKey>, Vec<u8>) {
     let keys: Vec<_> = Kem::ALL.iter().map(|kem| PrivateKey::generate(*kem).expect("a key")).collect();
     let mut recipients: Vec<Recipient> = keys.iter().map(|key| Recipient::from(key.public())).collect();
     recipients.push(recipient());
-    (keys, Sealing::mixed(recipients).and_then(|it| it.bytes(data)).expect("sealed"))
+    (keys, Sealing::mixed(recipients).and_then(|it| it.seal(data)).expect("sealed"))
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn a_repeated_key_is_one_recipient() {
     let key = PrivateKey::generate(Kem::X25519).expect("a key");
     let to = Recipient::from(key.public());
     let sealed =
-        Sealing::to(vec![to.clone(), recipient(), to.clone()]).and_then(|it| it.bytes(b"data")).expect("sealed");
+        Sealing::to(vec![to.clone(), recipient(), to.clone()]).and_then(|it| it.seal(b"data")).expect("sealed");
     let opened = open(&sealed, &Identity::from(&key)).expect("opened");
     assert_eq!(opened.stanzas().len(), 2);
     let header = opened.rewrap_longer(&[to.clone(), to], false).expect("a header");
@@ -99,7 +99,7 @@ fn a_repeated_key_is_one_recipient() {
 #[test]
 fn a_change_is_held_to_the_rules_of_sealing() {
     let (large, small) = (key(Kem::XWing).1, key(Kem::X25519).1);
-    let sealed = Sealing::to(vec![large.clone(), recipient()]).and_then(|it| it.bytes(&[7; 600_000])).expect("sealed");
+    let sealed = Sealing::to(vec![large.clone(), recipient()]).and_then(|it| it.seal(&[7; 600_000])).expect("sealed");
     let opened = open(&sealed, &passphrase(b"straight face")).expect("opened");
     let change = |kept: &[usize], added: &[Recipient]| opened.rewrap_keeping(kept, added, false);
     assert!(matches!(change(&[], &[]), Err(Error::NoRecipients)));
@@ -114,7 +114,7 @@ fn a_change_is_held_to_the_rules_of_sealing() {
     assert!(matches!(change(&[0, 1], &[session.recipient()]), Err(Error::TooMany(_))));
 
     // A classical file stays one, and post-quantum keys have to be asked for there, too.
-    let sealed = Sealing::to(vec![small, recipient()]).and_then(|it| it.bytes(b"data")).expect("sealed");
+    let sealed = Sealing::to(vec![small, recipient()]).and_then(|it| it.seal(b"data")).expect("sealed");
     let opened = open(&sealed, &passphrase(b"straight face")).expect("opened");
     let refused = opened.rewrap_keeping(&[0, 1], std::slice::from_ref(&large), false);
     assert!(matches!(refused, Err(Error::Mixed(who)) if who.contains("X25519")));
@@ -127,9 +127,8 @@ fn a_change_is_held_to_the_rules_of_sealing() {
 #[test]
 fn the_slack_has_room_for_eight_more() {
     for (length, all_fit) in [(100_usize, false), (1 << 20, true), ((1 << 20) + 1, true)] {
-        let sealed = Sealing::to(vec![key(Kem::XWing).1, recipient()])
-            .and_then(|it| it.bytes(&vec![7; length]))
-            .expect("sealed");
+        let sealed =
+            Sealing::to(vec![key(Kem::XWing).1, recipient()]).and_then(|it| it.seal(&vec![7; length])).expect("sealed");
         let opened = open(&sealed, &passphrase(b"straight face")).expect("opened");
         let slack = Header::read(&sealed[..]).expect("a header").slack() as usize;
         assert_eq!(slack >= ROOM, all_fit, "{length}");
@@ -191,7 +190,7 @@ fn the_random_bytes_are_those_of_the_page() {
         .expect("extracted");
     let info = [&b"deadpan v1 encapsulation\x64\x7a"[..], key.public().as_bytes()].concat();
     let mut random = [0; 64];
-    crate::primitive::imp::hkdf::expand(crate::primitive::imp::hkdf::Hash::Sha256, &extracted, &info, &mut random)
+    crate::primitive::imp::hkdf::expand(crate::primitive::imp::hkdf::HkdfHash::Sha256, &extracted, &info, &mut random)
         .expect("expanded");
     let (enc, _) = key.public().encapsulate_from(&random).expect("encapsulated");
     let made = Recipient::from(key.public()).wrap(&file, Entropy::System).expect("wrapped").remove(0);

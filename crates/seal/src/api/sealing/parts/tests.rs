@@ -41,11 +41,11 @@ fn parts_made_in_any_order_by_others_are_one_file() {
             for hides in [false, true] {
                 let data = sample(length);
                 let sealing = sealing.clone().hide_length(hides);
-                let (parts, beginning) = sealing.parts(length as u64, each).expect("parts");
+                let (parts, beginning) = sealing.divide(length as u64, each).expect("parts");
                 let ticket = beginning.ticket(&[job.public().into()]).expect("a ticket");
                 let mut rest = ticket.as_slice();
                 let opened = Header::read(&mut rest).and_then(|it| it.open(&[(&job).into()])).expect("the job's key");
-                let worker = opened.parts(rest, length as u64, each).expect("parts");
+                let worker = opened.divide(rest, length as u64, each).expect("parts");
                 assert_eq!((worker.count(), worker.length()), (parts.count(), parts.length()));
                 // The driver makes every third part, the worker the others, from the back; some are made twice.
                 let mut made: Vec<_> = (0..parts.count())
@@ -75,7 +75,7 @@ fn parts_made_in_any_order_by_others_are_one_file() {
 fn a_ticket_is_for_its_recipients_and_its_file_alone() {
     let (key, sealing) = key();
     let (job, data) = (PrivateKey::generate(Kem::XWing).expect("a key"), sample(900_000));
-    let (_, beginning) = sealing.parts(900_000, 2).expect("parts");
+    let (_, beginning) = sealing.divide(900_000, 2).expect("parts");
     let ticket = beginning.ticket(&[job.public().into()]).expect("a ticket");
     let header = Header::read(ticket.as_slice()).expect("a header");
     assert!(matches!(header.open(&[(&key).into()]), Err(Error::NoKeyFits(_))), "not for the file's recipients");
@@ -83,14 +83,14 @@ fn a_ticket_is_for_its_recipients_and_its_file_alone() {
     let rest = &ticket[opened.header_length() as usize..];
     let mut changed = rest.to_vec();
     changed[20] ^= 1;
-    assert!(matches!(opened.parts(changed.as_slice(), 900_000, 2), Err(Error::HeaderForged)));
+    assert!(matches!(opened.divide(changed.as_slice(), 900_000, 2), Err(Error::HeaderForged)));
     // A part of another file does not fit.
-    let (parts, other) = sealing.parts(900_000, 2).expect("parts");
+    let (parts, other) = sealing.divide(900_000, 2).expect("parts");
     let sealed = joined((0..parts.count()).map(|number| part(&parts, number, &data)).collect(), &other);
     let mixed = joined(
         (0..parts.count())
             .map(|number| match number {
-                1 => part(&opened.parts(rest, 900_000, 2).expect("parts"), 1, &data),
+                1 => part(&opened.divide(rest, 900_000, 2).expect("parts"), 1, &data),
                 number => part(&parts, number, &data),
             })
             .collect(),
@@ -104,11 +104,11 @@ fn a_ticket_is_for_its_recipients_and_its_file_alone() {
 fn what_cannot_be_made_in_parts_is_refused() {
     let (_, sealing) = key();
     let signer = SigningKey::generate(Scheme::Ed25519).expect("a key");
-    let refused = |sealing: &Sealing, each| matches!(sealing.parts(100, each), Err(Error::Invalid(_)));
+    let refused = |sealing: &Sealing, each| matches!(sealing.divide(100, each), Err(Error::Invalid(_)));
     assert!(refused(&sealing, 0) && refused(&sealing, u64::MAX));
     assert!(refused(&sealing.clone().sign(signer.into()).expect("a signer"), 4));
     assert!(refused(&sealing.clone().format(Format::Age).expect("age"), 4));
-    let (parts, _) = sealing.parts(1_000_000, 2).expect("parts");
+    let (parts, _) = sealing.divide(1_000_000, 2).expect("parts");
     let length = parts.sealed_length(1);
     let range = parts.data(1);
     let data = vec![0; (range.end - range.start) as usize];

@@ -7,7 +7,7 @@ use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use super::{LENGTH, MOST_SEGMENTS, Message, NONCE, OVERHEAD, TAG};
 use crate::Error;
 use crate::format::segment::{Payload, SegmentCipher, Shape};
-use deadpan_ct::Wiped;
+use deadpan_ct::{Wipe, Wiped};
 
 /// The first bytes of every segment but the last, in place of the length.
 const MORE: [u8; LENGTH] = [0xff; LENGTH];
@@ -117,7 +117,7 @@ impl<M: AsRef<Message>> Cipher<M> {
         let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| Error::Truncated)?;
         let opened = self.key(segment)?.open_separate_gather(nonce, about(segment, last), input, tag, data);
         opened.map_err(|_| {
-            data.fill(0);
+            data.wipe();
             Error::Segment { segment }
         })
     }

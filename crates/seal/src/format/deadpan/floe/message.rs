@@ -8,7 +8,7 @@ use super::{Cipher, HEADER, HEADER_TAG, IV, NONCE, OVERHEAD, PARAMETERS, Segment
 use crate::format::fill::read_full;
 use crate::format::segment::{Payload, Shape};
 use crate::primitive::entropy::Entropy;
-use crate::primitive::imp::hkdf::{self, Hash};
+use crate::primitive::imp::hkdf::{self, HkdfHash};
 use crate::{Error, Secret};
 
 /// The parameters of a message: how long its segments are, and how often their key changes.
@@ -65,7 +65,7 @@ impl Parameters {
     /// # Errors
     /// If no message has this length.
     pub fn segments_in(self, sealed: u64) -> Result<Segments, Error> {
-        Segments::of_sealed(self.shape(), sealed)
+        Segments::for_sealed(self.shape(), sealed)
     }
 
     /// The bytes of the parameters: AES-256-GCM, HKDF-Expand-SHA-384, the segment length, the IV length.
@@ -186,7 +186,7 @@ impl Message {
 
     /// `FLOE_KDF`, with the purpose in two parts.
     fn expand(&self, key: &[u8], purpose: [&[u8]; 2], output: &mut [u8]) -> Result<(), Error> {
-        hkdf::expand(Hash::Sha384, key, &[&self.prefix, purpose[0], purpose[1], &self.aad].concat(), output)
+        hkdf::expand(HkdfHash::Sha384, key, &[&self.prefix, purpose[0], purpose[1], &self.aad].concat(), output)
     }
 
     /// Returns the key of the segments around `segment`.

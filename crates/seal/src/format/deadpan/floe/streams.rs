@@ -8,14 +8,14 @@ use crate::format::segment;
 
 /// A reader that opens a message in order. All data that it returns are authentic. The reader reports the end only
 /// after it has seen the last segment.
-pub type Reader<M, R> = segment::Reader<Cipher<M>, R>;
+pub type Reader<M, R> = segment::SegmentReader<Cipher<M>, R>;
 
 /// A reader that opens a message at any position. It opens the last segment first, so that the length is authentic.
 pub type SeekReader<M, R> = segment::SeekReader<Cipher<M>, R>;
 
 /// A writer that seals a message segment by segment. Without `Writer::finish` there is no last segment, and readers
 /// refuse the message.
-pub type Writer<M, W> = segment::Writer<Cipher<M>, W>;
+pub type Writer<M, W> = segment::SegmentWriter<Cipher<M>, W>;
 
 impl<M: AsRef<Message>, R: Read> Reader<M, R> {
     /// Reads the segments of `message` from `input`, whose header was read already.

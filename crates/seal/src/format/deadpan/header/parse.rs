@@ -59,7 +59,7 @@ impl Parsed {
         let mac = *bytes.last_chunk().expect("longer than its code");
         bytes.truncate(bytes.len() - MAC);
         let preamble = Preamble::new(bytes[Preamble::LENGTH - 1]);
-        let mut rest = Rest(&bytes[FIXED..]);
+        let mut rest = RestOfHeader(&bytes[FIXED..]);
         let entries = rest.entries(count)?;
         let metadata = rest.metadata()?;
         if !rest.0.ct_is_zero().declassify() {
@@ -94,9 +94,9 @@ fn check_start(start: &[u8]) -> Result<(), Error> {
     Ok(())
 }
 
-struct Rest<'a>(&'a [u8]);
+struct RestOfHeader<'a>(&'a [u8]);
 
-impl<'a> Rest<'a> {
+impl<'a> RestOfHeader<'a> {
     fn take(&mut self, length: usize) -> Result<&'a [u8], Error> {
         let (taken, rest) = self.0.split_at_checked(length).ok_or(Error::Header("a length in it"))?;
         self.0 = rest;

@@ -11,7 +11,7 @@ fn sealed() -> Vec<u8> {
     Sealing::to(vec![recipient()])
         .expect("a passphrase is enough")
         .with_entropy(Entropy::Fixed(1))
-        .bytes(b"data")
+        .seal(b"data")
         .expect("sealed")
 }
 
@@ -149,7 +149,7 @@ fn a_second_passphrase_is_refused() {
 #[test]
 fn slack_is_zero_and_counts() {
     let sealing = Sealing::to(vec![recipient()]).expect("a passphrase is enough");
-    let sealed = sealing.bytes(&vec![1; 600_000]).expect("sealed");
+    let sealed = sealing.seal(&vec![1; 600_000]).expect("sealed");
     let header = Header::read(&sealed[..]).expect("a header");
     assert_eq!((header.length() as usize + crate::format::deadpan::floe::HEADER) % PAGE, 0);
     assert!(header.slack() > 0);
@@ -186,7 +186,7 @@ fn lengths_of_segments_are_bounded() {
         assert_eq!(segments.is_ok(), allowed, "{segment}");
         assert!(allowed || matches!(segments, Err(Error::Limit(_))));
         let opened = header.open(&[Identity::Passphrase(Passphrase::new(b"straight face"))]).expect("the passphrase");
-        let result = opened.bytes_onto(payload, &mut Vec::new());
+        let result = opened.open(payload);
         assert!(if allowed { result.is_ok() } else { matches!(result, Err(Error::Limit(_))) }, "{segment}: {result:?}");
     }
 }

@@ -9,7 +9,7 @@ use crate::format::age;
 use crate::format::deadpan::file_key::{FileKey, KEY};
 use crate::format::deadpan::layout::{Entry, Preamble};
 use crate::format::plugin::{self, Tag, stanzas};
-use crate::primitive::imp::hkdf::{self, Hash};
+use crate::primitive::imp::hkdf::{self, HkdfHash};
 use crate::{Error, Mode, Secret};
 use deadpan_ct::Wiped;
 
@@ -69,7 +69,7 @@ fn wrap_key(key: &[u8], preamble: Preamble) -> Result<LessSafeKey, Error> {
     let mut extracted = Wiped::new([0; KEY]);
     hkdf::extract(preamble.bytes(), key, &mut extracted)?;
     let mut wrap = Secret::zeroed(KEY);
-    hkdf::expand(Hash::Sha256, &*extracted, LABEL, &mut wrap)?;
+    hkdf::expand(HkdfHash::Sha256, &*extracted, LABEL, &mut wrap)?;
     UnboundKey::new(&AES_256_GCM, &wrap).map(LessSafeKey::new).map_err(|_| Error::System("no cipher"))
 }
 
@@ -97,7 +97,7 @@ impl plugin::Recipient {
 }
 
 /// Reads a body strictly: the mode and the stanzas.
-fn parse(body: &[u8]) -> Result<(Mode, Vec<age::Stanza>), Error> {
+fn parse(body: &[u8]) -> Result<(Mode, Vec<age::AgeStanza>), Error> {
     if body.len() < SHORTEST {
         return Err(Error::Header("the length of a recipient"));
     }
@@ -113,7 +113,7 @@ fn parse(body: &[u8]) -> Result<(Mode, Vec<age::Stanza>), Error> {
 /// Reads the visible part of an entry.
 pub(crate) fn stanza(body: &[u8]) -> Result<Stanza, Error> {
     let (mode, stanzas) = parse(body)?;
-    let tag = stanzas.first().map_or_else(|| Tag::of(""), |stanza| Tag::of(&stanza.tag));
+    let tag = stanzas.first().map_or_else(|| Tag::from_text(""), |stanza| Tag::from_text(&stanza.tag));
     Ok(Stanza::Plugin { tag, mode })
 }
 

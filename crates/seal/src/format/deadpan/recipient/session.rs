@@ -13,7 +13,7 @@ use crate::format::deadpan::layout::{Entry, Preamble};
 use crate::format::deadpan::session::{SALT, Session};
 use crate::key::passphrase::form::Form;
 use crate::primitive::entropy::Entropy;
-use crate::primitive::imp::hkdf::{self, Hash};
+use crate::primitive::imp::hkdf::{self, HkdfHash};
 use crate::{Error, Secret};
 use deadpan_ct::Wiped;
 
@@ -28,7 +28,7 @@ fn derive(preamble: Preamble, stretched: &[u8], item: &[u8; ITEM]) -> Result<(Le
     let mut extracted = Wiped::new([0; KEY]);
     hkdf::extract(preamble.bytes(), stretched, &mut extracted)?;
     let mut output = Secret::zeroed(KEY + COMMITMENT);
-    hkdf::expand(Hash::Sha256, &*extracted, &[INFO, item].concat(), &mut output)?;
+    hkdf::expand(HkdfHash::Sha256, &*extracted, &[INFO, item].concat(), &mut output)?;
     split(&output)
 }
 

@@ -133,7 +133,7 @@ fn the_first_body_that_opens_decides() {
 fn hpke_is_bound_to_what_the_page_says() {
     const INFO: &[u8] = b"deadpan v1 recipient\x89DPN\x0d\x0a\x1a\x0a\x01\x00";
     let key = key(Kem::X25519);
-    let sealed = Sealing::to(vec![to(&key)]).and_then(|it| it.bytes(b"data")).expect("sealed");
+    let sealed = Sealing::to(vec![to(&key)]).and_then(|it| it.seal(b"data")).expect("sealed");
     assert_eq!(sealed[..FIXED + 4], [&INFO[20..], &sealed[10..14], b"\0\x01", b"\0\x20\0\x50"].concat());
     let (enc, ciphertext) = sealed[FIXED + 4..][..80].split_at(32);
     let by_hand = |info, aad| hpke::open(&key, enc, info, aad, ciphertext).expect("the system works");
@@ -166,7 +166,7 @@ fn a_passphrase_opens_in_each_unicode_form() {
     for typed in &passphrases {
         let session = Session::new(typed, CHEAP).expect("a session");
         for recipient in [Recipient::Passphrase(typed.clone(), CHEAP), session.recipient()] {
-            let sealed = Sealing::to(vec![recipient]).and_then(|it| it.bytes(b"data")).expect("sealed");
+            let sealed = Sealing::to(vec![recipient]).and_then(|it| it.seal(b"data")).expect("sealed");
             for other in &passphrases {
                 open(&sealed, Identity::from(other)).expect("opened by the passphrase");
                 open(&sealed, Identity::from(&Session::new(other, CHEAP).expect("a session"))).expect("by a session");

@@ -9,7 +9,7 @@ use super::*;
 use crate::format::deadpan::header::{FIXED, Parsed};
 use crate::format::deadpan::layout::Preamble;
 use crate::tests::foreign::CHEAP;
-use crate::{Header, Identity, Kem, PrivateKey, Stanza, open, seal};
+use crate::{Header, Identity, Kem, PrivateKey, Sealing, Stanza, open, seal};
 
 const ANOTHER: Cost = Cost { memory: 16, ..CHEAP };
 
@@ -140,7 +140,7 @@ fn threads_that_ask_other_questions_do_not_wait() {
     let session = mine();
     let (slow, quick) = (seal(&mine(), b"slow").expect("sealed"), seal(&mine(), b"quick").expect("sealed"));
     let salt = fields(&slow)[1].as_slice().try_into().expect("16 bytes");
-    let cell = session.shared.cell(Question { form: Form::Composed, cost: CHEAP, salt, length: KEY });
+    let cell = session.shared.cell(HashQuestion { form: Form::Composed, cost: CHEAP, salt, length: KEY });
     let (sender, receiver) = mpsc::channel();
     let report = |sealed: &[u8]| sender.send(open(&session, sealed).expect("opened")).expect("the receiver waits");
     thread::scope(|scope| {
@@ -175,7 +175,7 @@ fn items_above_the_ceiling_are_refused_and_nothing_is_hashed() {
     let session = mine();
     let costly = Recipient::Passphrase(Passphrase::new(b"straight face"), ANOTHER);
     let key = PrivateKey::generate(Kem::X25519).expect("a key");
-    let sealed = Sealing::mixed(vec![costly, key.public().into()]).and_then(|it| it.bytes(b"data")).expect("sealed");
+    let sealed = Sealing::mixed(vec![costly, key.public().into()]).and_then(|it| it.seal(b"data")).expect("sealed");
     let careful = session.clone().with_max_cost(MaxCost::new(0, 0));
     let own = seal(&careful, b"own").expect("sealing knows no ceiling");
     assert_eq!(open(&careful, &own).expect("nor do items at its own cost"), b"own");
@@ -226,7 +226,7 @@ fn what_protects_nothing_is_refused() {
     assert!(matches!(Sealing::to(vec![session.recipient(), alone]), Err(Error::TooMany(_))));
     // A session can stand beside a key, and each of them opens.
     let sealed =
-        Sealing::to(vec![key.public().into(), session.recipient()]).and_then(|it| it.bytes(b"data")).expect("sealed");
+        Sealing::to(vec![key.public().into(), session.recipient()]).and_then(|it| it.seal(b"data")).expect("sealed");
     assert!(open(&key, &sealed).is_ok() && open(&session, &sealed).is_ok());
     let header = Header::read(&sealed[..]).expect("a header");
     assert_eq!(header.stanzas(), [Stanza::Key(Kem::XWing), Stanza::Session(CHEAP)]);

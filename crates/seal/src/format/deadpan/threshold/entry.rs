@@ -5,7 +5,7 @@ use crate::format::deadpan::file_key::{FileKey, KEY};
 use crate::format::deadpan::layout::{Entry, Preamble};
 use crate::primitive::entropy::Entropy;
 use crate::primitive::hpke;
-use crate::primitive::imp::hkdf::{self, Hash};
+use crate::primitive::imp::hkdf::{self, HkdfHash};
 use crate::{Error, Kem, PrivateKey, PublicKey, Secret};
 use deadpan_ct::Wiped;
 
@@ -82,7 +82,7 @@ pub(super) fn share_check(preamble: Preamble, numbers: Numbers, share: &[u8]) ->
     let mut extracted = Wiped::new([0; KEY]);
     hkdf::extract(preamble.bytes(), share, &mut extracted)?;
     let mut check = Secret::zeroed(CHECK);
-    hkdf::expand(Hash::Sha256, &*extracted, &[SHARE_CHECK, &numbers.bytes()].concat(), &mut check)?;
+    hkdf::expand(HkdfHash::Sha256, &*extracted, &[SHARE_CHECK, &numbers.bytes()].concat(), &mut check)?;
     Ok(check)
 }
 

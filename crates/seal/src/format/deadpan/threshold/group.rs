@@ -25,7 +25,7 @@ pub(crate) struct Group {
 
 /// The shares that are there, and the keys that opened some of them.
 #[derive(Default)]
-pub(crate) struct Gathered {
+pub(crate) struct GatheredShares {
     pub(crate) shares: Vec<Share>,
     pub(crate) keys: Vec<PublicKey>,
     /// The first share that is wrong, and why.
@@ -75,8 +75,8 @@ impl Group {
         preamble: Preamble,
         entries: &[(Stanza, Entry)],
         identities: &[Identity],
-    ) -> Result<Gathered, Error> {
-        let mut gathered = Gathered::default();
+    ) -> Result<GatheredShares, Error> {
+        let mut gathered = GatheredShares::default();
         let parts = || entries[self.begin..][..usize::from(self.of)].iter().map(|(_, entry)| Part::read(&entry.body));
         for identity in identities {
             match identity {
@@ -119,7 +119,7 @@ impl Group {
     }
 }
 
-impl Gathered {
+impl GatheredShares {
     /// Adds a share if it is right, and not there yet. Returns whether it is right.
     fn add(&mut self, share: Share, part: Part<'_>, preamble: Preamble) -> Result<bool, Error> {
         if !entry::share_check(preamble, share.numbers, &share.value)?.same(part.share_check) {

@@ -5,7 +5,7 @@ use std::fmt;
 use super::Numbers;
 use super::entry::CHECK;
 use crate::format::deadpan::file_key::KEY;
-use crate::key::fingerprint_of;
+use crate::key::fingerprint_from_digest;
 use crate::{Error, Secret};
 
 /// The first bytes of a share as text or in a file.
@@ -110,5 +110,5 @@ impl fmt::Display for ShareFault {
 
 /// Returns the short name of a group.
 pub(super) fn fingerprint(group: &[u8; CHECK]) -> String {
-    fingerprint_of(group)
+    fingerprint_from_digest(group)
 }

@@ -5,7 +5,7 @@ use super::*;
 use crate::format::deadpan::header::FIXED;
 use crate::format::deadpan::layout::Preamble;
 use crate::primitive::hpke;
-use crate::primitive::imp::hkdf::{self, Hash};
+use crate::primitive::imp::hkdf::{self, HkdfHash};
 use crate::tests::foreign::{Foreign, file_key, recipient};
 use crate::{Fault, Header, Identity, Kem, Mode, Opened, PrivateKey, Recipient, Sealing, Secret, Stanza};
 
@@ -19,7 +19,7 @@ fn members(keys: &[PrivateKey]) -> Vec<PublicKey> {
 
 fn sealed(needed: usize, keys: &[PrivateKey]) -> Vec<u8> {
     Sealing::mixed(vec![Recipient::Threshold(Threshold::new(needed, members(keys)).expect("a group"))])
-        .and_then(|it| it.bytes(b"data"))
+        .and_then(|it| it.seal(b"data"))
         .expect("sealed")
 }
 
@@ -128,7 +128,7 @@ fn a_threshold_can_stand_beside_other_recipients() {
     let all = keys(Kem::XWing, 4);
     let group = Recipient::Threshold(Threshold::new(2, members(&all[..3])).expect("a group"));
     let list = vec![recipient(), group, Recipient::from(all[3].public())];
-    let sealed = Sealing::to(list).and_then(|it| it.bytes(b"data")).expect("sealed");
+    let sealed = Sealing::to(list).and_then(|it| it.seal(b"data")).expect("sealed");
     assert_eq!(open(&sealed, &identities(&all)).expect("a key alone").opened_by(), &members(&all)[3..]);
     assert_eq!(open(&sealed, &identities(&all[1..3])).expect("two").opened_by(), &members(&all)[1..3]);
     let passphrase = Identity::Passphrase(crate::Passphrase::new(b"straight face"));
@@ -367,7 +367,7 @@ fn the_bytes_are_what_the_page_says() {
     let derive = |secret: &[u8], info: &[u8]| {
         let (mut key, mut out) = ([0; 32], [0; 32]);
         hkdf::extract(P, secret, &mut key).expect("the system works");
-        hkdf::expand(Hash::Sha256, &key, info, &mut out).expect("the system works");
+        hkdf::expand(HkdfHash::Sha256, &key, info, &mut out).expect("the system works");
         out
     };
     let mut text = [b"deadpan v1 threshold", P, &[2, 3], &bodies[0][9..41]].concat();

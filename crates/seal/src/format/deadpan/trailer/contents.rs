@@ -1,7 +1,7 @@
 //! The box of a trailer: the hashes of the leaf pages, the statement, and the signatures of the statement.
 
 use super::part::EXTRA;
-use super::statement::{LONGEST_STATEMENT, Rest};
+use super::statement::{LONGEST_STATEMENT, RestOfStatement};
 use super::tree::{HASH, Hash};
 use crate::Error;
 use deadpan_ct::Wiped;
@@ -15,7 +15,7 @@ const STEP: usize = 4096;
 
 /// The contents of the box.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Contents {
+pub(crate) struct TrailerContents {
     pub(crate) pages: Vec<Hash>,
     /// The bytes that are signed.
     pub(crate) statement: Vec<u8>,
@@ -45,7 +45,7 @@ pub(crate) fn is_box_length(length: usize, pages: u64) -> bool {
     plain.is_some_and(|plain| plain as u64 > pages * HASH as u64) && length as u64 <= longest(pages)
 }
 
-impl Contents {
+impl TrailerContents {
     /// Returns the bytes of the box, padded.
     ///
     /// # Errors
@@ -75,9 +75,9 @@ impl Contents {
     /// Reads the bytes of the box of a file with this many pages.
     ///
     /// # Errors
-    /// If the bytes are not those that [`Contents::encode`] returns.
+    /// If the bytes are not those that [`TrailerContents::encode`] returns.
     pub(crate) fn decode(bytes: &[u8], pages: u64) -> Result<Self, Error> {
-        let mut rest = Rest(bytes);
+        let mut rest = RestOfStatement(bytes);
         let hashes = usize::try_from(pages * HASH as u64).map_err(|_| Error::Trailer("its pages"))?;
         let pages = rest.take(hashes)?.as_chunks().0.to_vec();
         let length = rest.number(4)? as usize;
@@ -109,8 +109,8 @@ impl Contents {
 mod tests {
     use super::*;
 
-    fn contents(pages: usize, statement: usize, signatures: &[usize]) -> Contents {
-        Contents {
+    fn contents(pages: usize, statement: usize, signatures: &[usize]) -> TrailerContents {
+        TrailerContents {
             pages: (0..pages).map(|page| [page as u8 + 1; HASH]).collect(),
             statement: vec![5; statement],
             signatures: signatures.iter().map(|length| vec![6; *length]).collect(),
@@ -124,7 +124,7 @@ mod tests {
                 for statement in [0, 200, 3900, LONGEST_STATEMENT] {
                     let contents = contents(pages, statement, signatures);
                     let bytes = contents.encode().expect("within the bounds");
-                    assert_eq!(Contents::decode(&bytes, pages as u64).expect("encoded"), contents);
+                    assert_eq!(TrailerContents::decode(&bytes, pages as u64).expect("encoded"), contents);
                     assert!(is_box_length(bytes.len() + EXTRA, pages as u64));
                 }
             }
@@ -145,7 +145,7 @@ mod tests {
         let with = |change: &dyn Fn(&mut Vec<u8>)| {
             let mut bytes = good.to_vec();
             change(&mut bytes);
-            Contents::decode(&bytes, 2)
+            TrailerContents::decode(&bytes, 2)
         };
         let (statement, count) = (64, 64 + 4 + 10);
         with(&|_| {}).expect("unchanged");
@@ -163,6 +163,6 @@ mod tests {
         ] {
             assert!(matches!(result, Err(Error::Trailer(_))), "{name}: {result:?}");
         }
-        assert!(Contents::decode(&good, 200).is_err(), "more pages than there are bytes");
+        assert!(TrailerContents::decode(&good, 200).is_err(), "more pages than there are bytes");
     }
 }

@@ -15,11 +15,11 @@ pub(crate) type Page = (u64, Wiped<Vec<u8>>);
 
 pub(crate) struct Leaves {
     hasher: LeafHasher,
-    state: Mutex<State>,
+    state: Mutex<LeavesState>,
 }
 
 #[derive(Default)]
-struct State {
+struct LeavesState {
     incomplete: BTreeMap<u64, Incomplete>,
     /// The hashes of the complete pages.
     hashes: BTreeMap<u64, Hash>,
@@ -77,7 +77,7 @@ impl Leaves {
     pub(crate) fn finish(&self) -> Result<(Option<Page>, Tree), Error> {
         let missing = || Error::System("a segment has no hash");
         let state = std::mem::take(&mut *self.state.lock().unwrap_or_else(PoisonError::into_inner));
-        let State { mut incomplete, mut hashes, segments, length } = state;
+        let LeavesState { mut incomplete, mut hashes, segments, length } = state;
         let last = incomplete.pop_last().map(|(number, page)| (number, page.leaves));
         if let Some((number, leaves)) = &last {
             if leaves.len() != tree::leaves_in(*number, segments) * HASH {

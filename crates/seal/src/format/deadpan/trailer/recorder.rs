@@ -4,7 +4,7 @@ use std::io::Write;
 
 use aws_lc_rs::digest::{SHA512, digest};
 
-use super::contents::Contents;
+use super::contents::TrailerContents;
 use super::footer::Footer;
 use super::leaves::{Leaves, Page};
 use super::part::{self, NONCE, PartCipher};
@@ -81,7 +81,7 @@ impl<'a> Recorder<'a> {
         let statement = statement.encode();
         let hash = digest(&SHA512, &statement);
         let signatures = sign(hash.as_ref().try_into().expect("SHA-512 has 64 bytes"))?;
-        let contents = Contents { pages: tree.pages, statement, signatures }.encode()?;
+        let contents = TrailerContents { pages: tree.pages, statement, signatures }.encode()?;
         let mut nonce = [0; NONCE];
         self.entropy.fill("signatures IV", 0, &mut nonce)?;
         let sealed_box = PartCipher::new(key, part::BOX)?.seal(tree.segments, nonce, &contents)?;

@@ -146,7 +146,7 @@ impl Statement {
     }
 
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, Error> {
-        let mut rest = Rest(bytes);
+        let mut rest = RestOfStatement(bytes);
         if rest.number(1)? != u64::from(VERSION) {
             return Err(Error::Newer("another version of the statement that is signed"));
         }
@@ -196,9 +196,9 @@ pub(crate) fn now(entropy: Entropy) -> u64 {
 }
 
 /// The bytes of a trailer's part that were not read yet.
-pub(super) struct Rest<'a>(pub(super) &'a [u8]);
+pub(super) struct RestOfStatement<'a>(pub(super) &'a [u8]);
 
-impl<'a> Rest<'a> {
+impl<'a> RestOfStatement<'a> {
     pub(super) fn take(&mut self, length: usize) -> Result<&'a [u8], Error> {
         let (taken, rest) = self.0.split_at_checked(length).ok_or(Error::Trailer("a length in it"))?;
         self.0 = rest;

@@ -61,19 +61,22 @@ fn all_ways(sealed: &[u8]) -> Vec<(String, Outcome)> {
     for threads in [1, 3] {
         let work = Work { threads, ..Work::default() };
         let output = tempfile::tempfile().expect("a temporary file");
-        let done = opened.file(&file_with(sealed), &output, &work);
+        let done = opened.open_file(&file_with(sealed), &output, &work);
         all.push((format!("file on {threads}"), done.map(|done| (contents(output), done.signatures))));
         let mut output = Vec::new();
-        let done = opened.stream(payload, &mut output, &work);
+        let done = opened.open_stream(payload, &mut output, &work);
         all.push((format!("stream on {threads}"), done.map(|done| (output, done.signatures))));
     }
-    let mut output = b"before".to_vec();
-    let done = opened.bytes_onto(payload, &mut output);
-    assert!(output.starts_with(b"before") && (done.is_ok() || output.len() == 6), "what a failure leaves");
-    all.push(("bytes".into(), done.map(|done| (output.split_off(6), done.signatures))));
+    let mut output = vec![0; sealed.len()];
+    let done = opened.open_into(&sealed, sealed.len() as u64, &mut output, &Work::default());
+    assert!(done.is_ok() || output.iter().all(|byte| *byte == 0), "what a failure leaves");
+    let into = done.map(|done| (output[..done.plain as usize].to_vec(), done.signatures));
+    let signatures = into.as_ref().map_or(None, |(_, signatures)| signatures.clone());
+    all.push(("into a buffer".into(), into));
+    all.push(("bytes".into(), opened.open(payload).map(|plain| (plain, signatures))));
 
     let read = || {
-        let (mut reader, mut output) = (opened.reader(payload)?, Vec::new());
+        let (mut reader, mut output) = (opened.read_from(payload)?, Vec::new());
         if let Err(error) = reader.read_to_end(&mut output) {
             assert!((0..3).all(|_| reader.read(&mut [0; 9]).is_err()), "a reader that failed goes on");
             assert!(reader.signatures().is_none(), "a reader that failed has signatures");
@@ -83,7 +86,7 @@ fn all_ways(sealed: &[u8]) -> Vec<(String, Outcome)> {
     };
     all.push(("reader".into(), read()));
     let seek = || {
-        let (mut reader, mut output) = (opened.seekable(Cursor::new(sealed))?, Vec::new());
+        let (mut reader, mut output) = (opened.seek_in(Cursor::new(sealed))?, Vec::new());
         reader.read_to_end(&mut output).map_err(library)?;
         Ok((output, reader.signatures().cloned()))
     };
@@ -120,13 +123,13 @@ fn assert_refused(sealed: &[u8], what: &str) -> Vec<Error> {
 }
 
 /// A signed file of another writer: with short segments, and with parts that a recipient changed who has the file key.
-struct Foreign {
+struct ForeignTrailer {
     key: FileKey,
     segment: u32,
     empty_last: bool,
 }
 
-impl Foreign {
+impl ForeignTrailer {
     fn new() -> Self {
         let key = FileKey::from_secret(Secret::copy_of(&[9; KEY]), Preamble::SIGNED).expect("as long as a key");
         Self { key, segment: 4096, empty_last: false }

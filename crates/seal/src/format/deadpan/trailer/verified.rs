@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use aws_lc_rs::digest::{SHA512, digest};
 
-use super::contents::{self, Contents};
+use super::contents::{self, TrailerContents};
 use super::footer::{FOOTER, FULL_PAGE, Footer};
 use super::leaves::Leaves;
 use super::part::{self, EXTRA, PartCipher};
@@ -23,7 +23,7 @@ use deadpan_ct::Wiped;
 const CACHED: usize = 2;
 
 /// What the reader of a signed file knows from its header.
-pub(crate) struct About<'a> {
+pub(crate) struct Expected<'a> {
     pub(crate) key: &'a FileKey,
     /// The fields of the metadata box.
     pub(crate) metadata: Vec<u8>,
@@ -45,9 +45,10 @@ type Leaf = Arc<Wiped<Vec<u8>>>;
 
 impl Verified {
     /// Opens the box, and checks the signatures and that they are about this file.
-    fn open(about: &About<'_>, footer: Footer, sealed_box: &[u8]) -> Result<Self, Error> {
+    fn open(about: &Expected<'_>, footer: Footer, sealed_box: &[u8]) -> Result<Self, Error> {
         let bytes = PartCipher::new(about.key, part::BOX)?.open(footer.segments, sealed_box)?;
-        let Contents { pages, statement: signed, signatures } = Contents::decode(&bytes, pages(footer.segments))?;
+        let TrailerContents { pages, statement: signed, signatures } =
+            TrailerContents::decode(&bytes, pages(footer.segments))?;
         let hash = digest(&SHA512, &signed);
         let hash = hash.as_ref();
         let mut keys = Vec::with_capacity(signatures.len());
@@ -93,7 +94,7 @@ impl Verified {
     /// Reads the trailer of a whole file of `length` bytes, whose first segment begins at `begin`. Returns the position
     /// of the trailer as well.
     pub(crate) fn read_at(
-        about: &About<'_>,
+        about: &Expected<'_>,
         mut input: impl Read + Seek,
         begin: u64,
         length: u64,
@@ -115,7 +116,7 @@ impl Verified {
     }
 
     /// Reads the trailer from a stream, after all segments, whose leaves were collected.
-    pub(crate) fn read(about: &About<'_>, mut input: impl Read, leaves: &Leaves) -> Result<Signatures, Error> {
+    pub(crate) fn read(about: &Expected<'_>, mut input: impl Read, leaves: &Leaves) -> Result<Signatures, Error> {
         let (_, tree) = leaves.finish()?;
         let cipher = PartCipher::new(about.key, part::LEAVES)?;
         let mut sealed = Vec::new();

@@ -11,6 +11,7 @@ use crate::format::fill::read_full;
 use crate::format::positions::read_full_at;
 use crate::format::segment::{Payload, SegmentCipher, Shape};
 use crate::{Error, ReadAt};
+use deadpan_ct::Wipe;
 
 /// Looks at the data of each segment, from several threads.
 pub(crate) trait Watch {
@@ -56,7 +57,7 @@ impl<C: SegmentCipher, W: Watch> SegmentCipher for WatchedCipher<C, W> {
 
     fn open(&mut self, segment: u64, last: bool, sealed: &[u8], data: &mut [u8]) -> Result<(), Error> {
         self.cipher.open(segment, last, sealed, data)?;
-        self.watch.see(segment, data).inspect_err(|_| data.fill(0))
+        self.watch.see(segment, data).inspect_err(|_| data.wipe())
     }
 
     /// Files of age, which have such segments, have no watch.

@@ -46,7 +46,7 @@ fn list(keys: &[(&[u8], &[u8])]) -> Vec<u8> {
 fn keys_len(mut keys: &[u8]) -> usize {
     let mut count = 0;
     while !keys.is_empty() {
-        let mut reader = Reader::new(keys);
+        let mut reader = WireReader::new(keys);
         reader.string().and_then(|_| reader.string()).unwrap();
         (keys, count) = (reader.rest(), count + 1);
     }
@@ -59,7 +59,7 @@ fn honest(key: &SigningKey, request: &[u8]) -> Vec<u8> {
     match request[0] {
         11 => list(&[(b"\0\0\0\x07ssh-rsa", b"another kind"), (&blob, b"me@here")]),
         13 => {
-            let mut reader = Reader::new(&request[1..]);
+            let mut reader = WireReader::new(&request[1..]);
             let (asked, data) = (reader.string().unwrap(), reader.string().unwrap());
             assert_eq!((asked, reader.number(), reader.end()), (&blob[..], Some(0), Some(())));
             let name = key.scheme().ssh_name().as_bytes();
@@ -128,7 +128,7 @@ fn a_security_key_signs() {
             if request[0] == 11 {
                 return stream.write_all(&list(&[(&blob, b"")])).unwrap();
             }
-            let mut reader = Reader::new(&request[1..]);
+            let mut reader = WireReader::new(&request[1..]);
             let (_, data) = (reader.string().unwrap(), reader.string().unwrap());
             let hash = |bytes: &[u8]| digest::digest(&digest::SHA256, bytes).as_ref().to_vec();
             let signed = [&hash(b"ssh:")[..], &[flags, 0, 0, 0, 9], &hash(data)].concat();
@@ -152,7 +152,7 @@ fn lies_are_noticed() {
     let by =
         |key: &SigningKey, name: &str, message: &[u8]| wire::strings(&[name.as_bytes(), &key.sign(message).unwrap()]);
     let data = |request: &[u8]| {
-        let mut reader = Reader::new(&request[1..]);
+        let mut reader = WireReader::new(&request[1..]);
         reader.string().and_then(|_| reader.string()).unwrap().to_vec()
     };
     let wrap = |blob: &[u8]| message(14, &wire::strings(&[blob]));
@@ -246,9 +246,9 @@ fn an_agent_that_hangs_is_given_up() {
 }
 
 /// `ssh-agent` in the foreground; it ends with the value.
-struct Running(Child);
+struct RunningAgent(Child);
 
-impl Drop for Running {
+impl Drop for RunningAgent {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -261,7 +261,7 @@ fn the_installed_ssh_agent_signs() {
     let path = folder.path().join("agent");
     let command = Command::new("ssh-agent").args(["-D", "-a"]).arg(&path).stdout(Stdio::null()).spawn();
     let _running = match command {
-        Ok(child) => Running(child),
+        Ok(child) => RunningAgent(child),
         Err(error) => {
             let _ = writeln!(std::io::stderr(), "skipped: ssh-agent is not installed ({error})");
             return;

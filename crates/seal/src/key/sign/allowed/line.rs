@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Entry, time};
+use super::{AllowedSigner, time};
 use crate::key::openssh;
 use crate::key::{KeyError, Unsupported};
 
@@ -13,7 +13,7 @@ type Fault = Cow<'static, str>;
 const SPACE: [char; 3] = [' ', '\t', '\r'];
 
 /// Returns the entry in a line, or `None` if the line is empty or a comment.
-pub(super) fn read(line: &str, zone: impl Fn(i64) -> i64) -> Result<Option<Entry>, Fault> {
+pub(super) fn read(line: &str, zone: impl Fn(i64) -> i64) -> Result<Option<AllowedSigner>, Fault> {
     let line = line.trim_matches(SPACE);
     if line.is_empty() || line.starts_with('#') {
         return Ok(None);
@@ -41,7 +41,7 @@ pub(super) fn read(line: &str, zone: impl Fn(i64) -> i64) -> Result<Option<Entry
     if valid.is_empty() || (after.is_some() && after == before) {
         return Err("its time \"valid-before\" is not after \"valid-after\"".into());
     }
-    Ok(Some(Entry { principals: principals.to_owned(), namespaces, valid, key }))
+    Ok(Some(AllowedSigner { principals: principals.to_owned(), namespaces, valid, key }))
 }
 
 /// Splits the principals off, which may stand in quotes.

@@ -17,18 +17,18 @@ pub(super) const PAD: u64 = 1 << 40;
 /// The limbs of a number, the least significant one first.
 pub(super) type Limbs = [u64; 3];
 
-/// How many powers of its point a [`Key`] has.
+/// How many powers of its point a [`Poly1305Key`] has.
 pub(super) const POWERS: usize = 8;
 
 /// A key for one message (RFC 8439, section 2.5).
-pub(super) struct Key {
+pub(super) struct Poly1305Key {
     /// The first powers of the point r, one after the other.
     powers: Wiped<[u64; 3 * POWERS]>,
     /// What is added at the end.
     end: Wiped<u128>,
 }
 
-impl Key {
+impl Poly1305Key {
     /// Makes the key of the first 32 bytes of a keystream.
     pub(super) fn new(words: &[u32; 16]) -> Self {
         let number = |words: &[u32]| words.iter().rev().fold(0_u128, |number, word| number << 32 | u128::from(*word));

@@ -4,22 +4,22 @@ use super::*;
 use deadpan_base64::hex;
 
 /// All back ends that this CPU has, with their names.
-fn back_ends(key: &[u8; KEY]) -> Vec<(&'static str, Cipher)> {
-    let chosen = Cipher::new(key).expect("a key");
+fn back_ends(key: &[u8; KEY]) -> Vec<(&'static str, ChaCha)> {
+    let chosen = ChaCha::new(key).expect("a key");
     if !is_wide(&chosen) {
         // Written past the test harness, which would swallow the line.
         let _ = std::io::Write::write_all(&mut std::io::stderr(), b"skipped: AVX-512 with IFMA: not on this CPU\n");
     }
-    vec![("AWS-LC", Cipher::anywhere(key).expect("a key")), ("the chosen one", chosen)]
+    vec![("AWS-LC", ChaCha::anywhere(key).expect("a key")), ("the chosen one", chosen)]
 }
 
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
-fn is_wide(cipher: &Cipher) -> bool {
+fn is_wide(cipher: &ChaCha) -> bool {
     cipher.vectors.is_some()
 }
 
 #[cfg(not(all(target_arch = "x86_64", not(deadpan_portable))))]
-fn is_wide(_: &Cipher) -> bool {
+fn is_wide(_: &ChaCha) -> bool {
     false
 }
 
@@ -38,7 +38,7 @@ fn bytes(seed: u64, length: usize) -> Vec<u8> {
 fn compare(key: &[u8; KEY], nonce: &[u8; NONCE], data: &[u8]) {
     const GUARD: usize = 64;
     let length = data.len();
-    let reference = Cipher::anywhere(key).expect("a key");
+    let reference = ChaCha::anywhere(key).expect("a key");
     let (mut wanted, mut wanted_tag) = (vec![0; length], [0; TAG]);
     reference.seal(nonce, data, &mut wanted, &mut wanted_tag).expect("sealed");
     for (name, cipher) in back_ends(key) {
@@ -77,7 +77,7 @@ fn random_keys_and_extreme_blocks_are_as_the_reference() {
         compare(key, nonce, &data);
         // The sealed blocks are all zeros, all ones, or the number that Poly1305 counts modulo.
         let mut stream = vec![0; data.len()];
-        Cipher::anywhere(key).expect("a key").seal(nonce, &stream.clone(), &mut stream, &mut [0; TAG]).expect("sealed");
+        ChaCha::anywhere(key).expect("a key").seal(nonce, &stream.clone(), &mut stream, &mut [0; TAG]).expect("sealed");
         for block in [0, u128::MAX, u128::MAX - 4, u128::MAX - 5, 1, 1 << 127, (1 << 44) - 1, !((1 << 88) - 1)] {
             for (data, stream) in data.as_chunks_mut().0.iter_mut().zip(stream.as_chunks().0) {
                 *data = (u128::from_le_bytes(*stream) ^ block).to_le_bytes();

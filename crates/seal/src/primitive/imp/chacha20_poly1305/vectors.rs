@@ -65,7 +65,7 @@ impl Vectors {
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,avx512ifma")]
 fn seal(key: &[u8; KEY], nonce: &[u8; NONCE], data: &[Piece], output: &mut [Piece]) -> [u8; TAG] {
     let initial = initial(key, nonce);
-    let poly1305 = poly1305::Key::new(&block(&initial));
+    let poly1305 = poly1305::Poly1305Key::new(&block(&initial));
     let mut sum = Sum::new(&poly1305);
     for (number, data) in data.iter().enumerate() {
         // The piece before is summed while the keystream of this one is made.
@@ -85,7 +85,7 @@ fn seal(key: &[u8; KEY], nonce: &[u8; NONCE], data: &[Piece], output: &mut [Piec
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,avx512ifma")]
 fn open(key: &[u8; KEY], nonce: &[u8; NONCE], sealed: &[Piece], data: &mut [Piece]) -> [u8; TAG] {
     let initial = initial(key, nonce);
-    let poly1305 = poly1305::Key::new(&block(&initial));
+    let poly1305 = poly1305::Poly1305Key::new(&block(&initial));
     let mut sum = Sum::new(&poly1305);
     for (number, (sealed, data)) in sealed.iter().zip(data).enumerate() {
         let stream = keystream(&initial, number, |round| sum.step(round, sealed));
@@ -232,7 +232,7 @@ impl Sum {
     // SAFETY: the CPU has these instructions; nothing else is asked of the caller.
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,avx512ifma")]
     #[inline]
-    fn new(key: &poly1305::Key) -> Self {
+    fn new(key: &poly1305::Poly1305Key) -> Self {
         let zero = [_mm512_setzero_si512(); 3];
         let mut powers = Wiped::new([0; 5 * LAZY]);
         let (step, mut power) = (key.power(LANES), [1, 0, 0]);
@@ -303,7 +303,7 @@ impl Sum {
     /// Returns the sum of all lanes, each times its power of the point.
     // SAFETY: the CPU has these instructions; nothing else is asked of the caller.
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,avx512ifma")]
-    fn limbs(&self, key: &poly1305::Key) -> Limbs {
+    fn limbs(&self, key: &poly1305::Poly1305Key) -> Limbs {
         let mut lanes = Wiped::new([0; 3 * LANES]);
         for (lanes, register) in lanes.as_chunks_mut::<LANES>().0.iter_mut().zip(self.sum) {
             // SAFETY: the lanes are as long as the register, and the store needs no alignment.

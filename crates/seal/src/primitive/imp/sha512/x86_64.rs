@@ -54,11 +54,11 @@ type Sums = Wiped<[u64; 2 * ROUNDS]>;
 
 /// The instructions that the compression function uses. A value proves that the CPU has them.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Compress {
+pub(crate) struct Sha512Compress {
     has_avx512: bool,
 }
 
-impl Compress {
+impl Sha512Compress {
     /// The fastest one for this CPU.
     pub(super) fn new() -> Option<Self> {
         Self::avx512().or_else(Self::avx2)
@@ -86,8 +86,8 @@ impl Compress {
 }
 
 /// A message that is hashed.
-pub(crate) struct Message {
-    compress: Compress,
+pub(crate) struct Sha512Message {
+    compress: Sha512Compress,
     state: Wiped<[u64; 8]>,
     /// The data that do not fill two blocks yet, and how many they are.
     rest: Wiped<[u8; PAIR]>,
@@ -96,8 +96,8 @@ pub(crate) struct Message {
     sums: Sums,
 }
 
-impl Message {
-    pub(super) fn new(compress: Compress) -> Self {
+impl Sha512Message {
+    pub(super) fn new(compress: Sha512Compress) -> Self {
         let (state, rest, sums) = (Wiped::new(BEGIN), Wiped::new([0; PAIR]), Wiped::new([0; 2 * ROUNDS]));
         Self { compress, state, rest, filled: 0, length: 0, sums }
     }

@@ -161,7 +161,7 @@ fn tampered_encapsulations() {
                         assert!(!other.same(&shared), "{kem:?} byte {at} bit {bit}");
                         assert!(private.decapsulate(&changed).unwrap().unwrap().same(&other));
                     }
-                    None => assert!(!matches!(kem.parts(), Parts::Ml(_))),
+                    None => assert!(!matches!(kem.parts(), KemParts::Ml(_))),
                 }
             }
         }
@@ -170,7 +170,7 @@ fn tampered_encapsulations() {
 
 #[test]
 fn expanded_keys() {
-    for (kem, set) in [(Kem::MlKem768, ml_kem::Set::Ml768), (Kem::MlKem1024, ml_kem::Set::Ml1024)] {
+    for (kem, set) in [(Kem::MlKem768, ml_kem::MlKemSet::Ml768), (Kem::MlKem1024, ml_kem::MlKemSet::Ml1024)] {
         let good = wycheproof::expanded(kem);
         let key = PrivateKey::from_expanded(kem, &good).unwrap();
         let Material::Expanded(kept) = key.material() else { panic!("an expanded key was given") };

@@ -10,7 +10,7 @@ fn x25519() {
     let set = xdh::TestSet::load(xdh::TestName::X25519).unwrap();
     let mut refused = 0;
     for test in set.test_groups.iter().flat_map(|group| &group.tests) {
-        let scalar = Scalar::from_bytes(dh::Curve::X25519, &test.private_key).unwrap().unwrap();
+        let scalar = DhScalar::from_bytes(dh::Curve::X25519, &test.private_key).unwrap().unwrap();
         let mut value = [0; 32];
         let some = scalar.multiply(&test.public_key, &mut value).unwrap();
         // Wycheproof expects a secret of zeros there, which RFC 9180 refuses.
@@ -31,7 +31,7 @@ fn p256() {
         let digits = test.private_key.len().min(32);
         let mut private = [0; 32];
         private[32 - digits..].copy_from_slice(&test.private_key[test.private_key.len() - digits..]);
-        let scalar = Scalar::from_bytes(dh::Curve::P256, &private).unwrap().unwrap();
+        let scalar = DhScalar::from_bytes(dh::Curve::P256, &private).unwrap().unwrap();
         let mut value = [0; 32];
         let some = scalar.multiply(&test.public_key, &mut value).unwrap();
         // Wycheproof calls compressed points "acceptable". Here they are refused.

@@ -35,31 +35,31 @@ fn all_ways_make_the_same_trailer() {
             let (sealing, key) = sealing(padded);
             let data = sample(length);
             let what = format!("{length} bytes, padded: {padded}");
-            let sealed = sealing.bytes(&data).expect("sealed");
+            let sealed = sealing.seal(&data).expect("sealed");
             for threads in [1, 3] {
                 let work = Work { threads, ..Work::default() };
                 let output = tempfile::tempfile().expect("a temporary file");
-                let done = sealing.file(&file_with(&data), &output, &work).expect("sealed");
+                let done = sealing.seal_file(&file_with(&data), &output, &work).expect("sealed");
                 assert_eq!((done.plain, done.sealed), (length as u64, sealed.len() as u64), "{what}");
                 assert!(contents(output) == sealed, "{what}: from file to file on {threads}");
                 let mut output = Vec::new();
-                let done = sealing.stream(&data[..], &mut output, &work).expect("sealed");
+                let done = sealing.seal_stream(&data[..], &mut output, &work).expect("sealed");
                 assert_eq!((done.plain, done.sealed), (length as u64, sealed.len() as u64), "{what}");
                 assert!(output == sealed, "{what}: as a stream on {threads}");
                 let output = tempfile::tempfile().expect("a temporary file");
-                sealing.gather_file(Whole(&data), &output, &work).expect("sealed");
+                sealing.gather_at(Whole(&data), &output, &work).expect("sealed");
                 assert!(contents(output) == sealed, "{what}: gathered to a file on {threads}");
                 let mut output = Vec::new();
                 let (done, _) = sealing.gather(Whole(&data), &mut output, &work).expect("sealed");
                 assert_eq!(done.sealed, sealed.len() as u64, "{what}");
                 assert!(output == sealed, "{what}: gathered to a stream on {threads}");
             }
-            let mut behind = b"before".to_vec();
-            sealing.bytes_onto(&data, &mut behind).expect("sealed");
-            assert!(behind.strip_prefix(b"before") == Some(&sealed), "{what}: behind others");
+            let mut into = vec![0; sealed.len() + 7];
+            let room = sealing.seal_into(&data, &mut into, &Work::default()).expect("sealed");
+            assert!(into[..room] == sealed, "{what}: into a buffer");
             assert_opens(&sealed, &data, std::slice::from_ref(&key), &what);
             // A writer always makes the short header.
-            let mut writer = sealing.writer(Vec::new()).expect("a header");
+            let mut writer = sealing.write_to(Vec::new()).expect("a header");
             data.chunks(77_777).for_each(|piece| writer.write_all(piece).expect("written"));
             assert_opens(&writer.finish().expect("finished"), &data, &[key], &what);
         }
@@ -74,7 +74,7 @@ fn the_length_is_known_before() {
             let sealing = Sealing::to(vec![recipient()]).expect("a recipient");
             let sealing = (0..signers).try_fold(sealing, |sealing, _| sealing.sign(signer().0)).expect("signers");
             for sealing in [sealing.clone(), sealing.clone().for_anyone(), sealing.hide_length(true)] {
-                let sealed = sealing.bytes(&sample(length)).expect("sealed").len() as u64;
+                let sealed = sealing.seal(&sample(length)).expect("sealed").len() as u64;
                 assert_eq!(sealing.sealed_length(length as u64).expect("short"), sealed, "{length}, {signers} signers");
             }
         }
@@ -83,12 +83,12 @@ fn the_length_is_known_before() {
 
 #[test]
 fn files_without_signers_have_no_trailer() {
-    let sealed = Sealing::to(vec![recipient()]).and_then(|it| it.for_anyone().bytes(b"data")).expect("sealed");
+    let sealed = Sealing::to(vec![recipient()]).and_then(|it| it.for_anyone().seal(b"data")).expect("sealed");
     let header = Header::read(&sealed[..]).expect("a header");
     assert!(!header.is_signed() && header.trailer(&sealed).is_err());
     assert_eq!(assert_opens(&sealed, b"data", &[], "not signed"), None);
     let (opened, _) = opened(&sealed).expect("the passphrase");
-    assert_eq!(opened.signatures(Cursor::new(&sealed)).expect("a file"), None);
+    assert_eq!(opened.check_signatures(Cursor::new(&sealed)).expect("a file"), None);
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn several_sign_each_once_and_no_thousand() {
     let mut sealing = Sealing::to(vec![recipient()]).expect("a recipient");
     for (i, signer) in signers.into_iter().enumerate() {
         sealing = sealing.sign(signer).expect("one more");
-        assert_opens(&sealing.bytes(b"data").expect("sealed"), b"data", &keys[..=i], "several signers");
+        assert_opens(&sealing.seal(b"data").expect("sealed"), b"data", &keys[..=i], "several signers");
     }
     assert!(matches!(sealing.sign(signer().0), Err(Error::TooMany(_))));
 }
@@ -108,12 +108,12 @@ fn pages_and_segments_of_any_number_open() {
     let (signer, key) = signer();
     for length in lengths(SMALL, &[0, 1, 2, 5]).into_iter().chain(lengths(SMALL, &[8192])).chain([16_384 * SMALL + 1]) {
         let data = sample(length);
-        let sealed = Foreign::new().seal(&data, &[&signer]);
+        let sealed = ForeignTrailer::new().seal(&data, &[&signer]);
         assert_opens(&sealed, &data, std::slice::from_ref(&key), &format!("{length} bytes"));
     }
     for count in [1, 2, 8191, 8192] {
         let data = sample(count * SMALL);
-        let sealed = Foreign { empty_last: true, ..Foreign::new() }.seal(&data, &[&signer]);
+        let sealed = ForeignTrailer { empty_last: true, ..ForeignTrailer::new() }.seal(&data, &[&signer]);
         assert_opens(&sealed, &data, std::slice::from_ref(&key), &format!("{count} segments and an empty one"));
     }
 }
@@ -136,10 +136,10 @@ fn a_range_reads_little() {
     }
     let (signer, _) = signer();
     let data = sample(2 * 8192 * 4064 + 10);
-    let sealed = Foreign::new().seal(&data, &[&signer]);
+    let sealed = ForeignTrailer::new().seal(&data, &[&signer]);
     let (opened, _) = opened(&sealed).expect("the passphrase");
     let mut input = Counting(Cursor::new(&sealed), 0);
-    let mut reader = opened.seekable(&mut input).expect("a payload");
+    let mut reader = opened.seek_in(&mut input).expect("a payload");
     for begin in [0, 8191 * 4064 - 1, 8192 * 4064 - 1] {
         let mut piece = [0; 3];
         reader.seek(std::io::SeekFrom::Start(begin)).expect("a place");

@@ -12,10 +12,10 @@ fn key() -> (PrivateKey, Recipient) {
 fn audience(sealed: &[u8], identity: Identity) -> Audience {
     let mut payload = sealed;
     let opened = Header::read(&mut payload).and_then(|header| header.open(&[identity])).expect("the key");
-    let done = opened.stream(payload, std::io::sink(), &Work::default()).expect("signed");
+    let done = opened.open_stream(payload, std::io::sink(), &Work::default()).expect("signed");
     let signatures = done.signatures.expect("signed");
     assert_eq!(signatures.are_for_opener(), !matches!(signatures.audience(), Audience::Others { .. }));
-    assert_eq!(opened.signatures(Cursor::new(sealed)).expect("signed"), Some(signatures.clone()));
+    assert_eq!(opened.check_signatures(Cursor::new(sealed)).expect("signed"), Some(signatures.clone()));
     signatures.audience()
 }
 
@@ -24,11 +24,11 @@ fn recipients_are_told_that_the_file_is_for_them() {
     let ((alice, to_alice), (bob, to_bob)) = (key(), key());
     let to = vec![to_alice, recipient(), to_bob];
     let sealing = Sealing::to(to).and_then(|it| it.sign(signer().0)).expect("a sealing");
-    let sealed = sealing.bytes(b"data").expect("sealed");
+    let sealed = sealing.seal(b"data").expect("sealed");
     for identity in [Identity::Key(alice.clone()), Identity::Key(bob), identity()] {
         assert_eq!(audience(&sealed, identity), Audience::Opener { recipients: 3 });
     }
-    let sealed = sealing.for_anyone().bytes(b"data").expect("sealed");
+    let sealed = sealing.for_anyone().seal(b"data").expect("sealed");
     assert_eq!(audience(&sealed, Identity::Key(alice)), Audience::Anyone);
 }
 
@@ -37,7 +37,7 @@ fn recipients_are_told_that_the_file_is_for_them() {
 fn a_forwarded_file_is_told_as_such() {
     let ((bob, to_bob), (carol, to_carol)) = (key(), key());
     let sealing = Sealing::to(vec![to_bob.clone(), recipient()]).and_then(|it| it.sign(signer().0)).expect("a sealing");
-    let sealed = sealing.bytes(b"data").expect("sealed");
+    let sealed = sealing.seal(b"data").expect("sealed");
     let header = Header::read(&sealed[..]).expect("a header");
     let length = header.length() as usize;
     let opened = header.open(&[Identity::Key(bob.clone())]).expect("the key");

@@ -4,7 +4,7 @@ use super::*;
 
 /// Returns a signed file, and where its trailer begins.
 fn signed(data: &[u8], seed: u8) -> (Vec<u8>, usize) {
-    let sealed = sealing(false).0.with_entropy(Entropy::Fixed(seed)).bytes(data).expect("sealed");
+    let sealed = sealing(false).0.with_entropy(Entropy::Fixed(seed)).seal(data).expect("sealed");
     let trailer = Header::read(&sealed[..]).and_then(|it| it.trailer(&sealed)).expect("a trailer").length as usize;
     let begin = sealed.len() - trailer;
     (sealed, begin)
@@ -62,7 +62,7 @@ fn a_trailer_belongs_to_its_file() {
             assert_refused(&[&sealed[..begin], &part.concat()].concat(), "a part is missing");
         }
         // A trailer that no flag announces.
-        let plain = Sealing::to(vec![recipient()]).and_then(|it| it.bytes(data)).expect("sealed");
+        let plain = Sealing::to(vec![recipient()]).and_then(|it| it.seal(data)).expect("sealed");
         assert_refused(&[&plain[..], trailer].concat(), "a trailer without its flag");
         let mut flagged = plain.clone();
         flagged[9] = 1;
@@ -77,12 +77,12 @@ fn a_trailer_belongs_to_its_file() {
 #[test]
 fn ranges_are_verified() {
     let data = sample(20 * 4064);
-    let sealed = Foreign::new().seal(&data, &[&signer().0]);
+    let sealed = ForeignTrailer::new().seal(&data, &[&signer().0]);
     let begin = sealed.len() - (20 * 32 + 28 + 4124 + 44) - 20 * 4096;
     let mut changed = sealed.clone();
     changed[begin + 7 * 4096 + 100] ^= 1;
     let (opened, _) = opened(&changed).expect("the passphrase");
-    let mut reader = opened.seekable(Cursor::new(&changed)).expect("the end is right");
+    let mut reader = opened.seek_in(Cursor::new(&changed)).expect("the end is right");
     for segment in 0..20_u64 {
         let mut piece = vec![0; 4064];
         reader.seek(std::io::SeekFrom::Start(segment * 4064)).expect("a place");
@@ -106,7 +106,7 @@ fn readers_of_before_refuse_signed_files() {
         }
         Ok(())
     }
-    let plain = Sealing::to(vec![recipient()]).and_then(|it| it.bytes(b"data")).expect("sealed");
+    let plain = Sealing::to(vec![recipient()]).and_then(|it| it.seal(b"data")).expect("sealed");
     let start = |sealed: &[u8]| *sealed.first_chunk().expect("longer");
     assert_eq!(released(&start(&plain)), Ok(()));
     let refusal = released(&start(&signed(b"data", 1).0)).expect_err("refused");

@@ -29,12 +29,12 @@ fn example() -> String {
     let sealing =
         Sealing::to(vec![recipient]).and_then(|it| it.metadata(metadata)).and_then(|it| it.sign(signer.into()));
     let sealing = sealing.expect("a sealing").hide_length(true).with_entropy(Entropy::Fixed(0));
-    let sealed = sealing.bytes(b"Nothing about this shows.\n").expect("sealed");
+    let sealed = sealing.seal(b"Nothing about this shows.\n").expect("sealed");
 
     let opened = Header::read(&sealed[..]).and_then(|it| it.open(&[Identity::Passphrase(passphrase())]));
     let opened = opened.expect("the passphrase");
-    opened.signatures(Cursor::new(&sealed)).expect("a signed file").expect("signatures");
-    let key = opened.about().expect("a signed file").key.clone();
+    opened.check_signatures(Cursor::new(&sealed)).expect("a signed file").expect("signatures");
+    let key = opened.expected().expect("a signed file").key.clone();
     let (before, footer) = sealed.split_last_chunk::<FOOTER>().expect("longer");
     let lengths = Footer::open(footer, &key).expect("a footer");
     let (before, sealed_box) = before.split_at(before.len() - lengths.sealed_box);
@@ -42,7 +42,7 @@ fn example() -> String {
     let open = |label, number, sealed: &[u8]| PartCipher::new(&key, label).and_then(|it| it.open(number, sealed));
     let leaves = open(part::LEAVES, 0, page).expect("a page");
     let inside = open(part::BOX, lengths.segments, sealed_box).expect("a box");
-    let contents = contents::Contents::decode(&inside, 1).expect("contents");
+    let contents = contents::TrailerContents::decode(&inside, 1).expect("contents");
     let statement = Statement::decode(&contents.statement).expect("a statement");
 
     let mut text = "```\n".to_owned();

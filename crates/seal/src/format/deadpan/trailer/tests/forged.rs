@@ -1,7 +1,7 @@
 //! A recipient has the file key, and can seal other data with it. The signatures show that.
 
 use super::*;
-use crate::format::deadpan::trailer::contents::Contents as Box;
+use crate::format::deadpan::trailer::contents::TrailerContents as Box;
 use crate::format::deadpan::trailer::footer::{FOOTER, Footer};
 use crate::format::deadpan::trailer::part::{self, PartCipher};
 use crate::format::deadpan::trailer::statement::Statement;
@@ -14,7 +14,7 @@ const FULL: usize = 4064;
 type Change<T> = (&'static str, fn(&mut T));
 
 /// A signed file in parts, which somebody with the file key can change.
-struct Parts {
+struct TrailerParts {
     key: FileKey,
     begin: Vec<u8>,
     message: Message,
@@ -23,16 +23,15 @@ struct Parts {
     inside: Box,
 }
 
-impl Parts {
-    fn of(sealed: &[u8]) -> Self {
+impl TrailerParts {
+    fn from_sealed(sealed: &[u8]) -> Self {
         let (opened, payload) = opened(sealed).expect("the passphrase");
-        let key = opened.about().expect("a signed file").key.clone();
+        let key = opened.expected().expect("a signed file").key.clone();
         let begin = sealed.len() - payload.len() + crate::format::deadpan::floe::HEADER;
         let header = &payload[..crate::format::deadpan::floe::HEADER];
         let resume = |key: &[u8; KEY]| Message::resume(key, Preamble::SIGNED.bytes(), header);
         let message = key.message(resume).expect("a message");
-        let mut data = Vec::new();
-        opened.bytes_onto(payload, &mut data).expect("opened");
+        let data = opened.open(payload).expect("opened");
         let footer: &[u8; FOOTER] = sealed.last_chunk().expect("longer");
         let footer = Footer::open(footer, &key).expect("a footer");
         let trailer = sealed.len() - footer.trailer() as usize;
@@ -109,10 +108,10 @@ fn assert_forged(sealed: &[u8], what: &str) {
     }
 }
 
-fn parts() -> (Parts, Vec<u8>, Signer, VerifyingKey) {
+fn parts() -> (TrailerParts, Vec<u8>, Signer, VerifyingKey) {
     let (signer, key) = signer();
     let data = sample(SEGMENTS * FULL - 100);
-    (Parts::of(&Foreign::new().seal(&data, &[&signer])), data, signer, key)
+    (TrailerParts::from_sealed(&ForeignTrailer::new().seal(&data, &[&signer])), data, signer, key)
 }
 
 #[test]
@@ -150,7 +149,7 @@ fn ranges_of_changed_data_show() {
     parts.data[7][50] ^= 1;
     let sealed = parts.seal();
     let (opened, _) = opened(&sealed).expect("the passphrase");
-    let mut reader = opened.seekable(Cursor::new(&sealed)).expect("the end is right");
+    let mut reader = opened.seek_in(Cursor::new(&sealed)).expect("the end is right");
     for segment in 0..SEGMENTS as u64 - 1 {
         let mut piece = vec![0; FULL];
         reader.seek(std::io::SeekFrom::Start(segment * FULL as u64)).expect("a place");
@@ -167,7 +166,7 @@ fn ranges_of_changed_data_show() {
 /// What a stream returned before its end is no secret of the signer, and it ends with an error.
 #[test]
 fn leaves_pages_and_the_statement_count() {
-    let cases: [Change<Parts>; 9] = [
+    let cases: [Change<TrailerParts>; 9] = [
         ("a leaf", |parts| parts.leaves[40] ^= 1),
         ("a leaf and its page", |parts| {
             parts.leaves[40] ^= 1;
@@ -238,7 +237,7 @@ fn a_signature_of_another_purpose_or_signer_does_not_do() {
 fn a_signature_that_was_removed_or_added_shows() {
     let ((alice, alice_key), (bob, bob_key), (mallory, _)) = (signer(), signer(), signer());
     let data = sample(5000);
-    let both = || Parts::of(&Foreign::new().seal(&data, &[&alice, &bob]));
+    let both = || TrailerParts::from_sealed(&ForeignTrailer::new().seal(&data, &[&alice, &bob]));
     assert_opens(&both().seal(), &data, &[alice_key, bob_key.clone()], "signed by both");
     for removed in 0..2 {
         let mut parts = both();
@@ -262,15 +261,15 @@ fn a_signature_that_was_removed_or_added_shows() {
 #[test]
 fn changed_metadata_show() {
     let (signer, key) = signer();
-    let (foreign, data) = (Foreign::new(), sample(5000));
+    let (foreign, data) = (ForeignTrailer::new(), sample(5000));
     let sealed = foreign.seal(&data, &[&signer]);
     let length = Header::read(&sealed[..]).expect("a header").length() as usize;
     let with = |contents: &Contents| {
         let (begin, _) = foreign.begin(contents);
         [&begin[..begin.len() - crate::format::deadpan::floe::HEADER], &sealed[length..]].concat()
     };
-    assert_opens(&with(&Foreign::contents()), &data, &[key], "the same metadata");
-    let mut other = Foreign::contents();
+    assert_opens(&with(&ForeignTrailer::contents()), &data, &[key], "the same metadata");
+    let mut other = ForeignTrailer::contents();
     other.metadata.name = Some(b"b file".to_vec());
     assert_forged(&with(&other), "another name");
 }
@@ -281,14 +280,17 @@ fn changed_metadata_show() {
 fn zeros_do_not_move_from_one_segment_to_another() {
     let (signer, key) = signer();
     let data = [vec![7; FULL], vec![8; 1000], vec![0; 100]].concat();
-    let signed = Parts::of(&Foreign::new().seal(&data, &[&signer]));
+    let signed = TrailerParts::from_sealed(&ForeignTrailer::new().seal(&data, &[&signer]));
     assert_opens(&signed.seal(), &data, &[key], "as it was");
     for more in [1, 8, 16] {
         let moved = [vec![7; FULL], vec![0; more], vec![8; 1000], vec![0; 100 - more]].concat();
-        let longer = Foreign { segment: 4096 + more as u32, ..Foreign::new() };
-        let Parts { begin, message, .. } = Parts::of(&longer.seal(&moved, &[&signer]));
+        let longer = ForeignTrailer { segment: 4096 + more as u32, ..ForeignTrailer::new() };
+        let TrailerParts { begin, message, .. } = TrailerParts::from_sealed(&longer.seal(&moved, &[&signer]));
         let data = moved.chunks(FULL + more).map(<[u8]>::to_vec).collect();
-        let Parts { key, leaves, inside, .. } = Parts::of(&signed.seal());
-        assert_forged(&Parts { key, begin, message, data, leaves, inside }.seal(), &format!("{more} bytes longer"));
+        let TrailerParts { key, leaves, inside, .. } = TrailerParts::from_sealed(&signed.seal());
+        assert_forged(
+            &TrailerParts { key, begin, message, data, leaves, inside }.seal(),
+            &format!("{more} bytes longer"),
+        );
     }
 }
