@@ -40,8 +40,8 @@ pub fn open(identity: impl Into<Identity>, sealed: &[u8]) -> Result<Vec<u8>, Err
     opened.open(rest)
 }
 
-/// Seals all that `input` returns, and writes it to `output`. The recipients are those of [`seal()`]. Works on all cores
-/// and in constant memory.
+/// Seals all that `input` returns, and writes it to `output`. The recipients are those of [`seal()`]. Works on all
+/// cores and in constant memory.
 ///
 /// ```
 /// use deadpan_seal::{Kem, PrivateKey, open_stream, seal_stream};

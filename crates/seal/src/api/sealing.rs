@@ -270,8 +270,8 @@ impl Sealing {
         Ok((summary, input.into_source()))
     }
 
-    /// Seals the data of a [`Source`] to `output`, on all cores, at positions. A file as `output` must be empty, and not
-    /// open for appending.
+    /// Seals the data of a [`Source`] to `output`, on all cores, at positions. A file as `output` must be empty, and
+    /// not open for appending.
     ///
     /// # Errors
     /// If `output` refuses, if reading or writing fails, if the data are too long, or if the system fails. After an

@@ -48,8 +48,8 @@ pub trait WriteAt: Sync {
         Ok(())
     }
 
-    /// Cuts off the padding, which begins at `end`, after the last write. Does nothing unless it is overridden. A regular
-    /// file is made shorter.
+    /// Cuts off the padding, which begins at `end`, after the last write. Does nothing unless it is overridden. A
+    /// regular file is made shorter.
     ///
     /// # Errors
     /// If the output cannot be cut off.

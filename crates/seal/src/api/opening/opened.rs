@@ -149,9 +149,9 @@ impl Opened {
         self.open_at(input, length, output, work)
     }
 
-    /// Opens `input`, a whole sealed file of `length` bytes, to `output`, on all cores, at positions. A file as `output`
-    /// must be empty, and not open for appending. Other outputs have room for [`Opened::room_at`] bytes, of which the
-    /// first [`Summary::plain`] bytes are then the data.
+    /// Opens `input`, a whole sealed file of `length` bytes, to `output`, on all cores, at positions. A file as
+    /// `output` must be empty, and not open for appending. Other outputs have room for [`Opened::room_at`] bytes, of
+    /// which the first [`Summary::plain`] bytes are then the data.
     ///
     /// # Errors
     /// If `output` refuses, if the data were changed or cut short, if reading or writing fails, or if the system fails.

@@ -104,8 +104,8 @@ impl<R: Read + Seek> Seek for RangeReader<R> {
 }
 
 impl Opened {
-    /// Reads a range of the data of `input`, a whole sealed file of `length` bytes, into `data`, which must be as long as
-    /// the range. One read brings all segments that hold the range into `sealed`, which suits an input that answers
+    /// Reads a range of the data of `input`, a whole sealed file of `length` bytes, into `data`, which must be as long
+    /// as the range. One read brings all segments that hold the range into `sealed`, which suits an input that answers
     /// slowly. A caller that reads many ranges saves time by passing the same `sealed` again. This method does not
     /// notice whether the file was cut off behind the range; [`Opened::seek_in`] does.
     ///

@@ -137,8 +137,8 @@ impl<'s> Start<'s> {
         Ok(header)
     }
 
-    /// Makes a header that takes the place of one segment. Returns it with the file key, the metadata box, the payload's
-    /// keys and the payload's header.
+    /// Makes a header that takes the place of one segment. Returns it with the file key, the metadata box, the
+    /// payload's keys and the payload's header.
     pub(super) fn apart(self) -> Result<(Vec<u8>, FileKey, Vec<u8>, Message, Vec<u8>), Error> {
         let room = self.payload.shape().sealed.saturating_sub(self.bytes.len());
         let header = self.header(room)?;

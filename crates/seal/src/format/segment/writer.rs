@@ -7,8 +7,8 @@ use super::SegmentCipher;
 use crate::Error;
 use deadpan_ct::Wiped;
 
-/// A writer that seals a payload segment by segment. Without [`SegmentWriter::finish`] there is no last segment, and readers
-/// refuse the message.
+/// A writer that seals a payload segment by segment. Without [`SegmentWriter::finish`] there is no last segment, and
+/// readers refuse the message.
 #[must_use = "without `finish` there is no last segment"]
 pub struct SegmentWriter<C, W> {
     cipher: C,

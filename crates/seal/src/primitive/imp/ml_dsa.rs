@@ -102,8 +102,8 @@ impl MlDsaKey {
         if done == 1 && length == self.set.expanded_len() { Ok(()) } else { Err(FAILED) }
     }
 
-    /// Signs a message for a context of at most 255 bytes. `signature` has [`MlDsaSet::signature_len`] bytes. May leak: the
-    /// lengths, and how often the algorithm began again, which says nothing about the key.
+    /// Signs a message for a context of at most 255 bytes. `signature` has [`MlDsaSet::signature_len`] bytes. May leak:
+    /// the lengths, and how often the algorithm began again, which says nothing about the key.
     ///
     /// AWS-LC hedges each signature with its own random generator, and has no public function without it. Unless AWS-LC
     /// was built with `AWS_LC_SYS_NO_JITTER_ENTROPY=1`, the generator gathers jitter once for each process, in about 55

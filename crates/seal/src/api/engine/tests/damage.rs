@@ -125,7 +125,8 @@ fn memory_holds_nothing_after_a_refusal_and_readers_stay_failed() {
         assert!(opened.open(payload).is_err(), "{number}");
         let mut plain = vec![0x55; good.len()];
         assert!(opened.open_into(&&sealed[..], sealed.len() as u64, &mut plain, &work(1)).is_err(), "{number}");
-        assert!(plain.iter().all(|byte| *byte == 0) || plain.iter().all(|byte| *byte == 0x55), "{number}");
+        // The room for the data is cleared, or was never touched.
+        assert!(plain.iter().all(|byte| matches!(byte, 0 | 0x55)), "{number}");
         let mut reader = opened.read_from(payload).expect("a payload");
         assert!(reader.read_to_end(&mut Vec::new()).is_err(), "{number}");
         assert!((0..4).all(|_| reader.read(&mut [0; 64]).is_err()), "{number}: a reader that failed goes on");
