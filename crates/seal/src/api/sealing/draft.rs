@@ -5,6 +5,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 use super::Sealing;
+use super::parts::Beginning;
 use super::sealer::TrailerToWrite;
 use crate::api::engine::stream;
 use crate::format::age::{self, Chunks};
@@ -137,14 +138,14 @@ impl<'s> Start<'s> {
         Ok(header)
     }
 
-    /// Makes a header that takes the place of one segment. Returns it with the file key, the metadata box, the
-    /// payload's keys and the payload's header.
-    pub(super) fn apart(self) -> Result<(Vec<u8>, FileKey, Vec<u8>, Message, Vec<u8>), Error> {
+    /// Makes a header that takes the place of one segment. Returns the keys of the payload, and the beginning of a file
+    /// in parts.
+    pub(super) fn into_parts(self) -> Result<(Message, Beginning), Error> {
         let room = self.payload.shape().sealed.saturating_sub(self.bytes.len());
         let header = self.header(room)?;
         match (self.head, self.payload) {
             (Head::Deadpan { key, metadata, .. }, AnyPayload::Floe(message)) => {
-                Ok((header, key, metadata, message, self.bytes))
+                Ok((message, Beginning { header, key, metadata, start: self.bytes }))
             }
             _ => Err(Error::System("the payload has another form")),
         }
@@ -212,7 +213,7 @@ impl<'s, 'o> Draft<'s, 'o> {
             return Ok((header()?, payload()?));
         }
         std::thread::scope(|scope| {
-            let thread = std::thread::Builder::new().spawn_scoped(scope, &header);
+            let thread = std::thread::Builder::new().spawn_scoped(scope, header);
             let payload = payload()?;
             // Without another thread, header and payload are made one after the other.
             let header = thread

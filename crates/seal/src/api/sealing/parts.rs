@@ -65,11 +65,11 @@ impl fmt::Debug for Parts {
 
 /// The beginning of a sealed file that is made in parts. It holds the file key.
 pub struct Beginning {
-    header: Vec<u8>,
-    key: FileKey,
-    metadata: Vec<u8>,
+    pub(super) header: Vec<u8>,
+    pub(super) key: FileKey,
+    pub(super) metadata: Vec<u8>,
     /// The header of the payload, which is the end of `header`.
-    start: Vec<u8>,
+    pub(super) start: Vec<u8>,
 }
 
 impl fmt::Debug for Beginning {
@@ -113,9 +113,8 @@ impl Sealing {
         if self.format == Format::Age {
             return Err(Error::Invalid("an age file cannot be made in parts"));
         }
-        let (header, key, metadata, message, start) = Start::new(self)?.apart()?;
-        let parts = Parts::new(message, length, each, self.contents.padded)?;
-        Ok((parts, Beginning { header, key, metadata, start }))
+        let (message, beginning) = Start::new(self)?.into_parts()?;
+        Ok((Parts::new(message, length, each, self.contents.padded)?, beginning))
     }
 }
 
