@@ -74,12 +74,13 @@ fn table<const N: usize>(what: &str, kinds: [&str; N], most: usize, measure: imp
 fn bytes(way: &Way, length: usize, rounds: usize) -> [Vec<f64>; 4] {
     let plain = random_bytes(length);
     let sealing = way.sealing();
-    let open = |mut sealed: &[u8], onto: &mut Vec<u8>| {
-        let opened = way.open(&mut sealed);
-        opened.bytes_onto(sealed, onto).expect("opened");
+    let open = |mut sealed: &[u8]| way.open(&mut sealed).open(sealed).expect("opened");
+    let open_into = |sealed: &[u8], plain: &mut [u8]| {
+        let opened = way.open(&mut &*sealed);
+        opened.open_into(&sealed, sealed.len() as u64, plain, &Work::default()).expect("opened");
     };
-    let (mut sealed, mut opened) = (sealing.bytes(&plain).expect("sealed"), Vec::new());
-    open(&sealed, &mut opened);
+    let mut sealed = sealing.seal(&plain).expect("sealed");
+    let mut opened = open(&sealed);
     assert!(opened == plain, "it does not come back");
     let mut times: [Vec<f64>; 4] = Default::default();
     // A short message is measured many times, because one call is shorter than the clock can measure. A call with a
@@ -91,15 +92,13 @@ fn bytes(way: &Way, length: usize, rounds: usize) -> [Vec<f64>; 4] {
             (0..often).for_each(|_| work());
             times[kind].push(begin.elapsed().as_secs_f64() / often as f64);
         };
-        time(0, &mut || drop(sealing.bytes(&plain).expect("sealed")));
+        time(0, &mut || drop(sealing.seal(&plain).expect("sealed")));
         time(1, &mut || {
-            sealed.clear();
-            sealing.bytes_onto(&plain, &mut sealed).expect("sealed");
+            sealing.seal_into(&plain, &mut sealed, &Work::default()).expect("sealed");
         });
-        time(2, &mut || open(&sealed, &mut Vec::new()));
+        time(2, &mut || drop(open(&sealed)));
         time(3, &mut || {
-            opened.clear();
-            open(&sealed, &mut opened);
+            open_into(&sealed, &mut opened);
         });
         assert!(opened == plain, "it does not come back");
     }
@@ -115,9 +114,9 @@ fn files(way: &Way, length: usize, rounds: usize) -> [Vec<f64>; 2] {
     for _ in 0..rounds {
         let (sealed, output) = (new_file(), new_file());
         let begin = Instant::now();
-        sealing.file(&input, &sealed, &Work::default()).expect("sealed");
+        sealing.seal_file(&input, &sealed, &Work::default()).expect("sealed");
         let between = Instant::now();
-        way.open(&sealed).file(&sealed, &output, &Work::default()).expect("opened");
+        way.open(&sealed).open_file(&sealed, &output, &Work::default()).expect("opened");
         times[0].push((between - begin).as_secs_f64());
         times[1].push(between.elapsed().as_secs_f64());
         assert!(contents(output) == plain, "it does not come back");

@@ -31,7 +31,7 @@ fn main() {
     let sealing = Sealing::to(vec![Recipient::Key(key.public().clone())]).expect("a recipient");
     let work = Work { threads, ..Work::default() };
     fill(&plain, megabytes);
-    let seal = |output: &Path| sealing.file(&open(&plain), &create(output), &work).expect("sealed");
+    let seal = |output: &Path| sealing.seal_file(&open(&plain), &create(output), &work).expect("sealed");
     seal(&sealed);
     rest();
     let mut times: [Vec<f64>; 3] = Default::default();
@@ -49,7 +49,7 @@ fn main() {
                     let opened = Header::read(&input)
                         .and_then(|header| header.open(&[Identity::Key(key.clone())]))
                         .expect("the key");
-                    opened.file(&input, &create(&output), &work).expect("opened");
+                    opened.open_file(&input, &create(&output), &work).expect("opened");
                 }
             }
             times[kind].push(begin.elapsed().as_secs_f64());

@@ -47,21 +47,18 @@ fn round(kem: Kem, size: usize, name: &str) -> [Target; 2] {
     let Material::Seed(seed) = key.material() else { unreachable!("a generated key has a seed") };
     let seed = seed.clone();
     let sealing = Sealing::to(vec![Recipient::Key(key.public().clone())]).expect("a recipient");
-    let sealed = sealing.bytes(&vec![7; size]).expect("sealed");
-    let (mut onto, mut plain) = (Vec::new(), Vec::new());
+    let sealed = sealing.seal(&vec![7; size]).expect("sealed");
+    let (mut onto, mut plain) = (vec![0; sealed.len()], vec![0; size]);
     let seal = target(format!("seal {name} to {}", kem.name()), size, move |input| {
-        onto.clear();
-        sealing.bytes_onto(input, &mut onto).expect("sealed");
+        sealing.seal_into(input, &mut onto, &Work::default()).expect("sealed");
     });
     // The input is not used, because the message to open was sealed before.
     let open = target(format!("open {name} with the seed of {}", kem.name()), 1, move |_| {
         let key = PrivateKey::from_seed(kem, &seed).expect("a key");
-        let mut payload = sealed.as_slice();
-        let opened =
-            Header::read(&mut payload).and_then(|header| header.open(&[Identity::Key(key)])).expect("the right key");
-        plain.clear();
-        opened.bytes_onto(payload, &mut plain).expect("opened");
-        assert_eq!(plain.len(), size);
+        let input = sealed.as_slice();
+        let opened = Header::read(input).and_then(|header| header.open(&[Identity::Key(key)])).expect("the right key");
+        let done = opened.open_into(&input, input.len() as u64, &mut plain, &Work::default()).expect("opened");
+        assert_eq!(done.plain, size as u64);
     });
     [seal, open]
 }
@@ -77,12 +74,12 @@ fn at_random(folder: &Path) {
     let file = create().expect("room in the folder");
     let zeros = std::io::repeat(0).take(LENGTH);
     let sealing = Sealing::to(vec![Recipient::Key(key.public().clone())]).expect("a recipient");
-    sealing.stream(zeros, &file, &Work::default()).expect("sealed");
+    sealing.seal_stream(zeros, &file, &Work::default()).expect("sealed");
     let mut file = file;
     file.rewind().expect("a file");
     let header = Header::read(&file).expect("a header");
     let opened = header.open(&[Identity::Key(key)]).expect("the key");
-    let mut reader = opened.seekable(&file).expect("a payload");
+    let mut reader = opened.seek_in(&file).expect("a payload");
     let mut state = 1_u64;
     let mut buffer = [0; READ];
     let mut times: Vec<f64> = (0..READS)

@@ -9,7 +9,7 @@ use std::io::{Read, Write};
 
 use libfuzzer_sys::fuzz_target;
 
-use deadpan_seal::age::{Stanza, armor};
+use deadpan_seal::age::{AgeStanza, armor};
 use deadpan_seal::{Error, Format, Header};
 
 const VERSION: &[u8] = b"age-encryption.org/v1\n";
@@ -18,7 +18,7 @@ fuzz_target!(|data: &[u8]| match data {
     [b'A', bytes @ ..] => written_in_armor(bytes),
     [b'a', text @ ..] => {
         let mut bytes = Vec::new();
-        let _ = armor::Reader::new(text).read_to_end(&mut bytes);
+        let _ = armor::ArmorReader::new(text).read_to_end(&mut bytes);
         assert!(bytes.len() <= text.len(), "more bytes than symbols");
     }
     other => header(&[VERSION, other].concat()),
@@ -37,17 +37,17 @@ fn header(bytes: &[u8]) {
     let mut text = VERSION.to_vec();
     stanzas.iter().for_each(|stanza| stanza.encode_onto(&mut text).expect("what was read"));
     assert!(bytes.starts_with(&text) && bytes[text.len()..length].starts_with(b"--- "));
-    let again: Option<Stanza> = Stanza::read(&text[VERSION.len()..]).expect("what was written");
+    let again: Option<AgeStanza> = AgeStanza::read(&text[VERSION.len()..]).expect("what was written");
     assert_eq!(again.as_ref(), stanzas.first().copied());
     assert!(matches!(Header::read(&bytes[..length - 1]), Err(Error::Truncated)), "a header without its last byte");
 }
 
 fn written_in_armor(bytes: &[u8]) {
-    let mut writer = armor::Writer::new(Vec::new());
+    let mut writer = armor::ArmorWriter::new(Vec::new());
     let step = bytes.first().map_or(1, |step| usize::from(*step).max(1));
     bytes.chunks(step).for_each(|piece| writer.write_all(piece).expect("memory"));
     let text = writer.finish().expect("memory");
     let mut back = Vec::new();
-    armor::Reader::new(&text[..]).read_to_end(&mut back).expect("what was written");
+    armor::ArmorReader::new(&text[..]).read_to_end(&mut back).expect("what was written");
     assert!(back == bytes, "other bytes");
 }

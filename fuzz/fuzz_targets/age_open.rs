@@ -30,10 +30,10 @@ fuzz_target!(|data: &[u8]| {
     let sealing = Sealing::to(to).and_then(|it| it.format(Format::Age)).expect("a recipient");
     let mut file = Vec::new();
     if how & 4 == 0 {
-        file = sealing.bytes(&plain).expect("sealed");
+        file = sealing.seal(&plain).expect("sealed");
     } else {
         let work = Work { threads: usize::from(how >> 3 & 1) + 1, ..Work::default() };
-        sealing.stream(Pieces::new(&cuts, &plain), &mut file, &work).expect("sealed");
+        sealing.seal_stream(Pieces::new(&cuts, &plain), &mut file, &work).expect("sealed");
     }
     for (number, (found, good)) in open(&file, &cuts).expect("the key").into_iter().enumerate() {
         assert!(good && found == plain, "way {number}: {} bytes", found.len());
@@ -60,18 +60,18 @@ fn open(file: &[u8], cuts: &Cuts) -> Option<[(Vec<u8>, bool); 4]> {
 }
 
 fn ways(opened: &Opened, file: &[u8], payload: &[u8], cuts: &Cuts) -> [(Vec<u8>, bool); 4] {
-    let mut bytes = Vec::new();
-    let in_memory = opened.bytes_onto(payload, &mut bytes).is_ok();
+    let bytes = opened.open(payload);
+    let (in_memory, bytes) = (bytes.is_ok(), bytes.unwrap_or_default());
     let mut streamed = Vec::new();
     let work = Work { threads: 2, ..Work::default() };
-    let stream = opened.stream(Pieces::new(cuts, payload), &mut streamed, &work).is_ok();
+    let stream = opened.open_stream(Pieces::new(cuts, payload), &mut streamed, &work).is_ok();
     let drain = |mut reader: Box<dyn Read + '_>| {
         let mut found = Vec::new();
         let good = reader.read_to_end(&mut found).is_ok();
         (found, good)
     };
     let none = (Vec::new(), false);
-    let read = opened.reader(payload).map_or(none.clone(), |reader| drain(Box::new(reader)));
-    let seek = opened.seekable(Cursor::new(file)).map_or(none, |reader| drain(Box::new(reader)));
+    let read = opened.read_from(payload).map_or(none.clone(), |reader| drain(Box::new(reader)));
+    let seek = opened.seek_in(Cursor::new(file)).map_or(none, |reader| drain(Box::new(reader)));
     [(bytes, in_memory), (streamed, stream), read, seek]
 }

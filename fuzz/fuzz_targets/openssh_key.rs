@@ -8,7 +8,7 @@ use libfuzzer_sys::fuzz_target;
 
 use deadpan_base64::{STANDARD, pem};
 use deadpan_seal::Passphrase;
-use deadpan_seal::key::openssh::{self, Kind, PrivateFile, SshPublic};
+use deadpan_seal::key::openssh::{self, PrivateFile, SshKind, SshPublic};
 
 fuzz_target!(|data: &[u8]| {
     if let [b'O', contents @ ..] = data {
@@ -19,7 +19,7 @@ fuzz_target!(|data: &[u8]| {
         let Ok(key) = file.unlock(&Passphrase::new(b"fuzz")) else { return };
         assert_eq!(key.public(), file.public(), "another public key");
         match (key.kind(), key.signing_key()) {
-            (Kind::Rsa, None) => {}
+            (SshKind::Rsa, None) => {}
             (_, Some(signs)) => assert_eq!(Some(signs.public()), key.public().verifying_key().as_ref()),
             (kind, None) => panic!("a key of the kind {kind:?} that does not sign"),
         }
@@ -36,7 +36,7 @@ fn again(key: &SshPublic) {
     let name = key.blob().get(4..4 + usize::from(key.blob()[3])).expect("a name");
     let line = format!("{} {}", str::from_utf8(name).expect("text"), STANDARD.encode(key.blob()));
     assert_eq!(openssh::public_line(&line).expect("what was written"), (key.clone(), ""));
-    assert_eq!(key.rsa().is_some(), key.kind() == Kind::Rsa);
-    assert_eq!(key.raw().is_none(), key.kind() == Kind::Rsa);
+    assert_eq!(key.rsa().is_some(), key.kind() == SshKind::Rsa);
+    assert_eq!(key.raw().is_none(), key.kind() == SshKind::Rsa);
     assert_eq!(key.fingerprint().len(), 50);
 }

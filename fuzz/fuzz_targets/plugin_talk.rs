@@ -6,7 +6,7 @@ use std::time::Duration;
 use libfuzzer_sys::fuzz_target;
 
 use deadpan_seal::Secret;
-use deadpan_seal::age::Stanza;
+use deadpan_seal::age::AgeStanza;
 use deadpan_seal::plugin::{Identity, KEY, Pipe, Reason, Recipient};
 
 /// A plugin that says the input, a few bytes at once.
@@ -41,11 +41,11 @@ fuzz_target!(|data: &[u8]| {
         assert_eq!(wrapping.stanzas.len(), keys.len());
         for stanza in wrapping.stanzas.iter().flatten() {
             let text = stanza.encode().expect("printable");
-            assert_eq!(Stanza::read(&text[..]).expect("a stanza").as_ref(), Some(stanza));
+            assert_eq!(AgeStanza::read(&text[..]).expect("a stanza").as_ref(), Some(stanza));
         }
     }
     let identity = Identity::parse(b"AGE-PLUGIN-DUMMY-1QYPQXTZ7LX4").expect("an identity");
-    let files = vec![vec![Stanza { tag: "a".into(), args: Vec::new(), body: Vec::new() }]; 2];
+    let files = vec![vec![AgeStanza { tag: "a".into(), args: Vec::new(), body: Vec::new() }]; 2];
     match identity.unwrap_over(&mut pipe(step), &files) {
         Ok(keys) => assert!(keys.len() == 2 && keys.iter().flatten().all(|key| key.len() == KEY)),
         Err(error) => assert!(!error.to_string().contains(char::is_control), "{error:?}"),

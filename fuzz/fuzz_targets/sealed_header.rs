@@ -163,7 +163,7 @@ fn sealed_and_changed(mut input: Input<'_>) {
         assert!(what & 1 != 0 || what & 4 != 0 && mode > 0o7777, "metadata that can be written");
         return;
     };
-    let sealed = sealing.hide_length(what & 0x40 != 0).bytes(b"straight face").expect("sealed");
+    let sealed = sealing.hide_length(what & 0x40 != 0).seal(b"straight face").expect("sealed");
     let header = read_twice(&sealed).expect("what was written");
     let length = header.length() as usize;
     // Each key alone opens the header.

@@ -24,7 +24,7 @@ fn file() -> &'static (Vec<u8>, Vec<Identity>) {
     FILE.get_or_init(|| {
         let keys = [1, 2, 3].map(|seed| PrivateKey::from_seed(Kem::X25519, &[seed; 32]).expect("a scalar"));
         let members = keys.iter().map(|key| key.public().clone()).collect();
-        let mut sealed = Sealing::threshold(2, members).and_then(|it| it.bytes(b"")).expect("sealed");
+        let mut sealed = Sealing::threshold(2, members).and_then(|it| it.seal(b"")).expect("sealed");
         let length = Header::read(&sealed[..]).expect("a header").length() as usize;
         sealed.truncate(length);
         (sealed, keys.iter().map(Identity::from).collect())

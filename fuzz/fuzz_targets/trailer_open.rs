@@ -92,14 +92,17 @@ fn ways(file: &[u8]) -> [(Vec<u8>, Option<Signatures>); 3] {
     let mut payload = file;
     let identity = [Identity::Key(sealed::identity().clone())];
     let opened = Header::read(&mut payload).expect("a header").open(&identity).expect("the key");
-    let mut bytes = Vec::new();
-    let in_memory = opened.bytes_onto(payload, &mut bytes).ok().and_then(|done| done.signatures);
-    assert!(in_memory.is_some() || bytes.is_empty(), "what a failure leaves");
+    let mut bytes = vec![0; file.len()];
+    let done = opened.open_into(&file, file.len() as u64, &mut bytes, &Work::default());
+    assert!(done.is_ok() || bytes.iter().all(|byte| *byte == 0), "what a failure leaves");
+    bytes.truncate(done.as_ref().map_or(0, |done| done.plain as usize));
+    let in_memory = done.ok().and_then(|done| done.signatures);
+    assert_eq!(opened.open(payload).ok(), in_memory.is_some().then(|| bytes.clone()));
     let mut streamed = Vec::new();
     let work = Work { threads: 1, ..Work::default() };
-    let stream = opened.stream(payload, &mut streamed, &work).ok().and_then(|done| done.signatures);
+    let stream = opened.open_stream(payload, &mut streamed, &work).ok().and_then(|done| done.signatures);
     let mut sought = Vec::new();
-    let seek = opened.seekable(Cursor::new(file)).ok().and_then(|mut reader| {
+    let seek = opened.seek_in(Cursor::new(file)).ok().and_then(|mut reader| {
         std::io::copy(&mut reader, &mut sought).ok()?;
         reader.signatures().cloned()
     });

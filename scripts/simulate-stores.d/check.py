@@ -46,7 +46,7 @@ CODE = [
     ("crates/remote/src/store.rs", r"\.worker_threads\((\d+)\)", requests.CARRIERS),
     ("crates/remote/src/upload.rs", r"const PART: u64 = (.*);", requests.UPLOAD_PART),
     ("crates/remote/src/pieces.rs", r"max-parts=(\d+)", requests.PAGE),
-    ("crates/seal/src/floe.rs", r"pub const OVERHEAD: usize = (.*);", "LENGTH + NONCE + TAG"),
+    ("crates/seal/src/format/deadpan/floe.rs", r"pub const OVERHEAD: usize = (.*);", "LENGTH + NONCE + TAG"),
 ]
 
 SMALL = [Sort(25, 10_000), Sort(1, 100_000_000)]

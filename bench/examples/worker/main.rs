@@ -137,20 +137,17 @@ impl Worker {
         let Data { plain, sealed, opened, text } = &mut self.data;
         let c = || self.c.as_ref().map_err(ToString::to_string);
         let open = |sealed: &[u8], opened: &mut [u8]| {
-            let mut payload = sealed;
-            let header = Header::read(&mut payload)?.open(&self.identities)?;
-            header.bytes_into(payload, opened, &Work::default())
+            let header = Header::read(sealed)?.open(&self.identities)?;
+            header.open_into(&sealed, sealed.len() as u64, opened, &Work::default())
         };
         let done = match name {
-            "seal" => self.sealing.bytes_into(plain, sealed, &Work::default())?,
+            "seal" => self.sealing.seal_into(plain, sealed, &Work::default())?,
             "open" => open(sealed, opened)?.plain as usize,
-            "seal.new" => self.sealing.bytes(plain)?.len(),
+            "seal.new" => self.sealing.seal(plain)?.len(),
             "open.new" => {
                 let mut payload = &sealed[..];
                 let header = Header::read(&mut payload)?.open(&self.identities)?;
-                let mut plain = Vec::new();
-                header.bytes_onto(payload, &mut plain)?;
-                plain.len()
+                header.open(payload)?.len()
             }
             "c.seal" => {
                 let c = c()?;

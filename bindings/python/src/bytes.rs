@@ -37,7 +37,7 @@ pub(crate) fn seal<'py>(
     let sealing = sealing(to, Options { age, hide_length, allow_mixed })?;
     let data = Input::of(data)?;
     if let Some(plain) = short(&data, how) {
-        let sealed = py.detach(|| sealing.bytes(&plain)).map_err(raised)?;
+        let sealed = py.detach(|| sealing.seal(&plain)).map_err(raised)?;
         return Ok(PyBytes::new(py, &sealed));
     }
     let room = sealing.sealed_length(data.memory().len() as u64).map_err(raised)?;
@@ -105,7 +105,7 @@ pub(crate) fn seal_into<'py>(
     let sealing = sealing(to, Options { age, hide_length, allow_mixed })?;
     let (data, out) = apart(data, out)?;
     if let Some(plain) = short(&data, how) {
-        return put(&py.detach(|| sealing.bytes(&plain)).map_err(raised)?, out.memory());
+        return put(&py.detach(|| sealing.seal(&plain)).map_err(raised)?, out.memory());
     }
     let room = sealing.sealed_length(data.memory().len() as u64).map_err(raised)?;
     if room > out.memory().len() as u64 {
@@ -171,14 +171,13 @@ fn seal_long<'py>(
 ) -> PyResult<u64> {
     let length = plain.len() as u64;
     work::run(py, Some(length), how, |work| {
-        sealing.positions(&plain, length, &sealed, work).map(|summary| summary.sealed).map_err(Fault::from)
+        sealing.seal_at(&plain, length, &sealed, work).map(|summary| summary.sealed).map_err(Fault::from)
     })
 }
 
 fn open_short(mut sealed: &[u8], identities: &[Identity]) -> Result<Wiped<Vec<u8>>, Error> {
     let opened = Header::read(&mut sealed)?.open(identities)?;
-    let mut plain = Wiped::new(Vec::new());
-    opened.bytes_onto(sealed, &mut plain).map(|_| plain)
+    opened.open(sealed).map(Wiped::new)
 }
 
 /// Opens the header, and returns how much room the plaintext needs, with its padding.
@@ -203,7 +202,7 @@ fn open_long<'py>(
     plain: Memory<'_>,
 ) -> PyResult<u64> {
     let result = work::run(py, Some(room), how, |work| {
-        opened.positions_into(&sealed, sealed.len() as u64, &plain, work).map_err(Fault::from)
+        opened.open_at(&sealed, sealed.len() as u64, &plain, work).map_err(Fault::from)
     });
     result.map(|summary| summary.plain).inspect_err(|_| plain.wipe(room as usize))
 }

@@ -97,7 +97,7 @@ fn range_reader(mut source: SealedSource, identities: &[Identity]) -> Result<Ran
     source.seek(SeekFrom::Start(0)).map_err(Error::Read)?;
     let header = Header::read(&mut source)?.open(identities)?;
     source.seek(SeekFrom::Start(0)).map_err(Error::Read)?;
-    header.seekable(source)
+    header.seek_in(source)
 }
 
 #[pymethods]
@@ -182,7 +182,7 @@ impl NativeWriter {
     fn new(to: &Bound<'_, PyAny>, age: bool, hide_length: bool, allow_mixed: bool) -> PyResult<Self> {
         let sealing = sealing(to, Options { age, hide_length, allow_mixed })?;
         let ready = Ready::default();
-        let sealer = sealing.writer(ready.clone()).map_err(raised)?;
+        let sealer = sealing.write_to(ready.clone()).map_err(raised)?;
         Ok(Self { sealer: Mutex::new(Some(sealer)), ready })
     }
 

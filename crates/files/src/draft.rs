@@ -21,7 +21,7 @@ use deadpan_pack::OutputPlace;
 /// # let sealed = place.path().join("log.dpn");
 /// let sealing = Sealing::to(PrivateKey::generate(Kem::XWing)?.public())?;
 /// let draft = DraftFile::new(&sealed, false)?;
-/// sealing.stream(&b"first line\n"[..], draft.file(), &Work::default())?;
+/// sealing.seal_stream(&b"first line\n"[..], draft.file(), &Work::default())?;
 /// assert!(!sealed.exists());
 /// draft.land(false)?;
 /// assert!(sealed.exists());

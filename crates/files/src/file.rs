@@ -28,9 +28,9 @@ pub fn seal_file(
     let sealing = sealing.clone().metadata(metadata(input, &about, Kind::File))?;
     let draft = DraftFile::beside(&found, output, options)?;
     let sealed = if about.is_file() {
-        sealing.file(&file, draft.file(), work)
+        sealing.seal_file(&file, draft.file(), work)
     } else {
-        sealing.stream(PatientInput::new(&file, &about, work), draft.file(), work)
+        sealing.seal_stream(PatientInput::new(&file, &about, work), draft.file(), work)
     };
     let summary = sealed.map_err(|error| Error::sealed(error, input, output))?;
     draft.land(options.sync)?;
@@ -61,9 +61,9 @@ pub fn open_file(
     }
     let draft = DraftFile::beside(&found, output, options)?;
     let done = if about.is_file() {
-        opened.file(&file, draft.file(), work)
+        opened.open_file(&file, draft.file(), work)
     } else {
-        opened.stream(source, draft.file(), work)
+        opened.open_stream(source, draft.file(), work)
     };
     let summary = done.map_err(failed)?;
     draft.land_with(metadata.mode, metadata.modified, options.sync)?;
@@ -97,7 +97,7 @@ pub fn open_file(
 pub fn open_reader(identities: &[Identity], input: impl AsRef<Path>) -> Result<DataReader, Error> {
     let input = input.as_ref();
     let (file, length) = open_seekable(input)?;
-    let reader = unlock(&file, identities).and_then(|opened| opened.seekable(Cursor::new(file, length)));
+    let reader = unlock(&file, identities).and_then(|opened| opened.seek_in(Cursor::new(file, length)));
     reader.map_err(|error| Error::sealed(error, input, input))
 }
 

@@ -35,7 +35,7 @@ pub fn seal_folder(
     let packing = Packing { except: draft.id(), output: draft.place(), ..Packing::default() };
     let packer = Packer::pack_open(opened, &name, packing).map_err(|error| Error::folder(error, folder))?;
     let sealing = sealing.clone().metadata(metadata)?;
-    let sealed = sealing.gather_file(PackSource(packer), draft.file(), &options.work);
+    let sealed = sealing.gather_at(PackSource(packer), draft.file(), &options.work);
     let (summary, source) = sealed.map_err(|error| Error::sealed(error, folder, output))?;
     draft.land(options.sync)?;
     Ok((summary, source.0.notes()))
@@ -89,7 +89,7 @@ pub fn open_folder_part(
     refuse_fifo(&about, input)?;
     let opened = unlock(&file, identities).map_err(|error| Error::sealed(error, input, output))?;
     // One reader walks the index, and the other reads the entries.
-    let reader = || opened.seekable(Cursor::new(&file, about.length));
+    let reader = || opened.seek_in(Cursor::new(&file, about.length));
     let contents = || contents(reader().map_err(|error| Error::sealed(error, input, input))?, input);
     let (mut walked, read) = (contents()?, contents()?);
     let failed = |error| Error::folder(error, input);

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::Error;
 use deadpan_base64::hex;
 use deadpan_remote::{Address, Object, Problem, Store, Words};
-use deadpan_seal::{Cost, Header, Identity, MaxCost, Opened, Passphrase, Recipient, Secret, Session};
+use deadpan_seal::{Cost, Header, Identity, MaxCost, Opened, Passphrase, Recipient, Sealing, Secret, Session};
 
 /// The folder in which all jobs keep their state. It lies in the bucket that gets the results.
 pub const STATE: &str = "_deadpan/";
@@ -197,9 +197,8 @@ impl Job {
         let sealed = object.bytes(0..object.length().min(LONGEST))?;
         let (mut input, name) = (&sealed[..], place.to_string());
         let header = Header::read(&mut input).map_err(|_| Error::OtherKey(name.clone()))?;
-        let mut text = Vec::new();
         let damaged = || Error::Damaged(name.clone());
-        self.key.open(header, &name)?.bytes_onto(input, &mut text).map_err(|_| damaged())?;
+        let text = self.key.open(header, &name)?.open(input).map_err(|_| damaged())?;
         let line = text.iter().position(|byte| *byte == b'\n').ok_or_else(damaged)?;
         let mut value: Value = serde_json::from_slice(&text[..line]).map_err(|_| damaged())?;
         // Whoever can write to the bucket could copy it here from elsewhere.
@@ -217,7 +216,7 @@ impl Job {
             fields.insert(PLACE.to_owned(), place.text().into());
         }
         let text = [value.to_string().as_bytes(), b"\n", more].concat();
-        let sealed = self.key.session.sealing()?.bytes(&text)?;
+        let sealed = Sealing::to(&self.key.session)?.seal(&text)?;
         Ok(self.store.put(place, Bytes::from(sealed), false)?)
     }
 }

@@ -96,10 +96,10 @@ impl Maker {
                 let (mut sealed, mut data) = (buffers.take(length), Excerpt(buffers.take(length)));
                 let opened = match source {
                     Source::Object(object) => {
-                        opened.excerpt_into(&**object, object.length(), range, sealed.bytes(), &mut data.0)
+                        opened.read_range(&**object, object.length(), range, sealed.bytes(), &mut data.0)
                     }
                     Source::File(_, file, about) => {
-                        opened.excerpt_into(file, about.length, range, sealed.bytes(), &mut data.0)
+                        opened.read_range(file, about.length, range, sealed.bytes(), &mut data.0)
                     }
                 };
                 opened.map_err(of_store)?;
@@ -122,7 +122,7 @@ impl Maker {
                 // One header at a time: a passphrase takes 256 MiB.
                 static TURN: Mutex<()> = Mutex::new(());
                 let turn = TURN.lock();
-                let made = sealing.parts(source.length(), each);
+                let made = sealing.divide(source.length(), each);
                 drop(turn);
                 let (parts, beginning) = match made {
                     // Signed, or another format.
@@ -160,7 +160,7 @@ impl Maker {
             let mut rest = ticket;
             let opened = job.key.open(Header::read(&mut rest)?, &job.to_string())?;
             if is_seal {
-                return Ok(Self::Seal { parts: opened.parts(rest, source.length(), each)?, header });
+                return Ok(Self::Seal { parts: opened.divide(rest, source.length(), each)?, header });
             }
             let length = plain_length(&opened, source)?;
             Ok(Self::Open { opened: Arc::new(opened), length, each })

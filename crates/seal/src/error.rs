@@ -3,7 +3,7 @@
 use std::{fmt, io};
 
 use crate::Cost;
-use crate::threshold::ShareFault;
+use crate::format::deadpan::threshold::ShareFault;
 
 /// The reason why sealing or opening failed.
 ///
@@ -48,9 +48,9 @@ pub enum Error {
     #[error("a signature is wrong or was removed: the data or the signers are not those that were signed")]
     SignatureForged,
     /// A header stands where its payload is wanted. The methods that take the bytes after the header, such as
-    /// [`Opened::reader`], were given the whole file; or the file is damaged.
+    /// [`Opened::read_from`], were given the whole file; or the file is damaged.
     ///
-    /// [`Opened::reader`]: crate::Opened::reader
+    /// [`Opened::read_from`]: crate::Opened::read_from
     #[error("a header stands where the bytes after the header are wanted, as if the whole file were given again")]
     WholeFile,
     /// Bytes follow the last segment.
@@ -64,7 +64,7 @@ pub enum Error {
     Share(ShareFault),
     /// A plugin failed, or refuses.
     #[error("{0}")]
-    Plugin(#[from] crate::plugin::PluginError),
+    Plugin(#[from] crate::format::plugin::PluginError),
     /// The armor of an age file is not in its one form.
     #[error("the armor is damaged: {0}")]
     Armor(&'static str),
@@ -73,7 +73,7 @@ pub enum Error {
     Key(#[from] crate::key::KeyError),
     /// Something was not signed, or a signature is not accepted.
     #[error("{0}")]
-    Sign(#[from] crate::sign::SignError),
+    Sign(#[from] crate::key::sign::SignError),
 
     // The keys.
     /// None of the keys opens the file. The text names the kinds of recipients that the file has.

@@ -1,4 +1,13 @@
-//! The formats of sealed files.
+//! The formats of sealed files: Deadpan's own and age's, and beside them what both need.
+
+pub mod age;
+pub(crate) mod deadpan;
+pub(crate) mod fill;
+pub(crate) mod identity;
+pub(crate) mod payload;
+pub mod plugin;
+pub(crate) mod positions;
+pub(crate) mod segment;
 
 /// A format of sealed files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

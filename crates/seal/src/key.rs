@@ -22,22 +22,28 @@ mod der;
 mod error;
 mod fingerprint;
 mod kdf;
+pub(crate) mod max_cost;
 pub mod openssh;
+pub(crate) mod passphrase;
 mod pbes2;
 mod pkcs8;
+pub(crate) mod plugin;
+#[doc(hidden)]
+pub mod sign;
 mod spki;
 mod ssh;
 mod text;
 mod unsupported;
 
 pub use error::{KeyError, Place};
+pub use plugin::{PluginIdentity, PluginRecipient};
 pub use unsupported::Unsupported;
 
-pub(crate) use fingerprint::of_digest as fingerprint_of;
+pub(crate) use fingerprint::from_digest as fingerprint_from_digest;
 
 use std::fmt;
 
-use crate::sign::{SigningKey, VerifyingKey};
+use crate::key::sign::{SigningKey, VerifyingKey};
 use crate::{Passphrase, PrivateKey, PublicKey, Secret};
 use deadpan_base64::pem;
 use deadpan_ct::Wiped;
@@ -61,9 +67,9 @@ pub enum Found {
     /// A private key file of OpenSSH, which may be protected by a passphrase.
     OpenSsh(openssh::PrivateFile),
     /// A recipient of one of age's plugins.
-    PluginRecipient(crate::plugin::Recipient),
+    PluginRecipient(PluginRecipient),
     /// An identity of one of age's plugins.
-    PluginIdentity(crate::plugin::Identity),
+    PluginIdentity(PluginIdentity),
     /// A private key that signs.
     Signing(SigningKey),
     /// A public key that verifies signatures.
@@ -164,8 +170,8 @@ impl ProtectedKey {
     fn open(&self, passphrase: &Passphrase) -> Result<pkcs8::Private, KeyError> {
         let key = self.sealed.open(passphrase).map_err(|trouble| trouble.at(self.place))?;
         let is = match &key {
-            pkcs8::Private::Sealing(key) => fingerprint::of(key.public()),
-            pkcs8::Private::Signing(key) => fingerprint::of_signing(key.public()),
+            pkcs8::Private::Sealing(key) => fingerprint::for_key(key.public()),
+            pkcs8::Private::Signing(key) => fingerprint::for_signing_key(key.public()),
         };
         match &self.fingerprint {
             Some(said) if *said != is => Err(KeyError::Fingerprint { place: self.place }),
@@ -293,10 +299,10 @@ pub fn age_identity(key: &PrivateKey) -> Option<Secret> {
 /// base32 in groups of four.
 #[must_use]
 pub fn fingerprint(key: &PublicKey) -> String {
-    fingerprint::of(key)
+    fingerprint::for_key(key)
 }
 
 /// Returns the fingerprint of a key that verifies: see [`VerifyingKey::fingerprint`](crate::sign::VerifyingKey).
 pub(crate) fn signing_fingerprint(key: &VerifyingKey) -> String {
-    fingerprint::of_signing(key)
+    fingerprint::for_signing_key(key)
 }

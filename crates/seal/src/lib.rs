@@ -1,64 +1,38 @@
 #![doc = include_str!("../README.md")]
 
-pub mod age;
-mod argon2;
-mod bytes;
-mod engine;
-mod entropy;
+mod api;
 mod error;
-#[cfg(test)]
-mod example;
-mod file_key;
-mod fill;
-pub mod floe;
-#[cfg(test)]
-mod foreign;
 mod format;
-mod header;
-pub mod hpke;
-#[allow(unsafe_code)]
-mod imp;
-mod kem;
 pub mod key;
-mod layout;
-mod max_cost;
-mod metadata;
-mod opening;
-mod padding;
-mod passphrase;
-mod payload;
-pub mod plugin;
-mod positions;
-pub mod random;
-mod recipient;
+mod primitive;
 #[cfg(test)]
-mod scratch;
-mod sealing;
-mod secret;
-mod segment;
-mod session;
-mod sidecar;
-pub mod sign;
-pub mod threshold;
-mod trailer;
-mod work;
+mod tests;
 
-pub use bytes::{open, seal};
-pub use engine::units::{Sink, Source, Taken};
+pub use api::engine::units::{Sink, Source, Taken};
+pub use api::one_call::{open, open_stream, seal, seal_stream};
+pub use api::opening::{Header, Opened, Opener, RangeReader, Trailer};
+pub use api::sealing::parts::{Beginning, Parts};
+pub use api::sealing::{Sealer, Sealing};
+pub use api::sidecar::{Sidecar, Standing};
+pub use api::summary::Summary;
 pub use error::{Error, Fault, InvalidKey, LooksLike};
 pub use format::Format;
-pub use kem::{Kem, Material, Mode, PrivateKey, PublicKey};
-pub use max_cost::MaxCost;
-pub use metadata::{Kind, Metadata};
-pub use opening::{Header, Identity, Opened, Opener, RangeReader, Trailer};
-pub use passphrase::{Cost, Passphrase};
-pub use positions::{Cursor, ReadAt, WriteAt};
-pub use recipient::{IntoRecipients, Recipient, Stanza};
-pub use sealing::parts::{Beginning, Parts};
-pub use sealing::{Sealer, Sealing};
-pub use secret::Secret;
-pub use session::Session;
-pub use sidecar::{Sidecar, Standing};
-pub use threshold::{Share, ShareFault, Threshold};
-pub use trailer::{Audience, Signatures};
-pub use work::{Summary, Work};
+pub use format::deadpan::metadata::{Kind, Metadata};
+pub use format::deadpan::recipient::{IntoRecipients, Recipient, Stanza};
+pub use format::deadpan::session::Session;
+pub use format::deadpan::threshold::{Share, ShareFault, Threshold};
+pub use format::deadpan::trailer::{Audience, Signatures};
+pub use format::identity::Identity;
+pub use format::positions::{Cursor, ReadAt, WriteAt};
+pub use key::max_cost::MaxCost;
+pub use key::passphrase::Passphrase;
+pub use primitive::argon2::Cost;
+pub use primitive::kem::{Kem, Material, Mode, PrivateKey, PublicKey};
+pub use primitive::secret::Secret;
+pub use primitive::work::Work;
+
+pub use format::deadpan::{floe, threshold};
+pub use format::{age, plugin};
+#[doc(inline)]
+pub use key::sign;
+pub use primitive::{hpke, random};

@@ -45,7 +45,7 @@ exports! {
         let (sealing, watch) = (held::<Recipe, _>(sealing)?.sealing()?, maybe::<Watch, _>(work)?);
         apart(plain, length, sealed, room)?;
         let (plain, sealed) = (bytes(plain, length)?, buffer(sealed, room)?);
-        let result = under(watch.as_deref(), |work| sealing.bytes_into(plain, sealed, work));
+        let result = under(watch.as_deref(), |work| sealing.seal_into(plain, sealed, work));
         told(result, room, written, || sealing.sealed_length(length as u64))
     }
 
@@ -65,7 +65,7 @@ exports! {
         // Another thread may write to the input meanwhile, in languages where that is no error.
         let (sealed, length, plain) = (shared(sealed, length)?, length as u64, buffer(plain, room)?);
         let opened = Header::read(Cursor::new(sealed, length))?.open(&identities)?;
-        let result = under(watch.as_deref(), |work| opened.positions_into_bytes(&sealed, length, plain, work));
+        let result = under(watch.as_deref(), |work| opened.open_into(&sealed, length, plain, work));
         told(result.map(|summary| summary.plain as usize), room, written, || opened.room_at(&sealed, length))
     }
 
@@ -93,7 +93,7 @@ mod tests {
 
     fn sealed(key: &PrivateKey, format: Format, plain: &[u8]) -> Vec<u8> {
         let sealing = Sealing::to(key.public()).and_then(|sealing| sealing.format(format));
-        sealing.and_then(|sealing| sealing.bytes(plain)).expect("sealed")
+        sealing.and_then(|sealing| sealing.seal(plain)).expect("sealed")
     }
 
     /// Before each segment was copied, some in a hundred results from an age file were forged, with `DP_OK`. So were

@@ -23,7 +23,7 @@ struct Reader {
 impl Reader {
     fn new(input: impl ReadAt + Send + 'static, length: u64, ring: &Ring) -> Result<Self, Fault> {
         let header = Header::read(Cursor::new(&input, length))?;
-        let source = header.open(&ring.identities())?.seekable(Cursor::new(input, length))?;
+        let source = header.open(&ring.identities())?.seek_in(Cursor::new(input, length))?;
         let length = source.length();
         Ok(Self { source: Mutex::new(Box::new(source)), length })
     }

@@ -138,7 +138,7 @@ exports! {
         let (sealing, watch) = (held::<Recipe, _>(sealing)?.sealing()?, maybe::<Watch, _>(work)?);
         let input = Reading(read.ok_or_else(|| Fault::argument("the read callback is NULL"))?, User(user));
         let output = Writing::new(write, user)?;
-        under(watch.as_deref(), |work| sealing.stream(input, output, work))?;
+        under(watch.as_deref(), |work| sealing.seal_stream(input, output, work))?;
         Ok(())
     }
 
@@ -154,7 +154,7 @@ exports! {
         let mut input = Reading(read.ok_or_else(|| Fault::argument("the read callback is NULL"))?, User(user));
         let output = Writing::new(write, user)?;
         let opened = Header::read(&mut input)?.open(&identities)?;
-        under(watch.as_deref(), |work| opened.stream(input, output, work))?;
+        under(watch.as_deref(), |work| opened.open_stream(input, output, work))?;
         Ok(())
     }
 
@@ -166,9 +166,9 @@ exports! {
         let positioned = is_positioned(&input, &output);
         under(watch.as_deref(), |work| {
             if positioned {
-                sealing.file(&input, &output, work)
+                sealing.seal_file(&input, &output, work)
             } else {
-                sealing.stream(&*input, &*output, work)
+                sealing.seal_stream(&*input, &*output, work)
             }
         })?;
         if positioned { to_the_ends(&input, &output) } else { Ok(()) }
@@ -183,9 +183,9 @@ exports! {
         let opened = Header::read(&*input)?.open(&identities)?;
         under(watch.as_deref(), |work| {
             if positioned {
-                opened.file(&input, &output, work)
+                opened.open_file(&input, &output, work)
             } else {
-                opened.stream(&*input, &*output, work)
+                opened.open_stream(&*input, &*output, work)
             }
         })?;
         if positioned { to_the_ends(&input, &output) } else { Ok(()) }

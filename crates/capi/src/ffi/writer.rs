@@ -43,7 +43,7 @@ exports! {
     ) {
         ready(writer)?;
         let sealing = held::<Recipe, _>(sealing)?.sealing()?;
-        give(writer, Writer(Mutex::new(Some(sealing.writer(Writing::new(write, user)?)?))))
+        give(writer, Writer(Mutex::new(Some(sealing.write_to(Writing::new(write, user)?)?))))
     }
 
     /// Seals the next bytes.

@@ -153,9 +153,9 @@ fn verdict(source: &Source, identities: &mut Identities, judge: &Judge) -> Resul
     let whole = input.length().filter(|_| input.positioned && !sealed.armored);
     let compared = whole.is_none();
     let signatures = match whole {
-        Some(length) => opened.signatures(Cursor::new(&input.data, length)),
+        Some(length) => opened.check_signatures(Cursor::new(&input.data, length)),
         // The trailer is at the end of a stream.
-        None => opened.stream(sealed.payload, std::io::sink(), &Work::default()).map(|done| done.signatures),
+        None => opened.open_stream(sealed.payload, std::io::sink(), &Work::default()).map(|done| done.signatures),
     };
     let signatures = signatures.map_err(|error| Failure::seal(&name, error))?;
     let mut verdict = judge.verdict(&name, &opened, signatures.as_ref())?;

@@ -145,9 +145,9 @@ impl ListJob<'_> {
         let failed = |error| Failure::seal(&name, error);
         let folder = opened.metadata().kind == deadpan_seal::Kind::Folder;
         match (folder, input.positioned && !sealed.armored) {
-            (true, true) => self.anywhere(&mut listing, opened.seekable(&input.data).map_err(failed)?)?,
+            (true, true) => self.anywhere(&mut listing, opened.seek_in(&input.data).map_err(failed)?)?,
             (true, false) => {
-                self.through(&mut listing, Scan::stream(opened.reader(sealed.payload).map_err(failed)?))?
+                self.through(&mut listing, Scan::stream(opened.read_from(sealed.payload).map_err(failed)?))?
             }
             (false, anywhere) if opened.metadata().name.is_none() => {
                 return self.stream(listing, &opened, &input, sealed, anywhere);
@@ -155,9 +155,9 @@ impl ListJob<'_> {
             (false, anywhere) => {
                 self.refuse_only(&name)?;
                 let size = if anywhere {
-                    opened.seekable(&input.data).map_err(failed)?.length()
+                    opened.seek_in(&input.data).map_err(failed)?.length()
                 } else {
-                    opened.stream(sealed.payload, io::sink(), &Work::default()).map_err(failed)?.plain
+                    opened.open_stream(sealed.payload, io::sink(), &Work::default()).map_err(failed)?.plain
                 };
                 single(&mut listing, opened.metadata(), size)?;
             }
@@ -179,7 +179,7 @@ impl ListJob<'_> {
         let unread = |error: io::Error| failed(error.downcast().unwrap_or_else(Error::Read));
         let mut start = Vec::new();
         let size = if anywhere {
-            let mut reader = opened.seekable(&input.data).map_err(failed)?;
+            let mut reader = opened.seek_in(&input.data).map_err(failed)?;
             reader.by_ref().take(BLOCK).read_to_end(&mut start).map_err(unread)?;
             if is_archive(&start) {
                 self.anywhere(&mut listing, reader)?;
@@ -187,7 +187,7 @@ impl ListJob<'_> {
             }
             reader.length()
         } else {
-            let mut reader = opened.reader(sealed.payload).map_err(failed)?;
+            let mut reader = opened.read_from(sealed.payload).map_err(failed)?;
             reader.by_ref().take(BLOCK).read_to_end(&mut start).map_err(unread)?;
             if is_archive(&start) {
                 self.through(&mut listing, Scan::stream(Cursor::new(start).chain(reader)))?;

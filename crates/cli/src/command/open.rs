@@ -383,9 +383,9 @@ impl OpenJob<'_> {
         }
         let signatures = match origin.positions {
             _ if !opened.is_signed() => None,
-            Some((input, length)) => {
-                opened.signatures(Cursor::new(input, length)).map_err(|error| Failure::seal(&origin.name, error))?
-            }
+            Some((input, length)) => opened
+                .check_signatures(Cursor::new(input, length))
+                .map_err(|error| Failure::seal(&origin.name, error))?,
             None => return Ok(()),
         };
         self.judge.verdict(&origin.name, opened, signatures.as_ref()).map(drop)
@@ -432,19 +432,19 @@ fn whole(opened: &Opened, origin: &Origin<'_>, sealed: Sealed<'_>, output: &Outp
     if output.is_terminal() {
         // A progress bar would mix with the text.
         let text = TextOnly::new(output.writer());
-        return opened.stream(sealed.payload, text, &Work::default());
+        return opened.open_stream(sealed.payload, text, &Work::default());
     }
     // A store answers each question late, so an object is read ahead, in order.
     let positions = origin.positions.filter(|_| !origin.is_remote());
     match (positions, output.positions()) {
-        (Some((input, length)), Some(file)) => watched(origin, |work| opened.positions(&input, length, file, work)),
+        (Some((input, length)), Some(file)) => watched(origin, |work| opened.open_at(&input, length, file, work)),
         _ => pass(opened, origin, sealed, output.writer()),
     }
 }
 
 /// Opens the whole payload as a stream.
 fn pass(opened: &Opened, origin: &Origin<'_>, sealed: Sealed<'_>, output: impl Write + Send) -> Result<Summary, Error> {
-    watched(origin, |work| opened.stream(sealed.payload, output, work))
+    watched(origin, |work| opened.open_stream(sealed.payload, output, work))
 }
 
 /// Runs `act` with a progress bar.

@@ -366,11 +366,11 @@ impl<'a> SealJob<'a> {
             return self.folder(sealing, input, output, &work);
         }
         let summary = if self.args.armor {
-            armored(self.args.format(), output.writer(), |armor| sealing.stream(input.reader(), armor, &work))
+            armored(self.args.format(), output.writer(), |armor| sealing.seal_stream(input.reader(), armor, &work))
         } else {
             match (input.file().filter(|_| input.positioned), output.positions()) {
-                (Some(from), Some(to)) => sealing.file(from, to, &work),
-                _ => sealing.stream(input.reader(), output.writer(), &work),
+                (Some(from), Some(to)) => sealing.seal_file(from, to, &work),
+                _ => sealing.seal_stream(input.reader(), output.writer(), &work),
             }
         };
         let summary = summary.map_err(|error| Failure::blame(error, &input.shown(), &output.shown()))?;
@@ -387,7 +387,7 @@ impl<'a> SealJob<'a> {
         let sealed = if self.args.armor {
             armored(self.args.format(), output.writer(), |armor| sealing.gather(source, armor, work))
         } else if let Some(file) = output.positions() {
-            sealing.gather_file(source, file, work)
+            sealing.gather_at(source, file, work)
         } else {
             sealing.gather(source, output.writer(), work)
         };
@@ -426,7 +426,7 @@ pub fn armored<T>(
 ) -> Result<T, Error> {
     let output = BufWriter::with_capacity(1 << 18, output);
     if format == FormatArg::Age {
-        let mut armor = age::armor::Writer::new(output);
+        let mut armor = age::armor::ArmorWriter::new(output);
         let done = seal(&mut armor)?;
         armor.finish().map_err(Error::Write)?;
         return Ok(done);

@@ -119,7 +119,9 @@ impl Identities {
                     Some(key) => CandidateState::Ready(Identity::Ssh(key.clone())),
                     None => CandidateState::LockedSsh(file),
                 },
-                Found::PluginIdentity(identity) => CandidateState::Plugin(identity.with(crate::key::plugin::client()?)),
+                Found::PluginIdentity(identity) => {
+                    CandidateState::Plugin(plugin::Identity::from(identity).with(crate::key::plugin::client()?))
+                }
                 // A public key opens no file, so it is skipped.
                 Found::Public(_) | Found::Ssh(_) | Found::PluginRecipient(_) if !only_public => continue,
                 Found::Public(_) | Found::Ssh(_) | Found::PluginRecipient(_) => {

@@ -27,19 +27,19 @@ pub fn client() -> Result<Client, Failure> {
     })
 }
 
-fn only_recipient(found: &[Found]) -> Option<&Recipient> {
-    if let [Found::PluginRecipient(recipient)] = found { Some(recipient) } else { None }
+fn only_recipient(found: &[Found]) -> Option<Recipient> {
+    if let [Found::PluginRecipient(line)] = found { Some(line.clone().into()) } else { None }
 }
 
 /// Returns the recipient in a file, if the file holds nothing but one recipient of a plugin.
 pub fn of_contact(path: &Path) -> Option<Recipient> {
-    home::read(path).ok().and_then(|found| only_recipient(&found).cloned())
+    home::read(path).ok().and_then(|found| only_recipient(&found))
 }
 
 /// Returns the recipient in an argument, if it is one of a plugin.
 pub fn of_argument(text: &str) -> Option<Recipient> {
     if text.starts_with("age1") {
-        return key::read(text.as_bytes()).ok().and_then(|found| only_recipient(&found).cloned());
+        return key::read(text.as_bytes()).ok().and_then(|found| only_recipient(&found));
     }
     let path = Path::new(text);
     if path.is_file() { of_contact(path) } else { None }

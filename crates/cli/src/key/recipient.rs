@@ -367,7 +367,7 @@ fn named(text: &str, home: &Home) -> Result<Vec<(String, Part)>, Failure> {
         let found = key::read(text.as_bytes()).map_err(|error| misspelt(text, &error))?;
         let parts = found.into_iter().filter_map(|found| match found {
             Found::Public(key) => Some(Ok(Part::Known(key))),
-            Found::PluginRecipient(recipient) => Some(of_plugin(recipient)),
+            Found::PluginRecipient(recipient) => Some(of_plugin(recipient.into())),
             _ => None,
         });
         return parts.map(|part| part.map(|part| (short(text), part))).collect();
@@ -446,9 +446,9 @@ fn in_file(path: &Path) -> Result<Vec<(String, Part)>, Failure> {
                 Found::Protected(key) if count > 1 => return Err(one_of_several(&name, count, &key)),
                 Found::Protected(_) => part_of(path)?,
                 Found::OpenSsh(file) => Part::Ssh(file.public().clone()),
-                Found::PluginRecipient(recipient) => of_plugin(recipient)?,
+                Found::PluginRecipient(recipient) => of_plugin(recipient.into())?,
                 // The plugin finds out what to seal to.
-                Found::PluginIdentity(identity) => of_plugin(identity.to_recipient())?,
+                Found::PluginIdentity(identity) => of_plugin(plugin::Identity::from(identity).to_recipient())?,
                 // Handled before.
                 Found::Signing(_) | Found::Verifying(_) => continue,
             },
@@ -464,7 +464,7 @@ fn of_plugin(recipient: plugin::Recipient) -> Result<Part, Failure> {
 /// Returns the public part of a private key file, as far as it can be known without a passphrase.
 fn part_of(path: &Path) -> Result<Part, Failure> {
     if let Ok([Found::PluginIdentity(identity)]) = home::read(path).as_deref() {
-        return of_plugin(identity.to_recipient());
+        return of_plugin(plugin::Identity::from(identity.clone()).to_recipient());
     }
     Ok(home::public_of(path)?.map_or_else(|| Part::Locked(path.to_owned()), Part::Known))
 }

@@ -88,7 +88,7 @@ pub fn parse(name: &str, sealed: Sealed<'_>, identities: &mut Identities) -> Res
     let opened = identities.open(name, &sealed)?;
     let failed = |error| Failure::seal(name, error);
     let mut bytes = Secret::zeroed(Share::LENGTH * Threshold::MOST + 1);
-    let mut reader = opened.reader(sealed.payload).map_err(failed)?;
+    let mut reader = opened.read_from(sealed.payload).map_err(failed)?;
     let mut length = 0;
     while length < bytes.len() {
         match reader.read(&mut bytes[length..]).map_err(|error| match error.downcast::<Error>() {

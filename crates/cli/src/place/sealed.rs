@@ -64,7 +64,7 @@ impl<'a> Sealed<'a> {
         };
         let is_age_armor = beginning.is_none() && start.trim_ascii_start().starts_with(age::armor::BEGIN.as_bytes());
         let mut payload: Box<dyn Read + Send + 'a> = match &beginning {
-            None if is_age_armor => Box::new(age::armor::Reader::new(Cursor::new(start).chain(file))),
+            None if is_age_armor => Box::new(age::armor::ArmorReader::new(Cursor::new(start).chain(file))),
             Some(beginning) => {
                 let armor = Unarmored::new(Cursor::new(start).chain(file), beginning);
                 Box::new(armor.map_err(Error::Read)?)

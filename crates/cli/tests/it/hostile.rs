@@ -9,7 +9,7 @@ fn sealed(pack: &[u8]) -> Sandbox {
     let sandbox = Sandbox::new();
     let sealing = Sealing::to(vec![Recipient::from(&Passphrase::new(b"secret"))]).unwrap();
     let metadata = Metadata { kind: Kind::Folder, name: Some(b"root".to_vec()), ..Metadata::default() };
-    sandbox.write("root.dpn", sealing.metadata(metadata).unwrap().bytes(pack).unwrap());
+    sandbox.write("root.dpn", sealing.metadata(metadata).unwrap().seal(pack).unwrap());
     sandbox.write("pass", "secret");
     sandbox
 }

@@ -24,7 +24,7 @@ fn seal(sandbox: &Sandbox, pack: &[u8]) -> Vec<u8> {
     let [Found::Public(key)] = &key::read(&sandbox.read("home/ecc.pub")).unwrap()[..] else { panic!("a public key") };
     let metadata = Metadata { kind: deadpan_seal::Kind::Folder, name: Some(b"root".to_vec()), ..Metadata::default() };
     let sealing = Sealing::to(vec![Recipient::Key(key.clone())]).unwrap().metadata(metadata).unwrap();
-    let sealed = sealing.bytes(pack).unwrap();
+    let sealed = sealing.seal(pack).unwrap();
     sandbox.write("pack.dpn", &sealed);
     sealed
 }

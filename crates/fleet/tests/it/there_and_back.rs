@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::fs;
-use std::io::{self, Cursor, Read, Write};
+use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
@@ -72,7 +72,7 @@ impl Act for Seal {
     }
 
     fn whole(&self, _about: &About, data: &[u8]) -> Result<(Vec<u8>, Metadata), Foreign> {
-        Ok((self.sealing().bytes(data)?, Metadata::default()))
+        Ok((self.sealing().seal(data)?, Metadata::default()))
     }
 
     fn stream(
@@ -81,7 +81,7 @@ impl Act for Seal {
         from: &mut (dyn Read + Send),
         to: &mut (dyn Write + Send),
     ) -> Result<Metadata, Foreign> {
-        self.sealing().stream(from, to, &Work::default())?;
+        self.sealing().seal_stream(from, to, &Work::default())?;
         Ok(Metadata::default())
     }
 
@@ -100,8 +100,8 @@ impl Act for Open {
     }
 
     fn whole(&self, _about: &About, data: &[u8]) -> Result<(Vec<u8>, Metadata), Foreign> {
-        let (mut plain, mut rest) = (Vec::new(), Cursor::new(data));
-        self.begin(&mut rest)?.bytes_onto(&data[rest.position() as usize..], &mut plain)?;
+        let mut rest = data;
+        let plain = self.begin(&mut rest)?.open(rest)?;
         Ok((plain, Metadata::default()))
     }
 
@@ -111,7 +111,7 @@ impl Act for Open {
         mut from: &mut (dyn Read + Send),
         to: &mut (dyn Write + Send),
     ) -> Result<Metadata, Foreign> {
-        self.begin(&mut from)?.stream(from, to, &Work::default())?;
+        self.begin(&mut from)?.open_stream(from, to, &Work::default())?;
         Ok(Metadata::default())
     }
 
@@ -337,7 +337,7 @@ fn a_job_is_done_in_one_way() {
 fn names_that_leave_the_folder_are_refused() {
     let bench = Bench::new();
     let open = Open(bench.key.clone());
-    let sealed = Seal(bench.key.clone()).sealing().bytes(b"x").unwrap();
+    let sealed = Seal(bench.key.clone()).sealing().seal(b"x").unwrap();
     for name in ["a\\b", "c"] {
         let place = address(&format!("s3://b/sealed/{name}.dpn"));
         bench.store.put(&place, sealed.clone().into(), false).unwrap();

@@ -3,9 +3,9 @@
 //! ```text
 //! AGE-SECRET-KEY-1…      X25519: 32 bytes of scalar      age1…      its public key
 //! AGE-SECRET-KEY-PQ-1…   X-Wing: 32 bytes of seed        age1pq1…   its public key
-//! AGE-PLUGIN-NAME-1â¦     what a plugin needs             age1NAME1â¦
-//!                        P-256                           age1tag1â¦  a public key, usually of hardware
-//!                        ML-KEM-768+P-256                age1tagpq1â¦
+//! AGE-PLUGIN-NAME-1…     what a plugin needs             age1NAME1…
+//!                        P-256                           age1tag1…  a public key, usually of hardware
+//!                        ML-KEM-768+P-256                age1tagpq1…
 //! ```
 //!
 //! May leak: the prefixes before the data, the lengths of the lines, where white space stands, and whether each line
@@ -13,26 +13,27 @@
 
 use super::bech32::{self, Case};
 use super::error::Trouble;
+use super::plugin::{InvalidName, PluginIdentity, PluginRecipient};
 use super::text::{SPACE, is, starts_with};
 use super::{Found, Unsupported};
-use crate::imp::p256;
-use crate::kem::Material;
-use crate::{Kem, PrivateKey, PublicKey, Secret, plugin};
+use crate::primitive::imp::p256;
+use crate::primitive::kem::Material;
+use crate::{Kem, PrivateKey, PublicKey, Secret};
 use deadpan_ct::declassify_bytes;
 
 /// A kind of key that age knows, and the prefixes of its lines.
-struct Kind {
+struct AgeKind {
     kem: Kem,
     /// `None` for keys whose private part stays in hardware, and has no text.
     identity: Option<&'static str>,
     recipient: &'static str,
 }
 
-const KINDS: [Kind; 4] = [
-    Kind { kem: Kem::X25519, identity: Some("AGE-SECRET-KEY-"), recipient: "age" },
-    Kind { kem: Kem::XWing, identity: Some("AGE-SECRET-KEY-PQ-"), recipient: "age1pq" },
-    Kind { kem: Kem::P256, identity: None, recipient: "age1tag" },
-    Kind { kem: Kem::MlKem768P256, identity: None, recipient: "age1tagpq" },
+const KINDS: [AgeKind; 4] = [
+    AgeKind { kem: Kem::X25519, identity: Some("AGE-SECRET-KEY-"), recipient: "age" },
+    AgeKind { kem: Kem::XWing, identity: Some("AGE-SECRET-KEY-PQ-"), recipient: "age1pq" },
+    AgeKind { kem: Kem::P256, identity: None, recipient: "age1tag" },
+    AgeKind { kem: Kem::MlKem768P256, identity: None, recipient: "age1tagpq" },
 ];
 
 /// The prefix of all identities except those of plugins.
@@ -67,7 +68,7 @@ pub(super) fn key(line: &[u8]) -> Result<Option<Found>, Trouble> {
     }
     if starts_with(line, PLUGIN) || starts_with(line, &PLUGIN.to_ascii_lowercase()) {
         check_alone(line)?;
-        return plugin::Identity::parse(line).map(|it| Some(Found::PluginIdentity(it))).map_err(of_plugin);
+        return PluginIdentity::parse(line).map(|it| Some(Found::PluginIdentity(it))).map_err(of_plugin);
     }
     for (start, what) in REFUSED {
         if starts_with(line, start.as_bytes()) {
@@ -119,9 +120,9 @@ fn private_key(line: &[u8]) -> Result<PrivateKey, Trouble> {
     Err(Unsupported::AgeIdentity.into())
 }
 
-fn of_plugin(error: plugin::InvalidName) -> Trouble {
+fn of_plugin(error: InvalidName) -> Trouble {
     match error {
-        plugin::InvalidName::Name => Trouble::Malformed("the name of the plugin is not valid"),
+        InvalidName::Name => Trouble::Malformed("the name of the plugin is not valid"),
         _ => Trouble::Malformed("the line of the plugin is damaged"),
     }
 }
@@ -131,11 +132,11 @@ fn recipient_line(line: &[u8]) -> Result<Found, Trouble> {
     // BIP 173: the last `1` is the separator, because the data have no `1`.
     let separator = line.iter().rposition(|byte| *byte == b'1').ok_or(DAMAGED)?;
     let (prefix, data) = (&line[..separator], &line[separator + 1..]);
-    let case = Case::of(prefix).ok_or(DAMAGED)?;
+    let case = Case::from_prefix(prefix).ok_or(DAMAGED)?;
     let name = str::from_utf8(prefix).map_err(|_| DAMAGED)?.to_ascii_lowercase();
     let Some(kind) = KINDS.iter().find(|kind| kind.recipient == name) else {
         let text = str::from_utf8(line).map_err(|_| DAMAGED)?;
-        return plugin::Recipient::parse(text).map(Found::PluginRecipient).map_err(of_plugin);
+        return PluginRecipient::parse(text).map(Found::PluginRecipient).map_err(of_plugin);
     };
     let mut bytes = bech32::decode(&name, case, data).ok_or(DAMAGED)?.to_vec();
     if kind.kem == Kem::P256 {

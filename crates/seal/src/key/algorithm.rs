@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use super::Unsupported;
-use super::der::{Item, OID, Reader, SEQUENCE};
+use super::der::{DerReader, Item, OID, SEQUENCE};
 use super::error::Trouble;
 use crate::Kem;
-use crate::sign::Scheme;
+use crate::key::sign::Scheme;
 
 const ID_EC: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01];
 
@@ -53,21 +53,21 @@ pub(super) fn inside(kem: Kem) -> Item<'static> {
 
 /// The kind of a key: what it is for, and its algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum AlgorithmKind {
     Sealing(Kem),
     Signing(Scheme),
 }
 
 /// Returns the kind that the contents of an identifier name.
-pub(super) fn kind_of(identifier: &[u8]) -> Result<Kind, Trouble> {
+pub(super) fn kind_of(identifier: &[u8]) -> Result<AlgorithmKind, Trouble> {
     let identifier = deadpan_ct::declassify_bytes(identifier);
     if let Some(kem) = Kem::ALL.into_iter().find(|kem| contents(*kem) == identifier) {
-        return Ok(Kind::Sealing(kem));
+        return Ok(AlgorithmKind::Sealing(kem));
     }
     if let Some(scheme) = Scheme::ALL.into_iter().find(|scheme| signing(*scheme) == Some(identifier)) {
-        return Ok(Kind::Signing(scheme));
+        return Ok(AlgorithmKind::Signing(scheme));
     }
-    let mut reader = Reader::new(identifier);
+    let mut reader = DerReader::new(identifier);
     let oid = reader.oid()?;
     if oid == ID_EC {
         return Err(other_curve(reader));
@@ -81,7 +81,7 @@ pub(super) fn kind_of(identifier: &[u8]) -> Result<Kind, Trouble> {
 }
 
 /// Returns the error for an elliptic curve that is not P-256 by name.
-fn other_curve(mut parameters: Reader<'_>) -> Trouble {
+fn other_curve(mut parameters: DerReader<'_>) -> Trouble {
     match parameters.next_tag() {
         Some(OID) => {
             parameters.oid().and_then(|oid| parameters.end().map(|()| oid)).map_or_else(|trouble| trouble, foreign)
@@ -171,9 +171,9 @@ mod tests {
             (Kem::MlKem768P256, "2.25.235334975590361764860720523004686002542"),
             (Kem::XWing, "1.3.6.1.4.1.62253.25722"),
         ] {
-            let mut reader = Reader::new(contents(kem));
+            let mut reader = DerReader::new(contents(kem));
             assert_eq!(dotted(reader.oid().unwrap()), name);
-            assert!(matches!(kind_of(contents(kem)), Ok(known) if known == Kind::Sealing(kem)));
+            assert!(matches!(kind_of(contents(kem)), Ok(known) if known == AlgorithmKind::Sealing(kem)));
         }
         for (scheme, name) in [
             (Scheme::Ed25519, "1.3.101.112"),
@@ -181,8 +181,8 @@ mod tests {
             (Scheme::MlDsa44Ed25519, "1.3.6.1.5.5.7.6.39"),
         ] {
             let identifier = signing(scheme).unwrap();
-            assert_eq!(dotted(Reader::new(identifier).oid().unwrap()), name);
-            assert!(matches!(kind_of(identifier), Ok(known) if known == Kind::Signing(scheme)));
+            assert_eq!(dotted(DerReader::new(identifier).oid().unwrap()), name);
+            assert!(matches!(kind_of(identifier), Ok(known) if known == AlgorithmKind::Signing(scheme)));
         }
         assert_eq!(
             u128::from_str_radix("b10bde1dfd7342a4b1f49f42253e696e", 16),

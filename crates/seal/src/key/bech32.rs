@@ -28,7 +28,7 @@ impl Case {
 
     /// Returns the case of a text by its public prefix, such as `AGE-SECRET-KEY-`. Returns `None` if the prefix has
     /// letters of both cases or no letters.
-    pub(crate) fn of(prefix: &[u8]) -> Option<Self> {
+    pub(crate) fn from_prefix(prefix: &[u8]) -> Option<Self> {
         match (prefix.iter().any(u8::is_ascii_lowercase), prefix.iter().any(u8::is_ascii_uppercase)) {
             (true, false) => Some(Self::Lower),
             (false, true) => Some(Self::Upper),
@@ -44,7 +44,7 @@ pub(crate) fn encode(prefix: &str, case: Case, data: &[u8]) -> Secret {
     let (head, tail) = text.split_at_mut(prefix.len() + 1);
     head[..prefix.len()].copy_from_slice(prefix.as_bytes());
     head[prefix.len()] = b'1';
-    let mut sum = Checksum::of(prefix);
+    let mut sum = Checksum::after_prefix(prefix);
     for (place, character) in tail.iter_mut().enumerate() {
         let value = if place < count {
             let value = five_bits(data, place * 5);
@@ -69,7 +69,7 @@ pub(crate) fn decode(prefix: &str, case: Case, text: &[u8]) -> Option<Secret> {
         return None;
     }
     let mut data = Secret::zeroed(count * 5 / 8);
-    let mut sum = Checksum::of(prefix);
+    let mut sum = Checksum::after_prefix(prefix);
     let mut good = Choice::TRUE;
     let mut left_over = 0;
     for (place, character) in text.iter().enumerate() {
@@ -120,7 +120,7 @@ struct Checksum(u32);
 
 impl Checksum {
     /// Returns the state after a prefix, which counts in lower case.
-    fn of(prefix: &str) -> Self {
+    fn after_prefix(prefix: &str) -> Self {
         let mut sum = Self(1);
         let bytes = || prefix.bytes().map(|byte| byte.to_ascii_lowercase());
         bytes().for_each(|byte| sum.add(byte >> 5));
@@ -153,7 +153,7 @@ mod tests {
     /// Returns the data of a text, split as BIP 173 says.
     fn read(text: &str) -> Option<(String, Secret)> {
         let (prefix, rest) = text.rsplit_once('1')?;
-        let case = Case::of(text.as_bytes())?;
+        let case = Case::from_prefix(text.as_bytes())?;
         decode(prefix, case, rest.as_bytes()).map(|data| (prefix.to_owned(), data))
     }
 
@@ -168,7 +168,7 @@ mod tests {
         for (text, length) in good {
             let (prefix, data) = read(text).expect(text);
             assert_eq!(data.len(), length, "{text}");
-            assert_eq!(&*encode(&prefix, Case::of(text.as_bytes()).unwrap(), &data), text.as_bytes());
+            assert_eq!(&*encode(&prefix, Case::from_prefix(text.as_bytes()).unwrap(), &data), text.as_bytes());
         }
         let bad = [
             "A1G7SGD8",
@@ -209,7 +209,7 @@ mod tests {
     fn bits_left_over_must_be_zero() {
         // One byte takes two characters and leaves two bits over. A text with one of these bits set can have a valid
         // checksum.
-        let mut sum = Checksum::of("age");
+        let mut sum = Checksum::after_prefix("age");
         sum.add(31);
         sum.add(1);
         let check = sum.over_zeros();

@@ -3,7 +3,7 @@
 use aws_lc_rs::cipher::{AES_128, AES_192, AES_256, Algorithm};
 
 use super::algorithm;
-use super::der::{Item, OCTET_STRING, OID, Reader, SEQUENCE};
+use super::der::{DerReader, Item, OCTET_STRING, OID, SEQUENCE};
 use super::error::Trouble;
 use crate::Secret;
 
@@ -12,13 +12,13 @@ pub(super) const BLOCK: usize = 16;
 
 /// AES-CBC, by the length of its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cipher {
+pub(super) enum BlockCipher {
     Aes128,
     Aes192,
     Aes256,
 }
 
-impl Cipher {
+impl BlockCipher {
     const ALL: [Self; 3] = [Self::Aes128, Self::Aes192, Self::Aes256];
 
     /// aes128-CBC-PAD, aes192-CBC-PAD, aes256-CBC-PAD: 2.16.840.1.101.3.4.1.2, .22 and .42.
@@ -48,7 +48,7 @@ impl Cipher {
     }
 
     /// Reads the cipher and the initialization vector from an `AlgorithmIdentifier`.
-    pub(super) fn decode(mut identifier: Reader<'_>) -> Result<(Self, [u8; BLOCK]), Trouble> {
+    pub(super) fn decode(mut identifier: DerReader<'_>) -> Result<(Self, [u8; BLOCK]), Trouble> {
         let oid = identifier.oid()?;
         let cipher =
             Self::ALL.into_iter().find(|cipher| cipher.oid() == oid).ok_or_else(|| algorithm::old_encryption(oid))?;

@@ -27,11 +27,11 @@ const NOT_DER: Trouble = Trouble::Malformed("it is not strict DER, or cut short"
 
 /// Reads values one after the other. May leak: tags, lengths, and the contents of numbers and object identifiers.
 #[derive(Clone)]
-pub(super) struct Reader<'a> {
+pub(super) struct DerReader<'a> {
     rest: &'a [u8],
 }
 
-impl<'a> Reader<'a> {
+impl<'a> DerReader<'a> {
     pub(super) const fn new(bytes: &'a [u8]) -> Self {
         Self { rest: bytes }
     }
@@ -200,12 +200,12 @@ mod tests {
         for length in [0, 1, 127, 128, 129, 255, 256, 257, 65_000] {
             let bytes = vec![7; length];
             let encoding = Item::Tagged(SEQUENCE, &[Item::Tagged(OCTET_STRING, &[Item::Raw(&bytes)])]).encode();
-            let mut reader = Reader::new(&encoding);
+            let mut reader = DerReader::new(&encoding);
             let mut inside = reader.sequence().unwrap();
             assert_eq!(inside.take(OCTET_STRING).unwrap(), bytes);
             assert!(inside.end().is_ok() && reader.end().is_ok());
             for cut in [1, 2, 3, encoding.len()] {
-                let mut cut_short = Reader::new(&encoding[..encoding.len() - cut]);
+                let mut cut_short = DerReader::new(&encoding[..encoding.len() - cut]);
                 assert!(cut_short.any().is_err(), "{length} without {cut}");
             }
         }
@@ -224,7 +224,7 @@ mod tests {
             &[],
         ];
         for bytes in long_forms {
-            assert!(Reader::new(bytes).any().is_err(), "{bytes:02x?}");
+            assert!(DerReader::new(bytes).any().is_err(), "{bytes:02x?}");
         }
     }
 
@@ -238,7 +238,7 @@ mod tests {
             (&[2, 9, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff], u64::MAX),
         ];
         for (bytes, number) in good {
-            assert_eq!(Reader::new(bytes).number().unwrap(), number);
+            assert_eq!(DerReader::new(bytes).number().unwrap(), number);
         }
         let bad: [&[u8]; 6] = [
             &[2, 0],
@@ -249,15 +249,15 @@ mod tests {
             &[2, 2, 0, 0],
         ];
         for bytes in bad {
-            assert!(Reader::new(bytes).number().is_err(), "{bytes:02x?}");
+            assert!(DerReader::new(bytes).number().is_err(), "{bytes:02x?}");
         }
     }
 
     #[test]
     fn bit_strings_have_whole_bytes() {
-        assert_eq!(Reader::new(&[3, 2, 0, 9]).bit_string().unwrap(), [9]);
+        assert_eq!(DerReader::new(&[3, 2, 0, 9]).bit_string().unwrap(), [9]);
         for bytes in [&[3, 0][..], &[3, 2, 1, 8], &[3, 1, 8]] {
-            assert!(Reader::new(bytes).bit_string().is_err(), "{bytes:02x?}");
+            assert!(DerReader::new(bytes).bit_string().is_err(), "{bytes:02x?}");
         }
     }
 }

@@ -4,7 +4,7 @@ use aws_lc_rs::digest;
 
 use super::spki;
 use crate::PublicKey;
-use crate::sign::VerifyingKey;
+use crate::key::sign::VerifyingKey;
 
 /// RFC 4648's base32, in lower case: no digit that looks like a letter.
 const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
@@ -15,18 +15,18 @@ const COMMENT: &str = "# fingerprint: ";
 /// The beginning of the comment, if the key signs.
 const SIGNING: &str = "# signing key, fingerprint: ";
 
-pub(super) fn of(key: &PublicKey) -> String {
-    of_digest(digest::digest(&digest::SHA256, &spki::encode(key)).as_ref())
+pub(super) fn for_key(key: &PublicKey) -> String {
+    from_digest(digest::digest(&digest::SHA256, &spki::encode(key)).as_ref())
 }
 
 /// Returns the fingerprint of a key that verifies. A key in hardware has no SPKI form; the form of SSH is taken.
-pub(super) fn of_signing(key: &VerifyingKey) -> String {
+pub(super) fn for_signing_key(key: &VerifyingKey) -> String {
     let bytes = spki::encode_signing(key).unwrap_or_else(|| key.to_ssh());
-    of_digest(digest::digest(&digest::SHA256, &bytes).as_ref())
+    from_digest(digest::digest(&digest::SHA256, &bytes).as_ref())
 }
 
 /// Returns the name for a digest, which shows its first 16 bytes.
-pub(crate) fn of_digest(digest: &[u8]) -> String {
+pub(crate) fn from_digest(digest: &[u8]) -> String {
     let (first, _) = digest.split_at(16);
     let number = first.iter().fold(0, |number: u128, byte| number << 8 | u128::from(*byte));
     // 26 characters hold 130 bits, so two zero bits follow the 128.
@@ -46,12 +46,12 @@ pub(crate) fn of_digest(digest: &[u8]) -> String {
 
 /// Returns the comment that stands before a protected key.
 pub(super) fn comment(key: &PublicKey) -> String {
-    format!("{COMMENT}{}\n", of(key))
+    format!("{COMMENT}{}\n", for_key(key))
 }
 
 /// Returns the comment that stands before a protected key that signs.
 pub(super) fn signing_comment(key: &VerifyingKey) -> String {
-    format!("{SIGNING}{}\n", of_signing(key))
+    format!("{SIGNING}{}\n", for_signing_key(key))
 }
 
 /// Returns the fingerprint in a comment, and whether the key signs, or `None` if the comment is another one.

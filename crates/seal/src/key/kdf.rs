@@ -5,10 +5,11 @@ use std::num::NonZeroU32;
 use aws_lc_rs::pbkdf2;
 
 use super::algorithm;
-use super::cipher::Cipher;
-use super::der::{INTEGER, Item, NULL, OCTET_STRING, OID, Reader, SEQUENCE};
+use super::cipher::BlockCipher;
+use super::der::{DerReader, INTEGER, Item, NULL, OCTET_STRING, OID, SEQUENCE};
 use super::error::Trouble;
-use crate::{Passphrase, Secret, imp};
+use crate::primitive::imp;
+use crate::{Passphrase, Secret};
 
 /// The iterations of new files, which OWASP advises for PBKDF2 with HMAC-SHA-256.
 const ITERATIONS: u32 = 600_000;
@@ -63,7 +64,7 @@ impl Prf {
         }
     }
 
-    fn decode(mut identifier: Reader<'_>) -> Result<Self, Trouble> {
+    fn decode(mut identifier: DerReader<'_>) -> Result<Self, Trouble> {
         let oid = identifier.oid()?;
         let prf = Self::ALL.into_iter().find(|prf| prf.oid() == oid).ok_or_else(|| algorithm::old_encryption(oid))?;
         // RFC 8018 wants a NULL here; some writers leave it out.
@@ -86,13 +87,13 @@ impl Kdf {
     /// Returns the key derivation for new files, with a new salt.
     pub(super) fn fresh() -> Result<Self, crate::Error> {
         let mut salt = vec![0; SALT];
-        crate::entropy::Entropy::System.fill("salt", 0, &mut salt)?;
+        crate::primitive::entropy::Entropy::System.fill("salt", 0, &mut salt)?;
         let iterations = NonZeroU32::new(ITERATIONS).unwrap_or(NonZeroU32::MAX);
         Ok(Self::Pbkdf2 { prf: Prf::Sha256, salt, iterations })
     }
 
     /// Reads an `AlgorithmIdentifier`, for a key of `cipher`.
-    pub(super) fn decode(mut identifier: Reader<'_>, cipher: Cipher) -> Result<Self, Trouble> {
+    pub(super) fn decode(mut identifier: DerReader<'_>, cipher: BlockCipher) -> Result<Self, Trouble> {
         let oid = identifier.oid()?;
         if oid != ID_PBKDF2 && oid != ID_SCRYPT {
             return Err(algorithm::old_encryption(oid));
@@ -127,7 +128,7 @@ impl Kdf {
 
     /// Derives the key for `cipher`. May leak: the parameters and lengths. Scrypt's memory accesses depend on the
     /// passphrase and may leak something of it to programs that share the processor's caches.
-    pub(super) fn derive(&self, passphrase: &Passphrase, cipher: Cipher) -> Result<Secret, Trouble> {
+    pub(super) fn derive(&self, passphrase: &Passphrase, cipher: BlockCipher) -> Result<Secret, Trouble> {
         let mut key = Secret::zeroed(cipher.key_len());
         match self {
             Self::Pbkdf2 { prf, salt, iterations } => {
@@ -146,11 +147,11 @@ impl Kdf {
 }
 
 /// Reads the rest of `PBKDF2-params` after the salt.
-fn pbkdf2(mut parameters: Reader<'_>, salt: Vec<u8>, cipher: Cipher) -> Result<Kdf, Trouble> {
+fn pbkdf2(mut parameters: DerReader<'_>, salt: Vec<u8>, cipher: BlockCipher) -> Result<Kdf, Trouble> {
     let iterations = parameters.number()?;
     check_key_len(&mut parameters, cipher)?;
     let prf = match parameters.maybe(SEQUENCE)? {
-        Some(identifier) => Prf::decode(Reader::new(identifier))?,
+        Some(identifier) => Prf::decode(DerReader::new(identifier))?,
         None => Prf::Sha1,
     };
     parameters.end()?;
@@ -165,7 +166,7 @@ fn pbkdf2(mut parameters: Reader<'_>, salt: Vec<u8>, cipher: Cipher) -> Result<K
 }
 
 /// Reads the rest of `scrypt-params` after the salt.
-fn scrypt(mut parameters: Reader<'_>, salt: Vec<u8>, cipher: Cipher) -> Result<Kdf, Trouble> {
+fn scrypt(mut parameters: DerReader<'_>, salt: Vec<u8>, cipher: BlockCipher) -> Result<Kdf, Trouble> {
     let (n, r, p) = (parameters.number()?, parameters.number()?, parameters.number()?);
     check_key_len(&mut parameters, cipher)?;
     parameters.end()?;
@@ -188,7 +189,7 @@ fn scrypt(mut parameters: Reader<'_>, salt: Vec<u8>, cipher: Cipher) -> Result<K
 }
 
 /// Checks the optional `keyLength`.
-fn check_key_len(parameters: &mut Reader<'_>, cipher: Cipher) -> Result<(), Trouble> {
+fn check_key_len(parameters: &mut DerReader<'_>, cipher: BlockCipher) -> Result<(), Trouble> {
     if parameters.next_tag() == Some(INTEGER) && parameters.number()? != cipher.key_len() as u64 {
         return Err(Trouble::Malformed("the length of its key does not go with its cipher"));
     }

@@ -4,11 +4,11 @@
 //! of OpenSSH is written.
 //!
 //! ```
-//! use deadpan_seal::key::openssh::{self, Kind};
+//! use deadpan_seal::key::openssh::{self, SshKind};
 //!
 //! let line = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILM+rvN+ot98qgEN796jTiQfZfG1KaT0PtFDJ/XFSqti foo@example.com";
 //! let (key, comment) = openssh::public_line(line)?;
-//! assert_eq!((key.kind(), comment), (Kind::Ed25519, "foo@example.com"));
+//! assert_eq!((key.kind(), comment), (SshKind::Ed25519, "foo@example.com"));
 //! # Ok::<(), deadpan_seal::key::KeyError>(())
 //! ```
 
@@ -19,7 +19,7 @@ mod private;
 mod public;
 
 pub use private::{OpensshKey, RsaParts, SshMaterial};
-pub use public::{Kind, SshPublic};
+pub use public::{SshKind, SshPublic};
 
 use std::fmt;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use std::sync::Arc;
 use super::error::{Place, Trouble};
 use super::{KeyError, Unsupported};
 use crate::Passphrase;
-use crate::passphrase::form::Form;
+use crate::key::passphrase::form::Form;
 use container::Container;
 use deadpan_base64::pem;
 
@@ -40,9 +40,9 @@ const MAX_LINE: usize = 1 << 15;
 
 /// A private key file of OpenSSH with one key, which may be protected by a passphrase. Clones share one copy.
 #[derive(Clone)]
-pub struct PrivateFile(Arc<Inner>);
+pub struct PrivateFile(Arc<OpensshInner>);
 
-struct Inner {
+struct OpensshInner {
     container: Container,
     /// The key, if the file is not protected.
     key: Option<OpensshKey>,
@@ -92,7 +92,7 @@ impl PrivateFile {
             let plain = container.plain();
             Some(private::decode(plain, container.public(), container.block())?)
         };
-        Ok(Self(Arc::new(Inner { container, key, place })))
+        Ok(Self(Arc::new(OpensshInner { container, key, place })))
     }
 
     /// Returns the public key. Nothing authenticates the public key of a protected file before

@@ -8,12 +8,12 @@ use aws_lc_rs::cipher::{DecryptingKey, DecryptionContext, EncryptingKey, Encrypt
 use aws_lc_rs::error::Unspecified;
 
 use super::algorithm;
-use super::cipher::{BLOCK, Cipher};
-use super::der::{Item, OCTET_STRING, OID, Reader, SEQUENCE};
+use super::cipher::{BLOCK, BlockCipher};
+use super::der::{DerReader, Item, OCTET_STRING, OID, SEQUENCE};
 use super::error::Trouble;
 use super::kdf::Kdf;
 use super::pkcs8::{self, Private};
-use crate::passphrase::form::Form;
+use crate::key::passphrase::form::Form;
 use crate::{Passphrase, Secret};
 use deadpan_ct::{Choice, CtEq, CtOrd, declassify};
 use deadpan_pad::{Padding, Scheme};
@@ -28,7 +28,7 @@ const ID_PBES2: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x05, 0x0d];
 /// An encrypted private key: the parameters to open it, and the ciphertext.
 pub(super) struct Sealed {
     kdf: Kdf,
-    cipher: Cipher,
+    cipher: BlockCipher,
     iv: [u8; BLOCK],
     ciphertext: Vec<u8>,
 }
@@ -36,7 +36,7 @@ pub(super) struct Sealed {
 impl Sealed {
     /// Reads an encrypted key in DER. Refuses parameters above the ceilings. Derives no key.
     pub(super) fn decode(der: &[u8]) -> Result<Self, Trouble> {
-        let mut outside = Reader::new(der);
+        let mut outside = DerReader::new(der);
         let mut inside = outside.sequence()?;
         outside.end()?;
         let mut algorithm = inside.sequence()?;
@@ -49,7 +49,7 @@ impl Sealed {
         let mut parameters = algorithm.sequence()?;
         algorithm.end()?;
         let kdf = parameters.sequence()?;
-        let (cipher, iv) = Cipher::decode(parameters.sequence()?)?;
+        let (cipher, iv) = BlockCipher::decode(parameters.sequence()?)?;
         parameters.end()?;
         if ciphertext.is_empty() || ciphertext.len() % BLOCK != 0 {
             return Err(Trouble::Malformed("the encrypted part does not consist of whole blocks"));
@@ -61,8 +61,8 @@ impl Sealed {
     pub(super) fn seal(der: &[u8], passphrase: &Passphrase) -> Result<Self, crate::Error> {
         let failed = |_: Unspecified| crate::Error::System("no encryption");
         let mut iv = [0; BLOCK];
-        crate::entropy::Entropy::System.fill("iv", 0, &mut iv)?;
-        let (kdf, cipher) = (Kdf::fresh()?, Cipher::Aes256);
+        crate::primitive::entropy::Entropy::System.fill("iv", 0, &mut iv)?;
+        let (kdf, cipher) = (Kdf::fresh()?, BlockCipher::Aes256);
         let mut padded = Secret::zeroed(PADDING.padded_len(der.len()).unwrap_or(0));
         PADDING
             .pad_into(der, &mut padded)

@@ -8,12 +8,12 @@
 
 pub(super) mod signing;
 
-use super::algorithm::{self, Kind};
-use super::der::{self, INTEGER, Item, OCTET_STRING, Reader, SEQUENCE};
+use super::algorithm::{self, AlgorithmKind};
+use super::der::{self, DerReader, INTEGER, Item, OCTET_STRING, SEQUENCE};
 use super::error::Trouble;
 use super::spki;
-use crate::kem::Material;
-use crate::sign::SigningKey;
+use crate::key::sign::SigningKey;
+use crate::primitive::kem::Material;
 use crate::{Kem, PrivateKey, Secret};
 
 /// The length of an ML-KEM seed: `d ‖ z` of FIPS 203.
@@ -67,7 +67,7 @@ pub(super) enum Private {
 ///
 /// The whole structure is checked before the algorithm, so that damaged data are never named as a key of another kind.
 pub(super) fn decode(der: &[u8]) -> Result<Private, Trouble> {
-    let mut outside = Reader::new(der);
+    let mut outside = DerReader::new(der);
     let mut inside = outside.sequence()?;
     outside.end()?;
     let version = inside.number()?;
@@ -83,18 +83,18 @@ pub(super) fn decode(der: &[u8]) -> Result<Private, Trouble> {
         return Err(Trouble::Malformed("its version does not go with what it holds"));
     }
     match algorithm::kind_of(identifier)? {
-        Kind::Sealing(kem) => {
+        AlgorithmKind::Sealing(kem) => {
             let key = private_key(kem, contents)?;
             check_public(&key, public)?;
             Ok(Private::Sealing(key))
         }
-        Kind::Signing(scheme) => signing::decode(scheme, contents, public).map(Private::Signing),
+        AlgorithmKind::Signing(scheme) => signing::decode(scheme, contents, public).map(Private::Signing),
     }
 }
 
 /// Skips attributes, which have to be well formed. They contain nothing about the key itself.
 fn skip_attributes(attributes: &[u8]) -> Result<(), Trouble> {
-    let mut attributes = Reader::new(attributes);
+    let mut attributes = DerReader::new(attributes);
     while attributes.next_tag().is_some() {
         let mut attribute = attributes.sequence()?;
         attribute.oid()?;
@@ -108,7 +108,7 @@ fn skip_attributes(attributes: &[u8]) -> Result<(), Trouble> {
 fn private_key(kem: Kem, contents: &[u8]) -> Result<PrivateKey, Trouble> {
     match kem {
         Kem::X25519 => {
-            let mut reader = Reader::new(contents);
+            let mut reader = DerReader::new(contents);
             let scalar = reader.take(OCTET_STRING)?;
             reader.end()?;
             from_seed(kem, scalar)
@@ -121,7 +121,7 @@ fn private_key(kem: Kem, contents: &[u8]) -> Result<PrivateKey, Trouble> {
 
 /// Reads `ECPrivateKey`: RFC 5915 section 3.
 fn ec_private_key(contents: &[u8]) -> Result<PrivateKey, Trouble> {
-    let mut outside = Reader::new(contents);
+    let mut outside = DerReader::new(contents);
     let mut inside = outside.sequence()?;
     outside.end()?;
     if inside.number()? != 1 {
@@ -129,7 +129,7 @@ fn ec_private_key(contents: &[u8]) -> Result<PrivateKey, Trouble> {
     }
     let scalar = inside.take(OCTET_STRING)?;
     if let Some(curve) = inside.maybe(der::context_of(0))? {
-        let mut curve = Reader::new(curve);
+        let mut curve = DerReader::new(curve);
         // prime256v1 again, as in the algorithm identifier.
         if curve.oid()? != [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07] {
             return Err(Trouble::Malformed("it names two different curves"));
@@ -138,7 +138,7 @@ fn ec_private_key(contents: &[u8]) -> Result<PrivateKey, Trouble> {
     }
     let public = match inside.maybe(der::context_of(1))? {
         Some(point) => {
-            let mut point = Reader::new(point);
+            let mut point = DerReader::new(point);
             let bits = point.bit_string()?;
             point.end()?;
             Some(bits)
@@ -153,14 +153,14 @@ fn ec_private_key(contents: &[u8]) -> Result<PrivateKey, Trouble> {
 
 /// Reads an ML-KEM key in one of the three forms of RFC 9935 section 6.
 fn ml_kem(kem: Kem, contents: &[u8]) -> Result<PrivateKey, Trouble> {
-    let mut reader = Reader::new(contents);
+    let mut reader = DerReader::new(contents);
     let (tag, inside) = reader.any()?;
     reader.end()?;
     match tag {
         tag if tag == der::context(0) => from_seed(kem, inside),
         OCTET_STRING => from_expanded(kem, inside),
         SEQUENCE => {
-            let mut both = Reader::new(inside);
+            let mut both = DerReader::new(inside);
             let (seed, expanded) = (both.take(OCTET_STRING)?, both.take(OCTET_STRING)?);
             both.end()?;
             let key = from_seed(kem, seed)?;

@@ -2,10 +2,10 @@
 //! it.
 
 use super::Unsupported;
-use super::algorithm::{self, Kind};
-use super::der::{BIT_STRING, Item, Reader, SEQUENCE};
+use super::algorithm::{self, AlgorithmKind};
+use super::der::{BIT_STRING, DerReader, Item, SEQUENCE};
 use super::error::Trouble;
-use crate::sign::{Scheme, VerifyingKey};
+use crate::key::sign::{Scheme, VerifyingKey};
 use crate::{Kem, PublicKey};
 
 /// Returns the public key as DER.
@@ -30,15 +30,15 @@ pub(super) enum Public {
 
 /// Reads and checks a public key in DER.
 pub(super) fn decode(der: &[u8]) -> Result<Public, Trouble> {
-    let mut outside = Reader::new(der);
+    let mut outside = DerReader::new(der);
     let mut inside = outside.sequence()?;
     outside.end()?;
     let identifier = inside.take(SEQUENCE)?;
     let bits = inside.bit_string()?;
     inside.end()?;
     match algorithm::kind_of(identifier)? {
-        Kind::Sealing(kem) => public_key(kem, bits).map(Public::Sealing),
-        Kind::Signing(scheme) => verifying_key(scheme, bits).map(Public::Signing),
+        AlgorithmKind::Sealing(kem) => public_key(kem, bits).map(Public::Sealing),
+        AlgorithmKind::Signing(scheme) => verifying_key(scheme, bits).map(Public::Signing),
     }
 }
 

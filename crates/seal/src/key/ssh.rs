@@ -4,10 +4,10 @@
 
 use super::Found;
 use super::error::Trouble;
-use super::openssh::{Kind, line};
+use super::openssh::{SshKind, line};
 use super::text::starts_with;
 use crate::Error;
-use crate::sign::{Scheme, SignError, VerifyingKey};
+use crate::key::sign::{Scheme, SignError, VerifyingKey};
 use deadpan_ct::declassify_bytes;
 
 /// Returns the key in a line, or `None` if the line does not begin with the name of a known algorithm.
@@ -17,7 +17,7 @@ pub(super) fn key(line: &[u8]) -> Result<Option<Found>, Trouble> {
     }
     let Ok(line) = str::from_utf8(declassify_bytes(line)) else { return Ok(None) };
     let name = line.split_ascii_whitespace().next();
-    if name == Some(Kind::Rsa.name()) {
+    if name == Some(SshKind::Rsa.name()) {
         return Ok(line::read(line)?.map(|(key, _)| Found::Ssh(key)));
     }
     if name.and_then(Scheme::from_ssh_name).is_none() {

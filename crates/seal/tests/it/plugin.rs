@@ -120,7 +120,7 @@ impl Plugin {
     }
 
     fn seal(&self) -> Result<Vec<u8>, Error> {
-        Sealing::to(vec![self.recipient()])?.bytes(b"straight face")
+        Sealing::to(vec![self.recipient()])?.seal(b"straight face")
     }
 
     fn open(&self, sealed: &[u8]) -> Result<Vec<u8>, Error> {
@@ -134,9 +134,7 @@ impl Plugin {
 
 fn open(mut sealed: &[u8], identities: &[Identity]) -> Result<Vec<u8>, Error> {
     let opened = Header::read(&mut sealed)?.open(identities)?;
-    let mut plain = Vec::new();
-    opened.bytes_onto(sealed, &mut plain)?;
-    Ok(plain)
+    opened.open(sealed)
 }
 
 #[test]
@@ -151,7 +149,7 @@ fn plugins_seal_and_open() {
         assert_eq!(tag.as_str(), if manner == "several" { "other" } else { "dummy" });
         // An identity is a recipient, too.
         let recipient = Recipient::Plugin(plugin.identity().to_recipient());
-        let again = Sealing::to(vec![recipient]).unwrap().bytes(b"straight face").expect(manner);
+        let again = Sealing::to(vec![recipient]).unwrap().seal(b"straight face").expect(manner);
         assert_eq!(plugin.open(&again).expect(manner), b"straight face", "{manner}");
         assert_eq!(plugin.clerk.started.lock().unwrap().len(), 4);
     }
@@ -171,7 +169,7 @@ fn recipients_of_plugins_go_with_others_and_are_independent() {
     ];
     let sealing = Sealing::to(recipients).unwrap();
     let length = sealing.sealed_length(13).unwrap();
-    let sealed = sealing.bytes(b"straight face").unwrap();
+    let sealed = sealing.seal(b"straight face").unwrap();
     assert_eq!(sealed.len() as u64, length);
     // The length took one run of each plugin, and its keys were kept for the file.
     assert_eq!(plugin.clerk.started.lock().unwrap().len(), 2);
@@ -179,7 +177,7 @@ fn recipients_of_plugins_go_with_others_and_are_independent() {
     {
         assert_eq!(open(&sealed, &[identity]).unwrap(), b"straight face");
     }
-    let other = sealing.bytes(b"straight face").unwrap();
+    let other = sealing.seal(b"straight face").unwrap();
     assert_eq!(plugin.clerk.started.lock().unwrap().len(), 5);
     let bodies = |sealed: &[u8]| sealed[20..100].to_vec();
     assert_ne!(bodies(&sealed), bodies(&other));
@@ -204,7 +202,7 @@ fn recipients_of_plugins_go_with_others_and_are_independent() {
 fn labels_decide_what_goes_together() {
     let (classical, strong, own) = (Plugin::new("dummy"), Plugin::new("pq"), Plugin::new("label"));
     let key = |kem| Recipient::Key(PrivateKey::generate(kem).unwrap().public().clone());
-    let seal = |recipients: Vec<Recipient>| Sealing::to(recipients).unwrap().bytes(b"");
+    let seal = |recipients: Vec<Recipient>| Sealing::to(recipients).unwrap().seal(b"");
     for good in [
         vec![classical.recipient(), key(Kem::X25519)],
         vec![strong.recipient(), key(Kem::XWing), key(Kem::MlKem768)],
@@ -218,16 +216,16 @@ fn labels_decide_what_goes_together() {
         vec![strong.recipient(), classical.recipient()],
     ] {
         assert!(matches!(seal(bad.clone()), Err(Error::Mixed(_))));
-        assert!(Sealing::mixed(bad).unwrap().bytes(b"").is_ok());
+        assert!(Sealing::mixed(bad).unwrap().seal(b"").is_ok());
     }
     let passphrase = Recipient::from(&Passphrase::new(b"x"));
     for other in [key(Kem::X25519), classical.recipient(), passphrase] {
         for recipients in [vec![own.recipient(), other.clone()], vec![other.clone(), own.recipient()]] {
-            let error = Sealing::mixed(recipients).unwrap().bytes(b"").unwrap_err();
+            let error = Sealing::mixed(recipients).unwrap().seal(b"").unwrap_err();
             assert!(error.to_string().contains("not all have the label only-mine"), "{error}");
         }
     }
-    assert!(Sealing::to(vec![strong.recipient()]).unwrap().bytes(b"").is_ok_and(|sealed| {
+    assert!(Sealing::to(vec![strong.recipient()]).unwrap().seal(b"").is_ok_and(|sealed| {
         matches!(Header::read(&sealed[..]).unwrap().stanzas()[..], [Stanza::Plugin { mode: Mode::Pqc, .. }])
     }));
 }
@@ -280,14 +278,14 @@ fn a_native_stanza_of_a_plugin_makes_no_file() {
         for others in [vec![], vec![Recipient::from(key.public())]] {
             let sealing = to([others, vec![plugin.recipient()]].concat());
             let (input, output) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
-            refused(sealing.bytes(b"data").map(drop));
-            refused(sealing.bytes_into(b"data", &mut [0; 4096], &Work::default()).map(drop));
-            refused(sealing.stream(&b"data"[..], Vec::new(), &Work::default()).map(drop));
-            refused(sealing.writer(Vec::new()).map(drop));
-            refused(sealing.file(&input, &output, &Work::default()).map(drop));
+            refused(sealing.seal(b"data").map(drop));
+            refused(sealing.seal_into(b"data", &mut [0; 4096], &Work::default()).map(drop));
+            refused(sealing.seal_stream(&b"data"[..], Vec::new(), &Work::default()).map(drop));
+            refused(sealing.write_to(Vec::new()).map(drop));
+            refused(sealing.seal_file(&input, &output, &Work::default()).map(drop));
             assert_eq!(output.metadata().unwrap().len(), 0);
         }
-        let sealed = to(vec![key.public().into()]).bytes(b"data").unwrap();
+        let sealed = to(vec![key.public().into()]).seal(b"data").unwrap();
         let opened = Header::read(&sealed[..]).unwrap().open(&identity).unwrap();
         refused(opened.rewrap(&[plugin.recipient()], false).map(drop));
         refused(opened.rewrap_longer(&[plugin.recipient()], false).map(drop));
@@ -323,9 +321,9 @@ fn silent_plugins_are_stopped() {
     let good = Plugin::new("dummy");
     let mut recipients = vec![Recipient::Key(key.public().clone())];
     recipients.extend((0..8).map(|_| good.recipient()));
-    let sealed = Sealing::to(recipients).unwrap().bytes(b"").unwrap();
+    let sealed = Sealing::to(recipients).unwrap().seal(b"").unwrap();
     assert!(Plugin::impatient("deaf").open(&sealed).unwrap_err().to_string().contains("nothing came for"));
-    let files = vec![vec![deadpan_seal::age::Stanza { tag: "x".into(), args: vec![], body: vec![0; 1 << 20] }]];
+    let files = vec![vec![deadpan_seal::age::AgeStanza { tag: "x".into(), args: vec![], body: vec![0; 1 << 20] }]];
     let error = Plugin::impatient("deaf").identity().unwrap(&files).unwrap_err();
     assert!(error.to_string().contains("nothing came for"), "{error}");
 }

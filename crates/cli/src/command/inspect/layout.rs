@@ -134,7 +134,7 @@ mod tests {
     }
 
     fn header() -> Header {
-        Header::read(sealing().bytes(b"").unwrap().as_slice()).unwrap()
+        Header::read(sealing().seal(b"").unwrap().as_slice()).unwrap()
     }
 
     /// Returns a payload of this length, with the marks that FLOE sets.
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn every_cut_of_a_signed_file_shows() {
         let signer = SigningKey::generate(Scheme::Ed25519).unwrap();
-        let sealed = sealing().sign(signer.into()).unwrap().bytes(&[7; 600_000]).unwrap();
+        let sealed = sealing().sign(signer.into()).unwrap().seal(&[7; 600_000]).unwrap();
         let mut rest = sealed.as_slice();
         let header = Header::read(&mut rest).unwrap();
         let whole = read(&header, rest, None).unwrap();

@@ -120,10 +120,10 @@ impl Act for Sealings<'_> {
         let (sealing, _turn) = (self.sealing_for(about)?, self.turn());
         if self.armor {
             let mut sealed = Vec::new();
-            armored(self.format, &mut sealed, |armor| sealing.stream(data, armor, &Work::default()))?;
+            armored(self.format, &mut sealed, |armor| sealing.seal_stream(data, armor, &Work::default()))?;
             return Ok((sealed, Metadata::default()));
         }
-        Ok((sealing.bytes(data)?, Metadata::default()))
+        Ok((sealing.seal(data)?, Metadata::default()))
     }
 
     fn stream(
@@ -134,9 +134,9 @@ impl Act for Sealings<'_> {
     ) -> Result<Metadata, Foreign> {
         let (sealing, _turn) = (self.sealing_for(about)?, self.turn());
         if self.armor {
-            armored(self.format, to, |armor| sealing.stream(from, armor, &Work::default()))?
+            armored(self.format, to, |armor| sealing.seal_stream(from, armor, &Work::default()))?
         } else {
-            sealing.stream(from, to, &Work::default())?
+            sealing.seal_stream(from, to, &Work::default())?
         };
         Ok(Metadata::default())
     }
@@ -170,7 +170,7 @@ impl Opening {
 
     fn write(&self, about: &About, from: impl Read + Send, to: impl Write + Send) -> Result<Metadata, Foreign> {
         let (opened, sealed) = self.begin(about, from)?;
-        let summary = opened.stream(sealed.payload, to, &Work::default())?;
+        let summary = opened.open_stream(sealed.payload, to, &Work::default())?;
         let keys = self.keys.lock();
         keys.1.verdict(&about.shown, &opened, summary.signatures.as_ref())?;
         if let Some(own) = self.target(&about.name).as_deref().and_then(|target| Path::new(target).file_name()) {
@@ -256,7 +256,7 @@ impl Act for OpenedParts {
         if skipped < self.0.header_length() {
             return Err(whole_only());
         }
-        self.0.stream(from, to, &Work::default())?;
+        self.0.open_stream(from, to, &Work::default())?;
         Ok(self.0.metadata().clone())
     }
 

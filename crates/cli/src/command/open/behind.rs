@@ -93,14 +93,14 @@ pub fn file(
         return failure;
     };
     let whole = || Cursor::new(input, length);
-    let mut reader = match opened.seekable(whole()) {
+    let mut reader = match opened.seek_in(whole()) {
         Ok(reader) => reader,
         Err(_) if opened.is_signed() => {
             failure.notes.push("nothing is kept, since its signature at the end is damaged or missing".into());
             return failure;
         }
         Err(_) => {
-            let Ok(reader) = opened.seekable_damaged(whole()) else { return failure };
+            let Ok(reader) = opened.seek_in_damaged(whole()) else { return failure };
             failure.notes.push(if opened.hides_length() {
                 "its end is damaged, and with it its length: zeros may follow the data".into()
             } else {

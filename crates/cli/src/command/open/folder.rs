@@ -42,7 +42,7 @@ pub fn open(opened: &Opened, origin: &Origin<'_>, sealed: &mut Sealed<'_>, job: 
 /// which needs a file that can be read at any position.
 pub fn is_in_age(opened: &Opened, origin: &Origin<'_>) -> bool {
     let Some((input, length)) = origin.positions.filter(|_| opened.format() == Format::Age) else { return false };
-    let reader = opened.seekable(Cursor::new(input, length));
+    let reader = opened.seek_in(Cursor::new(input, length));
     reader.is_ok_and(|reader| Contents::read(reader).is_ok_and(|contents| contents.is_some()))
 }
 
@@ -110,14 +110,14 @@ impl<'a> Damaged<SealedData<'a>> {
     /// the failure, too. If nothing is damaged, returns `None`.
     fn find(opened: &Opened, origin: &Origin<'a>, job: &OpenJob<'_>) -> Option<(Self, Failure)> {
         let (input, length) = behind::local(origin, job)?;
-        let mut reader = opened.seekable(Cursor::new(input, length)).ok()?;
+        let mut reader = opened.seek_in(Cursor::new(input, length)).ok()?;
         job.judge.verdict(&origin.name, opened, reader.signatures()).ok()?;
         let contents = || {
-            let reader = opened.seekable(Cursor::new(input, length)).ok()?;
+            let reader = opened.seek_in(Cursor::new(input, length)).ok()?;
             let read = Contents::read(reader).or_else(|error| match (error, &opened.metadata().name) {
                 // The index is at the end, and the beginning may be damaged.
                 (Error::Read(_), Some(name)) => {
-                    let reader = opened.seekable(Cursor::new(input, length)).map_err(|_| Error::Truncated)?;
+                    let reader = opened.seek_in(Cursor::new(input, length)).map_err(|_| Error::Truncated)?;
                     Contents::read_behind(reader, name.clone())
                 }
                 (error, _) => Err(error),
@@ -160,7 +160,7 @@ fn compare_first(opened: &Opened, origin: &Origin<'_>, place: &Place, job: &Open
             "name a file without armor as input; or a new folder with -o, without --only",
         ));
     };
-    let reader = opened.seekable(Cursor::new(input, length));
+    let reader = opened.seek_in(Cursor::new(input, length));
     let read = reader.and_then(|mut reader| io::copy(&mut reader, &mut io::sink()).map_err(library));
     read.map(drop).map_err(|error| Failure::seal(&origin.name, error))
 }
@@ -282,7 +282,7 @@ fn contents<'a>(
     job: &OpenJob<'_>,
 ) -> Result<(Contents<SealedData<'a>>, Verdict), Failure> {
     let name = origin.shown();
-    let reader = opened.seekable(Cursor::new(input, length)).map_err(|error| Failure::seal(&name, error))?;
+    let reader = opened.seek_in(Cursor::new(input, length)).map_err(|error| Failure::seal(&name, error))?;
     let verdict = job.judge.verdict(&name, opened, reader.signatures())?;
     let no_index = || {
         Failure::usage(

@@ -10,6 +10,7 @@ use crate::place::window::Window;
 use crate::tell::failure::Failure;
 use crate::tell::shown::count;
 use crate::tell::text::TextOnly;
+use deadpan_ct::Wiped;
 use deadpan_seal::{Cursor, Error, Opened, RangeReader, ReadAt, Summary};
 
 /// How much of an object is asked for at once.
@@ -69,7 +70,7 @@ impl Range {
             return self.fetch(opened, positions, origin, output);
         }
         if let Some((input, length)) = origin.positions {
-            let reader = opened.seekable(Cursor::new(input, length))?;
+            let reader = opened.seek_in(Cursor::new(input, length))?;
             return self.jump(reader, origin, output);
         }
         // A stream is opened as a whole, and only the window is written.
@@ -89,9 +90,12 @@ impl Range {
         let (begin, length) = self.place(opened.room_at(&input, sealed)?)?;
         watched(origin, |work| {
             let (mut at, end) = (begin, begin + length);
+            let (mut segments, mut data) = (Vec::new(), Wiped::new(vec![0; length.min(PIECE) as usize]));
             while at < end {
                 let next = end.min(at + PIECE);
-                output.write_all(&opened.excerpt(&input, sealed, at..next)?).map_err(Error::Write)?;
+                let piece = &mut data[..(next - at) as usize];
+                opened.read_range(&input, sealed, at..next, &mut segments, piece)?;
+                output.write_all(piece).map_err(Error::Write)?;
                 work.progress.inspect(|progress| progress(next - at));
                 at = next;
             }

@@ -285,14 +285,13 @@ fn fill(
     let name = input.shown();
     if let Some(sealing) = sealing.filter(|_| input.is_folder()) {
         let source = PackSource(pack.packer(input, None)?);
-        let (_, PackSource(packer)) = sealing
-            .gather_positions(source, output, &work)
-            .map_err(|error| folder::blame(error, &name, &names.shown()))?;
+        let (_, PackSource(packer)) =
+            sealing.gather_at(source, output, &work).map_err(|error| folder::blame(error, &name, &names.shown()))?;
         return Ok(Done { bytes: packer.size(), ..folder::outcome(&name, &packer.notes()) });
     }
     let written = match (sealing, input.length().filter(|_| input.positioned)) {
-        (Some(sealing), Some(length)) => sealing.positions(&input.data, length, output, &work).map(|done| done.plain),
-        (Some(sealing), None) => sealing.stream(input.reader(), InOrder(output, 0), &work).map(|done| done.plain),
+        (Some(sealing), Some(length)) => sealing.seal_at(&input.data, length, output, &work).map(|done| done.plain),
+        (Some(sealing), None) => sealing.seal_stream(input.reader(), InOrder(output, 0), &work).map(|done| done.plain),
         (None, Some(length)) => copy(&input.data, length, output, &work),
         (None, None) => pour(input.reader(), output, &work),
     };

@@ -68,7 +68,7 @@ fn begin(target: &LockedFile, force: bool) -> Result<(Partial, Vec<String>), Fai
 /// Writes this header and the payload in the armor of their format.
 pub fn armor(output: impl Write, header: &[u8], sealed: Sealed<'_>) -> Result<(), Error> {
     if sealed.header.format() == Format::Age {
-        let mut armor = age::armor::Writer::new(output);
+        let mut armor = age::armor::ArmorWriter::new(output);
         append(&mut armor, header, sealed.payload)?;
         return armor.finish().map(|_| ()).map_err(Error::Write);
     }

@@ -64,7 +64,9 @@ impl Removal {
         let parts = Sealed::read_file(&name, sealed)?;
         let opened = self.identities.open(&name, &parts)?;
         let mut comparison = Comparison::new(source);
-        opened.stream(parts.payload, &mut comparison, &Work::default()).map_err(|error| Failure::seal(&name, error))?;
+        opened
+            .open_stream(parts.payload, &mut comparison, &Work::default())
+            .map_err(|error| Failure::seal(&name, error))?;
         if comparison.holds().map_err(failed)? {
             return Ok(());
         }

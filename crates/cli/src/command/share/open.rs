@@ -140,10 +140,10 @@ impl ShareOpen {
         bytes.chunks_mut(Share::LENGTH).zip(shares).for_each(|(place, share)| place.copy_from_slice(&share.to_bytes()));
         let work = Work::default();
         if !self.args.armor {
-            return to.sealing.stream(&bytes[..], output.writer(), &work).map(|_| ());
+            return to.sealing.seal_stream(&bytes[..], output.writer(), &work).map(|_| ());
         }
         let mut armor = Armor::new(BufWriter::new(output.writer())).map_err(Error::Write)?;
-        to.sealing.stream(&bytes[..], &mut armor, &work)?;
+        to.sealing.seal_stream(&bytes[..], &mut armor, &work)?;
         armor.finish().map_err(Error::Write)
     }
 }

@@ -3,6 +3,7 @@
 use std::io::Read;
 
 use crate::tell::failure::Failure;
+use deadpan_ct::Wiped;
 use deadpan_seal::key::{self, Found, KeyError};
 use deadpan_seal::{Error, Header, Identity, Passphrase, Secret, age};
 /// The longest file with identities.
@@ -32,7 +33,7 @@ pub fn open(name: &str, text: &[u8], passphrase: &Passphrase) -> Result<Option<V
     let mut sealed = text.to_vec();
     if is_armor(text) {
         sealed.clear();
-        let armor = age::armor::Reader::new(text).take(2 * LONGEST as u64).read_to_end(&mut sealed);
+        let armor = age::armor::ArmorReader::new(text).take(2 * LONGEST as u64).read_to_end(&mut sealed);
         armor.map_err(|error| failed(Error::Read(error)))?;
     }
     let mut rest = &sealed[..];
@@ -47,11 +48,7 @@ pub fn open(name: &str, text: &[u8], passphrase: &Passphrase) -> Result<Option<V
         Err(Error::WrongPassphrase) => return Ok(None),
         other => other.map_err(failed)?,
     };
-    // The result has its full size from the start: memory that grows leaves copies of its contents behind.
-    let mut plain = Vec::with_capacity(sealed.len());
-    opened.bytes_onto(rest, &mut plain).map_err(failed)?;
-    let keys = Secret::copy_of(&plain);
-    plain.fill(0);
+    let keys = Secret::copy_of(&Wiped::new(opened.open(rest).map_err(failed)?));
     let found = key::read(&keys).map_err(|error| Failure::key(name, &error))?;
     let identity = |found| match found {
         Found::Private(key) => Some(Identity::Key(key)),

@@ -11,7 +11,7 @@ use aws_lc_rs::error::Unspecified;
 use super::fields::Fields;
 use super::public::SshPublic;
 use crate::key::Unsupported;
-use crate::key::cipher::Cipher as Aes;
+use crate::key::cipher::BlockCipher as Aes;
 use crate::key::error::Trouble;
 use crate::{Passphrase, Secret};
 use deadpan_ct::declassify_bytes;
@@ -28,15 +28,15 @@ const MAX_PRIVATE: usize = 1 << 16;
 
 /// A way to encrypt the private part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Cipher {
+enum ContainerCipher {
     None,
     Ctr(Aes),
     Cbc(Aes),
     Gcm(&'static aead::Algorithm),
 }
 
-impl Cipher {
-    fn of(name: &str) -> Result<Self, Trouble> {
+impl ContainerCipher {
+    fn from_name(name: &str) -> Result<Self, Trouble> {
         Ok(match name {
             "none" => Self::None,
             "aes256-ctr" => Self::Ctr(Aes::Aes256),
@@ -75,7 +75,7 @@ impl Cipher {
 
 /// The parts of a file with one key.
 pub(super) struct Container {
-    cipher: Cipher,
+    cipher: ContainerCipher,
     salt: Vec<u8>,
     rounds: u32,
     public: SshPublic,
@@ -91,7 +91,7 @@ impl Container {
             return Err(Trouble::Malformed(DAMAGED));
         }
         let (cipher, kdf, options) = (fields.text()?, fields.text()?, fields.string()?);
-        let cipher = Cipher::of(cipher)?;
+        let cipher = ContainerCipher::from_name(cipher)?;
         let (salt, rounds) = bcrypt_options(cipher, kdf, declassify_bytes(options))?;
         match fields.number()? {
             1 => {}
@@ -116,7 +116,7 @@ impl Container {
     }
 
     pub(super) fn is_protected(&self) -> bool {
-        self.cipher != Cipher::None
+        self.cipher != ContainerCipher::None
     }
 
     /// Returns the length of a block.
@@ -143,18 +143,18 @@ impl Container {
         let (key, iv) = derived.split_at(key_len);
         let mut plain = self.private.clone();
         match self.cipher {
-            Cipher::None => {}
-            Cipher::Ctr(aes) | Cipher::Cbc(aes) => {
+            ContainerCipher::None => {}
+            ContainerCipher::Ctr(aes) | ContainerCipher::Cbc(aes) => {
                 let iv: &[u8; 16] = iv.try_into().map_err(|_| Trouble::System("no decryption"))?;
                 let key = UnboundCipherKey::new(aes.algorithm(), key);
                 let key = match self.cipher {
-                    Cipher::Ctr(_) => key.and_then(DecryptingKey::ctr),
+                    ContainerCipher::Ctr(_) => key.and_then(DecryptingKey::ctr),
                     _ => key.and_then(DecryptingKey::cbc),
                 };
                 let context = DecryptionContext::Iv128(iv.into());
                 key.and_then(|key| key.decrypt(&mut plain, context).map(|_| ())).map_err(failed)?;
             }
-            Cipher::Gcm(algorithm) => {
+            ContainerCipher::Gcm(algorithm) => {
                 let key = LessSafeKey::new(UnboundKey::new(algorithm, key).map_err(failed)?);
                 let nonce = Nonce::try_assume_unique_for_key(iv).map_err(failed)?;
                 key.open_separate_gather(nonce, Aad::empty(), &self.private, &self.tag, &mut plain)
@@ -166,10 +166,10 @@ impl Container {
 }
 
 /// Reads the options of the key derivation: a salt and the number of rounds.
-fn bcrypt_options(cipher: Cipher, kdf: &str, options: &[u8]) -> Result<(Vec<u8>, u32), Trouble> {
+fn bcrypt_options(cipher: ContainerCipher, kdf: &str, options: &[u8]) -> Result<(Vec<u8>, u32), Trouble> {
     match (cipher, kdf) {
-        (Cipher::None, "none") if options.is_empty() => return Ok((Vec::new(), 0)),
-        (Cipher::None, _) | (_, "none") => {
+        (ContainerCipher::None, "none") if options.is_empty() => return Ok((Vec::new(), 0)),
+        (ContainerCipher::None, _) | (_, "none") => {
             return Err(Trouble::Malformed("the cipher of the OpenSSH key file does not go with its key derivation"));
         }
         (_, "bcrypt") => {}

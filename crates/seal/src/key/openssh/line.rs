@@ -1,6 +1,6 @@
 //! Public lines: the name of the kind, the key in base64, and a comment.
 
-use super::{Kind, MAX_LINE, SshPublic};
+use super::{MAX_LINE, SshKind, SshPublic};
 use crate::key::error::Trouble;
 use deadpan_base64::STANDARD;
 
@@ -18,7 +18,7 @@ pub(in crate::key) fn read(line: &str) -> Result<Option<(SshPublic, &str)>, Trou
         return Err(Trouble::Limit("an SSH public key of more than 32 KiB"));
     }
     let (name, rest) = line.split_once(SPACE).unwrap_or((line, ""));
-    let kind = Kind::of(name)?;
+    let kind = SshKind::from_name(name)?;
     let rest = rest.trim_start_matches(SPACE);
     let (body, comment) = rest.split_once(SPACE).unwrap_or((rest, ""));
     let blob = STANDARD.decode(body.as_bytes()).map_err(|_| DAMAGED)?;

@@ -5,11 +5,11 @@ use std::fmt;
 use aws_lc_rs::signature::Ed25519KeyPair;
 
 use super::fields::Fields;
-use super::public::{Kind, SshPublic};
+use super::public::{SshKind, SshPublic};
 use crate::Secret;
 use crate::key::Unsupported;
 use crate::key::error::Trouble;
-use crate::sign::{Scheme, SigningKey};
+use crate::key::sign::{Scheme, SigningKey};
 use deadpan_ct::{Choice, CtEq, declassify_bytes};
 
 const DAMAGED: &str = "the private part of the OpenSSH key file is damaged";
@@ -55,7 +55,7 @@ impl fmt::Debug for OpensshKey {
 impl OpensshKey {
     /// Returns the kind.
     #[must_use]
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> SshKind {
         self.public.kind()
     }
 
@@ -99,11 +99,13 @@ pub(super) fn decode(plain: &[u8], public: &SshPublic, block: usize) -> Result<O
         return Err(DIFFERENT);
     }
     let material = match public.kind() {
-        Kind::Ed25519 => SshMaterial::Seed(ed25519(&mut fields, public)?),
-        Kind::MlDsa44Ed25519 => SshMaterial::Seed(composite(&mut fields, public)?),
-        Kind::Rsa => SshMaterial::Rsa(rsa(&mut fields, public)?),
-        Kind::SkEd25519 => return Err(Unsupported::Kind("the file of a security key".into()).into()),
-        Kind::MlDsa65 => return Err(Unsupported::Kind("an OpenSSH private key of the kind ssh-mldsa-65".into()).into()),
+        SshKind::Ed25519 => SshMaterial::Seed(ed25519(&mut fields, public)?),
+        SshKind::MlDsa44Ed25519 => SshMaterial::Seed(composite(&mut fields, public)?),
+        SshKind::Rsa => SshMaterial::Rsa(rsa(&mut fields, public)?),
+        SshKind::SkEd25519 => return Err(Unsupported::Kind("the file of a security key".into()).into()),
+        SshKind::MlDsa65 => {
+            return Err(Unsupported::Kind("an OpenSSH private key of the kind ssh-mldsa-65".into()).into());
+        }
     };
     let comment = String::from_utf8_lossy(declassify_bytes(fields.string()?)).into_owned();
     let padding = fields.rest();

@@ -5,7 +5,7 @@ use aws_lc_rs::digest;
 use super::fields::Fields;
 use crate::key::Unsupported;
 use crate::key::error::Trouble;
-use crate::sign::{Scheme, VerifyingKey};
+use crate::key::sign::{Scheme, VerifyingKey};
 use deadpan_base64::{STANDARD, STANDARD_NO_PAD};
 
 /// The longest public key that is read.
@@ -19,7 +19,7 @@ const DAMAGED: &str = "the SSH public key is damaged";
 /// A kind of SSH key that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum SshKind {
     /// Ed25519.
     Ed25519,
     /// RSA.
@@ -32,7 +32,7 @@ pub enum Kind {
     SkEd25519,
 }
 
-impl Kind {
+impl SshKind {
     const ALL: [Self; 5] = [Self::Ed25519, Self::Rsa, Self::MlDsa44Ed25519, Self::MlDsa65, Self::SkEd25519];
 
     /// Returns the name in SSH.
@@ -60,7 +60,7 @@ impl Kind {
     }
 
     /// Returns the kind of key that has this name. OpenSSH 10.4 and 10.5 had another name for the composite.
-    pub(super) fn of(name: &str) -> Result<Self, Trouble> {
+    pub(super) fn from_name(name: &str) -> Result<Self, Trouble> {
         if name == "ssh-mldsa44-ed25519@openssh.com" {
             return Ok(Self::MlDsa44Ed25519);
         }
@@ -91,7 +91,7 @@ fn foreign(name: &str) -> Trouble {
 /// A public key of SSH.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SshPublic {
-    kind: Kind,
+    kind: SshKind,
     blob: Vec<u8>,
 }
 
@@ -103,7 +103,7 @@ impl SshPublic {
             return Err(Trouble::Limit("an SSH public key of more than 16 KiB"));
         }
         let mut fields = Fields::new(blob, DAMAGED);
-        let kind = Kind::of(fields.text()?)?;
+        let kind = SshKind::from_name(fields.text()?)?;
         match kind.key_len() {
             Some(length) => {
                 if fields.string()?.len() != length {
@@ -115,7 +115,7 @@ impl SshPublic {
                 check_rsa(exponent, modulus)?;
             }
         }
-        if kind == Kind::SkEd25519 && fields.text()?.len() > MAX_APPLICATION {
+        if kind == SshKind::SkEd25519 && fields.text()?.len() > MAX_APPLICATION {
             return Err(Trouble::Malformed(DAMAGED));
         }
         fields.end("something stands after the SSH public key")?;
@@ -124,7 +124,7 @@ impl SshPublic {
 
     /// Returns the kind.
     #[must_use]
-    pub const fn kind(&self) -> Kind {
+    pub const fn kind(&self) -> SshKind {
         self.kind
     }
 
@@ -153,7 +153,7 @@ impl SshPublic {
     /// Returns the modulus and the exponent of an RSA key, big-endian without leading zeros.
     #[must_use]
     pub fn rsa(&self) -> Option<(&[u8], &[u8])> {
-        if self.kind != Kind::Rsa {
+        if self.kind != SshKind::Rsa {
             return None;
         }
         let mut fields = Fields::new(&self.blob, DAMAGED);

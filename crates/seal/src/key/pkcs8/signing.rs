@@ -9,10 +9,10 @@
 //! May leak: the kind and the form of the key, and whether it is valid. Seeds are copied as a whole.
 
 use super::super::algorithm;
-use super::super::der::{self, Item, OCTET_STRING, Reader, SEQUENCE};
+use super::super::der::{self, DerReader, Item, OCTET_STRING, SEQUENCE};
 use super::super::error::Trouble;
 use super::super::spki;
-use crate::sign::{Scheme, SigningKey, SigningMaterial};
+use crate::key::sign::{Scheme, SigningKey, SigningMaterial};
 use crate::{Error, Secret};
 
 /// Returns the private key as DER.
@@ -32,7 +32,7 @@ pub(in super::super) fn encode(key: &SigningKey) -> Secret {
 pub(super) fn decode(scheme: Scheme, contents: &[u8], public: Option<&[u8]>) -> Result<SigningKey, Trouble> {
     let key = match scheme {
         Scheme::Ed25519 => {
-            let mut reader = Reader::new(contents);
+            let mut reader = DerReader::new(contents);
             let seed = reader.take(OCTET_STRING)?;
             reader.end()?;
             from_seed(scheme, seed)?
@@ -50,14 +50,14 @@ pub(super) fn decode(scheme: Scheme, contents: &[u8], public: Option<&[u8]>) -> 
 
 /// Reads an ML-DSA key in one of the three forms of RFC 9881 section 6.
 fn ml_dsa(contents: &[u8]) -> Result<SigningKey, Trouble> {
-    let mut reader = Reader::new(contents);
+    let mut reader = DerReader::new(contents);
     let (tag, inside) = reader.any()?;
     reader.end()?;
     match tag {
         tag if tag == der::context(0) => from_seed(Scheme::MlDsa65, inside),
         OCTET_STRING => SigningKey::from_expanded(inside).map_err(invalid),
         SEQUENCE => {
-            let mut both = Reader::new(inside);
+            let mut both = DerReader::new(inside);
             let (seed, expanded) = (both.take(OCTET_STRING)?, both.take(OCTET_STRING)?);
             both.end()?;
             let key = from_seed(Scheme::MlDsa65, seed)?;

@@ -27,7 +27,7 @@ const WAYS: [(&str, Way); 4] =
 
 fn by_reader(opened: &Opened, _: &[u8], payload: &[u8]) -> Opening {
     let mut plain = Vec::new();
-    match opened.reader(payload) {
+    match opened.read_from(payload) {
         Ok(mut reader) => {
             let failure = reader.read_to_end(&mut plain).err();
             (plain, failure.map(|error| error.downcast::<Error>().expect("the library's error")))
@@ -38,14 +38,15 @@ fn by_reader(opened: &Opened, _: &[u8], payload: &[u8]) -> Opening {
 
 fn by_stream(opened: &Opened, _: &[u8], payload: &[u8]) -> Opening {
     let mut plain = Vec::new();
-    let failure = opened.stream(payload, &mut plain, &deadpan_seal::Work::default()).err();
+    let failure = opened.open_stream(payload, &mut plain, &deadpan_seal::Work::default()).err();
     (plain, failure)
 }
 
 fn in_memory(opened: &Opened, _: &[u8], payload: &[u8]) -> Opening {
-    let mut plain = Vec::new();
-    let failure = opened.bytes_onto(payload, &mut plain).err();
-    (plain, failure)
+    match opened.open(payload) {
+        Ok(plain) => (plain, None),
+        Err(failure) => (Vec::new(), Some(failure)),
+    }
 }
 
 /// Opens by positions to a file, and by a reader that can seek, which must agree.
@@ -53,8 +54,8 @@ fn at_positions(opened: &Opened, sealed: &[u8], _: &[u8]) -> Opening {
     let mut file = tempfile::tempfile().expect("a file");
     let input = tempfile::NamedTempFile::new().expect("a file");
     std::fs::write(input.path(), sealed).expect("written");
-    let result = opened.positions(input.as_file(), sealed.len() as u64, &file, &deadpan_seal::Work::default());
-    let sought = opened.seekable(Cursor::new(input.as_file(), sealed.len() as u64)).and_then(|mut reader| {
+    let result = opened.open_at(input.as_file(), sealed.len() as u64, &file, &deadpan_seal::Work::default());
+    let sought = opened.seek_in(Cursor::new(input.as_file(), sealed.len() as u64)).and_then(|mut reader| {
         let mut plain = Vec::new();
         reader.read_to_end(&mut plain).map_err(|error| error.downcast::<Error>().expect("the library's error"))?;
         Ok(plain)

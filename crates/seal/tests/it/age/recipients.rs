@@ -33,7 +33,7 @@ fn every_kind_of_key_opens_its_own_files_only() {
     let keys = KEMS.map(|kem| PrivateKey::generate(kem).expect("a key"));
     let others = KEMS.map(|kem| PrivateKey::generate(kem).expect("a key"));
     for key in &keys {
-        let sealed = to(key).bytes(b"data").expect("sealed");
+        let sealed = to(key).seal(b"data").expect("sealed");
         assert!(sealed.starts_with(b"age-encryption.org/v1\n-> "), "{}", key.kem().name());
         assert_eq!(open(&sealed, key).expect("opened"), b"data", "{}", key.kem().name());
         let header = Header::read(&sealed[..]).expect("a header");
@@ -55,16 +55,16 @@ fn every_length_comes_back_in_every_way() {
             let (input, output) = (tempfile::NamedTempFile::new().expect("a file"), tempfile::NamedTempFile::new());
             let output = output.expect("a file");
             std::fs::write(input.path(), &plain).expect("written");
-            let summary = sealing.file(input.as_file(), output.as_file(), &work).expect("sealed");
+            let summary = sealing.seal_file(input.as_file(), output.as_file(), &work).expect("sealed");
             let positioned = std::fs::read(output.path()).expect("read");
             assert_eq!((summary.plain, summary.sealed), (length as u64, positioned.len() as u64));
             assert_eq!(sealing.sealed_length(length as u64).expect("a length"), positioned.len() as u64);
             let mut streamed = Vec::new();
-            sealing.stream(&plain[..], &mut streamed, &work).expect("sealed");
-            let mut writer = sealing.writer(Vec::new()).expect("a writer");
+            sealing.seal_stream(&plain[..], &mut streamed, &work).expect("sealed");
+            let mut writer = sealing.write_to(Vec::new()).expect("a writer");
             plain.chunks(CHUNK - 1).for_each(|piece| writer.write_all(piece).expect("written"));
             let written = writer.finish().expect("finished");
-            let in_memory = sealing.bytes(&plain).expect("sealed");
+            let in_memory = sealing.seal(&plain).expect("sealed");
             for sealed in [&positioned, &streamed, &written, &in_memory] {
                 assert_eq!(sealed.len(), positioned.len(), "{length}");
                 let (opened, payload) = unlock(sealed, &identity).expect("opened");
@@ -105,7 +105,7 @@ fn a_source_that_ends_late_leaves_no_empty_chunk() {
         to(&key).gather(Late(plain.clone()), &mut sealed, &Work::default()).expect("sealed");
         assert!(open(&sealed, &key).expect("opened") == plain, "{length}");
         let output = tempfile::NamedTempFile::new().expect("a file");
-        to(&key).gather_file(Late(plain.clone()), output.as_file(), &Work::default()).expect("sealed");
+        to(&key).gather_at(Late(plain.clone()), output.as_file(), &Work::default()).expect("sealed");
         assert!(open(&std::fs::read(output.path()).expect("read"), &key).expect("opened") == plain, "{length}");
     }
 }
@@ -114,12 +114,12 @@ fn a_source_that_ends_late_leaves_no_empty_chunk() {
 fn a_range_is_opened_alone() {
     let key = PrivateKey::generate(Kem::XWing).expect("a key");
     let plain = sample(5 * CHUNK + 17);
-    let mut sealed = to(&key).bytes(&plain).expect("sealed");
+    let mut sealed = to(&key).seal(&plain).expect("sealed");
     let begin = Header::read(&sealed[..]).expect("a header").length() as usize + 16;
     // The second chunk is damaged.
     sealed[begin + CHUNK + 16 + 5] ^= 1;
     let (opened, _) = unlock(&sealed, &[Identity::from(&key)]).expect("opened");
-    let mut reader = opened.seekable(std::io::Cursor::new(&sealed)).expect("a reader");
+    let mut reader = opened.seek_in(std::io::Cursor::new(&sealed)).expect("a reader");
     assert_eq!(reader.length(), plain.len() as u64);
     let mut piece = vec![0; CHUNK];
     for offset in [0, 2 * CHUNK, 3 * CHUNK + 100, plain.len() - CHUNK] {
@@ -132,7 +132,7 @@ fn a_range_is_opened_alone() {
     assert!(matches!(error, Error::Segment { segment: 1 }), "{error}");
     sealed.truncate(begin + 2 * (CHUNK + 16));
     let (opened, _) = unlock(&sealed, &[Identity::from(&key)]).expect("opened");
-    let error = opened.seekable(std::io::Cursor::new(&sealed)).expect_err("the last chunk is missing");
+    let error = opened.seek_in(std::io::Cursor::new(&sealed)).expect_err("the last chunk is missing");
     assert!(!matches!(error, Error::Read(_)), "{error}");
 }
 
@@ -140,7 +140,7 @@ fn a_range_is_opened_alone() {
 fn a_passphrase_stands_alone() {
     let passphrase = Passphrase::new("Grüße".as_bytes());
     let recipient = Recipient::Passphrase(passphrase.clone(), CHEAP);
-    let sealed = sealing(vec![recipient.clone()]).bytes(b"data").expect("sealed");
+    let sealed = sealing(vec![recipient.clone()]).seal(b"data").expect("sealed");
     assert_eq!(open(&sealed, &passphrase).expect("opened"), b"data");
     let decomposed = Passphrase::new("Gru\u{308}ße".as_bytes());
     assert_eq!(open(&sealed, &decomposed).expect("opened"), b"data", "another form of the same letters");
@@ -158,11 +158,11 @@ fn what_age_does_not_have_is_refused() {
     let session = deadpan_seal::Session::new(&Passphrase::new(b"many"), CHEAP).expect("a session");
     assert!(matches!(sealing(session.recipient()), Err(Error::Invalid(_))));
     let key = PrivateKey::generate(Kem::X25519).expect("a key");
-    assert!(matches!(to(&key).hide_length(true).bytes(b"data"), Err(Error::Invalid(_))));
+    assert!(matches!(to(&key).hide_length(true).seal(b"data"), Err(Error::Invalid(_))));
     let hybrid = PrivateKey::generate(Kem::XWing).expect("a key");
     let mixed = [key.public(), hybrid.public()];
     assert!(matches!(Sealing::to(mixed), Err(Error::Mixed(_))));
-    let sealed = Sealing::mixed(mixed).and_then(|it| it.format(Format::Age)?.bytes(b"data")).expect("sealed");
+    let sealed = Sealing::mixed(mixed).and_then(|it| it.format(Format::Age)?.seal(b"data")).expect("sealed");
     for key in [&key, &hybrid] {
         assert_eq!(open(&sealed, key).expect("opened"), b"data");
     }
@@ -172,7 +172,7 @@ fn what_age_does_not_have_is_refused() {
 fn an_age_file_has_no_metadata() {
     let key = PrivateKey::generate(Kem::X25519).expect("a key");
     let metadata = Metadata { name: Some(b"a name".to_vec()), ..Metadata::default() };
-    let sealed = to(&key).metadata(metadata).and_then(|it| it.bytes(b"data")).expect("sealed");
+    let sealed = to(&key).metadata(metadata).and_then(|it| it.seal(b"data")).expect("sealed");
     let (opened, _) = unlock(&sealed, &[Identity::from(&key)]).expect("opened");
     assert_eq!((opened.metadata(), opened.format()), (&Metadata::default(), Format::Age));
 }
@@ -181,7 +181,7 @@ fn an_age_file_has_no_metadata() {
 fn other_recipients_get_the_same_payload() {
     let (old, new) =
         (PrivateKey::generate(Kem::X25519).expect("a key"), PrivateKey::generate(Kem::XWing).expect("a key"));
-    let sealed = to(&old).bytes(b"data").expect("sealed");
+    let sealed = to(&old).seal(b"data").expect("sealed");
     let (opened, payload) = unlock(&sealed, &[Identity::from(&old)]).expect("opened");
     assert!(matches!(opened.rewrap(&[new.public().into()], false), Err(Error::TooMany(_))));
     let header = opened.rewrap_longer(&[new.public().into()], false).expect("a header");
@@ -208,7 +208,7 @@ ecePnk/SlFe30DUBrMB7geOf8psJF8ibAw==
 ";
     let [key::Found::Private(key)] = &key::read(KEY).expect("a key")[..] else { panic!("one private key") };
     let mut sealed = Vec::new();
-    armor::Reader::new(SEALED).read_to_end(&mut sealed).expect("armor");
+    armor::ArmorReader::new(SEALED).read_to_end(&mut sealed).expect("armor");
     assert_eq!(open(&sealed, key).expect("opened"), b"straight face");
 }
 

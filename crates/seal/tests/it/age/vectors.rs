@@ -50,7 +50,7 @@ impl Vector {
             return Ok(self.file.clone());
         }
         let mut bytes = Vec::new();
-        let read = armor::Reader::new(&self.file[..]).read_to_end(&mut bytes);
+        let read = armor::ArmorReader::new(&self.file[..]).read_to_end(&mut bytes);
         read.map_err(|error| error.downcast::<Error>().expect("the library's error"))?;
         Ok(bytes)
     }
@@ -72,7 +72,7 @@ fn outcome(vector: &Vector, way: usize) -> (&'static str, Vec<u8>, String) {
         Err(error) => return (named(&error), Vec::new(), error.to_string()),
     };
     // The nonce belongs to the header here.
-    if let Some(error) = opened.reader(payload).err() {
+    if let Some(error) = opened.read_from(payload).err() {
         return (named(&error), Vec::new(), error.to_string());
     }
     let (plain, failure) = WAYS[way].1(&opened, &sealed, payload);

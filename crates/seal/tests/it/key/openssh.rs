@@ -5,7 +5,7 @@ use std::process::Command;
 
 use super::*;
 use deadpan_base64::{STANDARD, pem};
-use deadpan_seal::key::openssh::{self, Kind, OpensshKey, PrivateFile, SshMaterial};
+use deadpan_seal::key::openssh::{self, OpensshKey, PrivateFile, SshKind, SshMaterial};
 
 const ED25519: &[u8] = include_bytes!("../../data/openssh/ed25519");
 const RSA: &[u8] = include_bytes!("../../data/openssh/rsa");
@@ -53,12 +53,12 @@ fn assert_pair(key: &OpensshKey, line: &[u8]) {
     assert_eq!((key.public(), key.comment()), (&public, comment));
     let (signs, verifies) = (key.signing_key(), public.verifying_key());
     assert_eq!(signs.as_ref().map(|key| key.public().clone()), verifies);
-    assert_eq!(signs.is_some(), key.kind() != Kind::Rsa);
+    assert_eq!(signs.is_some(), key.kind() != SshKind::Rsa);
 }
 
 #[test]
 fn files_of_ssh_keygen_are_read() {
-    for (name, kind) in [("ed25519", Kind::Ed25519), ("rsa", Kind::Rsa)] {
+    for (name, kind) in [("ed25519", SshKind::Ed25519), ("rsa", SshKind::Rsa)] {
         let (plain, line) = (PrivateFile::read(&data(name)).expect(name), data(&format!("{name}.pub")));
         assert!(!plain.is_protected());
         let key = plain.key().expect("a key");
@@ -113,7 +113,7 @@ fn composite_keys_are_read() {
     };
     let file = PrivateFile::read(&text).expect("a key");
     let key = file.key().expect("not protected");
-    assert_eq!(key.kind(), Kind::MlDsa44Ed25519);
+    assert_eq!(key.kind(), SshKind::MlDsa44Ed25519);
     assert_pair(key, &std::fs::read(format!("{root}.pub")).expect("the public line"));
     let SshMaterial::Seed(seeds) = key.material() else { panic!("no seeds") };
     assert_eq!((seeds.len(), key.public().raw().map(<[u8]>::len)), (64, Some(1344)));
@@ -210,7 +210,7 @@ fn other_kinds_are_refused_by_name() {
     assert_refused(read_contents(&container(&public, &private)), "the file of a security key is not supported");
     let (key, _) =
         openssh::public_line(&format!("{} {}", "sk-ssh-ed25519@openssh.com", STANDARD.encode(&public))).unwrap();
-    assert_eq!((key.kind(), key.raw()), (Kind::SkEd25519, Some(&[9; 32][..])));
+    assert_eq!((key.kind(), key.raw()), (SshKind::SkEd25519, Some(&[9; 32][..])));
 
     let mut several = contents(ED25519);
     let count = several.windows(8).position(|window| window == [0, 0, 0, 1, 0, 0, 0, 0x33]).expect("one key");
@@ -281,7 +281,7 @@ fn numbers_of_rsa_keys_have_to_match() {
 fn public_lines() {
     let text = String::from_utf8(data("ed25519.pub")).unwrap();
     let (key, comment) = openssh::public_line(&text).unwrap();
-    assert_eq!((key.kind(), comment), (Kind::Ed25519, "me@here"));
+    assert_eq!((key.kind(), comment), (SshKind::Ed25519, "me@here"));
     let (name, body) = (text.split(' ').next().unwrap(), text.split(' ').nth(1).unwrap());
     assert_eq!(
         openssh::public_line(&format!("  {name}\t {body}  two words \r\n")).unwrap(),

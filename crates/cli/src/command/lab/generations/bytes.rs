@@ -5,7 +5,7 @@
 use std::time::Instant;
 
 use deadpan_lab::generations::{Done, Job, Trouble, contents_of};
-use deadpan_seal::{Cost, Header, Identity, Kem, Passphrase, PrivateKey, Recipient, Sealing};
+use deadpan_seal::{Cost, Header, Identity, Kem, Passphrase, PrivateKey, Recipient, Sealing, Work};
 
 const PASSPHRASE: &[u8] = b"correct horse battery staple";
 
@@ -27,9 +27,11 @@ impl Lock {
     }
 
     /// Opens the sealed bytes, including the work on the passphrase or the key.
-    fn open(&self, mut sealed: &[u8], plain: &mut Vec<u8>) -> Result<(), Trouble> {
-        let opened = Header::read(&mut sealed)?.open(std::slice::from_ref(&self.identity))?;
-        opened.bytes_onto(sealed, plain)?;
+    fn open(&self, sealed: &[u8], plain: &mut Vec<u8>) -> Result<(), Trouble> {
+        let opened = Header::read(sealed)?.open(std::slice::from_ref(&self.identity))?;
+        let length = sealed.len() as u64;
+        plain.resize(opened.room_at(&sealed, length)? as usize, 0);
+        opened.open_into(&sealed, length, plain, &Work::default())?;
         Ok(())
     }
 }
@@ -52,8 +54,11 @@ pub(super) fn open_with_key(job: &Job) -> Result<Done, Trouble> {
 
 fn seal(job: &Job, lock: &Lock) -> Result<Done, Trouble> {
     let plain = contents_of(job)?;
-    let mut sealed = Vec::new();
-    let seconds = second_time(&mut sealed, |sealed| Ok(lock.sealing.bytes_onto(&plain, sealed)?))?;
+    let mut sealed = vec![0; lock.sealing.sealed_length(plain.len() as u64)? as usize];
+    let seconds = second_time(&mut sealed, |sealed| {
+        lock.sealing.seal_into(&plain, sealed, &Work::default())?;
+        Ok(())
+    })?;
     // The input is freed before opening. The comparison generates it again.
     drop(plain);
     let mut opened = Vec::new();
@@ -64,8 +69,7 @@ fn seal(job: &Job, lock: &Lock) -> Result<Done, Trouble> {
 
 fn open(job: &Job, lock: &Lock) -> Result<Done, Trouble> {
     let plain = contents_of(job)?;
-    let mut sealed = Vec::new();
-    lock.sealing.bytes_onto(&plain, &mut sealed)?;
+    let sealed = lock.sealing.seal(&plain)?;
     drop(plain);
     let mut opened = Vec::new();
     let seconds = second_time(&mut opened, |opened| lock.open(&sealed, opened))?;
@@ -80,7 +84,6 @@ fn second_time(
     mut work: impl FnMut(&mut Vec<u8>) -> Result<(), Trouble>,
 ) -> Result<f64, Trouble> {
     work(output)?;
-    output.clear();
     let begin = Instant::now();
     work(output)?;
     Ok(begin.elapsed().as_secs_f64())

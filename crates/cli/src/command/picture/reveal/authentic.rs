@@ -155,7 +155,7 @@ impl RevealJob<'_> {
         let sealed = Sealed::begun(Vec::new(), Cursor::new(&pages, length)).map_err(|_| end())?;
         let opened = self.job.identities.open(name, &sealed).map_err(|_| end())?;
         let header = sealed.header.clone();
-        match opened.stream(sealed.payload, io::sink(), &Work::default()) {
+        match opened.open_stream(sealed.payload, io::sink(), &Work::default()) {
             Ok(_) => Ok(header.length()),
             Err(Error::Segment { segment }) if !sealed.armored => {
                 let mut payload = Cursor::new(&pages, length);

@@ -1,0 +1,115 @@
+//! Sealing and opening at positions, usually of one regular file to another.
+
+mod open;
+mod pages;
+mod seal;
+
+pub(crate) use open::open;
+pub(crate) use seal::{Plain, seal};
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use crate::format::segment::Segments;
+use crate::primitive::threads::workers;
+use crate::{Error, Work};
+
+/// The most segments in a batch. If a batch has this many full segments of 256 KiB, its data end on a page boundary, so
+/// no two workers write to the same page.
+const LONGEST_BATCH: u64 = 128;
+/// The number of batches for each worker. With several batches, all workers finish at about the same time.
+const BATCHES: u64 = 8;
+/// For less data than this, a second thread costs more than it saves.
+const WORTH_A_THREAD: u64 = 4 << 20;
+
+/// The state that all workers share.
+struct Shift<'a> {
+    segments: Segments,
+    /// The number of segments in a batch.
+    batch: u64,
+    /// The number of the next batch.
+    next: AtomicU64,
+    /// The first segment that failed, or the number of segments. Workers begin only with earlier segments.
+    end: AtomicU64,
+    failure: Mutex<Option<(u64, Error)>>,
+    work: Work<'a>,
+}
+
+/// Whether the segment is the first or the last one of its batch.
+struct Edge {
+    first: bool,
+    last: bool,
+}
+
+impl<'a> Shift<'a> {
+    fn new(segments: Segments, work: &Work<'a>, memory: usize) -> (Self, usize) {
+        let workers = workers(work, memory, segments.data() / WORTH_A_THREAD + 1);
+        let batch = (segments.count() / (workers as u64 * BATCHES)).clamp(1, LONGEST_BATCH);
+        let batch = if workers == 1 { segments.count() } else { batch };
+        let (next, end) = (AtomicU64::new(0), AtomicU64::new(segments.count()));
+        (Self { segments, batch, next, end, failure: Mutex::new(None), work: *work }, workers)
+    }
+
+    /// Takes the next batch of segments, if one is left.
+    fn take(&self) -> Option<Range<u64>> {
+        let begin = self.next.fetch_add(1, Ordering::Relaxed) * self.batch;
+        let end = (begin + self.batch).min(self.segments.count());
+        (begin < self.end.load(Ordering::Relaxed)).then_some(begin..end)
+    }
+
+    /// Runs one worker: calls `each` for every segment of every batch that the worker takes. Ends when no batch is
+    /// left, or after an earlier segment failed.
+    fn run(&self, mut each: impl FnMut(u64, Edge) -> Result<(), Error>) {
+        while let Some(batch) = self.take() {
+            let (first, end) = (batch.start, batch.end);
+            for segment in batch {
+                if segment >= self.end.load(Ordering::Relaxed) {
+                    return;
+                }
+                let stopped = self.work.stop.is_some_and(|stop| stop());
+                let edge = Edge { first: segment == first, last: segment + 1 == end };
+                let result = if stopped { Err(Error::Stopped) } else { each(segment, edge) };
+                if let Err(error) = result {
+                    return self.fail(segment, error);
+                }
+                if let Some(progress) = self.work.progress {
+                    progress(self.segments.data_in(segment) as u64);
+                }
+            }
+        }
+    }
+
+    /// Records a failure. Of several, the failure of the first segment is reported.
+    fn fail(&self, segment: u64, error: Error) {
+        self.end.fetch_min(segment, Ordering::Relaxed);
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        if failure.as_ref().is_none_or(|(earlier, _)| segment < *earlier) {
+            *failure = Some((segment, error));
+        }
+    }
+
+    fn finish(self) -> Result<(), Error> {
+        let failure = self.failure.into_inner().unwrap_or_else(PoisonError::into_inner);
+        failure.map_or(Ok(()), |(_, error)| Err(error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::deadpan::floe::{Message, Parameters};
+
+    #[test]
+    fn of_several_failures_the_first_segment_s_counts() {
+        let parameters = Parameters::with_segment(4096).expect("long enough");
+        let (message, _) = Message::start(parameters, &[7; 32], b"").expect("a message");
+        let segments = message.segments_for(40 * message.data_length() as u64).expect("a few segments");
+        for order in [[25, 11, 30], [30, 25, 11], [11, 30, 25], [11, 25, 11]] {
+            let (shift, _) = Shift::new(segments, &Work { threads: 1, ..Work::default() }, 4096);
+            order.iter().for_each(|&segment| shift.fail(segment, Error::Segment { segment }));
+            assert_eq!(shift.end.load(Ordering::Relaxed), 11, "{order:?}: segments behind the fault are of no use");
+            assert!(matches!(shift.finish(), Err(Error::Segment { segment: 11 })), "{order:?}");
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Opening at positions.
+
+use std::sync::Mutex;
+
+use super::Shift;
+use super::pages::{Pages, room};
+use crate::api::engine::buffer::Buffer;
+use crate::format::deadpan::padding;
+use crate::format::positions::read_full_at;
+use crate::format::segment::{Payload, SegmentCipher, Segments, Shape};
+use crate::primitive::threads::on_threads;
+use crate::{Error, ReadAt, Work, WriteAt};
+
+/// Opens the segments that begin at `begin` in `input`, and returns the number of bytes of data. If the data are
+/// padded, the output holds the padding too, and the returned length is the length without it.
+pub(crate) fn open(
+    payload: &impl Payload,
+    input: &impl ReadAt,
+    begin: u64,
+    segments: Segments,
+    padded: bool,
+    output: &impl WriteAt,
+    work: &Work<'_>,
+) -> Result<u64, Error> {
+    let Shape { overhead, .. } = payload.shape();
+    let data = segments.data_in(0);
+    let room = room(output, segments.data(), payload.shape().data());
+    // A file that was made longer may ask for more room than there is. What is wrong with it shows when it is opened.
+    let _ = output.reserve(segments.data());
+    let (shift, workers) = Shift::new(segments, work, data + overhead + room);
+    let end = Mutex::new(padding::End::default());
+    on_threads(workers, &|| {
+        let mut cipher = payload.cipher();
+        let mut sealed = Buffer::new(data + overhead);
+        let mut pages = Pages::new(room);
+        shift.run(|segment, edge| {
+            let length = segments.data_in(segment);
+            let (from, sealed) = (begin + segments.sealed_at(segment), &mut sealed[..length + overhead]);
+            let sealed = match input.bytes_at(from, sealed.len()) {
+                Some(there) => there,
+                None if read_full_at(input, sealed, from).map_err(Error::Read)? == sealed.len() => sealed,
+                None => return Err(Error::Truncated),
+            };
+            let position = segments.data_at(segment);
+            if edge.first {
+                pages.begin(position);
+            }
+            let plain = pages.room(length);
+            cipher.open(segment, segments.is_last(segment), sealed, plain)?;
+            if padded {
+                end.lock().map_err(|_| Error::Stopped)?.see(position, plain);
+            }
+            // Another worker may have the next segment, so bytes are kept for the next write only within a batch.
+            pages.put(output, data, edge.last).map_err(Error::Write)
+        });
+    });
+    shift.finish()?;
+    let end = end.into_inner().map_err(|_| Error::Stopped)?;
+    if padded { end.length(segments.data()) } else { Ok(segments.data()) }
+}

@@ -1,0 +1,147 @@
+//! Sealing and opening of a stream to a stream, in order.
+
+mod input;
+mod output;
+
+pub(crate) use input::{Gathered, Input, Stream};
+
+use std::sync::{Mutex, PoisonError};
+
+use super::buffer::Buffer;
+use super::units::Drain;
+use crate::format::segment::{Payload, SegmentCipher, Shape};
+use crate::primitive::threads::{MEMORY, on_threads, workers};
+use crate::{Error, Work};
+use input::Unit;
+use output::{Fallen, Output};
+
+/// A unit of sealed segments has about this many bytes.
+const UNIT: usize = 512 << 10;
+
+/// Returns how many segments make a unit.
+fn per_unit(payload: &impl Payload) -> usize {
+    (UNIT / payload.shape().sealed).max(1)
+}
+
+/// Returns the bytes in a unit of plain data.
+pub(crate) fn data_unit(payload: &impl Payload) -> usize {
+    per_unit(payload) * payload.shape().data()
+}
+
+/// Returns the bytes in a unit of sealed segments.
+pub(crate) fn sealed_unit(payload: &impl Payload) -> usize {
+    per_unit(payload) * payload.shape().sealed
+}
+
+/// The result of moving all data from the input to the output.
+pub(crate) struct Passed<I, S> {
+    /// Bytes that were read.
+    pub(crate) read: u64,
+    /// Bytes that were written.
+    pub(crate) written: u64,
+    pub(crate) input: I,
+    pub(crate) output: S,
+}
+
+/// Seals all of `input`, whose units are [`data_unit`] bytes long.
+pub(crate) fn seal<I: Input, S: Drain>(
+    payload: &impl Payload,
+    input: I,
+    output: S,
+    work: &Work<'_>,
+) -> Result<Passed<I, S>, Error> {
+    let shape @ Shape { overhead, .. } = payload.shape();
+    let full = shape.data();
+    let per_unit = per_unit(payload) as u64;
+    run(payload, input, output, work, |cipher, unit, data, sealed, done| {
+        let pieces = data.len().div_ceil(full).max(1);
+        for piece in 0..pieces {
+            let plain = &data[piece * full..data.len().min((piece + 1) * full)];
+            let begin = *done;
+            let last = unit.last && piece + 1 == pieces;
+            cipher.seal(
+                unit.number * per_unit + piece as u64,
+                last,
+                plain,
+                &mut sealed[begin..begin + plain.len() + overhead],
+            )?;
+            *done += plain.len() + overhead;
+        }
+        Ok(data.len())
+    })
+}
+
+/// Opens all of `input`, whose units are [`sealed_unit`] bytes long.
+pub(crate) fn open<I: Input, S: Drain>(
+    payload: &impl Payload,
+    input: I,
+    output: S,
+    work: &Work<'_>,
+) -> Result<Passed<I, S>, Error> {
+    let Shape { sealed: full, overhead } = payload.shape();
+    let per_unit = per_unit(payload) as u64;
+    run(payload, input, output, work, |cipher, unit, sealed, data, done| {
+        let pieces = sealed.len().div_ceil(full).max(1);
+        for piece in 0..pieces {
+            let segment = &sealed[piece * full..sealed.len().min((piece + 1) * full)];
+            let length = segment.len().checked_sub(overhead).ok_or(Error::Truncated)?;
+            let begin = *done;
+            let last = unit.last && piece + 1 == pieces;
+            let (number, data) = (unit.number * per_unit + piece as u64, &mut data[begin..begin + length]);
+            let opened = cipher.open(number, last, segment, data);
+            let is_authentic = match &opened {
+                Ok(()) => true,
+                Err(Error::Trailing | Error::Truncated) => cipher.open_misplaced(number, last, segment, data),
+                Err(_) => false,
+            };
+            *done += if is_authentic { length } else { 0 };
+            opened?;
+        }
+        Ok(*done)
+    })
+}
+
+/// Takes units from the input, calls `each` for them on several threads, and writes the results in order. `each` gets a
+/// unit and a buffer for its result. It stores the length of the result through its last argument, also when it fails,
+/// and returns how many bytes of data the unit had.
+fn run<P: Payload, I: Input, S: Drain>(
+    payload: &P,
+    input: I,
+    output: S,
+    work: &Work<'_>,
+    each: impl Fn(&mut P::Cipher<'_>, &Unit, &[u8], &mut [u8], &mut usize) -> Result<usize, Error> + Sync,
+) -> Result<Passed<I, S>, Error> {
+    let size = sealed_unit(payload);
+    // One thread more than there are cores: while one reads and one writes, the others work. If the input has ended, no
+    // more data than one unit are left.
+    let units = if input.ended() { 1 } else { u64::MAX };
+    let mut count = workers(work, 2 * size, units);
+    if units > 1 && work.threads != 1 {
+        count = (count + 1).min((MEMORY / (2 * size)).max(1));
+    }
+    // A short input needs only a short buffer.
+    let room = if units == 1 { input.ready() + payload.shape().overhead * (1 + per_unit(payload)) } else { size };
+    let (input, output) = (Mutex::new(input), Output::new(output));
+    on_threads(count, &|| {
+        let _fallen = Fallen(&output);
+        let mut cipher = payload.cipher();
+        let (mut from, mut to) = (Buffer::new(room + 1), Buffer::new(room));
+        loop {
+            let unit = {
+                let mut input = input.lock().unwrap_or_else(PoisonError::into_inner);
+                if output.failed() { None } else { input.next(&mut from, work) }
+            };
+            let Some(unit) = unit else { return };
+            let number = unit.as_ref().map_or_else(|(number, _)| *number, |(unit, _)| unit.number);
+            let mut done = 0;
+            let result = unit.map_err(|(_, error)| error).and_then(|(unit, rest)| {
+                I::complete(rest, &mut from[..unit.length])?;
+                each(&mut cipher, &unit, &from[..unit.length], &mut to, &mut done)
+            });
+            // The segments before the failed one are authentic, and are written.
+            output.put(number, &to[..done], result, work);
+        }
+    });
+    let input = input.into_inner().unwrap_or_else(PoisonError::into_inner);
+    output.finish().map(|(written, output)| Passed { read: input.read(), written, input, output })
+}

@@ -1,0 +1,91 @@
+//! Inputs that change while they are opened at positions.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+use super::*;
+use crate::key::sign::{Scheme, SigningKey};
+use crate::{Cursor, Format, Kem, PrivateKey, ReadAt};
+
+/// A sealed file whose bytes behind `begin` are other ones when they are read again.
+struct Changing {
+    sealed: Vec<u8>,
+    begin: u64,
+    read: Mutex<BTreeSet<u64>>,
+}
+
+impl ReadAt for Changing {
+    fn read_at(&self, buffer: &mut [u8], position: u64) -> std::io::Result<usize> {
+        let rest = &self.sealed[(position as usize).min(self.sealed.len())..];
+        let length = rest.len().min(buffer.len());
+        buffer[..length].copy_from_slice(&rest[..length]);
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        for (byte, position) in buffer[..length].iter_mut().zip(position..) {
+            if position >= self.begin && !read.insert(position) {
+                *byte ^= 1;
+            }
+        }
+        Ok(length)
+    }
+}
+
+/// If a byte were read once to authenticate it and once more to decrypt it, the data would be other ones.
+#[test]
+fn each_byte_of_the_payload_is_read_once() {
+    let key = PrivateKey::generate(Kem::X25519).expect("a key");
+    let to = || Sealing::to(key.public()).expect("a recipient");
+    let signer = SigningKey::generate(Scheme::Ed25519).expect("a key");
+    let sealings = [
+        to(),
+        to().hide_length(true),
+        to().sign(signer.into()).expect("one signer"),
+        to().format(Format::Age).expect("age has such keys"),
+    ];
+    for (number, sealing) in sealings.iter().enumerate() {
+        for length in [0, 100, FULL, 2 * FULL, 5 << 20] {
+            let plain = sample(length);
+            let sealed = sealing.seal(&plain).expect("sealed");
+            let begin = Header::read(&sealed[..]).expect("a header").length() + 70;
+            let (all, room) = (sealed.len() as u64, length + (1 << 20));
+            let open = |sealed: &[u8]| {
+                let input = Changing { sealed: sealed.to_vec(), begin, read: Mutex::default() };
+                let opened = Header::read(Cursor::new(&input, all))?.open(&[(&key).into()])?;
+                let (mut bytes, output) = (vec![0x55; room], tempfile::tempfile().expect("a file"));
+                let into_bytes = opened.open_into(&input, all, &mut bytes, &work(0));
+                bytes.truncate(into_bytes.as_ref().map_or(room, |summary| summary.plain as usize));
+                input.read.lock().expect("no panic").clear();
+                opened.open_at(&input, all, &output, &work(0)).map(|_| (bytes, contents(output)))
+            };
+            let (bytes, file) = open(&sealed).expect("each byte is read once");
+            assert!(bytes == plain && file == plain, "{length} in way {number}");
+        }
+    }
+}
+
+#[test]
+fn a_buffer_gets_all_data_or_nothing() {
+    let key = PrivateKey::generate(Kem::X25519).expect("a key");
+    let sealing = Sealing::to(key.public()).expect("a recipient");
+    for (format, full) in [(Format::Deadpan, FULL), (Format::Age, 64 << 10)] {
+        for length in [1, full - 1, full, 2 * full, 9 * full + 7] {
+            let (sealing, plain) = (sealing.clone().format(format).expect("a key"), sample(length));
+            let sealed = sealing.seal(&plain).expect("sealed");
+            let open = |sealed: &[u8], room: usize| {
+                let mut bytes = vec![0x55; room];
+                let input = Changing { sealed: sealed.to_vec(), begin: u64::MAX, read: Mutex::default() };
+                let opened = Header::read(sealed).expect("a header").open(&[(&key).into()]).expect("opened");
+                let result = opened.open_into(&input, sealed.len() as u64, &mut bytes, &work(0));
+                (result.map(|summary| summary.plain), bytes)
+            };
+            let (result, bytes) = open(&sealed, length + 9);
+            assert!(matches!(result, Ok(plain) if plain == length as u64), "{length}: {result:?}");
+            assert!(bytes[..length] == plain && bytes[length..] == [0x55; 9], "{length}");
+            assert!(matches!(open(&sealed, length - 1).0, Err(Error::Invalid(_))), "{length}");
+            let mut damaged = sealed.clone();
+            *damaged.last_mut().expect("not empty") ^= 1;
+            let (result, bytes) = open(&damaged, length);
+            assert!(matches!(result, Err(Error::Segment { .. })) && bytes.iter().all(|byte| *byte == 0), "{length}");
+            assert!(open(&sealed[..sealed.len() - 1], length).0.is_err(), "{length}");
+        }
+    }
+}

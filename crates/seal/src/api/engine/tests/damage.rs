@@ -1,0 +1,152 @@
+//! Changed files are refused, and all engines give the same error.
+
+use super::*;
+use crate::format::deadpan::floe::{Message, Parameters};
+use crate::tests::foreign::Foreign;
+
+/// Returns the error of opening the payload of `sealed`. All engines must give the same error.
+fn refusal(sealed: &[u8]) -> Option<String> {
+    let (opened, payload) = match opened(sealed) {
+        Ok(opened) => opened,
+        Err(error) => return Some(error.to_string()),
+    };
+    let words = |result: Result<(), Error>| result.err().map(|error| error.to_string());
+    let all = [
+        words(
+            opened.open_file(&file_with(sealed), &tempfile::tempfile().expect("a temporary file"), &work(1)).map(drop),
+        ),
+        words(
+            opened.open_file(&file_with(sealed), &tempfile::tempfile().expect("a temporary file"), &work(3)).map(drop),
+        ),
+        words(opened.open_stream(payload, std::io::sink(), &work(1)).map(drop)),
+        words(opened.open_stream(payload, std::io::sink(), &work(3)).map(drop)),
+        words(opened.open(payload).map(drop)),
+    ];
+    for other in &all[1..] {
+        assert_eq!(&all[0], other, "the engines disagree");
+    }
+    all[0].clone()
+}
+
+#[test]
+fn every_byte_of_a_small_file_counts() {
+    for padded in [false, true] {
+        let sealed = sealing(padded).seal(&sample(100)).expect("sealed");
+        assert_eq!(refusal(&sealed), None);
+        for place in 0..sealed.len() {
+            let mut changed = sealed.clone();
+            changed[place] ^= 1 << (place % 8);
+            assert!(refusal(&changed).is_some(), "byte {place} may be changed");
+        }
+        for length in 0..sealed.len() {
+            assert!(refusal(&sealed[..length]).is_some(), "may be cut to {length}");
+        }
+        for more in [1, 16, 32, 33, 1000] {
+            assert!(refusal(&[&sealed[..], &vec![0; more]].concat()).is_some(), "{more} bytes may be added");
+        }
+    }
+}
+
+#[test]
+fn segments_cannot_be_moved() {
+    let data = sample(6 * FULL + 100);
+    let sealed = sealing(false).seal(&data).expect("sealed");
+    let other = sealing(false).with_entropy(Entropy::Fixed(8)).seal(&data).expect("sealed");
+    let header = Header::read(&sealed[..]).expect("a header").length() as usize;
+    let begin = header + crate::format::deadpan::floe::HEADER;
+    let split = |sealed: &[u8]| -> Vec<Vec<u8>> { sealed[begin..].chunks(256 << 10).map(<[u8]>::to_vec).collect() };
+    let (segments, theirs) = (split(&sealed), split(&other));
+    let with = |segments: &[Vec<u8>]| [&sealed[..begin], &segments.concat()].concat();
+    assert_eq!(refusal(&with(&segments)), None);
+    let change = |change: &dyn Fn(&mut Vec<Vec<u8>>)| {
+        let mut changed = segments.clone();
+        change(&mut changed);
+        refusal(&with(&changed)).expect("refused")
+    };
+    assert!(change(&|all| all.swap(2, 3)).contains("segment 2 is damaged"));
+    assert!(change(&|all| all.swap(0, 5)).contains("segment 0 is damaged"));
+    assert!(change(&|all| all[4] = all[3].clone()).contains("segment 4 is damaged"));
+    assert!(change(&|all| drop(all.remove(1))).contains("segment 1 is damaged"));
+    assert!(change(&|all| drop(all.pop())).contains("too early"));
+    assert!(change(&|all| all.push(vec![0; 50])).contains("after the end"));
+    assert!(change(&|all| all.insert(2, all[6].clone())).contains("after the end"));
+    assert!(change(&|all| all[5] = theirs[5].clone()).contains("segment 5 is damaged"));
+    // The header or the payload of another file, sealed with the same passphrase.
+    assert!(refusal(&[&other[..header], &sealed[header..]].concat()).expect("refused").contains("header was changed"));
+    assert!(refusal(&[&other[..begin], &sealed[begin..]].concat()).expect("refused").contains("segment 0 is damaged"));
+}
+
+#[test]
+fn of_several_faults_the_first_is_named() {
+    let mut sealed = sealing(false).seal(&sample(40 * FULL)).expect("sealed");
+    let begin = sealed.len() - 40 * (256 << 10);
+    for segment in [38, 25, 11, 30] {
+        sealed[begin + segment * (256 << 10) + 1000] ^= 1;
+    }
+    for _ in 0..20 {
+        assert!(refusal(&sealed).expect("refused").contains("segment 11 is damaged"));
+    }
+}
+
+#[test]
+fn what_went_out_before_a_fault_is_authentic() {
+    let data = sample(10 * FULL);
+    let mut sealed = sealing(false).seal(&data).expect("sealed");
+    let begin = sealed.len() - 10 * (256 << 10);
+    sealed[begin + 7 * (256 << 10) + 99] ^= 1;
+    let (opened, payload) = opened(&sealed).expect("the passphrase");
+    let mut output = Vec::new();
+    assert!(matches!(opened.open_stream(payload, &mut output, &work(3)), Err(Error::Segment { segment: 7 })));
+    assert!(output == data[..7 * FULL]);
+    let mut output = Vec::new();
+    assert!(opened.read_from(payload).expect("a payload").read_to_end(&mut output).is_err());
+    assert!(output == data[..7 * FULL]);
+}
+
+#[test]
+fn memory_holds_nothing_after_a_refusal_and_readers_stay_failed() {
+    let good = sample(3 * FULL + 100);
+    let sealed = sealing(false).seal(&good).expect("sealed");
+    let begin = sealed.len() - (3 * FULL + 100 + 4 * 32);
+    let mut refused: Vec<Vec<u8>> = (0..4)
+        .map(|segment| {
+            let mut changed = sealed.clone();
+            changed[begin + segment * (256 << 10) + 100] ^= 1;
+            changed
+        })
+        .collect();
+    refused.push(sealed[..sealed.len() - 1].to_vec());
+    // Every segment opens, but the data have no padding.
+    let badly = Foreign { padded: true, ..Foreign::default() };
+    refused
+        .extend([&b""[..], b"abc", &[0; 9000], b"abc\x80\0\0\0\0\0\0\0", &sample(9000)].map(|data| badly.seal(data)));
+    for (number, sealed) in refused.iter().enumerate() {
+        let (opened, payload) = opened(sealed).expect("the passphrase");
+        assert!(opened.open(payload).is_err(), "{number}");
+        let mut plain = vec![0x55; good.len()];
+        assert!(opened.open_into(&&sealed[..], sealed.len() as u64, &mut plain, &work(1)).is_err(), "{number}");
+        // The room for the data is cleared, or was never touched.
+        assert!(plain.iter().all(|byte| matches!(byte, 0 | 0x55)), "{number}");
+        let mut reader = opened.read_from(payload).expect("a payload");
+        assert!(reader.read_to_end(&mut Vec::new()).is_err(), "{number}");
+        assert!((0..4).all(|_| reader.read(&mut [0; 64]).is_err()), "{number}: a reader that failed goes on");
+    }
+    let (opened, payload) = opened(&sealed).expect("the passphrase");
+    assert!(opened.open(payload).expect("unchanged it opens") == good);
+}
+
+#[test]
+fn the_same_of_a_message_alone() {
+    let key = [7; 32];
+    let (message, _) =
+        Message::start(Parameters::with_segment(64).expect("long enough"), &key, b"").expect("a message");
+    let mut sealed = Vec::new();
+    message.seal_onto(&sample(100), &mut sealed).expect("sealed");
+    for place in 0..sealed.len() {
+        let mut changed = sealed.clone();
+        changed[place] ^= 1;
+        let mut plain = b"before".to_vec();
+        assert!(message.open_onto(&changed, &mut plain).is_err(), "byte {place} may be changed");
+        assert_eq!(plain, b"before", "byte {place}");
+    }
+}

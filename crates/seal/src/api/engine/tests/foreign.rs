@@ -1,0 +1,72 @@
+//! Lengths of segments that the program does not write. Opened segments then begin anywhere in a page, and a page holds
+//! many of them.
+
+use super::agree::open_in_all_ways;
+use super::*;
+use crate::format::deadpan::padding::Padded;
+use crate::tests::foreign::Foreign;
+
+/// Lengths around the ends of the first segments, of all offsets in a page, and of a batch.
+fn lengths(segment: u32) -> Vec<usize> {
+    let data = segment as usize - 32;
+    let counts: &[usize] = if data < 10_000 { &[0, 1, 2, 3, 127, 128, 129] } else { &[0, 1, 2] };
+    let around = |count: &usize| [(count * data).saturating_sub(1), count * data, count * data + 1];
+    let mut lengths: Vec<usize> = counts.iter().flat_map(around).collect();
+    lengths.dedup();
+    lengths
+}
+
+fn padded(data: &[u8]) -> Vec<u8> {
+    let mut padded = Vec::new();
+    Padded::new(data).read_to_end(&mut padded).expect("memory can be read");
+    padded
+}
+
+/// Opens in memory, streamed, and at positions with many threads. All data are random, so that no piece can be mistaken
+/// for another.
+fn check(foreign: Foreign, data: &[u8], threads: &[usize]) {
+    let sealed = if foreign.padded { foreign.seal(&padded(data)) } else { foreign.seal(data) };
+    threads.iter().for_each(|threads| open_in_all_ways(&sealed, data, *threads));
+}
+
+const SEGMENTS: [u32; 7] = [4096, 4097, 4128, 5000, 8224, 1 << 20, 16 << 20];
+
+#[test]
+fn segments_of_any_length_open_in_all_ways() {
+    for segment in SEGMENTS {
+        for length in lengths(segment) {
+            let threads: &[usize] = if length > 1_000_000 { &[2] } else { &[1, 2, 5] };
+            for padded in [false, true] {
+                check(Foreign { segment, padded, empty_last: false }, &sample(length), threads);
+            }
+        }
+    }
+}
+
+/// The engine starts a second thread at 4 MiB and a fifth at 16 MiB; batches then begin and end at any segment.
+#[test]
+fn batches_of_any_segments_meet() {
+    for segment in SEGMENTS {
+        let data = sample(17 << 20);
+        let full = segment as usize - 32;
+        let whole = &data[..((9 << 20) / full).max(1) * full];
+        check(Foreign { segment, padded: false, empty_last: false }, &data, &[5]);
+        check(Foreign { segment, padded: true, empty_last: false }, &data[..5_000_001], &[2]);
+        check(Foreign { segment, padded: false, empty_last: true }, whole, &[2, 5]);
+    }
+}
+
+#[test]
+fn an_empty_last_segment_opens_in_all_ways() {
+    for segment in SEGMENTS {
+        let full = segment as usize - 32;
+        for count in if full < 1_000_000 { &[1, 2, 128, 129][..] } else { &[1] } {
+            check(Foreign { segment, padded: false, empty_last: true }, &sample(count * full), &[1, 2, 5]);
+            // With padding, data fill their segments only at some Padmé lengths.
+            let hidden = deadpan_pad::padme((count * full) as u64).filter(|length| *length == (count * full) as u64);
+            if let Some(length) = hidden {
+                check(Foreign { segment, padded: true, empty_last: true }, &sample(length as usize - 1), &[1, 5]);
+            }
+        }
+    }
+}

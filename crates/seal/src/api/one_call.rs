@@ -1,0 +1,79 @@
+//! Sealing and opening in one call: bytes in memory, and streams.
+
+use std::io::{Read, Write};
+
+use crate::{Error, Header, Identity, IntoRecipients, Sealing, Summary, Work};
+
+/// Seals bytes to a public key, a passphrase or a session, or to several recipients. Large inputs are sealed on all
+/// cores.
+///
+/// ```
+/// use deadpan_seal::{Kem, PrivateKey, open, seal};
+///
+/// let key = PrivateKey::generate(Kem::XWing)?;
+/// let sealed = seal(key.public(), b"straight face")?;
+/// assert_eq!(open(&key, &sealed)?, b"straight face");
+///
+/// // To several keys, each of which opens the data alone.
+/// let other = PrivateKey::generate(Kem::XWing)?;
+/// let sealed = seal([key.public(), other.public()], b"straight face")?;
+/// assert_eq!(open(&other, &sealed)?, b"straight face");
+/// # Ok::<(), deadpan_seal::Error>(())
+/// ```
+///
+/// A passphrase is hashed each time, which takes a tenth to a quarter of a second; for many items, make a
+/// [`crate::Session`].
+///
+/// # Errors
+/// Those of [`Sealing::to`], and if the system has no random bytes or no memory for a passphrase.
+pub fn seal(recipients: impl IntoRecipients, plain: &[u8]) -> Result<Vec<u8>, Error> {
+    Sealing::to(recipients)?.seal(plain)
+}
+
+/// Opens bytes with a private key, a passphrase or a session. The result is all of the data, or an error.
+///
+/// # Errors
+/// If the key or passphrase does not fit, or if the bytes were changed or cut short.
+pub fn open(identity: impl Into<Identity>, sealed: &[u8]) -> Result<Vec<u8>, Error> {
+    let mut rest = sealed;
+    let opened = Header::read(&mut rest)?.open(&[identity.into()])?;
+    opened.open(rest)
+}
+
+/// Seals all that `input` returns, and writes it to `output`. The recipients are those of [`seal()`]. Works on all
+/// cores and in constant memory.
+///
+/// ```
+/// use deadpan_seal::{Kem, PrivateKey, open_stream, seal_stream};
+///
+/// let key = PrivateKey::generate(Kem::XWing)?;
+/// let (mut sealed, mut plain) = (Vec::new(), Vec::new());
+/// seal_stream(key.public(), &b"straight face"[..], &mut sealed)?;
+/// open_stream(&key, &sealed[..], &mut plain)?;
+/// assert_eq!(plain, b"straight face");
+/// # Ok::<(), deadpan_seal::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of [`Sealing::to`] and [`Sealing::seal_stream`]. After an error, the output is of no use.
+pub fn seal_stream(
+    recipients: impl IntoRecipients,
+    input: impl Read + Send,
+    output: impl Write + Send,
+) -> Result<Summary, Error> {
+    Sealing::to(recipients)?.seal_stream(input, output, &Work::default())
+}
+
+/// Opens a sealed file that `input` returns, and writes the data to `output`. All written data are authentic. They are
+/// complete only if this function returns without an error. The summary tells who signed the data.
+///
+/// # Errors
+/// If the key or passphrase does not fit, if the data were changed or cut short, or if reading or writing fails.
+pub fn open_stream(
+    identity: impl Into<Identity>,
+    mut input: impl Read + Send,
+    output: impl Write + Send,
+) -> Result<Summary, Error> {
+    let opened = Header::read(&mut input)?.open(&[identity.into()])?;
+    opened.open_stream(input, output, &Work::default())
+}

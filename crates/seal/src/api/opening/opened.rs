@@ -1,0 +1,325 @@
+//! Files whose header is open.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+
+use super::Opener;
+use super::unlocked::Unlocked;
+use crate::api::engine::stream::Passed;
+use crate::api::engine::units::{Alone, Drain, Giving, Sink, Writing};
+use crate::api::engine::{file, memory, stream};
+use crate::format::deadpan::metadata::Contents;
+use crate::format::deadpan::padding::{Stripped, Stripper};
+use crate::format::deadpan::trailer::{Checker, Expected, Leaves, PayloadReader, Verified, Watched};
+use crate::format::fill::Counted;
+use crate::format::payload::AnyPayload;
+use crate::format::segment::{Payload, Segments};
+use crate::{Cursor, Error, Format, Metadata, PublicKey, ReadAt, Signatures, Summary, Work, WriteAt};
+use deadpan_ct::Wipe;
+
+/// A file whose header is open. It holds the file key, and its methods open the payload.
+pub struct Opened {
+    pub(super) unlocked: Unlocked,
+    pub(super) contents: Contents,
+    /// The public keys of the private keys that opened the header.
+    keys: Vec<PublicKey>,
+}
+
+/// The parts of a whole sealed file.
+pub(super) struct Located {
+    pub(super) payload: AnyPayload,
+    pub(super) segments: Segments,
+    /// The upper part of the hashes of a signed file, and where its trailer begins.
+    pub(super) signed: Option<(Verified, u64)>,
+}
+
+impl Located {
+    /// Opens the segments by `open`, which compares them with what was signed. `input` holds the trailer.
+    fn open<R: ReadAt, T>(
+        self,
+        input: &R,
+        open: impl FnOnce(&Watched<'_, AnyPayload, Option<Checker<'_, R>>>, Segments) -> Result<T, Error>,
+    ) -> Result<(T, Option<Signatures>), Error> {
+        let checker = self.signed.map(|(verified, begin)| Checker { verified, input, begin });
+        let opened = open(&Watched { payload: &self.payload, watch: &checker }, self.segments)?;
+        Ok((opened, checker.map(|checker| checker.verified.signatures)))
+    }
+}
+
+impl fmt::Debug for Opened {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Opened(..)")
+    }
+}
+
+impl Opened {
+    pub(super) fn new(unlocked: Unlocked, contents: Contents, keys: Vec<PublicKey>) -> Self {
+        Self { unlocked, contents, keys }
+    }
+
+    /// Returns the format of the file.
+    #[must_use]
+    pub fn format(&self) -> Format {
+        self.unlocked.format()
+    }
+
+    /// Returns whether the file is signed. Each way to open it checks the signatures, and returns them with its result.
+    #[must_use]
+    pub fn is_signed(&self) -> bool {
+        self.expected().is_some()
+    }
+
+    /// Returns what the signatures have to fit; `None` if the file is not signed.
+    pub(crate) fn expected(&self) -> Option<Expected<'_>> {
+        match &self.unlocked {
+            Unlocked::Deadpan { key, opener, .. } if key.preamble().is_signed() => {
+                Some(Expected { key, metadata: self.contents.fields(), opener })
+            }
+            _ => None,
+        }
+    }
+
+    /// Checks the signatures of a whole sealed file, and returns them; `None` if nobody signed it. The data are not
+    /// opened, so this does not tell whether the data are those that were signed: each way to open them does.
+    ///
+    /// # Errors
+    /// If the file was changed or cut short, or if a signature is wrong.
+    pub fn check_signatures<R: Read + Seek>(&self, input: R) -> Result<Option<Signatures>, Error> {
+        Ok(self.locate(input)?.signed.map(|(verified, _)| verified.signatures))
+    }
+
+    /// Returns the public keys of the private keys that opened the file: one, several of a threshold, or none if a
+    /// passphrase or shares of others did.
+    #[must_use]
+    pub fn opened_by(&self) -> &[PublicKey] {
+        &self.keys
+    }
+
+    /// Returns the metadata that were sealed with the data. An age file has none.
+    #[must_use]
+    pub fn metadata(&self) -> &Metadata {
+        &self.contents.metadata
+    }
+
+    /// Returns whether the length of the data is hidden.
+    #[must_use]
+    pub fn hides_length(&self) -> bool {
+        self.contents.padded
+    }
+
+    /// Returns the bytes before the first segment.
+    pub(super) fn begin(&self) -> u64 {
+        self.unlocked.begin()
+    }
+
+    /// Reads the beginning of the payload.
+    pub(crate) fn payload(&self, input: impl Read) -> Result<AnyPayload, Error> {
+        self.unlocked.payload(input)
+    }
+
+    /// Finds the parts of a whole sealed file, and checks its signatures.
+    pub(super) fn locate<R: Read + Seek>(&self, mut input: R) -> Result<Located, Error> {
+        let length = input.seek(SeekFrom::End(0)).map_err(Error::Read)?;
+        input.seek(SeekFrom::Start(self.unlocked.header_length() as u64)).map_err(Error::Read)?;
+        let payload = self.payload(&mut input)?;
+        self.locate_in(payload, input, self.begin(), length)
+    }
+
+    /// Finds the segments, which begin at `begin`, and the trailer after them.
+    fn locate_in(&self, payload: AnyPayload, input: impl Read + Seek, begin: u64, end: u64) -> Result<Located, Error> {
+        let Some(expected) = self.expected() else {
+            let segments = payload.segments_in(end.saturating_sub(begin))?;
+            return Ok(Located { payload, segments, signed: None });
+        };
+        let (verified, trailer) = Verified::read_at(&expected, input, begin, end)?;
+        let segments = payload.segments_in(trailer - begin)?;
+        verified.check_segments(segments.count(), segments.data())?;
+        Ok(Located { payload, segments, signed: Some((verified, trailer)) })
+    }
+
+    /// Opens one regular file to another, on all cores, at positions. `input` is the whole sealed file. `output` must
+    /// be empty, and not open for appending, because systems then ignore positions.
+    ///
+    /// # Errors
+    /// If the output is not empty, if the data were changed or cut short, or if the system fails. After an error, the
+    /// contents of `output` must not be used.
+    pub fn open_file(&self, input: &File, output: &File, work: &Work<'_>) -> Result<Summary, Error> {
+        let length = (&mut &*input).seek(SeekFrom::End(0)).map_err(Error::Read)?;
+        self.open_at(input, length, output, work)
+    }
+
+    /// Opens `input`, a whole sealed file of `length` bytes, to `output`, on all cores, at positions. A file as
+    /// `output` must be empty, and not open for appending. Other outputs have room for [`Opened::room_at`] bytes, of
+    /// which the first [`Summary::plain`] bytes are then the data.
+    ///
+    /// # Errors
+    /// If `output` refuses, if the data were changed or cut short, if reading or writing fails, or if the system fails.
+    /// After an error, the contents of `output` must not be used.
+    pub fn open_at(
+        &self,
+        input: &impl ReadAt,
+        length: u64,
+        output: &impl WriteAt,
+        work: &Work<'_>,
+    ) -> Result<Summary, Error> {
+        output.check()?;
+        let located = self.locate(Cursor::new(input, length))?;
+        let (begin, padded) = (self.begin(), self.contents.padded);
+        let (plain, signatures) = located
+            .open(input, |payload, segments| file::open(payload, input, begin, segments, padded, output, work))?;
+        if padded {
+            output.cut(plain).map_err(Error::Write)?;
+        }
+        Ok(Summary { plain, sealed: length, signatures })
+    }
+
+    /// Returns how much room [`Opened::open_at`] and [`Opened::open_into`] need for `input`, a whole sealed file of
+    /// `length` bytes.
+    ///
+    /// # Errors
+    /// If no sealed file has this length, if its beginning was changed, or if reading fails.
+    pub fn room_at(&self, input: &impl ReadAt, length: u64) -> Result<u64, Error> {
+        Ok(self.locate(Cursor::new(input, length))?.segments.data())
+    }
+
+    /// Opens a stream to a stream, on all cores, in order. `input` begins after the header. All written data are
+    /// authentic. They are complete only if this method returns without an error.
+    ///
+    /// # Errors
+    /// If the data were changed or cut short, if reading or writing fails, or if the system fails.
+    pub fn open_stream(
+        &self,
+        mut input: impl Read + Send,
+        mut output: impl Write + Send,
+        work: &Work<'_>,
+    ) -> Result<Summary, Error> {
+        self.open_dyn(&mut input, &mut output, work)
+    }
+
+    /// Opens as [`Opened::open_stream`] does. The reader and the writer are trait objects, so the compiler makes the
+    /// engine once, and not for each of their types. The engine calls them once for each unit.
+    fn open_dyn(
+        &self,
+        input: &mut (dyn Read + Send),
+        output: &mut (dyn Write + Send),
+        work: &Work<'_>,
+    ) -> Result<Summary, Error> {
+        if !self.contents.padded {
+            let (summary, output) = self.units(input, Writing(output), work)?;
+            return output.0.flush().map(|()| summary).map_err(Error::Write);
+        }
+        let stripped = Stripped { output, stripper: Stripper::default() };
+        let (summary, stripped) = self.units(input, Writing(stripped), work)?;
+        stripped.0.output.flush().map_err(Error::Write)?;
+        Ok(Summary { plain: stripped.0.stripper.finish()?, ..summary })
+    }
+
+    /// Opens a stream to a [`Sink`], on all cores. `input` begins after the header. All data that the sink gets are
+    /// authentic. They are complete only if this method returns without an error.
+    ///
+    /// # Errors
+    /// If the data were changed or cut short, if reading or writing fails, or if the system fails.
+    pub fn scatter<S: Sink>(
+        &self,
+        mut input: impl Read + Send,
+        sink: S,
+        work: &Work<'_>,
+    ) -> Result<(Summary, S), Error> {
+        if !self.contents.padded {
+            let (summary, sink) = self.units(&mut input, Giving(sink), work)?;
+            return Ok((summary, sink.0));
+        }
+        let stripped = Stripped { output: Alone { inner: sink, ended: false }, stripper: Stripper::default() };
+        let (summary, stripped) = self.units(&mut input, Writing(stripped), work)?;
+        let plain = stripped.0.stripper.finish()?;
+        Ok((Summary { plain, ..summary }, stripped.0.output.inner))
+    }
+
+    fn units<S: Drain>(
+        &self,
+        mut input: &mut (dyn Read + Send),
+        sink: S,
+        work: &Work<'_>,
+    ) -> Result<(Summary, S), Error> {
+        let payload = self.payload(&mut input)?;
+        let expected = self.expected();
+        let leaves = expected.is_some().then(Leaves::new);
+        let mut input = PayloadReader::new(input, leaves.is_some().then(|| payload.shape().sealed));
+        let watched = Watched { payload: &payload, watch: &leaves };
+        let segments = stream::Stream::start(&mut input, stream::sealed_unit(&payload))?;
+        let Passed { read, written, output, .. } = stream::open(&watched, segments, sink, work)?;
+        let mut trailer = Counted { input: input.inner(), read: 0 };
+        let check = |(expected, leaves)| Verified::read(expected, &mut trailer, leaves);
+        let signatures = expected.as_ref().zip(leaves.as_ref()).map(check).transpose()?;
+        Ok((Summary { plain: written, sealed: self.begin() + read + trailer.read, signatures }, output))
+    }
+
+    /// Opens bytes in memory. `payload` begins after the header. More than a few mebibytes are opened on all cores. The
+    /// signatures of a signed file are checked; [`Opened::open_stream`] and [`Opened::open_into`] return them.
+    ///
+    /// # Errors
+    /// If the data were changed or cut short.
+    pub fn open(&self, mut payload: &[u8]) -> Result<Vec<u8>, Error> {
+        let keys = self.payload(&mut payload)?;
+        let located = self.locate_in(keys, std::io::Cursor::new(payload), 0, payload.len() as u64)?;
+        let mut plain = Vec::new();
+        located
+            .open(&payload, |keys, segments| memory::open(keys, &payload[..segments.sealed() as usize], &mut plain))?;
+        let length = self.length_of(&mut plain)?;
+        plain.truncate(length as usize);
+        Ok(plain)
+    }
+
+    /// Opens `input`, a whole sealed file of `length` bytes, into a buffer of at least [`Opened::room_at`] bytes. The
+    /// first [`Summary::plain`] bytes of the buffer are then the data. More than a few mebibytes are opened on all
+    /// cores.
+    ///
+    /// `input` may change meanwhile, unless [`ReadAt::bytes_at`] lends its bytes: each segment is read once, and what
+    /// comes out is authentic. For memory that others can write, such as a memory map, implement a [`ReadAt`] that
+    /// copies.
+    ///
+    /// # Errors
+    /// If the buffer is too small, if the data were changed or cut short, if reading fails, or if the work is stopped.
+    /// The buffer then holds nothing of the data.
+    pub fn open_into(
+        &self,
+        input: &impl ReadAt,
+        length: u64,
+        plain: &mut [u8],
+        work: &Work<'_>,
+    ) -> Result<Summary, Error> {
+        let located = self.locate(Cursor::new(input, length))?;
+        let plain = room_for(located.segments, plain)?;
+        let begin = self.begin();
+        let ((), signatures) =
+            located.open(input, |payload, segments| memory::open_into(payload, segments, input, begin, plain, work))?;
+        let plain = self.length_of(plain)?;
+        Ok(Summary { plain, sealed: length, signatures })
+    }
+
+    /// Returns the length of the data, without the padding after them. If the padding is wrong, wipes the data.
+    fn length_of(&self, plain: &mut [u8]) -> Result<u64, Error> {
+        if !self.contents.padded {
+            return Ok(plain.len() as u64);
+        }
+        let mut stripper = Stripper::default();
+        stripper.pass(plain);
+        stripper.finish().inspect_err(|_| plain.wipe())
+    }
+
+    /// Returns a reader that opens in order, on the caller's thread. `input` begins after the header.
+    ///
+    /// # Errors
+    /// If the payload's header cannot be read or was changed.
+    pub fn read_from<R: Read>(&self, mut input: R) -> Result<Opener<R>, Error> {
+        let payload = self.payload(&mut input)?;
+        Ok(Opener::new(self, payload, input))
+    }
+}
+
+/// Returns the beginning of a buffer, as long as the data of all segments.
+fn room_for(segments: Segments, plain: &mut [u8]) -> Result<&mut [u8], Error> {
+    let room = usize::try_from(segments.data()).ok().and_then(|length| plain.get_mut(..length));
+    room.ok_or(Error::Invalid("the buffer is too small"))
+}

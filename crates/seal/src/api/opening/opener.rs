@@ -1,0 +1,163 @@
+//! Reading the data of a sealed file in order.
+
+use std::fmt;
+use std::io::{self, Read};
+use std::sync::Arc;
+
+use super::Opened;
+use crate::format::deadpan::file_key::FileKey;
+use crate::format::deadpan::padding::Stripper;
+use crate::format::deadpan::trailer::{Addressee, Expected, Leaves, PayloadReader, Verified, WatchedCipher};
+use crate::format::payload::{AnyPayload, OwnedCipher};
+use crate::format::segment::{Payload, SegmentReader};
+use crate::{Error, Signatures};
+use deadpan_ct::Wiped;
+
+/// A reader that opens in order. All data that it returns are authentic for the recipients. If it reaches the end
+/// without an error, the data are complete, and if the file is signed, they are those that were signed.
+pub struct Opener<R> {
+    reader: OpenReader<R>,
+    /// The state of removing the padding, if the data are padded.
+    stripping: Option<Stripping>,
+    signed: Signed,
+}
+
+type OpenReader<R> = SegmentReader<WatchedCipher<OwnedCipher, Option<Arc<Leaves>>>, PayloadReader<R>>;
+
+/// What is known of the signatures.
+enum Signed {
+    No,
+    Failed,
+    /// They are checked at the end.
+    Later(Box<TrailerToCheck>),
+    Checked(Signatures),
+}
+
+/// What the trailer is compared with.
+struct TrailerToCheck {
+    leaves: Arc<Leaves>,
+    key: FileKey,
+    metadata: Vec<u8>,
+    opener: Addressee,
+}
+
+#[derive(Default)]
+struct Stripping {
+    stripper: Stripper,
+    /// The next output, in this order: a mark, zeros, and a piece.
+    mark: bool,
+    zeros: u64,
+    piece: Wiped<Vec<u8>>,
+    taken: usize,
+    finished: bool,
+}
+
+impl<R> fmt::Debug for Opener<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Opener(..)")
+    }
+}
+
+impl<R: Read> Opener<R> {
+    /// Reads the segments of `payload` from `input`, and the trailer if there is one.
+    pub(super) fn new(opened: &Opened, payload: AnyPayload, input: R) -> Self {
+        let segment = payload.shape().sealed;
+        let about = opened.expected();
+        let leaves = about.is_some().then(|| Arc::new(Leaves::new()));
+        let cipher = WatchedCipher { cipher: payload.into_cipher(), watch: leaves.clone() };
+        let input = PayloadReader::new(input, leaves.is_some().then_some(segment));
+        let ending = about.zip(leaves).map(|(Expected { key, metadata, opener }, leaves)| {
+            Box::new(TrailerToCheck { leaves, key: key.clone(), metadata, opener: opener.clone() })
+        });
+        Self {
+            reader: SegmentReader::over(cipher, input),
+            stripping: opened.hides_length().then(Stripping::default),
+            signed: ending.map_or(Signed::No, Signed::Later),
+        }
+    }
+
+    /// Returns who signed the data; `None` before the end was reached without an error, and if nobody did.
+    #[must_use]
+    pub fn signatures(&self) -> Option<&Signatures> {
+        match &self.signed {
+            Signed::Checked(signatures) => Some(signatures),
+            _ => None,
+        }
+    }
+
+    /// Checks the signatures, at the end of the data.
+    fn finish(&mut self) -> Result<(), Error> {
+        match std::mem::replace(&mut self.signed, Signed::Failed) {
+            Signed::Later(ending) => {
+                let TrailerToCheck { leaves, key, metadata, opener } = *ending;
+                let about = Expected { key: &key, metadata, opener: &opener };
+                self.signed = Signed::Checked(Verified::read(&about, self.reader.input().inner(), &leaves)?);
+            }
+            Signed::Failed => return Err(Error::SignatureForged),
+            other => self.signed = other,
+        }
+        Ok(())
+    }
+}
+
+impl Stripping {
+    fn is_empty(&self) -> bool {
+        !self.mark && self.zeros == 0 && self.taken == self.piece.len()
+    }
+
+    fn fill<R: Read>(&mut self, reader: &mut OpenReader<R>) -> Result<(), Error> {
+        while self.is_empty() && !self.finished {
+            let piece = reader.segment()?;
+            if piece.is_empty() {
+                self.stripper.finish()?;
+                self.finished = true;
+            }
+            let passed = self.stripper.pass(piece);
+            self.mark = passed.before.is_some();
+            self.zeros = passed.before.unwrap_or_default();
+            if self.piece.capacity() < piece.len() {
+                // The memory grows while it is empty: memory that grows leaves copies of its contents behind.
+                self.piece = Wiped::new(Vec::with_capacity(piece.len()));
+            }
+            self.piece.clear();
+            self.piece.extend_from_slice(&piece[..passed.length]);
+            self.taken = 0;
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, buffer: &mut [u8]) -> usize {
+        if self.mark {
+            self.mark = false;
+            buffer[0] = 0x80;
+            return 1;
+        }
+        if self.zeros > 0 {
+            let zeros = usize::try_from(self.zeros).map_or(buffer.len(), |zeros| zeros.min(buffer.len()));
+            buffer[..zeros].fill(0);
+            self.zeros -= zeros as u64;
+            return zeros;
+        }
+        let taken = buffer.len().min(self.piece.len() - self.taken);
+        buffer[..taken].copy_from_slice(&self.piece[self.taken..self.taken + taken]);
+        self.taken += taken;
+        taken
+    }
+}
+
+impl<R: Read> Read for Opener<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = match &mut self.stripping {
+            _ if buffer.is_empty() => return Ok(0),
+            None => self.reader.read(buffer)?,
+            Some(stripping) => {
+                stripping.fill(&mut self.reader).map_err(Error::into_io)?;
+                stripping.read(buffer)
+            }
+        };
+        if read == 0 {
+            self.finish().map_err(Error::into_io)?;
+        }
+        Ok(read)
+    }
+}

@@ -1,0 +1,213 @@
+//! Reading the data of a sealed file at any position: a range at once, or by a reader that seeks.
+
+use std::fmt;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
+
+use super::Opened;
+use super::opened::Located;
+use crate::format::deadpan::padding::End;
+use crate::format::deadpan::trailer::{SeekChecker, Shared, WatchedCipher};
+use crate::format::payload::{AnyPayload, OwnedCipher};
+use crate::format::positions::read_full_at;
+use crate::format::segment::{Payload, SeekReader, SegmentCipher};
+use crate::{Cursor, Error, ReadAt, Signatures};
+use deadpan_ct::{Wipe, Wiped};
+
+/// A reader that opens at any position. It opens only the segments that hold the wanted data. If the file is signed,
+/// all data that it returns are those that were signed.
+pub struct RangeReader<R> {
+    reader: RangeSegments<R>,
+    length: u64,
+    signatures: Option<Signatures>,
+}
+
+type RangeSegments<R> = SeekReader<WatchedCipher<OwnedCipher, Option<SeekChecker<R>>>, Shared<R>>;
+
+impl<R> fmt::Debug for RangeReader<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RangeReader").field("length", &self.length).finish_non_exhaustive()
+    }
+}
+
+impl<R: Read + Seek> RangeReader<R> {
+    /// Reads the segments, which begin at `begin` in `input`.
+    fn new(located: Located, input: R, begin: u64, padded: bool) -> Result<Self, Error> {
+        let Located { payload, segments, signed } = located;
+        let input = Shared::new(input);
+        let signatures = signed.as_ref().map(|(verified, _)| verified.signatures.clone());
+        let watch = signed.map(|(verified, begin)| SeekChecker { verified, input: input.clone(), begin });
+        let cipher = WatchedCipher { cipher: payload.into_cipher(), watch };
+        let mut reader = SeekReader::over(cipher, input, begin, begin + segments.sealed())?;
+        let length = if padded { end_of_padded(&mut reader)? } else { reader.length() };
+        reader.rewind().map_err(Error::Read)?;
+        Ok(Self { reader, length, signatures })
+    }
+
+    /// Reads the segments of a damaged file that nobody signed. The length is that of the segments, with padding.
+    fn over_damaged(payload: AnyPayload, input: R, begin: u64, end: u64) -> Result<Self, Error> {
+        let cipher = WatchedCipher { cipher: payload.into_cipher(), watch: None };
+        let reader = SeekReader::over_damaged(cipher, Shared::new(input), begin, end)?;
+        Ok(Self { length: reader.length(), reader, signatures: None })
+    }
+
+    /// Returns who signed the file; `None` if nobody did. The signatures are right, and each segment is compared with
+    /// what was signed before its data are returned.
+    #[must_use]
+    pub fn signatures(&self) -> Option<&Signatures> {
+        self.signatures.as_ref()
+    }
+
+    /// Goes on behind the segment that holds the position, for example because it is damaged and cannot be read.
+    /// Returns the position, which is the length at the end.
+    pub fn skip_segment(&mut self) -> u64 {
+        self.reader.skip_segment().min(self.length)
+    }
+
+    /// Returns the length of the plain data.
+    #[must_use]
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+}
+
+/// Finds the end of padded data. The search goes from the back, since padding is the smaller part.
+fn end_of_padded<R: Read + Seek>(reader: &mut RangeSegments<R>) -> Result<u64, Error> {
+    let mut end = End::default();
+    let mut begin = reader.length();
+    while begin > 0 && end.is_open() {
+        begin = reader.seek_segment(begin - 1);
+        let data = reader.here()?;
+        end.see(begin, data);
+    }
+    end.length(reader.length())
+}
+
+impl<R: Read + Seek> Read for RangeReader<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = self.length.saturating_sub(self.reader.stream_position()?);
+        let wanted = usize::try_from(left).map_or(buffer.len(), |left| left.min(buffer.len()));
+        self.reader.read(&mut buffer[..wanted])
+    }
+}
+
+impl<R: Read + Seek> Seek for RangeReader<R> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let to = match to {
+            SeekFrom::End(by) => {
+                SeekFrom::Start(self.length.checked_add_signed(by).ok_or(io::ErrorKind::InvalidInput)?)
+            }
+            other => other,
+        };
+        self.reader.seek(to)
+    }
+}
+
+impl Opened {
+    /// Reads a range of the data of `input`, a whole sealed file of `length` bytes, into `data`, which must be as long
+    /// as the range. One read brings all segments that hold the range into `sealed`, which suits an input that answers
+    /// slowly. A caller that reads many ranges saves time by passing the same `sealed` again. This method does not
+    /// notice whether the file was cut off behind the range; [`Opened::seek_in`] does.
+    ///
+    /// # Errors
+    /// If the range ends behind the data, if the data were changed, or if reading fails. [`Error::Invalid`] if the file
+    /// is signed or hides its length, because both need its end, or if `data` has another length than the range. `data`
+    /// is wiped after an error.
+    pub fn read_range(
+        &self,
+        input: &impl ReadAt,
+        length: u64,
+        range: Range<u64>,
+        sealed: &mut Vec<u8>,
+        data: &mut [u8],
+    ) -> Result<(), Error> {
+        let opened = self.locate_range(input, length, &range, data.len());
+        let opened = opened.and_then(|located| self.open_range(input, &located, range, sealed, data));
+        opened.inspect_err(|_| data.wipe())
+    }
+
+    /// Checks a range that is to be `wanted` bytes long. Returns where the file's segments lie.
+    fn locate_range(
+        &self,
+        input: &impl ReadAt,
+        length: u64,
+        range: &Range<u64>,
+        wanted: usize,
+    ) -> Result<Located, Error> {
+        if self.is_signed() || self.contents.padded {
+            return Err(Error::Invalid("an excerpt of a file that is signed or hides its length"));
+        }
+        let located = self.locate(Cursor::new(input, length))?;
+        let there = range.end.checked_sub(range.start).filter(|_| range.end <= located.segments.data());
+        match there.ok_or(Error::Invalid("an excerpt behind the end of the data"))? {
+            there if there == wanted as u64 => Ok(located),
+            _ => Err(Error::Invalid("a buffer of another length than the excerpt")),
+        }
+    }
+
+    /// Reads and opens the segments of a range that was checked.
+    fn open_range(
+        &self,
+        input: &impl ReadAt,
+        located: &Located,
+        range: Range<u64>,
+        sealed: &mut Vec<u8>,
+        data: &mut [u8],
+    ) -> Result<(), Error> {
+        if data.is_empty() {
+            return Ok(());
+        }
+        let Located { payload, segments, .. } = located;
+        let (full, overhead) = (payload.shape().data() as u64, payload.shape().overhead as u64);
+        let (first, last) = (range.start / full, (range.end - 1) / full);
+        let begin = segments.sealed_at(first);
+        let end = segments.sealed_at(last) + segments.data_in(last) as u64 + overhead;
+        let sealed_length = (end - begin) as usize;
+        sealed.reserve_exact(sealed_length.saturating_sub(sealed.len()));
+        sealed.resize(sealed_length, 0);
+        if read_full_at(input, sealed, self.begin() + begin).map_err(Error::Read)? < sealed.len() {
+            return Err(Error::Truncated);
+        }
+        let (mut cipher, mut piece) = (payload.cipher(), Wiped::new(Vec::new()));
+        let mut rest = data;
+        for (segment, sealed) in (first..=last).zip(sealed.chunks(payload.shape().sealed)) {
+            let (at, all) = (segments.data_at(segment), segments.data_in(segment));
+            let from = range.start.saturating_sub(at) as usize;
+            let to = all.min((range.end - at) as usize);
+            let here = rest.split_off_mut(..to - from).ok_or(Error::Truncated)?;
+            let is_last = segments.is_last(segment);
+            if here.len() == all {
+                cipher.open(segment, is_last, sealed, here)?;
+            } else {
+                piece.resize(all, 0);
+                cipher.open(segment, is_last, sealed, &mut piece)?;
+                here.copy_from_slice(&piece[from..to]);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns a reader that can seek, and opens only the segments that are read. `input` is the whole sealed file.
+    ///
+    /// # Errors
+    /// If the file cannot have this length, if its last segment does not open, or if a signature is wrong.
+    pub fn seek_in<R: Read + Seek>(&self, mut input: R) -> Result<RangeReader<R>, Error> {
+        RangeReader::new(self.locate(&mut input)?, input, self.begin(), self.contents.padded)
+    }
+
+    /// As [`Opened::seek_in`], for a file whose end may be damaged or missing. All data that the reader returns are
+    /// authentic, but not their length, and padding is returned as data.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the file is signed, because the signatures are at the end. Otherwise if not even the
+    /// beginning of the payload is whole.
+    pub fn seek_in_damaged<R: Read + Seek>(&self, mut input: R) -> Result<RangeReader<R>, Error> {
+        if self.is_signed() {
+            return Err(Error::Invalid("the beginning of a signed file"));
+        }
+        let length = input.seek(SeekFrom::End(0)).map_err(Error::Read)?;
+        input.seek(SeekFrom::Start(self.unlocked.header_length() as u64)).map_err(Error::Read)?;
+        let payload = self.payload(&mut input)?;
+        RangeReader::over_damaged(payload, input, self.begin(), length)
+    }
+}

@@ -1,0 +1,391 @@
+//! Sealing: the recipients and the options. The methods seal bytes, streams, and data at positions.
+
+mod draft;
+pub(crate) mod parts;
+mod sealer;
+
+#[cfg(test)]
+mod tests;
+
+pub use sealer::Sealer;
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+
+use crate::api::engine::stream::{Input, Passed};
+use crate::api::engine::units::{Alone, Placing, Source, Writing};
+use crate::api::engine::{file, memory, stream};
+use crate::format::age;
+use crate::format::deadpan::metadata::Contents;
+use crate::format::deadpan::padding::{Padded, padded};
+use crate::format::deadpan::recipient;
+use crate::format::deadpan::trailer::{Shelf, Signing};
+use crate::format::fill::Counted;
+use crate::format::positions::InOrder;
+use crate::format::segment::Payload;
+use crate::key::sign::Signer;
+use crate::primitive::entropy::Entropy;
+use crate::{Error, Format, IntoRecipients, Metadata, PublicKey, ReadAt, Recipient, Summary, Threshold, Work, WriteAt};
+use draft::{Draft, Start};
+
+const SMALL: Error = Error::Invalid("the buffer is too small");
+
+/// The recipients and options of a sealed file. Its methods seal.
+///
+/// ```
+/// use deadpan_seal::{Header, Identity, Kem, PrivateKey, Sealing};
+///
+/// let key = PrivateKey::generate(Kem::XWing)?;
+/// let sealed = Sealing::to(key.public())?.seal(b"straight face")?;
+///
+/// let mut input = sealed.as_slice();
+/// let opened = Header::read(&mut input)?.open(&[Identity::Key(key)])?;
+/// assert_eq!(opened.open(input)?, b"straight face");
+/// # Ok::<(), deadpan_seal::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Sealing {
+    recipients: Vec<Recipient>,
+    format: Format,
+    contents: Contents,
+    signing: Signing,
+    entropy: Entropy,
+    /// Whether a classical recipient may stand beside others.
+    mixed: bool,
+}
+
+impl Sealing {
+    /// Seals to these recipients. A key that is repeated counts once.
+    ///
+    /// # Errors
+    /// [`Error::NoRecipients`] if the list is empty; [`Error::TooMany`]; [`Error::EmptyPassphrase`]; [`Error::Mixed`]
+    /// if some recipients are classical and others are not: see [`Sealing::mixed`].
+    pub fn to(recipients: impl IntoRecipients) -> Result<Self, Error> {
+        let recipients = recipients.into_recipients();
+        recipient::check(&recipients, false)?;
+        Ok(Self::unchecked(recipient::distinct(recipients), false))
+    }
+
+    /// Seals to these recipients, even if the classical ones among them make the whole file classical.
+    ///
+    /// # Errors
+    /// [`Error::NoRecipients`] if the list is empty; [`Error::TooMany`]; [`Error::EmptyPassphrase`].
+    pub fn mixed(recipients: impl IntoRecipients) -> Result<Self, Error> {
+        let recipients = recipients.into_recipients();
+        recipient::check(&recipients, true)?;
+        Ok(Self::unchecked(recipient::distinct(recipients), true))
+    }
+
+    fn unchecked(recipients: Vec<Recipient>, mixed: bool) -> Self {
+        let (format, contents, signing) = (Format::default(), Contents::default(), Signing::default());
+        Self { recipients, format, contents, signing, entropy: Entropy::System, mixed }
+    }
+
+    /// Seals to the owners of these keys: any `needed` of them open the file together. For a threshold beside other
+    /// recipients, or with keys of different modes, take [`Recipient::Threshold`].
+    ///
+    /// # Errors
+    /// [`Error::Threshold`], [`Error::Mixed`].
+    pub fn threshold(needed: usize, members: Vec<PublicKey>) -> Result<Self, Error> {
+        Self::to(Recipient::Threshold(Threshold::new(needed, members)?))
+    }
+
+    /// Sets the format of the file. An age file keeps no metadata.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] or [`Error::TooMany`] if the format has no such recipients, or not beside each other.
+    pub fn format(mut self, format: Format) -> Result<Self, Error> {
+        if format == Format::Age {
+            age::check(&self.recipients)?;
+        }
+        self.format = format;
+        Ok(self)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn with_entropy(mut self, entropy: Entropy) -> Self {
+        self.entropy = entropy;
+        self
+    }
+
+    /// Sets the name, time and mode that are sealed with the data.
+    ///
+    /// # Errors
+    /// If the name is empty or longer than 4096 bytes, is `.` or `..`, or contains a separator; or if the mode has more
+    /// than permission bits.
+    pub fn metadata(mut self, metadata: Metadata) -> Result<Self, Error> {
+        metadata.check()?;
+        self.contents.metadata = metadata;
+        Ok(self)
+    }
+
+    /// Sets whether to pad the data, which hides all but the order of magnitude of their length. Padding adds up to 12
+    /// %. age files have no padding: sealing one fails.
+    #[must_use]
+    pub fn hide_length(mut self, hide: bool) -> Self {
+        self.contents.padded = hide;
+        self
+    }
+
+    /// Adds a signer, who says that the data, the metadata and the recipients are those of this file. Only those who
+    /// can open the file see the signature. They can show it to others.
+    ///
+    /// ```
+    /// use deadpan_seal::sign::{Scheme, SigningKey};
+    /// use deadpan_seal::{Header, Kem, PrivateKey, Sealing, Work};
+    ///
+    /// let (key, alice) = (PrivateKey::generate(Kem::XWing)?, SigningKey::generate(Scheme::Ed25519)?);
+    /// let known = alice.public().clone();
+    /// let sealed = Sealing::to(key.public())?.sign(alice.into())?.seal(b"straight face")?;
+    ///
+    /// let mut input = sealed.as_slice();
+    /// let opened = Header::read(&mut input)?.open(&[(&key).into()])?;
+    /// let mut plain = Vec::new();
+    /// let done = opened.open_stream(input, &mut plain, &Work::default())?;
+    /// let signatures = done.signatures.expect("the file is signed");
+    /// assert!(signatures.keys() == [known] && signatures.are_for_opener());
+    /// # Ok::<(), deadpan_seal::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::TooMany`] if there are 16 signers already; [`Error::Invalid`] if one of them has the same key.
+    pub fn sign(mut self, signer: Signer) -> Result<Self, Error> {
+        self.signing.add(signer)?;
+        Ok(self)
+    }
+
+    /// Leaves the recipients out of what is signed. Without this call, a recipient who forwards the file to others
+    /// cannot make it look as if the signers had sent it to them.
+    #[must_use]
+    pub fn for_anyone(mut self) -> Self {
+        self.signing.for_anyone = true;
+        self
+    }
+
+    /// Seals one regular file to another, on all cores, at positions. The length of `input` is read when the call
+    /// begins: bytes that are appended later are not sealed. `output` must be empty, and not open for appending,
+    /// because systems then ignore positions.
+    ///
+    /// # Errors
+    /// If either is not a regular file or `output` is not empty, if `input` becomes shorter, or if reading, writing or
+    /// the system fails. After an error, the contents of `output` are not usable.
+    pub fn seal_file(&self, input: &File, output: &File, work: &Work<'_>) -> Result<Summary, Error> {
+        let about = input.metadata().map_err(Error::Read)?;
+        if !about.is_file() {
+            return Err(Error::NotRegular);
+        }
+        self.seal_at(input, about.len(), output, work)
+    }
+
+    /// Seals the first `length` bytes of `input` to `output`, on all cores, at positions. A file as `output` must be
+    /// empty, and not open for appending.
+    ///
+    /// # Errors
+    /// If `input` is shorter, if `output` refuses, or if reading, writing or the system fails. After an error, the
+    /// contents of `output` are not usable.
+    pub fn seal_at(
+        &self,
+        input: &impl ReadAt,
+        length: u64,
+        output: &impl WriteAt,
+        work: &Work<'_>,
+    ) -> Result<Summary, Error> {
+        output.check()?;
+        let start = Start::new(self)?;
+        let segments = start.segments_for(length)?;
+        let long = segments.data() > start.unit() as u64;
+        let draft = Draft::begin(start, long, |begin| Shelf::Placed(output, begin + segments.sealed()))?;
+        let (begin, source) = (draft.length() as u64, file::Plain { input, length, padded: self.contents.padded });
+        let put_header = |header: &[u8]| output.write_all_at(header, 0).map_err(Error::Write);
+        let (header, ()) =
+            draft.make(put_header, |payload| file::seal(payload, &source, segments, output, begin, work))?;
+        let trailer = draft.finish(&header, io::sink())?;
+        Ok(Summary { plain: length, sealed: begin + segments.sealed() + trailer, signatures: None })
+    }
+
+    /// Returns how long the results of [`Sealing::seal`], [`Sealing::seal_into`], [`Sealing::seal_file`] and
+    /// [`Sealing::seal_at`] are for `length` bytes.
+    ///
+    /// # Errors
+    /// If the data are too long, or if the system has no random bytes.
+    pub fn sealed_length(&self, length: u64) -> Result<u64, Error> {
+        let start = Start::new(self)?;
+        let segments = start.segments_for(length)?;
+        let sealed = start.length(segments) + segments.sealed();
+        start.put_back();
+        Ok(sealed + self.signing.trailer_length(&self.contents, &self.recipients, segments.count()))
+    }
+
+    /// Seals a stream to a stream, on all cores, in order.
+    ///
+    /// # Errors
+    /// If reading or writing fails, if the data are too long, or if the system fails. After an error, the output is of
+    /// no use.
+    pub fn seal_stream(
+        &self,
+        mut input: impl Read + Send,
+        mut output: impl Write + Send,
+        work: &Work<'_>,
+    ) -> Result<Summary, Error> {
+        if self.contents.padded {
+            let mut counted = Counted { input: &mut input as &mut (dyn Read + Send), read: 0 };
+            let summary = self.seal_dyn(&mut Padded::new(&mut counted), &mut output, work)?;
+            return Ok(Summary { plain: counted.read, ..summary });
+        }
+        self.seal_dyn(&mut input, &mut output, work)
+    }
+
+    /// Seals as [`Sealing::seal_stream`] does. The reader and the writer are trait objects, so the compiler makes the
+    /// engine once, and not for each of their types. The engine calls them once for each unit.
+    fn seal_dyn(
+        &self,
+        input: &mut (dyn Read + Send),
+        output: &mut (dyn Write + Send),
+        work: &Work<'_>,
+    ) -> Result<Summary, Error> {
+        let start = Start::new(self)?;
+        let input = stream::Stream::start(input, start.unit())?;
+        units(start, input, output, work).map(|(summary, _)| summary)
+    }
+
+    /// Seals the data of a [`Source`] to a stream, on all cores.
+    ///
+    /// # Errors
+    /// If reading or writing fails, if the data are too long, or if the system fails. After an error, the output is of
+    /// no use.
+    pub fn gather<S: Source>(
+        &self,
+        source: S,
+        mut output: impl Write + Send,
+        work: &Work<'_>,
+    ) -> Result<(Summary, S), Error> {
+        if self.goes_alone() {
+            let mut source = Alone { inner: source, ended: false };
+            let summary = self.seal_stream(&mut source, &mut output, work)?;
+            return Ok((summary, source.inner));
+        }
+        let start = Start::new(self)?;
+        let input = stream::Gathered::start(source, start.unit())?;
+        let (summary, input) = units(start, input, &mut output, work)?;
+        Ok((summary, input.into_source()))
+    }
+
+    /// Seals the data of a [`Source`] to `output`, on all cores, at positions. A file as `output` must be empty, and
+    /// not open for appending.
+    ///
+    /// # Errors
+    /// If `output` refuses, if reading or writing fails, if the data are too long, or if the system fails. After an
+    /// error, the contents of `output` are not usable.
+    pub fn gather_at<S: Source>(
+        &self,
+        source: S,
+        output: &impl WriteAt,
+        work: &Work<'_>,
+    ) -> Result<(Summary, S), Error> {
+        output.check()?;
+        if self.goes_alone() {
+            return self.gather(source, InOrder::new(output), work);
+        }
+        let start = Start::new(self)?;
+        let input = stream::Gathered::start(source, start.unit())?;
+        let draft = Draft::begin(start, !input.ended(), |_| Shelf::held())?;
+        let begin = draft.length() as u64;
+        let placing = Placing { output, begin, unit: draft.unit() };
+        let put_header = |header: &[u8]| output.write_all_at(header, 0).map_err(Error::Write);
+        let (header, passed) = draft.make(put_header, |payload| stream::seal(payload, input, placing, work))?;
+        let end = begin + passed.written;
+        let trailer = draft.finish(&header, InOrder::at(output, end))?;
+        let summary = Summary { plain: passed.read, sealed: end + trailer, signatures: None };
+        Ok((summary, passed.input.into_source()))
+    }
+
+    /// Whether a source has to be read ahead of: to pad its data, or because age allows no empty chunk after others,
+    /// and a source may show only by an empty last piece that it has ended.
+    fn goes_alone(&self) -> bool {
+        self.contents.padded || self.format == Format::Age
+    }
+
+    /// Seals bytes in memory. More than a few mebibytes are sealed on all cores.
+    ///
+    /// # Errors
+    /// If the system has no random bytes, or no memory for a passphrase.
+    pub fn seal(&self, plain: &[u8]) -> Result<Vec<u8>, Error> {
+        if self.contents.padded { self.seal_all(&padded(plain)?) } else { self.seal_all(plain) }
+    }
+
+    fn seal_all(&self, plain: &[u8]) -> Result<Vec<u8>, Error> {
+        let draft = self.draft_in_memory(plain)?;
+        let begin = draft.length();
+        let mut sealed = vec![0; begin];
+        let (header, ()) = draft.make(|_| Ok(()), |payload| memory::seal(payload, plain, &mut sealed))?;
+        sealed[..begin].copy_from_slice(&header);
+        draft.finish(&header, &mut sealed)?;
+        Ok(sealed)
+    }
+
+    fn draft_in_memory(&self, plain: &[u8]) -> Result<Draft<'_, 'static>, Error> {
+        let start = Start::new(self)?;
+        let long = plain.len() > start.unit();
+        Draft::begin(start, long, |_| Shelf::held())
+    }
+
+    /// Seals bytes into a buffer, and returns the length of the result, which [`Sealing::sealed_length`] tells before.
+    /// More than a few mebibytes are sealed on all cores.
+    ///
+    /// # Errors
+    /// If the buffer is too small, if the work is stopped, if the system has no random bytes, or no memory for a
+    /// passphrase. The contents of the buffer are then not usable.
+    pub fn seal_into(&self, plain: &[u8], sealed: &mut [u8], work: &Work<'_>) -> Result<usize, Error> {
+        if self.contents.padded {
+            return self.seal_all_into(&padded(plain)?, sealed, work);
+        }
+        self.seal_all_into(plain, sealed, work)
+    }
+
+    fn seal_all_into(&self, plain: &[u8], sealed: &mut [u8], work: &Work<'_>) -> Result<usize, Error> {
+        let draft = self.draft_in_memory(plain)?;
+        let segments = draft.payload().segments_for(plain.len() as u64)?;
+        let (front, rest) = sealed.split_at_mut_checked(draft.length()).ok_or(SMALL)?;
+        let (body, mut end) = rest.split_at_mut_checked(segments.sealed() as usize).ok_or(SMALL)?;
+        let (header, ()) = draft.make(|_| Ok(()), |payload| memory::seal_into(payload, plain, body, work))?;
+        front.copy_from_slice(&header);
+        let room = end.len();
+        let trailer = draft.finish(&header, &mut end).map_err(|error| match error {
+            Error::Write(error) if error.kind() == io::ErrorKind::WriteZero => SMALL,
+            error => error,
+        })?;
+        debug_assert_eq!(trailer, (room - end.len()) as u64);
+        Ok(front.len() + body.len() + trailer as usize)
+    }
+
+    /// Writes the header to `output`, and returns a writer that seals the bytes written to it, on the caller's thread.
+    /// Call [`Sealer::finish`] at the end.
+    ///
+    /// # Errors
+    /// If the system has no random bytes, or no memory for a passphrase.
+    pub fn write_to<W: Write>(&self, mut output: W) -> Result<Sealer<W>, Error> {
+        // The length of the data is not known, so the header is the shorter one.
+        let draft = Draft::begin(Start::new(self)?, false, |_| Shelf::held())?;
+        let header = draft.header()?;
+        output.write_all(&header).map_err(Error::Write)?;
+        let (payload, ending) = draft.into_ending(&header)?;
+        Ok(Sealer::new(payload, output, self.contents.padded, ending))
+    }
+}
+
+/// Seals the units of an input to an output, in order.
+fn units<I: Input>(
+    start: Start<'_>,
+    input: I,
+    output: &mut (dyn Write + Send),
+    work: &Work<'_>,
+) -> Result<(Summary, I), Error> {
+    let draft = Draft::begin(start, !input.ended(), |_| Shelf::held())?;
+    let header = draft.header()?;
+    output.write_all(&header).map_err(Error::Write)?;
+    let Passed { read, written, input, output } = stream::seal(&draft.payload(), input, Writing(output), work)?;
+    let trailer = draft.finish(&header, &mut *output.0)?;
+    output.0.flush().map_err(Error::Write)?;
+    let sealed = header.len() as u64 + written + trailer;
+    Ok((Summary { plain: read, sealed, signatures: None }, input))
+}

@@ -1,0 +1,76 @@
+//! A writer that seals the bytes written to it.
+
+use std::fmt;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use crate::Error;
+use crate::format::deadpan::file_key::FileKey;
+use crate::format::deadpan::padding;
+use crate::format::deadpan::trailer::{Claim, Recorder, Signing, WatchedCipher};
+use crate::format::payload::{AnyPayload, OwnedCipher};
+use crate::format::segment;
+
+/// Seals the segments, and hashes them if the file is signed.
+type SealCipher = WatchedCipher<OwnedCipher, Option<Arc<Recorder<'static>>>>;
+
+/// A writer that seals. Call [`Sealer::finish`] at the end: without it the output is cut short, and readers refuse it.
+#[must_use = "without `finish` the output is cut short, and refused"]
+pub struct Sealer<W> {
+    writer: segment::SegmentWriter<SealCipher, W>,
+    written: u64,
+    padded: bool,
+    ending: Option<TrailerToWrite>,
+}
+
+/// What the trailer of a signed file is made of.
+pub(super) struct TrailerToWrite {
+    pub(super) recorder: Arc<Recorder<'static>>,
+    pub(super) signing: Signing,
+    pub(super) key: FileKey,
+    pub(super) claim: Claim,
+}
+
+impl<W> fmt::Debug for Sealer<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sealer").field("written", &self.written).finish_non_exhaustive()
+    }
+}
+
+impl<W: Write> Sealer<W> {
+    pub(super) fn new(payload: AnyPayload, output: W, padded: bool, ending: Option<TrailerToWrite>) -> Self {
+        let watch = ending.as_ref().map(|ending| ending.recorder.clone());
+        let cipher = WatchedCipher { cipher: payload.into_cipher(), watch };
+        Self { writer: segment::SegmentWriter::over(cipher, output), written: 0, padded, ending }
+    }
+
+    /// Writes the last segment, and the trailer if the file is signed. Returns the inner writer.
+    ///
+    /// # Errors
+    /// If writing fails, or if a signer does not sign.
+    pub fn finish(mut self) -> io::Result<W> {
+        if self.padded {
+            padding::write_padding(self.written, &mut self.writer)?;
+        }
+        let mut output = self.writer.finish()?;
+        if let Some(TrailerToWrite { recorder, signing, key, claim }) = self.ending {
+            // The writer's share is gone, since the writer is.
+            let recorder = Arc::into_inner(recorder).ok_or_else(|| io::Error::other("the hashes are in use"))?;
+            signing.finish(recorder, &key, claim, &mut output).map_err(Error::into_io)?;
+            output.flush()?;
+        }
+        Ok(output)
+    }
+}
+
+impl<W: Write> Write for Sealer<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.writer.write(bytes)?;
+        self.written += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+}

@@ -1,0 +1,236 @@
+//! The record of a header that is being written over another one. Until the new header is on the disk, the record lies
+//! beside the file, so that a program that finds the header half written can put the old one back.
+//!
+//! ```
+//! use deadpan_seal::{Sidecar, Standing};
+//!
+//! let (old, new) = (vec![1; 600], vec![2; 600]);
+//! let record = Sidecar::new(7, 1000, b"the payload", old.clone(), new).expect("headers of one length");
+//! let found = Sidecar::decode(&record.encode()).expect("a record");
+//! assert!(found.is_of(1000, b"the payload") && found.inode() == 7);
+//! let torn = [vec![2; 100], vec![1; 500]].concat();
+//! assert_eq!(found.standing(&torn), Standing::Torn);
+//! assert_eq!(found.standing(&old), Standing::Old);
+//! ```
+
+use std::fmt;
+
+use aws_lc_rs::digest::{Digest, SHA256, digest};
+
+use crate::format::deadpan::floe;
+use crate::format::deadpan::header::LONGEST;
+
+const SIGNATURE: [u8; 8] = [0x89, b'D', b'P', b'R', 0x0d, 0x0a, 0x1a, 0x0a];
+const VERSION: u8 = 1;
+/// The bytes before the headers: signature, version, the file's inode number and length, the digest of the payload's
+/// beginning, the length of a header.
+const FIXED: usize = SIGNATURE.len() + 1 + 8 + 8 + DIGEST + 4;
+const DIGEST: usize = 32;
+
+/// A record of the old and the new header of a file. It holds nothing that the file did not show before or does not
+/// show afterwards, and nothing secret.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Sidecar {
+    inode: u64,
+    length: u64,
+    payload: [u8; DIGEST],
+    old: Vec<u8>,
+    new: Vec<u8>,
+}
+
+impl fmt::Debug for Sidecar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sidecar").field("inode", &self.inode).field("length", &self.length).finish_non_exhaustive()
+    }
+}
+
+/// How a header compares with the two in a [`Sidecar`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It is the old header: nothing was written yet.
+    Old,
+    /// It is the new header: everything was written.
+    New,
+    /// Each of its bytes is that of the old or of the new header: writing was interrupted.
+    Torn,
+    /// It is another header, so the record does not belong to the file any more.
+    Other,
+}
+
+impl Sidecar {
+    /// The greatest length of an encoded record.
+    pub const LONGEST: usize = FIXED + 2 * LONGEST + DIGEST;
+    /// How many bytes of the payload's beginning a record compares. A shorter payload counts as a whole.
+    pub const BEGINNING: usize = floe::HEADER;
+
+    /// Makes a record for a file with this inode number and length, whose payload begins with these bytes. Returns
+    /// `None` if the headers differ in length, or no header has this length.
+    #[must_use]
+    pub fn new(inode: u64, length: u64, payload: &[u8], old: Vec<u8>, new: Vec<u8>) -> Option<Self> {
+        let fits = old.len() == new.len() && (1..=LONGEST).contains(&old.len());
+        fits.then(|| Self { inode, length, payload: beginning(payload), old, new })
+    }
+
+    /// Returns the bytes of the record. The last of them are a digest of the others.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(FIXED + 2 * self.old.len() + DIGEST);
+        bytes.extend_from_slice(&SIGNATURE);
+        bytes.push(VERSION);
+        bytes.extend_from_slice(&self.inode.to_be_bytes());
+        bytes.extend_from_slice(&self.length.to_be_bytes());
+        bytes.extend_from_slice(&self.payload);
+        bytes.extend_from_slice(&(self.old.len() as u32).to_be_bytes());
+        bytes.extend_from_slice(&self.old);
+        bytes.extend_from_slice(&self.new);
+        let digest = sha256(&bytes);
+        bytes.extend_from_slice(digest.as_ref());
+        bytes
+    }
+
+    /// Reads a record. Returns `None` if it is incomplete or was changed.
+    #[must_use]
+    pub fn decode(bytes: &[u8]) -> Option<Self> {
+        let (content, digest) = bytes.split_last_chunk::<DIGEST>()?;
+        let rest = content.strip_prefix(&SIGNATURE)?.strip_prefix(&[VERSION])?;
+        let (inode, rest) = rest.split_first_chunk()?;
+        let (length, rest) = rest.split_first_chunk()?;
+        let (payload, rest) = rest.split_first_chunk::<DIGEST>()?;
+        let (header, headers) = rest.split_first_chunk()?;
+        let header = u32::from_be_bytes(*header) as usize;
+        if !(1..=LONGEST).contains(&header) || headers.len() != 2 * header || sha256(content).as_ref() != digest {
+            return None;
+        }
+        let (old, new) = headers.split_at(header);
+        let (inode, length) = (u64::from_be_bytes(*inode), u64::from_be_bytes(*length));
+        Some(Self { inode, length, payload: *payload, old: old.to_vec(), new: new.to_vec() })
+    }
+
+    /// Whether these bytes may be the beginning of a record. The empty beginning is one, too.
+    #[must_use]
+    pub fn begins(bytes: &[u8]) -> bool {
+        let shared = bytes.len().min(SIGNATURE.len());
+        bytes[..shared] == SIGNATURE[..shared]
+    }
+
+    /// Returns the inode number of the file.
+    #[must_use]
+    pub fn inode(&self) -> u64 {
+        self.inode
+    }
+
+    /// Returns the old header.
+    #[must_use]
+    pub fn old(&self) -> &[u8] {
+        &self.old
+    }
+
+    /// Returns the new header.
+    #[must_use]
+    pub fn new_header(&self) -> &[u8] {
+        &self.new
+    }
+
+    /// Whether the record belongs to a file of this length, or a copy of it, whose payload begins with these bytes.
+    #[must_use]
+    pub fn is_of(&self, length: u64, payload: &[u8]) -> bool {
+        self.length == length && self.payload == beginning(payload)
+    }
+
+    /// Compares the header that the file has now with those of the record.
+    #[must_use]
+    pub fn standing(&self, now: &[u8]) -> Standing {
+        if now == self.old {
+            return Standing::Old;
+        }
+        if now == self.new {
+            return Standing::New;
+        }
+        let is_torn = now.len() == self.old.len()
+            && now.iter().zip(self.old.iter().zip(&self.new)).all(|(now, (old, new))| now == old || now == new);
+        if is_torn { Standing::Torn } else { Standing::Other }
+    }
+}
+
+fn beginning(payload: &[u8]) -> [u8; DIGEST] {
+    let digest = sha256(&payload[..payload.len().min(Sidecar::BEGINNING)]);
+    digest.as_ref().try_into().expect("SHA-256 has 32 bytes")
+}
+
+fn sha256(bytes: &[u8]) -> Digest {
+    digest(&SHA256, bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(length: usize) -> Sidecar {
+        let old: Vec<u8> = (0..length).map(|i| (i % 251) as u8).collect();
+        let new = old.iter().map(|byte| byte ^ 0x80).collect();
+        Sidecar::new(7, 1 << 40, &[9; 100], old, new).expect("a record")
+    }
+
+    #[test]
+    fn a_record_is_read_as_it_was_written() {
+        for length in [1, 2, 420, 4022, LONGEST] {
+            let (record, bytes) = (record(length), record(length).encode());
+            assert!(bytes.len() <= Sidecar::LONGEST);
+            assert!(Sidecar::decode(&bytes) == Some(record), "{length}");
+        }
+        for (old, new) in [(0, 0), (1, 2), (2, 1), (LONGEST + 1, LONGEST + 1)] {
+            assert!(Sidecar::new(7, 1000, b"", vec![0; old], vec![0; new]).is_none(), "{old}, {new}");
+        }
+    }
+
+    /// A record that was killed while it was written must not be used.
+    #[test]
+    fn every_cut_and_every_change_is_refused() {
+        let bytes = record(100).encode();
+        for end in 0..bytes.len() {
+            assert!(Sidecar::decode(&bytes[..end]).is_none() && Sidecar::begins(&bytes[..end]), "{end}");
+            let mut changed = bytes.clone();
+            changed[end] ^= 1;
+            assert!(Sidecar::decode(&changed).is_none(), "byte {end}");
+        }
+        assert!(Sidecar::decode(&[&bytes[..], b"\0"].concat()).is_none());
+        for other in [&b"x"[..], b"\x89DPN\r\n\x1a\n", b"age-encryption.org"] {
+            assert!(!Sidecar::begins(other));
+        }
+        // The digest is right, and a length lies.
+        let mut lie = bytes[..bytes.len() - DIGEST].to_vec();
+        for (place, value) in [(FIXED - 1, 99), (FIXED - 1, 101), (FIXED - 1, 0), (FIXED - 4, 0xff)] {
+            let before = std::mem::replace(&mut lie[place], value);
+            let digest = sha256(&lie);
+            assert!(Sidecar::decode(&[&lie, digest.as_ref()].concat()).is_none(), "{place}: {value}");
+            lie[place] = before;
+        }
+    }
+
+    #[test]
+    fn a_header_is_old_or_new_or_torn_or_another_one() {
+        let record = record(1000);
+        let (old, new) = (record.old().to_vec(), record.new_header().to_vec());
+        assert_eq!(record.standing(&old), Standing::Old);
+        assert_eq!(record.standing(&new), Standing::New);
+        for cut in 1..1000 {
+            assert_eq!(record.standing(&[&new[..cut], &old[cut..]].concat()), Standing::Torn);
+            assert_eq!(record.standing(&[&old[..cut], &new[cut..]].concat()), Standing::Torn);
+            let mut other = old.clone();
+            other[cut] ^= 1;
+            assert_eq!(record.standing(&other), Standing::Other);
+            assert_eq!(record.standing(&old[..cut]), Standing::Other);
+        }
+        assert_eq!(record.standing(&[&old[..], b"\0"].concat()), Standing::Other);
+    }
+
+    #[test]
+    fn a_record_belongs_to_one_payload() {
+        let record = record(10);
+        assert!(record.is_of(1 << 40, &[9; Sidecar::BEGINNING]) && record.is_of(1 << 40, &[9; 200]));
+        assert!(!record.is_of((1 << 40) + 1, &[9; 100]) && !record.is_of(1 << 40, &[9; Sidecar::BEGINNING - 1]));
+        let mut other = [9; 100];
+        other[Sidecar::BEGINNING - 1] = 8;
+        assert!(!record.is_of(1 << 40, &other));
+    }
+}

@@ -1,0 +1,81 @@
+//! The types of stanzas that are known: what each has to look like.
+//!
+//! Each type has a number of arguments and a length of the body. A stanza of a known type in another form makes the
+//! whole header invalid, whichever key opens it: no honest writer sends it. Unknown types are ignored.
+
+use super::AgeStanza;
+use super::file_key::SEALED;
+use super::scrypt;
+use crate::format::plugin::{Reason, Tag};
+use crate::key::openssh::SshKind as Ssh;
+use crate::{Error, Kem, Stanza};
+use deadpan_base64::STANDARD_NO_PAD;
+
+pub(super) const X25519: &str = "X25519";
+pub(super) const SCRYPT: &str = "scrypt";
+pub(super) const XWING: &str = "mlkem768x25519";
+pub(super) const P256_TAG: &str = "p256tag";
+pub(super) const HYBRID_TAG: &str = "mlkem768p256tag";
+const SSH_ED25519: &str = "ssh-ed25519";
+const SSH_RSA: &str = "ssh-rsa";
+
+/// The lengths of what RSA makes of a file key: as long as the modulus.
+const RSA_BODY: std::ops::RangeInclusive<usize> = 128..=2048;
+
+/// Bytes in the tag of a recipient, by which its key recognizes the stanza.
+pub(super) const TAG: usize = 4;
+
+const FORM: Error = Error::Header("the form of a recipient");
+
+/// Returns what a stanza is, and checks its form.
+pub(super) fn kind(stanza: &AgeStanza) -> Result<Stanza, Error> {
+    let form = |lengths: &[usize]| {
+        let fits = stanza.args.len() == lengths.len()
+            && stanza.args.iter().zip(lengths).all(|(text, length)| decode(text).is_some_and(|it| it.len() == *length));
+        if fits && stanza.body.len() == SEALED { Ok(()) } else { Err(FORM) }
+    };
+    Ok(match stanza.tag.as_str() {
+        X25519 => form(&[Kem::X25519.enc_len()]).map(|()| Stanza::Key(Kem::X25519))?,
+        XWING => form(&[Kem::XWing.enc_len()]).map(|()| Stanza::Key(Kem::XWing))?,
+        P256_TAG => form(&[TAG, Kem::P256.enc_len()]).map(|()| Stanza::Key(Kem::P256))?,
+        HYBRID_TAG => form(&[TAG, Kem::MlKem768P256.enc_len()]).map(|()| Stanza::Key(Kem::MlKem768P256))?,
+        SSH_ED25519 => form(&[TAG, 32]).map(|()| Stanza::Ssh(Ssh::Ed25519))?,
+        SSH_RSA => {
+            let is_tag = |tag: &String| decode(tag).is_some_and(|tag| tag.len() == TAG);
+            let fits = matches!(&stanza.args[..], [tag] if is_tag(tag)) && RSA_BODY.contains(&stanza.body.len());
+            if fits { Stanza::Ssh(Ssh::Rsa) } else { return Err(FORM) }
+        }
+        SCRYPT => Stanza::Passphrase(scrypt::cost(stanza)?),
+        _ => Stanza::Unknown,
+    })
+}
+
+/// Whether a stanza of this kind may be a plugin's. age's specification lets plugins make and open tagged stanzas,
+/// beside those of their own types. All other types of age are not for plugins: their keys are software, and no reader
+/// would ask a plugin for them.
+pub(super) const fn may_be_of_plugin(kind: &Stanza) -> bool {
+    matches!(kind, Stanza::Unknown | Stanza::Key(Kem::P256 | Kem::MlKem768P256))
+}
+
+/// Checks a stanza that a plugin has made: its type may be a plugin's, and a type that is known has its form.
+pub(crate) fn check_of_plugin(stanza: &AgeStanza) -> Result<(), Reason> {
+    match kind(stanza) {
+        Ok(kind) if may_be_of_plugin(&kind) => Ok(()),
+        _ => Err(Reason::Stanza(Tag::from_text(&stanza.tag))),
+    }
+}
+
+/// Decodes an argument in base64; `None` if it is not canonical.
+pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
+    STANDARD_NO_PAD.decode(text.as_bytes()).ok()
+}
+
+/// Returns an argument of a stanza whose form was checked.
+pub(super) fn argument(stanza: &AgeStanza, number: usize) -> Result<Vec<u8>, Error> {
+    stanza.args.get(number).and_then(|text| decode(text)).ok_or(FORM)
+}
+
+/// Encodes an argument.
+pub(super) fn encode(bytes: &[u8]) -> String {
+    STANDARD_NO_PAD.encode(bytes)
+}

@@ -1,0 +1,87 @@
+//! Sealing an age file's key to recipients.
+
+use super::{AgeFileKey, AgeHeader, AgeStanza, hpke, plugin, scrypt, ssh, x25519};
+use crate::format::deadpan::recipient;
+use crate::primitive::entropy::Entropy;
+use crate::{Error, Kem, Mode, Recipient};
+
+/// The label of recipients that withstand a quantum computer. Only recipients with the same labels go together.
+const POST_QUANTUM: &str = "postquantum";
+
+/// The stanzas of one recipient, and their labels in order.
+type Wrapped = (Vec<AgeStanza>, Vec<String>);
+
+/// Checks that age knows recipients of these kinds. The caller has checked that post-quantum and classical keys do not
+/// mix.
+pub(crate) fn check(recipients: &[Recipient]) -> Result<(), Error> {
+    for recipient in recipients {
+        match recipient {
+            Recipient::Key(key) if key.kem() == Kem::X25519 || hpke::tag_name(key.kem()).is_some() => {}
+            Recipient::Key(_) => return Err(Error::Invalid("age has no recipients with ML-KEM keys alone")),
+            Recipient::Plugin(_) => {}
+            Recipient::Ssh(key) => ssh::check(key)?,
+            Recipient::Passphrase(..) if recipients.len() == 1 => {}
+            Recipient::Passphrase(..) => {
+                return Err(Error::TooMany("an age file with a passphrase has no other recipients"));
+            }
+            Recipient::Session(_) => return Err(Error::Invalid("age has no sessions")),
+            Recipient::Threshold(_) => return Err(Error::Invalid("age has no thresholds")),
+        }
+    }
+    Ok(())
+}
+
+/// Returns the length of the header if the recipient is a passphrase, which takes long to hash.
+pub(crate) fn passphrase_length(recipients: &[Recipient]) -> Option<usize> {
+    match recipients {
+        [Recipient::Passphrase(_, cost)] => Some(AgeHeader::length_for(scrypt::length(*cost))),
+        _ => None,
+    }
+}
+
+/// Seals the file key to all recipients, beside those that are in the file already. Returns the stanzas. The labels of
+/// plugins' stanzas have to be those of all others, unless `mixed` is set.
+pub(crate) fn wrap_all(
+    recipients: &[Recipient],
+    kept: &[recipient::Stanza],
+    mixed: bool,
+    file: &AgeFileKey,
+    entropy: Entropy,
+) -> Result<Vec<AgeStanza>, Error> {
+    let wrapped = recipients.iter().map(|recipient| wrap(recipient, file, entropy)).collect::<Result<Vec<_>, _>>()?;
+    // Nobody knows the labels of stanzas of an unknown type.
+    let kept: Vec<_> = kept.iter().filter_map(|stanza| stanza.mode().map(labels)).collect();
+    let all = || wrapped.iter().map(|(_, labels)| labels).chain(&kept);
+    for (recipient, (_, labels)) in recipients.iter().zip(&wrapped) {
+        if let Recipient::Plugin(plugin) = recipient
+            && !mixed
+            && all().any(|others| others != labels)
+        {
+            return Err(plugin.incompatible(all().find(|labels| !labels.is_empty()).unwrap_or(labels)).into());
+        }
+    }
+    Ok(wrapped.into_iter().flat_map(|(stanzas, _)| stanzas).collect())
+}
+
+fn wrap(recipient: &Recipient, file: &AgeFileKey, entropy: Entropy) -> Result<Wrapped, Error> {
+    let stanza = match recipient {
+        Recipient::Key(key) => match hpke::tag_name(key.kem()) {
+            Some(name) => return Ok((vec![hpke::wrap(name, key, file)?], labels(key.kem().mode()))),
+            None if key.kem() == Kem::X25519 => x25519::wrap(key, file)?,
+            None => return Err(NONE),
+        },
+        Recipient::Plugin(recipient) => return plugin::wrap(recipient, file),
+        Recipient::Ssh(key) => ssh::wrap(key, file)?,
+        Recipient::Passphrase(passphrase, cost) => scrypt::wrap(passphrase, *cost, file, entropy)?,
+        Recipient::Session(_) | Recipient::Threshold(_) => return Err(NONE),
+    };
+    Ok((vec![stanza], Vec::new()))
+}
+
+/// Returns the labels of recipients of this mode that age itself knows.
+fn labels(mode: Mode) -> Vec<String> {
+    if mode == Mode::Ecc { Vec::new() } else { vec![POST_QUANTUM.to_owned()] }
+}
+
+/// [`check`] has refused these recipients.
+const NONE: Error = Error::Invalid("age has no such recipients");

@@ -1,0 +1,43 @@
+//! Messages as streams: in order, and at any position.
+
+use std::io::{Read, Seek, SeekFrom, Write};
+
+use super::{Cipher, Message};
+use crate::Error;
+use crate::format::segment;
+
+/// A reader that opens a message in order. All data that it returns are authentic. The reader reports the end only
+/// after it has seen the last segment.
+pub type Reader<M, R> = segment::SegmentReader<Cipher<M>, R>;
+
+/// A reader that opens a message at any position. It opens the last segment first, so that the length is authentic.
+pub type SeekReader<M, R> = segment::SeekReader<Cipher<M>, R>;
+
+/// A writer that seals a message segment by segment. Without `Writer::finish` there is no last segment, and readers
+/// refuse the message.
+pub type Writer<M, W> = segment::SegmentWriter<Cipher<M>, W>;
+
+impl<M: AsRef<Message>, R: Read> Reader<M, R> {
+    /// Reads the segments of `message` from `input`, whose header was read already.
+    pub fn new(message: M, input: R) -> Self {
+        Self::over(Cipher::new(message), input)
+    }
+}
+
+impl<M: AsRef<Message>, R: Read + Seek> SeekReader<M, R> {
+    /// Reads the segments of `message`, which go from `begin` to the end of `input`.
+    ///
+    /// # Errors
+    /// If the length cannot be right, or the last segment does not open.
+    pub fn new(message: M, mut input: R, begin: u64) -> Result<Self, Error> {
+        let end = input.seek(SeekFrom::End(0)).map_err(Error::Read)?;
+        Self::over(Cipher::new(message), input, begin, end)
+    }
+}
+
+impl<M: AsRef<Message>, W: Write> Writer<M, W> {
+    /// Writes the segments of `message` to `output`, which has its header already.
+    pub fn new(message: M, output: W) -> Self {
+        Self::over(Cipher::new(message), output)
+    }
+}

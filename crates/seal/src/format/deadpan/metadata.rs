@@ -1,0 +1,282 @@
+//! Metadata: the name, time and mode that are sealed with the data.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
+
+use crate::format::deadpan::file_key::FileKey;
+use crate::primitive::entropy::Entropy;
+use crate::{Error, Secret};
+
+const NONCE: usize = 12;
+const TAG: usize = 16;
+/// Boxes grow in steps of this many bytes, so that names of different lengths look alike.
+const STEP: usize = 256;
+/// The shortest box.
+pub(crate) const SHORTEST: usize = NONCE + STEP + TAG;
+const LONGEST_NAME: usize = 4096;
+/// The most bytes in the fields.
+pub(crate) const LONGEST_FIELDS: usize = 3 + 12 + 2 + 2 + LONGEST_NAME;
+const LONGEST: usize = NONCE + LONGEST_FIELDS.next_multiple_of(STEP) + TAG;
+
+const TIME: u8 = 1;
+const MODE: u8 = 2;
+const NAME: u8 = 4;
+
+/// The kind of the data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// Bytes without a file, such as those of a pipe.
+    #[default]
+    Bytes,
+    /// The contents of a file.
+    File,
+    /// A folder, as a tar stream.
+    Folder,
+}
+
+/// Name, time and mode of the sealed file or folder.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Metadata {
+    /// The kind of the data.
+    pub kind: Kind,
+    /// The last component of its path, in the system's bytes. It never contains `/` or `\`, and is never `.` or `..`.
+    /// The reader has to handle other names that a system forbids (on Windows, `C:x` leads elsewhere) and characters
+    /// that a terminal would obey.
+    pub name: Option<Vec<u8>>,
+    /// When the file was last changed.
+    pub modified: Option<SystemTime>,
+    /// The permission bits, 0 to 0o7777.
+    pub mode: Option<u32>,
+}
+
+/// The contents of the metadata box: what users see, and whether the data are padded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Contents {
+    pub(crate) metadata: Metadata,
+    pub(crate) padded: bool,
+}
+
+pub(crate) fn is_box_length(length: usize) -> bool {
+    (SHORTEST..=LONGEST).contains(&length) && (length - NONCE - TAG).is_multiple_of(STEP)
+}
+
+fn is_name(name: &[u8]) -> bool {
+    let allowed = |byte: &u8| !matches!(byte, b'/' | b'\\' | 0);
+    (1..=LONGEST_NAME).contains(&name.len()) && name.iter().all(allowed) && name != b"." && name != b".."
+}
+
+impl Metadata {
+    /// Checks that the metadata can be stored.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        if self.name.as_deref().is_some_and(|name| !is_name(name)) {
+            return Err(Error::Invalid(
+                "the name cannot be stored: it is longer than 4096 bytes, or has a separator in it",
+            ));
+        }
+        if self.mode.is_some_and(|mode| mode > 0o7777) {
+            return Err(Error::Invalid("the mode has more than permission bits"));
+        }
+        Ok(())
+    }
+}
+
+impl Contents {
+    /// Returns the fields, without the zeros after them.
+    pub(crate) fn fields(&self) -> Vec<u8> {
+        self.encode()[..self.length()].to_vec()
+    }
+
+    fn length(&self) -> usize {
+        let Metadata { name, modified, mode, .. } = &self.metadata;
+        3 + modified.map_or(0, |_| 12) + mode.map_or(0, |_| 2) + name.as_ref().map_or(0, |name| 2 + name.len())
+    }
+
+    fn encode(&self) -> Secret {
+        let Metadata { kind, name, modified, mode } = &self.metadata;
+        let present = if modified.is_some() { TIME } else { 0 }
+            | if mode.is_some() { MODE } else { 0 }
+            | if name.is_some() { NAME } else { 0 };
+        let mut bytes = Secret::zeroed(self.length().next_multiple_of(STEP));
+        let mut rest = &mut bytes[..];
+        let mut put =
+            |bytes: &[u8]| rest.split_off_mut(..bytes.len()).expect("room was counted").copy_from_slice(bytes);
+        put(&[*kind as u8, self.padded.into(), present]);
+        if let Some(time) = modified {
+            let (seconds, nanoseconds) = since_epoch(*time);
+            put(&seconds.to_be_bytes());
+            put(&nanoseconds.to_be_bytes());
+        }
+        if let Some(mode) = mode {
+            put(&(*mode as u16).to_be_bytes());
+        }
+        if let Some(name) = name {
+            put(&(name.len() as u16).to_be_bytes());
+            put(name);
+        }
+        bytes
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Self, Error> {
+        let mut rest = bytes;
+        let mut take = |length: usize| rest.split_off(..length).ok_or(Error::Header("the metadata"));
+        let mut number =
+            |length| take(length).map(|bytes| bytes.iter().fold(0_u64, |number, byte| number << 8 | u64::from(*byte)));
+        let kind = match number(1)? {
+            0 => Kind::Bytes,
+            1 => Kind::File,
+            2 => Kind::Folder,
+            _ => return Err(Error::Newer("an unknown kind of contents")),
+        };
+        let padded = match number(1)? {
+            0 => false,
+            1 => true,
+            _ => return Err(Error::Newer("an unknown padding")),
+        };
+        let present = number(1)? as u8;
+        let modified = if present & TIME == 0 { None } else { Some(from_epoch(number(8)? as i64, number(4)? as u32)?) };
+        let mode = if present & MODE == 0 { None } else { Some(number(2)? as u32) };
+        let length = if present & NAME == 0 { None } else { Some(number(2)? as usize) };
+        let name = length.map(|length| take(length).map(<[u8]>::to_vec)).transpose()?;
+        let bad = present > TIME | MODE | NAME
+            || mode.is_some_and(|mode| mode > 0o7777)
+            || name.as_ref().is_some_and(|name| !is_name(name));
+        let shortest = (bytes.len() - rest.len()).next_multiple_of(STEP) == bytes.len();
+        if bad || !shortest || rest.iter().any(|byte| *byte != 0) {
+            return Err(Error::Header("the metadata"));
+        }
+        Ok(Self { metadata: Metadata { kind, name, modified, mode }, padded })
+    }
+
+    /// Seals the contents: IV, ciphertext, tag.
+    pub(crate) fn seal(&self, key: &FileKey, entropy: Entropy) -> Result<Vec<u8>, Error> {
+        let plain = self.encode();
+        let mut sealed = vec![0; NONCE + plain.len() + TAG];
+        let (nonce, rest) = sealed.split_at_mut(NONCE);
+        let (output, tag) = rest.split_at_mut(plain.len());
+        entropy.fill("metadata IV", 0, nonce)?;
+        let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| Error::System("no cipher"))?;
+        let done =
+            cipher(key)?.seal_out_of_place_scatter(nonce, Aad::from(*key.preamble().bytes()), &plain, output, &[], tag);
+        done.map_err(|_| Error::System("sealing failed"))?;
+        Ok(sealed)
+    }
+
+    /// Opens the box of a header whose MAC is right.
+    pub(crate) fn open(key: &FileKey, sealed: &[u8]) -> Result<Self, Error> {
+        let (nonce, rest) = sealed.split_at(NONCE);
+        let (input, tag) = rest.split_at(rest.len() - TAG);
+        let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| Error::Truncated)?;
+        let mut plain = Secret::zeroed(input.len());
+        let opened =
+            cipher(key)?.open_separate_gather(nonce, Aad::from(*key.preamble().bytes()), input, tag, &mut plain);
+        opened.map_err(|_| Error::HeaderForged)?;
+        Self::decode(&plain)
+    }
+}
+
+fn cipher(key: &FileKey) -> Result<LessSafeKey, Error> {
+    let key = UnboundKey::new(&AES_256_GCM, &key.metadata_key()?).map_err(|_| Error::System("no cipher"))?;
+    Ok(LessSafeKey::new(key))
+}
+
+/// Returns seconds since 1970, rounded down, and the remaining nanoseconds.
+fn since_epoch(time: SystemTime) -> (i64, u32) {
+    match time.duration_since(UNIX_EPOCH) {
+        Ok(after) => (i64::try_from(after.as_secs()).unwrap_or(i64::MAX), after.subsec_nanos()),
+        Err(before) => {
+            let before = before.duration();
+            let whole = i64::try_from(before.as_secs()).map_or(i64::MIN, |seconds| -seconds);
+            if before.subsec_nanos() == 0 {
+                (whole, 0)
+            } else {
+                (whole.saturating_sub(1), 1_000_000_000 - before.subsec_nanos())
+            }
+        }
+    }
+}
+
+fn from_epoch(seconds: i64, nanoseconds: u32) -> Result<SystemTime, Error> {
+    let whole = Duration::from_secs(seconds.unsigned_abs());
+    let time = if seconds < 0 { UNIX_EPOCH.checked_sub(whole) } else { UNIX_EPOCH.checked_add(whole) };
+    let time = time
+        .filter(|_| nanoseconds < 1_000_000_000)
+        .and_then(|time| time.checked_add(Duration::from_nanos(nanoseconds.into())));
+    time.ok_or(Error::Header("the time in the metadata"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn round(contents: &Contents) -> Contents {
+        Contents::decode(&contents.encode()).expect("it was encoded")
+    }
+
+    #[test]
+    fn what_goes_in_comes_out() {
+        let times = [
+            None,
+            Some(UNIX_EPOCH),
+            Some(UNIX_EPOCH - Duration::new(5, 1)),
+            Some(UNIX_EPOCH - Duration::from_secs(1 << 63)),
+            Some(UNIX_EPOCH + Duration::new(1 << 33, 999_999_999)),
+        ];
+        for modified in times {
+            for mode in [None, Some(0), Some(0o7777)] {
+                for name in [None, Some(b"a".to_vec()), Some(vec![0xff; 239]), Some(vec![b'n'; LONGEST_NAME])] {
+                    let metadata = Metadata { kind: Kind::File, name, modified, mode };
+                    let contents = Contents { metadata, padded: true };
+                    assert_eq!(round(&contents), contents);
+                }
+            }
+        }
+        assert_eq!(round(&Contents::default()), Contents::default());
+    }
+
+    #[test]
+    fn names_of_usual_lengths_look_alike() {
+        let length = |name: usize| {
+            let metadata = Metadata {
+                name: Some(vec![b'x'; name]),
+                modified: Some(UNIX_EPOCH),
+                mode: Some(0),
+                ..Metadata::default()
+            };
+            Contents { metadata, padded: false }.encode().len()
+        };
+        assert_eq!((length(1), length(200), length(237), length(238)), (256, 256, 256, 512));
+    }
+
+    #[test]
+    fn names_that_lead_elsewhere_are_refused() {
+        for name in [&b"../x"[..], b"a/b", b"a\\b", b".", b"..", b"", b"nul\0", &[b'n'; LONGEST_NAME + 1]] {
+            let metadata = Metadata { name: Some(name.to_vec()), ..Metadata::default() };
+            assert!(matches!(metadata.check(), Err(Error::Invalid(_))), "{}", name.escape_ascii());
+            if name.len() <= LONGEST_NAME {
+                let bytes = Contents { metadata, padded: false }.encode();
+                assert!(matches!(Contents::decode(&bytes), Err(Error::Header(_))), "{}", name.escape_ascii());
+            }
+        }
+    }
+
+    #[test]
+    fn there_is_one_encoding() {
+        let contents = Contents { metadata: Metadata { mode: Some(0o644), ..Metadata::default() }, padded: false };
+        let bytes = contents.encode();
+        let changed = |place: usize, value: u8| {
+            let mut bytes = bytes.to_vec();
+            bytes[place] = value;
+            Contents::decode(&bytes)
+        };
+        assert!(matches!(changed(0, 3), Err(Error::Newer(_))));
+        assert!(matches!(changed(1, 2), Err(Error::Newer(_))));
+        assert!(matches!(changed(2, 8 | MODE), Err(Error::Header(_))));
+        assert!(matches!(changed(3, 0x10), Err(Error::Header(_))), "mode");
+        assert!(matches!(changed(5, 1), Err(Error::Header(_))), "zeros behind");
+        assert!(
+            matches!(Contents::decode(&[&bytes[..], &[0; STEP]].concat()), Err(Error::Header(_))),
+            "a step too long"
+        );
+    }
+}

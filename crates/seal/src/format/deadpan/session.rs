@@ -1,0 +1,190 @@
+//! Many items under one passphrase, which is hashed once.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::format::deadpan::file_key::KEY;
+use crate::key::passphrase::form::Form;
+use crate::primitive::entropy::Entropy;
+use crate::{Cost, Error, MaxCost, Passphrase, Recipient, Secret};
+
+pub(crate) const SALT: usize = 16;
+/// A session keeps at most this many hashes for items of other sessions.
+const KEPT: usize = 16;
+
+/// A passphrase for many items. [`crate::Recipient::Passphrase`] hashes it for each item, which takes a tenth to a
+/// quarter of a second; a session hashes it once for all items that it seals, and once for each other salt in items
+/// that it opens.
+///
+/// Everybody can see which items were sealed in the same session, since they show the same salt. Each item has its own
+/// file key, under its own wrapping key. A clone of a session is the same session.
+///
+/// A session can be shared between threads. Threads that need the same hash wait for one computation; threads that need
+/// different hashes do not wait for each other, and each computation takes the memory that its item asks for. The
+/// session keeps its own hash for as long as it lives, and the latest 16 others. An item with a higher cost than
+/// [`Session::with_max_cost`] allows is refused with [`Error::TooCostly`] before any hash is computed.
+///
+/// ```
+/// use deadpan_seal::{Cost, Passphrase, Session, open, seal};
+/// # let cost = Cost { memory: 8, passes: 1, lanes: 1 };
+/// # /*
+/// let cost = Cost::default();
+/// # */
+/// let session = Session::new(&Passphrase::new(b"correct horse"), cost)?;
+/// for item in [&b"one"[..], b"another"] {
+///     let sealed = seal(&session, item)?;
+///     assert_eq!(open(&session, &sealed)?, item);
+/// }
+/// # Ok::<(), deadpan_seal::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Session {
+    shared: Arc<SessionState>,
+    max_cost: MaxCost,
+}
+
+/// The state that all clones of a session share.
+struct SessionState {
+    passphrase: Passphrase,
+    cost: Cost,
+    salt: [u8; SALT],
+    /// The answer to the session's own question, which is never evicted.
+    own: Arc<Cell>,
+    kept: Mutex<Kept>,
+}
+
+/// The answer to one question, once it is known. The thread that computes it holds the lock, so that others with the
+/// same question wait.
+type Cell = Mutex<Option<Secret>>;
+
+/// Hashes for items of other sessions, the latest first. A cell without an answer is being computed, or failed.
+#[derive(Default)]
+struct Kept {
+    cells: VecDeque<(HashQuestion, Arc<Cell>)>,
+    #[cfg(test)]
+    made: usize,
+}
+
+/// The inputs of one hash: the form of the passphrase, and the parameters.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct HashQuestion {
+    form: Form,
+    cost: Cost,
+    salt: [u8; SALT],
+    length: usize,
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").field("cost", &self.shared.cost).finish_non_exhaustive()
+    }
+}
+
+impl Session {
+    /// Starts a session with a random salt. The passphrase is hashed when the first item is sealed; a session that only
+    /// opens pays only for what it opens.
+    ///
+    /// # Errors
+    /// If the passphrase is empty or the cost out of bounds, or if the system has no random bytes.
+    pub fn new(passphrase: &Passphrase, cost: Cost) -> Result<Self, Error> {
+        Self::with_entropy(passphrase, cost, Entropy::System)
+    }
+
+    pub(crate) fn with_entropy(passphrase: &Passphrase, cost: Cost, entropy: Entropy) -> Result<Self, Error> {
+        passphrase.check(cost)?;
+        let mut salt = [0; SALT];
+        entropy.fill("session's salt", 0, &mut salt)?;
+        let (own, kept) = (Arc::default(), Mutex::default());
+        let shared = SessionState { passphrase: passphrase.clone(), cost, salt, own, kept };
+        Ok(Self { shared: Arc::new(shared), max_cost: passphrase.max_cost() })
+    }
+
+    /// Returns the same session with another limit on the cost of items that are opened. The hashes that exist are
+    /// shared. Items at the session's own cost or below always open.
+    #[must_use]
+    pub fn with_max_cost(mut self, max: MaxCost) -> Self {
+        self.max_cost = max;
+        self
+    }
+
+    /// Returns the recipient that stands for everybody who knows the passphrase. It can stand among others, for
+    /// [`Sealing::to`](crate::Sealing::to).
+    #[must_use]
+    pub fn recipient(&self) -> Recipient {
+        Recipient::Session(self.clone())
+    }
+
+    /// Returns the passphrase, with the session's limit on the cost.
+    pub(crate) fn passphrase(&self) -> Passphrase {
+        self.shared.passphrase.clone().with_max_cost(self.max_cost)
+    }
+
+    pub(crate) fn cost(&self) -> Cost {
+        self.shared.cost
+    }
+
+    pub(crate) fn salt(&self) -> &[u8; SALT] {
+        &self.shared.salt
+    }
+
+    /// Returns the forms of the passphrase to try on a salt, in order: NFC first on the session's own salt, since that
+    /// form sealed its items and is hashed already.
+    pub(crate) fn forms(&self, salt: &[u8; SALT]) -> Vec<Form> {
+        let mut forms = self.shared.passphrase.forms();
+        if salt == self.salt() {
+            forms.sort_by_key(|form| *form != Form::Composed);
+        }
+        forms
+    }
+
+    /// Returns `length` bytes of Argon2id over the passphrase in a form, computed only if they are not cached.
+    pub(crate) fn stretch(&self, form: Form, cost: Cost, salt: &[u8; SALT], length: usize) -> Result<Secret, Error> {
+        let Cost { memory, passes, .. } = self.shared.cost;
+        if !MaxCost::new(memory, passes).allows(cost) {
+            self.max_cost.check(cost)?;
+        }
+        let cell = self.shared.cell(HashQuestion { form, cost, salt: *salt, length });
+        let mut cell = lock(&cell);
+        if let Some(answer) = &*cell {
+            return Ok(answer.clone());
+        }
+        let mut answer = Secret::zeroed(length);
+        self.shared.passphrase.in_form(form).stretch(cost, salt, &mut answer)?;
+        #[cfg(test)]
+        {
+            lock(&self.shared.kept).made += 1;
+        }
+        *cell = Some(answer.clone());
+        Ok(answer)
+    }
+
+    /// Returns how often the passphrase was hashed.
+    #[cfg(test)]
+    pub(crate) fn hashes(&self) -> usize {
+        lock(&self.shared.kept).made
+    }
+}
+
+impl SessionState {
+    /// Returns the cell of a question, which becomes the latest of those kept.
+    fn cell(&self, question: HashQuestion) -> Arc<Cell> {
+        if question == (HashQuestion { form: Form::Composed, cost: self.cost, salt: self.salt, length: KEY }) {
+            return self.own.clone();
+        }
+        let mut kept = lock(&self.kept);
+        let place = kept.cells.iter().position(|(asked, _)| *asked == question);
+        let found = place.and_then(|place| kept.cells.remove(place)).unwrap_or_else(|| (question, Arc::default()));
+        let cell = found.1.clone();
+        kept.cells.push_front(found);
+        kept.cells.truncate(KEPT);
+        cell
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,159 @@
+//! Collects the leaves of segments that are sealed or opened in any order, and turns complete pages into their hashes.
+//!
+//! Memory: the leaves of a page are kept only while the page is incomplete. Workers take segments in order, in batches
+//! that are shorter than a page, so at most two pages for each worker are incomplete at a time.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use super::tree::{self, HASH, Hash, LEAVES, LeafHasher, Tree};
+use crate::Error;
+use deadpan_ct::Wiped;
+
+/// A complete page: its number, and its leaves.
+pub(crate) type Page = (u64, Wiped<Vec<u8>>);
+
+pub(crate) struct Leaves {
+    hasher: LeafHasher,
+    state: Mutex<LeavesState>,
+}
+
+#[derive(Default)]
+struct LeavesState {
+    incomplete: BTreeMap<u64, Incomplete>,
+    /// The hashes of the complete pages.
+    hashes: BTreeMap<u64, Hash>,
+    /// The number of segments, and the bytes in them.
+    segments: u64,
+    length: u64,
+}
+
+struct Incomplete {
+    leaves: Wiped<Vec<u8>>,
+    count: u64,
+}
+
+impl Leaves {
+    pub(crate) fn new() -> Self {
+        Self { hasher: LeafHasher::new(), state: Mutex::default() }
+    }
+
+    pub(crate) fn hasher(&self) -> &LeafHasher {
+        &self.hasher
+    }
+
+    /// Adds the leaf of a segment, once for each segment. If this completes a full page, returns the page, whose hash
+    /// the caller has to give to [`Leaves::completed`].
+    pub(crate) fn add(&self, segment: u64, leaf: &Hash, length: usize) -> Option<Page> {
+        let number = segment / LEAVES;
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.segments += 1;
+        state.length += length as u64;
+        // The buffer has its full size from the start: memory that grows leaves copies of its contents behind.
+        let room = || Wiped::new(Vec::with_capacity(LEAVES as usize * HASH));
+        let page = state.incomplete.entry(number).or_insert_with(|| Incomplete { leaves: room(), count: 0 });
+        let at = (segment % LEAVES) as usize * HASH;
+        if page.leaves.len() < at + HASH {
+            page.leaves.resize(at + HASH, 0);
+        }
+        page.leaves[at..at + HASH].copy_from_slice(leaf);
+        page.count += 1;
+        if page.count < LEAVES {
+            return None;
+        }
+        state.incomplete.remove(&number).map(|page| (number, page.leaves))
+    }
+
+    /// Adds the hash of a page that is complete.
+    pub(crate) fn completed(&self, page: u64, hash: Hash) {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).hashes.insert(page, hash);
+    }
+
+    /// Returns the last page, unless it is full and was returned by [`Leaves::add`], and the tree above all pages.
+    /// Takes all that was added.
+    ///
+    /// # Errors
+    /// If the segments are not all there.
+    pub(crate) fn finish(&self) -> Result<(Option<Page>, Tree), Error> {
+        let missing = || Error::System("a segment has no hash");
+        let state = std::mem::take(&mut *self.state.lock().unwrap_or_else(PoisonError::into_inner));
+        let LeavesState { mut incomplete, mut hashes, segments, length } = state;
+        let last = incomplete.pop_last().map(|(number, page)| (number, page.leaves));
+        if let Some((number, leaves)) = &last {
+            if leaves.len() != tree::leaves_in(*number, segments) * HASH {
+                return Err(missing());
+            }
+            hashes.insert(*number, tree::page(*number, leaves));
+        }
+        let complete = hashes.keys().copied().eq(0..tree::pages(segments));
+        if segments == 0 || !incomplete.is_empty() || !complete {
+            return Err(missing());
+        }
+        Ok((last, Tree { segments, length, pages: hashes.into_values().collect() }))
+    }
+
+    /// Returns how many pages are kept.
+    #[cfg(test)]
+    pub(crate) fn kept(&self) -> usize {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).incomplete.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn leaf(segment: u64) -> Hash {
+        LeafHasher::new().leaf(segment, b"")
+    }
+
+    /// Adds all leaves in this order. Returns the tree, and the most pages that were kept.
+    fn collect(order: impl Iterator<Item = u64>) -> Result<(Tree, usize), Error> {
+        let (leaves, mut most) = (Leaves::new(), 0);
+        for segment in order {
+            if let Some((number, page)) = leaves.add(segment, &leaf(segment), 3) {
+                assert_eq!(page.len() as u64, LEAVES * HASH as u64);
+                leaves.completed(number, tree::page(number, &page));
+            }
+            most = most.max(leaves.kept());
+        }
+        leaves.finish().map(|(_, tree)| (tree, most))
+    }
+
+    #[test]
+    fn the_tree_does_not_depend_on_the_order() {
+        for count in [1, 2, LEAVES - 1, LEAVES, LEAVES + 1, 2 * LEAVES, 2 * LEAVES + 1] {
+            let all: Vec<u8> = (0..count).flat_map(leaf).collect();
+            let chunks = all.chunks(LEAVES as usize * HASH).enumerate();
+            let pages = chunks.map(|(number, leaves)| tree::page(number as u64, leaves)).collect();
+            let wanted = Tree { segments: count, length: 3 * count, pages };
+            assert_eq!(collect(0..count).expect("complete").0, wanted, "{count}");
+            assert_eq!(collect((0..count).rev()).expect("complete").0, wanted, "{count}, from the end");
+            let swapped = collect((0..count.div_ceil(2)).flat_map(|i| [2 * i + 1, 2 * i]).filter(|i| *i < count));
+            assert_eq!(swapped.expect("complete").0, wanted, "{count}, in pairs");
+        }
+    }
+
+    #[test]
+    fn a_missing_segment_shows() {
+        for count in [2, LEAVES, LEAVES + 1, 2 * LEAVES + 1] {
+            for missing in [0, (count - 1) / 2, count - 2] {
+                let result = collect((0..count).filter(|segment| *segment != missing));
+                assert!(matches!(result, Err(Error::System(_))), "{missing} of {count}");
+            }
+        }
+        assert!(collect(0..0).is_err());
+    }
+
+    /// 100 GiB have 409 651 segments. Eight workers take batches of 128, and the slowest one is a batch behind.
+    #[test]
+    fn few_pages_are_kept_of_a_long_file() {
+        let count = (100_u64 << 30).div_ceil((256 << 10) - 32);
+        let batches: Vec<u64> = (0..count.div_ceil(128)).collect();
+        let order =
+            batches.chunks(8).flat_map(|at_once| (0..128).flat_map(|i| at_once.iter().map(move |b| b * 128 + i)));
+        let (tree, most) = collect(order.filter(|segment| *segment < count)).expect("complete");
+        assert_eq!((tree.segments, tree.pages.len()), (count, 51));
+        assert!(most <= 16, "{most} pages of 256 KiB are kept");
+    }
+}

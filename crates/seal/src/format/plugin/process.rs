@@ -1,0 +1,245 @@
+//! The program of a plugin: started without a shell, stopped and waited for in any case.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+
+use super::dialog::Question;
+use super::error::Reason;
+use super::talk::Pipe;
+use super::{Client, search, text};
+use crate::key::plugin::PluginName;
+
+/// How long a plugin may take to end by itself when the conversation is over.
+const GRACE: Duration = Duration::from_secs(2);
+/// The most bytes of a plugin's standard error that are shown.
+const LOG: usize = 8 << 10;
+
+/// The program of a plugin that was started.
+#[derive(Clone, Debug)]
+pub struct Process(Arc<Mutex<Child>>);
+
+impl Process {
+    /// Stops the program at once. If it has ended already, nothing happens.
+    pub fn kill(&self) {
+        let _ = self.child().kill();
+    }
+
+    fn child(&self) -> MutexGuard<'_, Child> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until the program ends by itself, and stops it after the grace period. Returns its status.
+    fn end(&self, grace: Duration) -> Option<ExitStatus> {
+        let begin = Instant::now();
+        let mut pause = Duration::from_micros(100);
+        loop {
+            // The lock is free during the pause, so that a signal handler can stop the program.
+            let status = self.child().try_wait();
+            match status {
+                Ok(None) if begin.elapsed() < grace => {}
+                Ok(None) | Err(_) => break,
+                Ok(status) => return status,
+            }
+            thread::sleep(pause);
+            pause = (2 * pause).min(Duration::from_millis(20));
+        }
+        let mut child = self.child();
+        let _ = child.kill();
+        let _ = child.wait();
+        None
+    }
+}
+
+/// Starts the plugin with this state machine, and lets `talk` talk to it. Whatever happens, the program has ended when
+/// this function returns.
+pub(super) fn run<T>(
+    name: &PluginName,
+    client: &Client,
+    machine: &str,
+    talk: impl FnOnce(&mut dyn Pipe) -> Result<T, Reason>,
+) -> Result<T, Reason> {
+    let program = search::find(name, client).ok_or(Reason::Missing)?;
+    let mut command = Command::new(program);
+    command.arg(format!("--age-plugin={machine}"));
+    // Plugins make no assumptions about the folder. The user's may hold files that mislead them.
+    command.current_dir("/").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    for variable in &client.hidden {
+        command.env_remove(variable);
+    }
+    let mut child = command.spawn().map_err(Reason::Start)?;
+    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let mut running = Running { process: Process(Arc::new(Mutex::new(child))), note: None };
+    running.note = Some(client.dialog.started(&running.process));
+    let mut pipes = Pipes { stdin, stdout, stderr, log: Log { left: LOG, line: Vec::new() }, client, name };
+    pipes.unblock().map_err(Reason::Pipe)?;
+    let result = talk(&mut pipes);
+    // The end of its input tells the plugin that the conversation is over.
+    pipes.stdin = None;
+    let grace = match &result {
+        Ok(_) | Err(Reason::Ended(_) | Reason::Refused { .. } | Reason::Unanswered(_)) => GRACE,
+        Err(_) => Duration::ZERO,
+    };
+    pipes.stdout = None;
+    let status = running.process.end(grace);
+    pipes.rest_of_log();
+    match result {
+        Err(Reason::Ended(_)) => Err(Reason::Ended(status)),
+        result => result,
+    }
+}
+
+/// Stops the program when it is dropped, also after a panic.
+struct Running {
+    process: Process,
+    note: Option<Box<dyn std::any::Any>>,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.process.end(Duration::ZERO);
+        self.note = None;
+    }
+}
+
+/// The three pipes of the program, none of which blocks.
+struct Pipes<'a> {
+    stdin: Option<ChildStdin>,
+    stdout: Option<ChildStdout>,
+    stderr: Option<ChildStderr>,
+    log: Log,
+    client: &'a Client,
+    name: &'a PluginName,
+}
+
+/// The plugin's standard error.
+struct Log {
+    /// How many more bytes are shown.
+    left: usize,
+    /// The beginning of a line.
+    line: Vec<u8>,
+}
+
+impl Pipes<'_> {
+    fn unblock(&self) -> io::Result<()> {
+        let stdin = self.stdin.as_ref().map(AsFd::as_fd);
+        let stdout = self.stdout.as_ref().map(AsFd::as_fd);
+        let stderr = self.stderr.as_ref().map(AsFd::as_fd);
+        for pipe in [stdin, stdout, stderr].into_iter().flatten() {
+            fcntl_setfl(pipe, fcntl_getfl(pipe)? | OFlags::NONBLOCK)?;
+        }
+        Ok(())
+    }
+
+    /// Waits until one of the two directions is ready, or the time is over. Meanwhile, standard error is read.
+    fn wait(&mut self, reading: bool, until: Instant) -> Result<(), Reason> {
+        loop {
+            let now = Instant::now();
+            let left = until.checked_duration_since(now).unwrap_or_default();
+            let limit = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) };
+            let (main, flags) = match reading {
+                true => (self.stdout.as_ref().map(AsFd::as_fd), PollFlags::IN),
+                false => (self.stdin.as_ref().map(AsFd::as_fd), PollFlags::OUT),
+            };
+            let main: BorrowedFd<'_> = main.ok_or(Reason::Ended(None))?;
+            let mut fds = vec![PollFd::from_borrowed_fd(main, flags)];
+            fds.extend(self.stderr.as_ref().map(|stderr| PollFd::from_borrowed_fd(stderr.as_fd(), PollFlags::IN)));
+            match poll(&mut fds, Some(&limit)) {
+                Err(rustix::io::Errno::INTR) => continue,
+                result => result.map_err(|error| Reason::Pipe(error.into()))?,
+            };
+            let ready = |index: usize| fds.get(index).is_some_and(|fd| !fd.revents().is_empty());
+            let (main, error) = (ready(0), ready(1));
+            if error {
+                self.read_log();
+            }
+            if main {
+                return Ok(());
+            }
+            if left.is_zero() {
+                return Err(Reason::Silent(Duration::ZERO));
+            }
+        }
+    }
+
+    /// Reads what is there of standard error, a few lines at most.
+    fn read_log(&mut self) {
+        let mut buffer = [0; 4096];
+        let read = self.stderr.as_mut().map(|stderr| stderr.read(&mut buffer));
+        match read {
+            Some(Ok(length @ 1..)) => self.show(&buffer[..length]),
+            Some(Err(error)) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
+            _ => self.stderr = None,
+        }
+    }
+
+    /// Shows whole lines of standard error, up to the bound. The rest is read and dropped.
+    fn show(&mut self, bytes: &[u8]) {
+        let shown = &bytes[..bytes.len().min(self.log.left)];
+        self.log.left -= shown.len();
+        for byte in shown {
+            if *byte == b'\n' { self.show_line() } else { self.log.line.push(*byte) }
+        }
+        if shown.len() < bytes.len() && !shown.is_empty() {
+            self.show_line();
+            self.say("the rest of its messages is not shown".into());
+        }
+    }
+
+    fn show_line(&mut self) {
+        let line = text::lines(&std::mem::take(&mut self.log.line));
+        if !line.is_empty() {
+            self.say(line);
+        }
+    }
+
+    fn say(&self, line: String) {
+        self.client.dialog.ask(&self.name.program(), &Question::Log(line));
+    }
+
+    /// Shows the rest of standard error, as far as it is there.
+    fn rest_of_log(&mut self) {
+        for _ in 0..=LOG / 4096 {
+            self.read_log();
+        }
+        self.show_line();
+    }
+}
+
+impl Pipe for Pipes<'_> {
+    fn send(&mut self, mut bytes: &[u8], limit: Duration) -> Result<(), Reason> {
+        let until = Instant::now() + limit;
+        while !bytes.is_empty() {
+            self.wait(false, until).map_err(|reason| match reason {
+                Reason::Silent(_) => Reason::Silent(limit),
+                reason => reason,
+            })?;
+            let stdin = self.stdin.as_mut().ok_or(Reason::Ended(None))?;
+            match stdin.write(bytes) {
+                Ok(written) => bytes = &bytes[written..],
+                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
+                Err(error) if error.kind() == ErrorKind::BrokenPipe => return Err(Reason::Ended(None)),
+                Err(error) => return Err(Reason::Pipe(error)),
+            }
+        }
+        Ok(())
+    }
+
+    fn receive(&mut self, buffer: &mut [u8], limit: Duration) -> Result<usize, Reason> {
+        let until = Instant::now() + limit;
+        loop {
+            self.wait(true, until)?;
+            let stdout = self.stdout.as_mut().ok_or(Reason::Ended(None))?;
+            match stdout.read(buffer) {
+                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
+                result => return result.map_err(Reason::Pipe),
+            }
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! Reading and writing at positions, on every system: regular files, and everything that behaves like one.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+
+use crate::Error;
+
+/// Reads at positions, from several threads at once.
+pub trait ReadAt: Sync {
+    /// Reads into `buffer` from `position` on. Returns how many bytes were read: at least one, or 0 after the end.
+    ///
+    /// # Errors
+    /// If the data cannot be read.
+    fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize>;
+
+    /// Returns `length` bytes at `position`, if the data lie in memory and nobody can change them meanwhile. The engine
+    /// then does not copy them, and may read them twice: to authenticate them and to decrypt them. Returns none unless
+    /// it is overridden.
+    fn bytes_at(&self, _position: u64, _length: usize) -> Option<&[u8]> {
+        None
+    }
+}
+
+/// Writes at positions, from several threads at once.
+pub trait WriteAt: Sync {
+    /// Checks before the first write that the output can be used. Does nothing unless it is overridden. A regular file
+    /// must be empty, because old bytes would remain after the new data, and must not be open for appending, because
+    /// systems then ignore positions.
+    ///
+    /// # Errors
+    /// If the output cannot be used.
+    fn check(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Writes all of `bytes` from `position` on. Each position is written once, in any order.
+    ///
+    /// # Errors
+    /// If the data cannot be written.
+    fn write_all_at(&self, bytes: &[u8], position: u64) -> io::Result<()>;
+
+    /// Is told before the first write of the data that they will end at `end`, and may find room for them. Does nothing
+    /// unless it is overridden.
+    ///
+    /// # Errors
+    /// If there is not enough room.
+    fn reserve(&self, _end: u64) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Cuts off the padding, which begins at `end`, after the last write. Does nothing unless it is overridden. A
+    /// regular file is made shorter.
+    ///
+    /// # Errors
+    /// If the output cannot be cut off.
+    fn cut(&self, _end: u64) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Returns how many bytes are best written at once. The default suits files: the system lets one thread write to a
+    /// file at a time, and each change of the writer costs time.
+    fn at_once(&self) -> usize {
+        1 << 20
+    }
+}
+
+impl<T: ReadAt + ?Sized> ReadAt for &T {
+    fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
+        (**self).read_at(buffer, position)
+    }
+
+    fn bytes_at(&self, position: u64, length: usize) -> Option<&[u8]> {
+        (**self).bytes_at(position, length)
+    }
+}
+
+impl<T: WriteAt + ?Sized> WriteAt for &T {
+    fn check(&self) -> Result<(), Error> {
+        (**self).check()
+    }
+
+    fn cut(&self, end: u64) -> io::Result<()> {
+        (**self).cut(end)
+    }
+
+    fn write_all_at(&self, bytes: &[u8], position: u64) -> io::Result<()> {
+        (**self).write_all_at(bytes, position)
+    }
+
+    fn reserve(&self, end: u64) -> io::Result<()> {
+        (**self).reserve(end)
+    }
+
+    fn at_once(&self) -> usize {
+        (**self).at_once()
+    }
+}
+
+impl ReadAt for [u8] {
+    fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
+        let rest = usize::try_from(position).ok().and_then(|position| self.get(position..)).unwrap_or_default();
+        let read = rest.len().min(buffer.len());
+        buffer[..read].copy_from_slice(&rest[..read]);
+        Ok(read)
+    }
+
+    fn bytes_at(&self, position: u64, length: usize) -> Option<&[u8]> {
+        self.get(usize::try_from(position).ok()?..)?.get(..length)
+    }
+}
+
+#[cfg(unix)]
+impl ReadAt for File {
+    fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
+        std::os::unix::fs::FileExt::read_at(self, buffer, position)
+    }
+}
+
+#[cfg(unix)]
+impl WriteAt for File {
+    fn check(&self) -> Result<(), Error> {
+        if self.metadata().map_err(Error::Write)?.len() > 0 {
+            return Err(Error::NotEmpty);
+        }
+        if rustix::fs::fcntl_getfl(self).is_ok_and(|flags| flags.contains(rustix::fs::OFlags::APPEND)) {
+            return Err(Error::Invalid("the output is open for appending, where systems ignore positions"));
+        }
+        Ok(())
+    }
+
+    fn cut(&self, end: u64) -> io::Result<()> {
+        self.set_len(end)
+    }
+
+    fn write_all_at(&self, bytes: &[u8], position: u64) -> io::Result<()> {
+        std::os::unix::fs::FileExt::write_all_at(self, bytes, position)
+    }
+
+    #[cfg(target_os = "linux")]
+    fn reserve(&self, end: u64) -> io::Result<()> {
+        reserve(self, end)
+    }
+}
+
+/// Files that are shorter than this are not worth the call.
+#[cfg(target_os = "linux")]
+const WORTH_ROOM: u64 = 4 << 20;
+
+/// Lets an ext4 file have its blocks at once. Otherwise the system looks for a block at each page that is written,
+/// which is a third of the time that writing takes. Other file systems may fill the blocks with zeros, or stop to
+/// compress the file. The file keeps its length: after a crash it must not end in zeros that were never written.
+#[cfg(target_os = "linux")]
+fn reserve(file: &File, end: u64) -> io::Result<()> {
+    use rustix::fs::{FallocateFlags, FsWord, fallocate, fstatfs, fstatvfs};
+
+    const EXT4: FsWord = 0xef53;
+    if end < WORTH_ROOM || !fstatfs(file).is_ok_and(|about| about.f_type == EXT4) {
+        return Ok(());
+    }
+    // A disk that is too small is not filled up before that shows: other programs would find it full meanwhile.
+    if fstatvfs(file).is_ok_and(|about| about.f_bfree.saturating_mul(about.f_frsize) < end) {
+        return Err(io::ErrorKind::StorageFull.into());
+    }
+    // It is an advantage, and not necessary.
+    let _ = fallocate(file, FallocateFlags::KEEP_SIZE, 0, end);
+    Ok(())
+}
+
+/// Reads at a position until `buffer` is full or the data end. Returns how many bytes were read.
+pub(crate) fn read_full_at(input: &impl ReadAt, buffer: &mut [u8], position: u64) -> io::Result<usize> {
+    let mut length = 0;
+    while length < buffer.len() {
+        match input.read_at(&mut buffer[length..], position + length as u64) {
+            Ok(0) => break,
+            Ok(read) => length += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(length)
+}
+
+/// A position in data of a known length, so that a [`ReadAt`] can be read in order and sought in.
+///
+/// ```
+/// use std::io::Read;
+///
+/// use deadpan_seal::{Cursor, Header, Kem, PrivateKey, Recipient, Sealing};
+///
+/// let key = PrivateKey::generate(Kem::XWing)?;
+/// let sealed = Sealing::to(vec![Recipient::Key(key.public().clone())])?.seal(b"straight face")?;
+/// # let folder = tempfile::tempdir().map_err(deadpan_seal::Error::Write)?;
+/// # let path = folder.path().join("sealed");
+/// std::fs::write(&path, &sealed).map_err(deadpan_seal::Error::Write)?;
+///
+/// let file = std::fs::File::open(&path).map_err(deadpan_seal::Error::Read)?;
+/// let header = Header::read(Cursor::new(&file, sealed.len() as u64))?;
+/// let mut reader = header.open(&[(&key).into()])?.seek_in(Cursor::new(&file, sealed.len() as u64))?;
+/// let mut plain = String::new();
+/// reader.read_to_string(&mut plain).map_err(deadpan_seal::Error::Read)?;
+/// assert_eq!(plain, "straight face");
+/// # Ok::<(), deadpan_seal::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Cursor<R> {
+    input: R,
+    length: u64,
+    position: u64,
+}
+
+impl<R: ReadAt> Cursor<R> {
+    /// Starts at the beginning of `input`, which is `length` bytes long.
+    pub fn new(input: R, length: u64) -> Self {
+        Self { input, length, position: 0 }
+    }
+}
+
+impl<R: ReadAt> Read for Cursor<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = self.length.saturating_sub(self.position);
+        let most = usize::try_from(left).map_or(buffer.len(), |left| left.min(buffer.len()));
+        if most == 0 {
+            return Ok(0);
+        }
+        let read = self.input.read_at(&mut buffer[..most], self.position)?;
+        self.position += read as u64;
+        Ok(read)
+    }
+}
+
+impl<R: ReadAt> Seek for Cursor<R> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let (base, by) = match to {
+            SeekFrom::Start(position) => (position, 0),
+            SeekFrom::End(by) => (self.length, by),
+            SeekFrom::Current(by) => (self.position, by),
+        };
+        let outside = || io::Error::new(io::ErrorKind::InvalidInput, "a position before the start of the data");
+        self.position = base.checked_add_signed(by).ok_or_else(outside)?;
+        Ok(self.position)
+    }
+}
+
+/// Writes in order to a [`WriteAt`], from its beginning or another position.
+pub(crate) struct InOrder<W> {
+    output: W,
+    position: u64,
+}
+
+impl<W: WriteAt> InOrder<W> {
+    pub(crate) fn new(output: W) -> Self {
+        Self::at(output, 0)
+    }
+
+    pub(crate) fn at(output: W, position: u64) -> Self {
+        Self { output, position }
+    }
+}
+
+impl<W: WriteAt> Write for InOrder<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.output.write_all_at(bytes, self.position)?;
+        self.position += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

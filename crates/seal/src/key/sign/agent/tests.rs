@@ -1,0 +1,308 @@
+//! A true agent, and agents that lie, hang and break off.
+
+use std::io::{Read, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Instant;
+use std::{fs, thread};
+
+use aws_lc_rs::digest;
+
+use super::*;
+use crate::key::sign::{Scheme, Signer, SigningKey};
+
+const DIGEST: [u8; 64] = [7; 64];
+
+/// Answers each connection with `answer`, which gets the request with its number in front. The agent's folder goes with
+/// the returned value.
+fn fake(answer: impl Fn(&[u8], &mut UnixStream) + Send + 'static) -> (tempfile::TempDir, Agent) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("agent");
+    let listener = UnixListener::bind(&path).unwrap();
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut head = [0; 4];
+            stream.read_exact(&mut head).unwrap();
+            let mut request = vec![0; u32::from_be_bytes(head) as usize];
+            stream.read_exact(&mut request).unwrap();
+            answer(&request, &mut stream);
+        }
+    });
+    (folder, Agent::new(path).with_timeout(Duration::from_secs(20)))
+}
+
+fn message(number: u8, contents: &[u8]) -> Vec<u8> {
+    [&(1 + contents.len() as u32).to_be_bytes()[..], &[number], contents].concat()
+}
+
+fn list(keys: &[(&[u8], &[u8])]) -> Vec<u8> {
+    let keys: Vec<u8> = keys.iter().flat_map(|(blob, comment)| wire::strings(&[blob, comment])).collect();
+    message(12, &[&(keys_len(&keys) as u32).to_be_bytes(), &keys[..]].concat())
+}
+
+/// Returns how many pairs of strings there are.
+fn keys_len(mut keys: &[u8]) -> usize {
+    let mut count = 0;
+    while !keys.is_empty() {
+        let mut reader = WireReader::new(keys);
+        reader.string().and_then(|_| reader.string()).unwrap();
+        (keys, count) = (reader.rest(), count + 1);
+    }
+    count
+}
+
+/// Returns the answer of an honest agent with one key.
+fn honest(key: &SigningKey, request: &[u8]) -> Vec<u8> {
+    let blob = key.public().to_ssh();
+    match request[0] {
+        11 => list(&[(b"\0\0\0\x07ssh-rsa", b"another kind"), (&blob, b"me@here")]),
+        13 => {
+            let mut reader = WireReader::new(&request[1..]);
+            let (asked, data) = (reader.string().unwrap(), reader.string().unwrap());
+            assert_eq!((asked, reader.number(), reader.end()), (&blob[..], Some(0), Some(())));
+            let name = key.scheme().ssh_name().as_bytes();
+            message(14, &wire::strings(&[&wire::strings(&[name, &key.sign(data).unwrap()])]))
+        }
+        other => panic!("request {other}"),
+    }
+}
+
+#[track_caller]
+fn agent_error(result: Result<impl Sized, Error>) -> AgentError {
+    match result {
+        Err(Error::Sign(SignError::Agent(error))) => error,
+        Err(other) => panic!("{other}"),
+        Ok(_) => panic!("accepted"),
+    }
+}
+
+/// Returns the result of signing with an agent that lists `key` truly and answers the request for a signature with
+/// `answer`.
+fn signed_by(
+    key: &SigningKey,
+    answer: impl Fn(&[u8]) -> Vec<u8> + Send + 'static,
+) -> Result<crate::key::sign::SshSig, Error> {
+    let other = key.clone();
+    let (_folder, agent) = fake(move |request, stream| {
+        let answer = if request[0] == 11 { honest(&other, request) } else { answer(request) };
+        // The client may have gone.
+        let _ = stream.write_all(&answer);
+    });
+    let key = agent.keys()?.remove(0);
+    Signer::from(key).sign("file", &DIGEST)
+}
+
+#[test]
+fn an_honest_agent_signs() {
+    for scheme in [Scheme::Ed25519, Scheme::MlDsa44Ed25519] {
+        let key = SigningKey::generate(scheme).unwrap();
+        let other = key.clone();
+        // The answer comes byte by byte at first.
+        let (_folder, agent) = fake(move |request, stream| {
+            let answer = honest(&other, request);
+            for byte in &answer[..9] {
+                stream.write_all(&[*byte]).unwrap();
+            }
+            stream.write_all(&answer[9..]).unwrap();
+        });
+        let keys = agent.keys().unwrap();
+        assert_eq!((keys.len(), keys[0].public(), keys[0].comment()), (1, key.public(), "me@here"));
+        let signature = Signer::from(keys[0].clone()).sign("file", &DIGEST).unwrap();
+        signature.verify("file", &DIGEST).unwrap();
+        assert_eq!(signature.key(), key.public());
+        assert!(Signer::from(keys[0].clone()).sign("", &DIGEST).is_err());
+    }
+}
+
+/// The answer of a security key has flags and a counter, and the signature is over hashes (PROTOCOL.u2f of OpenSSH).
+#[test]
+fn a_security_key_signs() {
+    let key = SigningKey::generate(Scheme::Ed25519).unwrap();
+    let name = b"sk-ssh-ed25519@openssh.com";
+    let blob = wire::strings(&[name, key.public().as_bytes(), b"ssh:"]);
+    for flags in [1, 5, 0] {
+        let (key, blob) = (key.clone(), blob.clone());
+        let (_folder, agent) = fake(move |request, stream| {
+            if request[0] == 11 {
+                return stream.write_all(&list(&[(&blob, b"")])).unwrap();
+            }
+            let mut reader = WireReader::new(&request[1..]);
+            let (_, data) = (reader.string().unwrap(), reader.string().unwrap());
+            let hash = |bytes: &[u8]| digest::digest(&digest::SHA256, bytes).as_ref().to_vec();
+            let signed = [&hash(b"ssh:")[..], &[flags, 0, 0, 0, 9], &hash(data)].concat();
+            let signature = wire::strings(&[name, &key.sign(&signed).unwrap()]);
+            stream
+                .write_all(&message(14, &wire::strings(&[&[&signature[..], &[flags, 0, 0, 0, 9]].concat()])))
+                .unwrap();
+        });
+        let key = agent.keys().unwrap().remove(0);
+        assert_eq!(key.public().scheme(), Scheme::SkEd25519);
+        let signature = Signer::from(key).sign("file", &DIGEST);
+        assert_eq!(signature.is_ok(), flags != 0, "touched or not");
+    }
+}
+
+#[test]
+fn lies_are_noticed() {
+    let key = SigningKey::generate(Scheme::Ed25519).unwrap();
+    let stranger = SigningKey::generate(Scheme::Ed25519).unwrap();
+    let composite = SigningKey::generate(Scheme::MlDsa44Ed25519).unwrap();
+    let by =
+        |key: &SigningKey, name: &str, message: &[u8]| wire::strings(&[name.as_bytes(), &key.sign(message).unwrap()]);
+    let data = |request: &[u8]| {
+        let mut reader = WireReader::new(&request[1..]);
+        reader.string().and_then(|_| reader.string()).unwrap().to_vec()
+    };
+    let wrap = |blob: &[u8]| message(14, &wire::strings(&[blob]));
+
+    // Another key's signature, and one over other data.
+    let error = agent_error(signed_by(&key, move |request| wrap(&by(&stranger, "ssh-ed25519", &data(request)))));
+    assert!(matches!(error, AgentError::WrongSignature));
+    let other = key.clone();
+    let error = agent_error(signed_by(&key, move |_| wrap(&by(&other, "ssh-ed25519", b"other data"))));
+    assert!(matches!(error, AgentError::WrongSignature));
+    // A signature of another kind, one without a name, one that is too short, and something behind it.
+    let error =
+        agent_error(signed_by(&key, move |request| wrap(&by(&composite, "ssh-mldsa44-ed25519", &data(request)))));
+    assert!(matches!(error, AgentError::Malformed(_)));
+    for bad in [wrap(b""), wrap(&wire::strings(&[b"ssh-ed25519", &[0; 63]])), message(14, b""), message(14, &[0; 9])] {
+        let error = agent_error(signed_by(&key, move |_| bad.clone()));
+        assert!(matches!(error, AgentError::Malformed(_)), "{error}");
+    }
+}
+
+#[test]
+fn refusals_and_garbage_are_errors() {
+    let key = SigningKey::generate(Scheme::Ed25519).unwrap();
+    type Answer = (&'static [u8], fn(&AgentError) -> bool);
+    let answers: [Answer; 9] = [
+        (&[0, 0, 0, 1, 5], |error| matches!(error, AgentError::Refused)),
+        (&[0, 0, 0, 1, 6], |error| matches!(error, AgentError::Malformed(_))),
+        (&[0, 0, 0, 0], |error| matches!(error, AgentError::Malformed(_))),
+        (&[0xff; 64], |error| matches!(error, AgentError::TooLong(u32::MAX))),
+        (&[0, 4, 0, 1, 14], |error| matches!(error, AgentError::TooLong(0x40001))),
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", |error| matches!(error, AgentError::TooLong(_))),
+        (b"", |error| matches!(error, AgentError::Closed)),
+        (&[0, 0], |error| matches!(error, AgentError::Closed)),
+        (&[0, 0, 1, 0, 14, 0, 0], |error| matches!(error, AgentError::Closed)),
+    ];
+    for (answer, is_right) in answers {
+        let error = agent_error(signed_by(&key, move |_| answer.to_vec()));
+        assert!(is_right(&error), "{answer:02x?}: {error}");
+        assert_eq!(error.fault() == crate::Fault::Key, matches!(error, AgentError::Refused));
+        let (_folder, agent) = fake(move |_, stream| stream.write_all(answer).unwrap());
+        let error = agent_error(agent.keys());
+        // The list has other numbers; 14 is another question's answer.
+        assert!(is_right(&error) || matches!(error, AgentError::Malformed(_)), "{answer:02x?}: {error}");
+    }
+    for list in [
+        &[0xff; 4][..],
+        &[0, 0, 0, 1],
+        &[0, 0, 0, 0, 1],
+        &[0, 0, 0, 1, 0, 0, 0, 1, 9, 0, 0, 0, 0],
+        &[0, 0, 8, 1, 0, 0, 0, 0, 0, 0, 0, 0],
+        b"",
+    ] {
+        let answer = message(12, list);
+        let (_folder, agent) = fake(move |_, stream| stream.write_all(&answer).unwrap());
+        let error = agent_error(agent.keys());
+        assert!(matches!(error, AgentError::Malformed(_)), "{list:02x?}: {error}");
+    }
+    let (_folder, agent) = fake(|_, stream| stream.write_all(&message(12, &[0; 4])).unwrap());
+    assert!(agent.keys().unwrap().is_empty());
+}
+
+#[test]
+fn an_agent_that_hangs_is_given_up() {
+    let timeout = Duration::from_millis(150);
+    // One agent never answers, one sends a byte of a long message now and then, one does not even accept.
+    let (_first, silent) = fake(|_, _| thread::sleep(Duration::from_secs(30)));
+    let (_second, slow) = fake(|_, stream| {
+        let _ = stream.write_all(&600_u32.to_be_bytes());
+        for _ in 0..600 {
+            let _ = stream.write_all(&[0]);
+            thread::sleep(Duration::from_millis(50));
+        }
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("agent");
+    let _listener = UnixListener::bind(&path).unwrap();
+    for agent in [silent, slow, Agent::new(path)] {
+        let start = Instant::now();
+        let error = agent_error(agent.with_timeout(timeout).keys());
+        assert!(matches!(error, AgentError::TimedOut(_) | AgentError::Closed), "{error}");
+        assert!(start.elapsed() >= timeout || matches!(error, AgentError::Closed));
+        assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+    }
+    let error = agent_error(Agent::new(folder.path().join("none")).keys());
+    assert!(
+        matches!(&error, AgentError::Unreachable(error) if error.kind() == std::io::ErrorKind::NotFound),
+        "{error}"
+    );
+    fs::write(folder.path().join("file"), "").unwrap();
+    assert!(matches!(agent_error(Agent::new(folder.path().join("file")).keys()), AgentError::Unreachable(_)));
+}
+
+/// `ssh-agent` in the foreground; it ends with the value.
+struct RunningAgent(Child);
+
+impl Drop for RunningAgent {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn the_installed_ssh_agent_signs() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("agent");
+    let command = Command::new("ssh-agent").args(["-D", "-a"]).arg(&path).stdout(Stdio::null()).spawn();
+    let _running = match command {
+        Ok(child) => RunningAgent(child),
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "skipped: ssh-agent is not installed ({error})");
+            return;
+        }
+    };
+    let start = Instant::now();
+    while !path.exists() && start.elapsed() < Duration::from_secs(20) {
+        thread::sleep(Duration::from_millis(10));
+    }
+    let run = |name: &str, arguments: &[&str]| {
+        let output = Command::new(name).args(arguments).current_dir(&folder).env("SSH_AUTH_SOCK", &path).output();
+        let output = output.expect("OpenSSH has all of its programs");
+        assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+    };
+    let agent = Agent::new(&path).with_timeout(Duration::from_secs(20));
+    assert!(agent.keys().unwrap().is_empty());
+    for (kind, name) in [("rsa", "one"), ("ed25519", "two"), ("ecdsa", "three")] {
+        run("ssh-keygen", &["-q", "-t", kind, "-N", "", "-C", name, "-f", name]);
+        run("ssh-add", &["-q", name]);
+    }
+    let keys = agent.keys().unwrap();
+    assert_eq!((keys.len(), keys[0].comment()), (1, "two"));
+    let message = b"message";
+    let digest = digest::digest(&digest::SHA512, message).as_ref().try_into().unwrap();
+    let signature = Signer::from(keys[0].clone()).sign("file", &digest).unwrap();
+    signature.verify("file", &digest).unwrap();
+    check_with_ssh_keygen(folder.path(), &signature.armor(), message);
+    run("ssh-add", &["-q", "-D"]);
+    let error = agent_error(Signer::from(keys[0].clone()).sign("file", &digest));
+    assert!(matches!(error, AgentError::Refused));
+}
+
+/// Checks a signature by the key `two` with `ssh-keygen -Y verify`.
+fn check_with_ssh_keygen(folder: &Path, armor: &str, message: &[u8]) {
+    fs::write(folder.join("sig"), armor).unwrap();
+    let line = fs::read_to_string(folder.join("two.pub")).unwrap();
+    fs::write(folder.join("allowed"), format!("me {line}")).unwrap();
+    let arguments = ["-Y", "verify", "-f", "allowed", "-I", "me", "-n", "file", "-s", "sig"];
+    let mut command = Command::new("ssh-keygen");
+    let command = command.args(arguments).current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(message).unwrap();
+    assert!(child.wait().unwrap().success());
+}

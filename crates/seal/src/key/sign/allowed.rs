@@ -1,0 +1,132 @@
+//! `allowed_signers`, the file of `ssh-keygen -Y` that says whose key is whose.
+//!
+//! ```text
+//! # people           options                                                          key
+//! alice@example.com  namespaces="file,git",valid-after="20260101Z",valid-before="20270101Z" ssh-ed25519 AAAA… laptop
+//! *@example.com,!mallory@example.com  ssh-mldsa44-ed25519 AAAA…
+//! ```
+//!
+//! Lines with keys of kinds that are not read here, such as RSA, are checked and never match. `cert-authority` is
+//! refused: a reader that ignores it would know fewer people than the file names.
+//!
+//! ```
+//! use deadpan_seal::sign::{Allowed, Scheme, SigningKey};
+//!
+//! let line = "alice namespaces=\"file\" \
+//!             ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILM+rvN+ot98qgEN796jTiQfZfG1KaT0PtFDJ/XFSqti";
+//! let allowed = Allowed::read(line.as_bytes())?;
+//! let stranger = SigningKey::generate(Scheme::Ed25519)?;
+//! assert!(allowed.principals(stranger.public(), "file", 1_800_000_000).is_empty());
+//! # Ok::<(), deadpan_seal::Error>(())
+//! ```
+
+mod line;
+mod pattern;
+mod time;
+
+use std::ops::RangeInclusive;
+
+use super::{SignError, VerifyingKey};
+use crate::Error;
+
+/// The longest file that is read.
+const MAX_LEN: usize = 1 << 20;
+
+/// People and their keys, as an `allowed_signers` file has them.
+#[derive(Clone, Debug, Default)]
+pub struct Allowed {
+    entries: Vec<AllowedSigner>,
+}
+
+/// A line of the file.
+#[derive(Clone, Debug)]
+struct AllowedSigner {
+    /// Patterns, separated by commas.
+    principals: String,
+    /// Patterns, separated by commas; without them, all namespaces are allowed.
+    namespaces: Option<String>,
+    /// The seconds since 1970 at which the key is valid.
+    valid: RangeInclusive<i64>,
+    /// The key, if it is of a kind that is read.
+    key: Option<VerifyingKey>,
+}
+
+impl Allowed {
+    /// Reads a file. Times without a `Z` are taken as UTC; see [`Allowed::read_in`].
+    ///
+    /// # Errors
+    /// [`SignError::AllowedSigners`] if a line is not valid.
+    pub fn read(text: &[u8]) -> Result<Self, Error> {
+        Self::read_in(text, |time| time)
+    }
+
+    /// Reads a file whose times without a `Z` are local times, as `ssh-keygen` takes them. The function gets the local
+    /// time in seconds since the start of 1970 by the local clock, and returns the seconds since 1970 in UTC.
+    ///
+    /// # Errors
+    /// [`SignError::AllowedSigners`] if a line is not valid.
+    pub fn read_in(text: &[u8], zone: impl Fn(i64) -> i64) -> Result<Self, Error> {
+        if text.len() > MAX_LEN {
+            return Err(SignError::AllowedSigners { line: 1, what: "the file is longer than 1 MiB".into() }.into());
+        }
+        let mut entries = Vec::new();
+        for (number, line) in text.split(|byte| *byte == b'\n').enumerate() {
+            let entry = match str::from_utf8(line) {
+                Ok(line) => line::read(line, &zone),
+                Err(_) => Err("not UTF-8 text".into()),
+            };
+            match entry {
+                Ok(entry) => entries.extend(entry),
+                Err(what) => return Err(SignError::AllowedSigners { line: number + 1, what }.into()),
+            }
+        }
+        Ok(Self { entries })
+    }
+
+    /// Returns the people to whom a key belongs for signatures in this namespace at this time, in seconds since 1970.
+    /// They are patterns as the file has them, in its order, and may have wildcards; negated ones are left out.
+    #[must_use]
+    pub fn principals(&self, key: &VerifyingKey, namespace: &str, time: i64) -> Vec<&str> {
+        let mut people = Vec::new();
+        for entry in self.entries.iter().filter(|entry| entry.allows(key, namespace, time)) {
+            let patterns = entry.principals.split(',').filter(|pattern| !pattern.starts_with('!'));
+            patterns.for_each(|pattern| {
+                if !people.contains(&pattern) {
+                    people.push(pattern);
+                }
+            });
+        }
+        people
+    }
+
+    /// Returns whether a key belongs to a person for signatures in this namespace at this time, in seconds since 1970.
+    #[must_use]
+    pub fn permits(&self, principal: &str, key: &VerifyingKey, namespace: &str, time: i64) -> bool {
+        self.entries
+            .iter()
+            .any(|entry| pattern::list(&entry.principals, principal) && entry.allows(key, namespace, time))
+    }
+
+    /// Returns all keys that an entry holds, whatever their namespaces and times, in the order of the file.
+    pub fn all_keys(&self) -> impl Iterator<Item = &VerifyingKey> {
+        self.entries.iter().filter_map(|entry| entry.key.as_ref())
+    }
+
+    /// Returns the keys of a person, whatever their namespaces and times, in the order of the file.
+    #[must_use]
+    pub fn keys(&self, principal: &str) -> Vec<&VerifyingKey> {
+        let entries = self.entries.iter().filter(|entry| pattern::list(&entry.principals, principal));
+        entries.filter_map(|entry| entry.key.as_ref()).collect()
+    }
+}
+
+impl AllowedSigner {
+    fn allows(&self, key: &VerifyingKey, namespace: &str, time: i64) -> bool {
+        self.key.as_ref() == Some(key)
+            && self.namespaces.as_ref().is_none_or(|patterns| pattern::list(patterns, namespace))
+            && self.valid.contains(&time)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,174 @@
+//! ML-DSA (FIPS 204) in its pure form: contexts, and keys from seeds, which `aws-lc-rs` does not offer together.
+
+use std::ptr::{null, null_mut};
+
+use aws_lc_sys as ffi;
+
+use super::owned::Owned;
+use crate::Error;
+
+/// The parameter sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MlDsaSet {
+    /// ML-DSA-44.
+    Ml44,
+    /// ML-DSA-65.
+    Ml65,
+}
+
+impl MlDsaSet {
+    /// Bytes in a public key (FIPS 204, table 2).
+    pub(crate) const fn public_len(self) -> usize {
+        match self {
+            Self::Ml44 => 1312,
+            Self::Ml65 => 1952,
+        }
+    }
+
+    /// Bytes in an expanded private key.
+    pub(crate) const fn expanded_len(self) -> usize {
+        match self {
+            Self::Ml44 => 2560,
+            Self::Ml65 => 4032,
+        }
+    }
+
+    /// Bytes in a signature.
+    pub(crate) const fn signature_len(self) -> usize {
+        match self {
+            Self::Ml44 => 2420,
+            Self::Ml65 => 3309,
+        }
+    }
+
+    const fn nid(self) -> i32 {
+        match self {
+            Self::Ml44 => ffi::NID_MLDSA44,
+            Self::Ml65 => ffi::NID_MLDSA65,
+        }
+    }
+}
+
+const FAILED: Error = Error::System("ML-DSA failed");
+
+/// A private key, in an object of AWS-LC that is wiped when freed.
+pub(crate) struct MlDsaKey {
+    set: MlDsaSet,
+    pair: Owned<ffi::EVP_PKEY>,
+}
+
+// SAFETY: the object belongs to no thread, and nothing changes it after it was made; aws-lc allows an EVP_PKEY to be
+// read by many threads, and its count of references is atomic.
+unsafe impl Send for MlDsaKey {}
+// SAFETY: as above; every method only reads.
+unsafe impl Sync for MlDsaKey {}
+
+impl MlDsaKey {
+    /// Computes the key from its seed. May leak: nothing.
+    pub(crate) fn from_seed(set: MlDsaSet, seed: &[u8; 32]) -> Result<Self, Error> {
+        Self::import(set, seed)?.ok_or(FAILED)
+    }
+
+    /// Reads an expanded private key. `None` if the length is wrong or the parts of the key do not go together. May
+    /// leak: whether the key is valid.
+    pub(crate) fn from_expanded(set: MlDsaSet, bytes: &[u8]) -> Result<Option<Self>, Error> {
+        if bytes.len() == set.expanded_len() { Self::import(set, bytes) } else { Ok(None) }
+    }
+
+    fn import(set: MlDsaSet, bytes: &[u8]) -> Result<Option<Self>, Error> {
+        // SAFETY: the bytes come with their length, which tells a seed from an expanded key, and are copied; the object
+        // that comes back, or null, is ours.
+        let pair = unsafe { ffi::EVP_PKEY_pqdsa_new_raw_private_key(set.nid(), bytes.as_ptr(), bytes.len()) };
+        if pair.is_null() {
+            return Ok(None);
+        }
+        // SAFETY: not null, and owned by nobody else.
+        Ok(Some(Self { set, pair: unsafe { Owned::new(pair) }? }))
+    }
+
+    /// Writes the public key. `out` has [`MlDsaSet::public_len`] bytes.
+    pub(crate) fn public(&self, out: &mut [u8]) -> Result<(), Error> {
+        let mut length = out.len();
+        // SAFETY: the object is valid; at most `length` bytes are written.
+        let done = unsafe { ffi::EVP_PKEY_get_raw_public_key(self.pair.get(), out.as_mut_ptr(), &raw mut length) };
+        if done == 1 && length == self.set.public_len() { Ok(()) } else { Err(FAILED) }
+    }
+
+    /// Writes the expanded private key. `out` has [`MlDsaSet::expanded_len`] bytes.
+    pub(crate) fn expanded(&self, out: &mut [u8]) -> Result<(), Error> {
+        let mut length = out.len();
+        // SAFETY: the object is valid; at most `length` bytes are written.
+        let done = unsafe { ffi::EVP_PKEY_get_raw_private_key(self.pair.get(), out.as_mut_ptr(), &raw mut length) };
+        if done == 1 && length == self.set.expanded_len() { Ok(()) } else { Err(FAILED) }
+    }
+
+    /// Signs a message for a context of at most 255 bytes. `signature` has [`MlDsaSet::signature_len`] bytes. May leak:
+    /// the lengths, and how often the algorithm began again, which says nothing about the key.
+    ///
+    /// AWS-LC hedges each signature with its own random generator, and has no public function without it. Unless AWS-LC
+    /// was built with `AWS_LC_SYS_NO_JITTER_ENTROPY=1`, the generator gathers jitter once for each process, in about 55
+    /// milliseconds.
+    pub(crate) fn sign(&self, message: &[u8], context: &[u8], signature: &mut [u8]) -> Result<(), Error> {
+        let session = session(&self.pair, context, Direction::Sign)?;
+        let mut length = signature.len();
+        // SAFETY: the session is valid; at most `length` bytes are written, and the message comes with its length.
+        let done = unsafe {
+            ffi::EVP_DigestSign(session.get(), signature.as_mut_ptr(), &raw mut length, message.as_ptr(), message.len())
+        };
+        if done == 1 && length == self.set.signature_len() { Ok(()) } else { Err(FAILED) }
+    }
+}
+
+/// Returns whether a signature is right. Everything here is public.
+///
+/// # Errors
+/// If the system has no memory.
+pub(crate) fn verify(
+    set: MlDsaSet,
+    public: &[u8],
+    message: &[u8],
+    context: &[u8],
+    signature: &[u8],
+) -> Result<bool, Error> {
+    if public.len() != set.public_len() || signature.len() != set.signature_len() {
+        return Ok(false);
+    }
+    // SAFETY: the bytes come with their length, which is checked there, and are copied; the object that comes back, or
+    // null, is ours.
+    let key = unsafe { Owned::new(ffi::EVP_PKEY_pqdsa_new_raw_public_key(set.nid(), public.as_ptr(), public.len())) }?;
+    let session = session(&key, context, Direction::Verify)?;
+    // SAFETY: the session is valid; both slices come with their lengths.
+    let valid = unsafe {
+        ffi::EVP_DigestVerify(session.get(), signature.as_ptr(), signature.len(), message.as_ptr(), message.len())
+    };
+    Ok(valid == 1)
+}
+
+#[derive(Clone, Copy)]
+enum Direction {
+    Sign,
+    Verify,
+}
+
+/// Begins to sign or to verify with a key and a context.
+fn session(key: &Owned<ffi::EVP_PKEY>, context: &[u8], direction: Direction) -> Result<Owned<ffi::EVP_MD_CTX>, Error> {
+    // SAFETY: the object that comes back, or null, is ours.
+    let session = unsafe { Owned::new(ffi::EVP_MD_CTX_new()) }?;
+    let mut inner = null_mut();
+    // SAFETY: the session and the key are valid, and the session takes part in the key's ownership. The algorithm needs
+    // no digest and no engine. `inner` belongs to the session.
+    let begun = unsafe {
+        match direction {
+            Direction::Sign => ffi::EVP_DigestSignInit(session.get(), &raw mut inner, null(), null_mut(), key.get()),
+            Direction::Verify => {
+                ffi::EVP_DigestVerifyInit(session.get(), &raw mut inner, null(), null_mut(), key.get())
+            }
+        }
+    };
+    // SAFETY: `inner` is valid once the session has begun; the context comes with its length and is copied.
+    if begun == 1 && unsafe { ffi::EVP_PKEY_CTX_set_signature_context(inner, context.as_ptr(), context.len()) } == 1 {
+        Ok(session)
+    } else {
+        Err(FAILED)
+    }
+}

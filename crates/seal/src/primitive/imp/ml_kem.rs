@@ -1,0 +1,200 @@
+//! ML-KEM (FIPS 203): keys from seeds, which `aws-lc-rs` does not offer, and shared secrets without copies on the way.
+
+use std::ptr::null_mut;
+
+use aws_lc_sys as ffi;
+
+use super::owned::Owned;
+use crate::Error;
+use deadpan_ct::Wiped;
+
+/// The parameter sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MlKemSet {
+    /// ML-KEM-768.
+    Ml768,
+    /// ML-KEM-1024.
+    Ml1024,
+}
+
+impl MlKemSet {
+    /// Polynomials in a vector. The sizes below follow (FIPS 203, table 3).
+    const fn rank(self) -> usize {
+        match self {
+            Self::Ml768 => 3,
+            Self::Ml1024 => 4,
+        }
+    }
+
+    /// Bytes in an encapsulation key.
+    pub(crate) const fn public_len(self) -> usize {
+        384 * self.rank() + 32
+    }
+
+    /// Bytes in a decapsulation key: the secret vector, the encapsulation key, its hash, the value for implicit
+    /// rejection.
+    pub(crate) const fn expanded_len(self) -> usize {
+        768 * self.rank() + 96
+    }
+
+    /// Bytes in a ciphertext.
+    pub(crate) const fn ciphertext_len(self) -> usize {
+        match self {
+            Self::Ml768 => 1088,
+            Self::Ml1024 => 1568,
+        }
+    }
+
+    const fn nid(self) -> i32 {
+        match self {
+            Self::Ml768 => ffi::NID_MLKEM768,
+            Self::Ml1024 => ffi::NID_MLKEM1024,
+        }
+    }
+}
+
+const FAILED: Error = Error::System("ML-KEM failed");
+
+/// A decapsulation key with its encapsulation key, in an object of AWS-LC that is wiped when freed.
+pub(crate) struct MlKemKey {
+    set: MlKemSet,
+    pair: Owned<ffi::EVP_PKEY>,
+}
+
+// SAFETY: the object belongs to no thread, and nothing changes it after it was made; aws-lc allows an EVP_PKEY to be
+// read by many threads, and its count of references is atomic.
+unsafe impl Send for MlKemKey {}
+// SAFETY: as above; every method only reads.
+unsafe impl Sync for MlKemKey {}
+
+impl MlKemKey {
+    /// Computes the key from a seed (d, then z). May leak: nothing.
+    ///
+    /// AWS-LC's function for this is experimental and not in all of its bindings. Reading the seed form of PKCS#8 (RFC
+    /// 9935) gives the same key.
+    pub(crate) fn from_seed(set: MlKemSet, seed: &[u8; 64]) -> Result<Self, Error> {
+        // SEQUENCE { 0, SEQUENCE { 2.16.840.1.101.3.4.4.x }, OCTET STRING { [0] seed } }
+        const HEAD: [u8; 22] =
+            *b"\x30\x54\x02\x01\x00\x30\x0b\x06\x09\x60\x86\x48\x01\x65\x03\x04\x04\x02\x04\x42\x80\x40";
+        let mut pkcs8 = Wiped::new([0; HEAD.len() + 64]);
+        pkcs8[..HEAD.len()].copy_from_slice(&HEAD);
+        pkcs8[17] = match set {
+            MlKemSet::Ml768 => 2,
+            MlKemSet::Ml1024 => 3,
+        };
+        pkcs8[HEAD.len()..].copy_from_slice(seed);
+        let mut input = ffi::CBS { data: pkcs8.as_ptr(), len: pkcs8.len() };
+        // SAFETY: `input` spans `pkcs8`, which outlives the call; the object that comes back, or null, is ours.
+        let pair = unsafe { Owned::new(ffi::EVP_parse_private_key(&raw mut input)) }?;
+        Ok(Self { set, pair })
+    }
+
+    /// Reads a decapsulation key as FIPS 203 writes it. `None` if the length, the coefficients or the hash inside are
+    /// wrong (section 7.3), or if it does not decapsulate a secret for the encapsulation key inside. May leak: whether
+    /// the key is valid.
+    pub(crate) fn from_expanded(set: MlKemSet, bytes: &[u8]) -> Result<Option<Self>, Error> {
+        if bytes.len() != set.expanded_len() {
+            return Ok(None);
+        }
+        let public = &bytes[384 * set.rank()..][..set.public_len()];
+        // SAFETY: both slices come with their lengths and are copied; the object that comes back, or null, is ours.
+        let pair = unsafe {
+            Owned::new(ffi::EVP_PKEY_kem_new_raw_key(
+                set.nid(),
+                public.as_ptr(),
+                public.len(),
+                bytes.as_ptr(),
+                bytes.len(),
+            ))
+        }?;
+        // SAFETY: the object is valid and holds both halves.
+        let valid = unsafe { ffi::EVP_PKEY_kem_check_key(pair.get()) } == 1;
+        Ok(valid.then_some(Self { set, pair }))
+    }
+
+    /// Returns the parameter set.
+    pub(crate) fn set(&self) -> MlKemSet {
+        self.set
+    }
+
+    /// Writes the encapsulation key. `out` has [`MlKemSet::public_len`] bytes.
+    pub(crate) fn public(&self, out: &mut [u8]) -> Result<(), Error> {
+        let mut length = out.len();
+        // SAFETY: the object is valid; at most `length` bytes are written.
+        let done = unsafe { ffi::EVP_PKEY_get_raw_public_key(self.pair.get(), out.as_mut_ptr(), &raw mut length) };
+        if done == 1 && length == self.set.public_len() { Ok(()) } else { Err(FAILED) }
+    }
+
+    /// Finds the secret in a ciphertext. For a ciphertext that was not made for this key, finds an unrelated secret
+    /// (implicit rejection). `ciphertext` has [`MlKemSet::ciphertext_len`] bytes. May leak: nothing.
+    pub(crate) fn decapsulate(&self, ciphertext: &[u8], out: &mut [u8; 32]) -> Result<(), Error> {
+        let context = context(&self.pair)?;
+        let mut length = out.len();
+        // SAFETY: the context is valid; `out` has room for `length` bytes, and the ciphertext comes with its length,
+        // which is checked there.
+        let done = unsafe {
+            ffi::EVP_PKEY_decapsulate(
+                context.get(),
+                out.as_mut_ptr(),
+                &raw mut length,
+                ciphertext.as_ptr(),
+                ciphertext.len(),
+            )
+        };
+        if done == 1 && length == out.len() { Ok(()) } else { Err(FAILED) }
+    }
+}
+
+/// Returns whether these bytes are an encapsulation key: the right length, and all coefficients below the modulus (FIPS
+/// 203, 7.2).
+pub(crate) fn is_public(set: MlKemSet, bytes: &[u8]) -> Result<bool, Error> {
+    if bytes.len() != set.public_len() {
+        return Ok(false);
+    }
+    let key = import(set, bytes)?;
+    let context = context(&key)?;
+    // SAFETY: the context is valid.
+    Ok(unsafe { ffi::EVP_PKEY_public_check(context.get()) } == 1)
+}
+
+/// Computes the secret and the ciphertext from 32 random bytes, which are as secret as the secret, for a checked
+/// `public`. The outputs have [`MlKemSet::ciphertext_len`] and 32 bytes. May leak: nothing.
+///
+/// AWS-LC's own random generator is not used here: unless it was built without that, it gathers jitter before its first
+/// byte, for a hundred times as long as sealing a small file takes.
+pub(crate) fn encapsulate(
+    set: MlKemSet,
+    public: &[u8],
+    random: &[u8; 32],
+    ciphertext: &mut [u8],
+    out: &mut [u8; 32],
+) -> Result<(), Error> {
+    let key = import(set, public)?;
+    let context = context(&key)?;
+    let (mut ciphertext_len, mut length, mut random_len) = (ciphertext.len(), out.len(), random.len());
+    // SAFETY: the context is valid; all three buffers come with their lengths, which are checked there.
+    let done = unsafe {
+        ffi::EVP_PKEY_encapsulate_deterministic(
+            context.get(),
+            ciphertext.as_mut_ptr(),
+            &raw mut ciphertext_len,
+            out.as_mut_ptr(),
+            &raw mut length,
+            random.as_ptr(),
+            &raw mut random_len,
+        )
+    };
+    if done == 1 && ciphertext_len == ciphertext.len() && length == out.len() { Ok(()) } else { Err(FAILED) }
+}
+
+fn import(set: MlKemSet, public: &[u8]) -> Result<Owned<ffi::EVP_PKEY>, Error> {
+    // SAFETY: the bytes come with their length, which is checked there, and are copied; the object that comes back, or
+    // null, is ours.
+    unsafe { Owned::new(ffi::EVP_PKEY_kem_new_raw_public_key(set.nid(), public.as_ptr(), public.len())) }
+}
+
+fn context(key: &Owned<ffi::EVP_PKEY>) -> Result<Owned<ffi::EVP_PKEY_CTX>, Error> {
+    // SAFETY: the key is valid, and the context takes part in its ownership; the context that comes back, or null, is
+    // ours.
+    unsafe { Owned::new(ffi::EVP_PKEY_CTX_new(key.get(), null_mut())) }
+}

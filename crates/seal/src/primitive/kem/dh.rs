@@ -1,0 +1,150 @@
+//! The classical half: two curves, and the KEM that RFC 9180, section 4.1 makes of each (DHKEM).
+
+use super::Kem;
+use crate::primitive::hpke::labeled::Suite;
+use crate::primitive::imp::{p256, x25519};
+use crate::{Error, InvalidKey, Secret};
+use deadpan_ct::Wiped;
+
+/// The curves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Curve {
+    P256,
+    X25519,
+}
+
+impl Curve {
+    /// Returns the length of a point.
+    pub(super) const fn point_len(self) -> usize {
+        match self {
+            Self::P256 => p256::POINT,
+            Self::X25519 => 32,
+        }
+    }
+
+    /// Returns how many bytes [`DhScalar::sample`] needs to fail less than once in 2^96 times.
+    pub(super) const fn sample_len(self) -> usize {
+        match self {
+            Self::P256 => 4 * 32,
+            Self::X25519 => 32,
+        }
+    }
+
+    /// Returns whether these bytes are a point of the curve in its canonical form.
+    pub(super) fn is_point(self, bytes: &[u8]) -> Result<bool, Error> {
+        match self {
+            Self::P256 => bytes.try_into().map_or(Ok(false), p256::is_point),
+            Self::X25519 => Ok(self.is_canonical(bytes)),
+        }
+    }
+
+    /// Returns whether a point is in its only accepted form. P-256 has one form of 65 bytes, which multiplication
+    /// checks.
+    pub(super) fn is_canonical(self, bytes: &[u8]) -> bool {
+        match self {
+            Self::P256 => bytes.len() == p256::POINT,
+            Self::X25519 => bytes.as_array().is_some_and(x25519::is_canonical),
+        }
+    }
+}
+
+/// A private scalar.
+pub(super) enum DhScalar {
+    P256(p256::Scalar),
+    X25519(Secret),
+}
+
+impl DhScalar {
+    /// Reads a scalar of 32 bytes. Returns `None` for another length, and on P-256 for zero or a number that is not
+    /// below the order. May leak: whether it is `None`.
+    pub(super) fn from_bytes(curve: Curve, bytes: &[u8]) -> Result<Option<Self>, Error> {
+        let Some(bytes) = bytes.as_array::<32>() else { return Ok(None) };
+        match curve {
+            Curve::P256 => Ok(p256::Scalar::from_bytes(bytes)?.map(Self::P256)),
+            Curve::X25519 => Ok(Some(Self::X25519(Secret::copy_of(bytes)))),
+        }
+    }
+
+    /// Returns the first 32 bytes that are a scalar: `RandomScalar` of draft-irtf-cfrg-concrete-hybrid-kems. May leak:
+    /// how many candidates were skipped.
+    pub(super) fn sample(curve: Curve, bytes: &[u8]) -> Result<Option<Self>, Error> {
+        for part in bytes.chunks_exact(32) {
+            if let Some(scalar) = Self::from_bytes(curve, part)? {
+                return Ok(Some(scalar));
+            }
+        }
+        Ok(None)
+    }
+
+    pub(super) fn curve(&self) -> Curve {
+        match self {
+            Self::P256(_) => Curve::P256,
+            Self::X25519(_) => Curve::X25519,
+        }
+    }
+
+    /// Computes the public point. `out` has [`Curve::point_len`] bytes. Leaks nothing.
+    pub(super) fn public(&self, out: &mut [u8]) -> Result<(), Error> {
+        match self {
+            Self::P256(scalar) => scalar.public(out.as_mut_array().ok_or(MISFIT)?),
+            Self::X25519(scalar) => {
+                x25519::public(scalar.as_array().ok_or(MISFIT)?, out.as_mut_array().ok_or(MISFIT)?);
+                Ok(())
+            }
+        }
+    }
+
+    /// Computes the Diffie-Hellman value with a point. Returns `false` if the bytes are not a point, or are a point of
+    /// small order. May leak: the result.
+    pub(super) fn multiply(&self, point: &[u8], out: &mut [u8; 32]) -> Result<bool, Error> {
+        match self {
+            Self::P256(scalar) => point.as_array().map_or(Ok(false), |point| scalar.multiply(point, out)),
+            Self::X25519(scalar) => {
+                let scalar = scalar.as_array().ok_or(MISFIT)?;
+                Ok(point.as_array().is_some_and(|point| x25519::multiply(scalar, point, out)))
+            }
+        }
+    }
+}
+
+/// The callers have checked all lengths.
+const MISFIT: Error = Error::System("a key has the wrong length");
+
+/// Encapsulates with a given ephemeral scalar: `Encap`.
+pub(super) fn encapsulate(
+    kem: Kem,
+    curve: Curve,
+    public: &[u8],
+    ephemeral: &DhScalar,
+) -> Result<(Vec<u8>, Secret), Error> {
+    let mut enc = vec![0; curve.point_len()];
+    ephemeral.public(&mut enc)?;
+    let mut value = Wiped::new([0; 32]);
+    if !ephemeral.multiply(public, &mut value)? {
+        return Err(SMALL_ORDER);
+    }
+    let shared = derive(kem, &value, &enc, public)?;
+    Ok((enc, shared))
+}
+
+/// The error for a recipient whose public key is a point of small order.
+pub(super) const SMALL_ORDER: Error = Error::InvalidKey(InvalidKey::SmallOrder);
+
+/// Decapsulates: `Decap`. Returns `None` if `enc` is not valid or not canonical. May leak: whether it is `None`.
+pub(super) fn decapsulate(kem: Kem, scalar: &DhScalar, public: &[u8], enc: &[u8]) -> Result<Option<Secret>, Error> {
+    let mut value = Wiped::new([0; 32]);
+    if !scalar.curve().is_canonical(enc) || !scalar.multiply(enc, &mut value)? {
+        return Ok(None);
+    }
+    derive(kem, &value, enc, public).map(Some)
+}
+
+/// Derives the shared secret: `ExtractAndExpand`.
+fn derive(kem: Kem, value: &[u8; 32], enc: &[u8], public: &[u8]) -> Result<Secret, Error> {
+    let suite = Suite::kem(kem);
+    let mut key = Wiped::new([0; 32]);
+    suite.extract(b"", b"eae_prk", value, &mut key)?;
+    let mut shared = Secret::zeroed(32);
+    suite.expand(&key, b"shared_secret", &[enc, public], &mut shared)?;
+    Ok(shared)
+}

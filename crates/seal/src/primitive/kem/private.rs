@@ -1,0 +1,178 @@
+//! Private keys.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::{Kem, KemParts, PublicKey, dh, hybrid};
+use crate::primitive::imp::ml_kem;
+use crate::{Error, InvalidKey, Secret};
+
+/// The material of a private key.
+#[derive(Debug)]
+pub enum Material<'a> {
+    /// The scalar or seed as HPKE serializes it. Everything else is computed from it.
+    Seed(&'a Secret),
+    /// An ML-KEM decapsulation key whose seed is not known.
+    Expanded(&'a Secret),
+}
+
+/// A private key with its public one. Wiped on drop; clones share one copy.
+#[derive(Clone)]
+pub struct PrivateKey(Arc<Inner>);
+
+struct Inner {
+    public: PublicKey,
+    known: Known,
+    opener: KemOpener,
+}
+
+enum Known {
+    Seed(Secret),
+    Expanded(Secret),
+}
+
+/// Values that are computed from the key once, and not each time something is opened.
+enum KemOpener {
+    Dh(dh::DhScalar),
+    Ml(ml_kem::MlKemKey),
+    Hybrid(ml_kem::MlKemKey, dh::DhScalar),
+}
+
+impl fmt::Debug for PrivateKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PrivateKey({}, ..)", self.kem().name())
+    }
+}
+
+impl PrivateKey {
+    /// Generates a new key.
+    ///
+    /// # Errors
+    /// If the system has no random bytes.
+    pub fn generate(kem: Kem) -> Result<Self, Error> {
+        loop {
+            match Self::from_seed(kem, &Secret::random(kem.private_len())?) {
+                // One in 2^32 random strings is not a P-256 scalar.
+                Err(Error::InvalidKey(_)) => {}
+                other => return other,
+            }
+        }
+    }
+
+    /// Returns the private key of a scalar (X25519, P-256) or a seed (the others), as HPKE serializes it
+    /// (`SerializePrivateKey`).
+    ///
+    /// X25519 scalars are stored as given and clamped at each use, so that a key file can be written again byte for
+    /// byte.
+    ///
+    /// # Errors
+    /// If the bytes are not a key of this kind: a wrong length, or a P-256 scalar that is zero or not below the order.
+    /// May leak: whether they are.
+    pub fn from_seed(kem: Kem, seed: &[u8]) -> Result<Self, Error> {
+        if seed.len() != kem.private_len() {
+            return Err(Error::InvalidKey(InvalidKey::PrivateLength));
+        }
+        let opener = match kem.parts() {
+            KemParts::Dh(curve) => KemOpener::Dh(dh::DhScalar::from_bytes(curve, seed)?.ok_or(INVALID)?),
+            KemParts::Ml(set) => {
+                KemOpener::Ml(ml_kem::MlKemKey::from_seed(set, seed.try_into().map_err(|_| INVALID)?)?)
+            }
+            KemParts::Hybrid(set, curve, _) => {
+                let (lattice, scalar) = hybrid::expand(set, curve, seed)?.ok_or(INVALID)?;
+                KemOpener::Hybrid(lattice, scalar)
+            }
+        };
+        Self::assemble(kem, Known::Seed(Secret::copy_of(seed)), opener)
+    }
+
+    /// Returns an ML-KEM key whose seed is not known, from the decapsulation key of FIPS 203.
+    ///
+    /// # Errors
+    /// If the decapsulation key is not valid (a wrong length, coefficients out of range, a wrong hash, parts of
+    /// different keys), or if `kem` is not ML-KEM. May leak: which.
+    pub fn from_expanded(kem: Kem, key: &[u8]) -> Result<Self, Error> {
+        let KemParts::Ml(set) = kem.parts() else {
+            return Err(Error::InvalidKey(InvalidKey::Expanded));
+        };
+        let opener = KemOpener::Ml(ml_kem::MlKemKey::from_expanded(set, key)?.ok_or(INVALID)?);
+        Self::assemble(kem, Known::Expanded(Secret::copy_of(key)), opener)
+    }
+
+    fn assemble(kem: Kem, known: Known, opener: KemOpener) -> Result<Self, Error> {
+        let mut public = vec![0; kem.public_len()];
+        match &opener {
+            KemOpener::Dh(scalar) => scalar.public(&mut public)?,
+            KemOpener::Ml(key) => key.public(&mut public)?,
+            KemOpener::Hybrid(key, scalar) => {
+                let (lattice, point) = public.split_at_mut(key.set().public_len());
+                key.public(lattice)?;
+                scalar.public(point)?;
+            }
+        }
+        Ok(Self(Arc::new(Inner { public: PublicKey::checked(kem, public), known, opener })))
+    }
+
+    /// Returns the kind of the key.
+    #[must_use]
+    pub fn kem(&self) -> Kem {
+        self.0.public.kem()
+    }
+
+    /// Returns the public key.
+    #[must_use]
+    pub fn public(&self) -> &PublicKey {
+        &self.0.public
+    }
+
+    /// Returns the material that a key file stores.
+    #[must_use]
+    pub fn material(&self) -> Material<'_> {
+        match &self.0.known {
+            Known::Seed(seed) => Material::Seed(seed),
+            Known::Expanded(key) => Material::Expanded(key),
+        }
+    }
+
+    /// Returns whether both are the same key, with the same material. A key whose seed is known differs from the same
+    /// key without it. May leak: the kinds of the keys and of their material, and the answer.
+    #[must_use]
+    pub fn same(&self, other: &Self) -> bool {
+        self.kem() == other.kem()
+            && match (self.material(), other.material()) {
+                (Material::Seed(one), Material::Seed(other)) | (Material::Expanded(one), Material::Expanded(other)) => {
+                    one.same(other)
+                }
+                _ => false,
+            }
+    }
+
+    /// Returns the shared secret in `enc`. Returns `None` if `enc` is not valid for this kind: a wrong length, or a
+    /// point that is off the curve, not in its canonical form, or of small order. For a wrong ciphertext, ML-KEM
+    /// returns another secret.
+    ///
+    /// May leak: whether it is `None`. Leaks nothing of the key.
+    ///
+    /// # Errors
+    /// If the system fails.
+    pub(crate) fn decapsulate(&self, enc: &[u8]) -> Result<Option<Secret>, Error> {
+        let kem = self.kem();
+        if enc.len() != kem.enc_len() {
+            return Ok(None);
+        }
+        let public = self.0.public.as_bytes();
+        match &self.0.opener {
+            KemOpener::Dh(scalar) => dh::decapsulate(kem, scalar, public, enc),
+            KemOpener::Ml(key) => {
+                let mut shared = Secret::zeroed(32);
+                key.decapsulate(enc, hybrid::whole(&mut shared)?)?;
+                Ok(Some(shared))
+            }
+            KemOpener::Hybrid(key, scalar) => {
+                let KemParts::Hybrid(set, _, label) = kem.parts() else { return Ok(None) };
+                hybrid::decapsulate(label, key, scalar, &public[set.public_len()..], enc)
+            }
+        }
+    }
+}
+
+const INVALID: Error = Error::InvalidKey(InvalidKey::Private);

@@ -1,0 +1,77 @@
+//! For tests: files that this program does not write, but that the format allows or almost allows. They have other
+//! lengths of segments, an empty last segment, any padding, or any list of entries. The header's MAC is right, so that
+//! only the rule in question decides.
+
+use crate::format::deadpan::file_key::{FileKey, KEY};
+use crate::format::deadpan::floe::{Message, OVERHEAD, Parameters};
+use crate::format::deadpan::header;
+use crate::format::deadpan::layout::{Entry, Preamble};
+use crate::format::deadpan::metadata::Contents;
+use crate::primitive::entropy::Entropy;
+use crate::{Cost, Metadata, Passphrase, Recipient, Secret};
+
+pub(crate) const CHEAP: Cost = Cost { memory: 8, passes: 1, lanes: 1 };
+
+/// The recipient of all these files.
+pub(crate) fn recipient() -> Recipient {
+    Recipient::Passphrase(Passphrase::new(b"straight face"), CHEAP)
+}
+
+/// The properties of such a file.
+#[derive(Clone, Copy)]
+pub(crate) struct Foreign {
+    /// Bytes in a segment, sealed.
+    pub(crate) segment: u32,
+    /// Whether the metadata say that the data are padded. The caller adds the padding.
+    pub(crate) padded: bool,
+    /// Whether data that fill their segments are followed by an empty segment.
+    pub(crate) empty_last: bool,
+}
+
+impl Default for Foreign {
+    fn default() -> Self {
+        Self { segment: 4096, padded: false, empty_last: false }
+    }
+}
+
+/// Returns the file key with this number. These files have number 0.
+pub(crate) fn file_key(number: u8) -> FileKey {
+    FileKey::from_secret(Secret::copy_of(&[number; KEY]), Preamble::PLAIN).expect("as long as a key")
+}
+
+/// Returns the entry of a recipient, for the file key with this number.
+pub(crate) fn entry(recipient: &Recipient, number: u8) -> Entry {
+    recipient.wrap(&file_key(number), Entropy::Fixed(number)).expect("wrapped").remove(0)
+}
+
+impl Foreign {
+    /// Seals data to the passphrase.
+    pub(crate) fn seal(self, data: &[u8]) -> Vec<u8> {
+        self.seal_to(&[entry(&recipient(), 0)], data)
+    }
+
+    /// Seals data with these entries in the header, under the file key 0.
+    pub(crate) fn seal_to(self, entries: &[Entry], data: &[u8]) -> Vec<u8> {
+        let (key, entropy) = (file_key(0), Entropy::Fixed(0));
+        let metadata = Metadata { name: Some(b"a file".to_vec()), ..Metadata::default() };
+        let metadata = Contents { metadata, padded: self.padded }.seal(&key, entropy).expect("a box");
+        let length = header::length(entries.iter().map(|entry| entry.body.len()), metadata.len());
+        let mut sealed = header::encode(&key, entries, &metadata, length).expect("a header");
+        let parameters = Parameters::with_segment(self.segment).expect("long enough");
+        let (message, floe) = key
+            .message(|key| Message::start_with(parameters, key, Preamble::PLAIN.bytes(), entropy))
+            .expect("a message");
+        sealed.extend_from_slice(&floe);
+        let mut pieces: Vec<&[u8]> = data.chunks(message.data_length()).collect();
+        if pieces.is_empty() || self.empty_last {
+            pieces.push(&[]);
+        }
+        let mut cipher = message.cipher();
+        for (i, piece) in pieces.iter().enumerate() {
+            let begin = sealed.len();
+            sealed.resize(begin + piece.len() + OVERHEAD, 0);
+            cipher.seal(i as u64, i + 1 == pieces.len(), piece, &mut sealed[begin..]).expect("a segment");
+        }
+        sealed
+    }
+}
