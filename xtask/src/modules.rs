@@ -326,7 +326,8 @@ mod tests {
     fn functions_and_types_are_counted() {
         let all = modules(&[(
             "lib.rs",
-            "struct A; enum B {}\nimpl A {\n    fn of() {\n    }\n}\nfn f() {}\n#[cfg(test)]\nmod tests { struct C; fn of() {} }",
+            "struct A; enum B {}\nimpl A {\n    fn of() {\n    }\n}\nfn f() {}\n#[cfg(test)]\n\
+             mod tests { struct C; fn of() {} }",
         )]);
         let module = all.iter().next().unwrap().1;
         assert_eq!((&*module.types, &*module.functions, module.of), (&["A".into(), "B".into()][..], &[2, 1][..], 1));

@@ -37,7 +37,7 @@ use deadpan_lab::{harness, invocation};
     "  DEADPAN_PASSPHRASE  the passphrase, where nobody can type it"
 ))]
 #[command(subcommand_required = true)]
-struct Root {
+struct GlobalArgs {
     /// Print errors alone: no notes, no summaries, no progress
     #[arg(short, long, global = true, display_order = 900)]
     quiet: bool,
@@ -98,14 +98,14 @@ const COMMANDS: [(&str, Maker); 19] = [
 
 /// Returns the whole command line.
 pub(crate) fn whole() -> clap::Command {
-    Command::augment_subcommands(Root::command())
+    Command::augment_subcommands(GlobalArgs::command())
 }
 
 /// Returns the command line with the command alone that `words` call, or else with all.
 fn called(words: &[OsString]) -> clap::Command {
     let name = words.iter().skip(1).find(|word| !word.to_string_lossy().starts_with('-'));
     match COMMANDS.iter().find(|(command, _)| name.is_some_and(|name| name == command)) {
-        Some((name, make)) => Root::command().subcommand(make(clap::Command::new(*name))),
+        Some((name, make)) => GlobalArgs::command().subcommand(make(clap::Command::new(*name))),
         None => whole(),
     }
 }
@@ -145,8 +145,9 @@ pub fn parse(words: Vec<OsString>) -> Result<CommandLine, Failure> {
         (false, false) => brief(cli),
     };
     let parsed = command.try_get_matches_from_mut(&words).and_then(|matches| {
-        let read = Root::from_arg_matches(&matches).and_then(|root| Ok((root, Command::from_arg_matches(&matches)?)));
-        let (Root { quiet }, called) = read.map_err(|error| error.format(&mut command))?;
+        let read =
+            GlobalArgs::from_arg_matches(&matches).and_then(|root| Ok((root, Command::from_arg_matches(&matches)?)));
+        let (GlobalArgs { quiet }, called) = read.map_err(|error| error.format(&mut command))?;
         let json = asks_for_json(&matches).then(|| Whole::in_json(name_of(&matches), called.is_to_stdout()));
         Ok(CommandLine { quiet, command: called, whole: json.unwrap_or_default() })
     });
