@@ -1,5 +1,5 @@
-//! `cargo xtask layers`: crates depend only on the crates that docs/ARCHITECTURE.md allows, wings of a crate only on those
-//! after them, and only crates/disk opens files.
+//! `cargo xtask layers`: crates depend only on the crates that docs/ARCHITECTURE.md allows, wings of a crate only on
+//! those after them, and only crates/disk opens files.
 
 use std::collections::BTreeSet;
 
