@@ -8,6 +8,7 @@ mod archive;
 mod archives;
 mod azure;
 mod completions;
+mod costs;
 mod covers;
 mod damage;
 mod faults;

@@ -1,0 +1,277 @@
+//! The requests that a job from store to store sends, counted at a server and computed; and the tables of
+//! docs/scale-costs.md, which follow from the same computation.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use crate::sandbox::{LIMIT, Sandbox, finish};
+use crate::store::{Fate, Server, meddle, sample};
+
+/// How many requests of each kind.
+type Requests = BTreeMap<&'static str, f64>;
+
+const SEGMENT: u64 = 256 << 10;
+/// Segments in a part, and the most parts of an upload.
+const EACH: u64 = 64;
+const PARTS: u64 = 9_990;
+/// From this length on an object is made in parts, if there is memory for three such objects.
+const LONG: u64 = 64 << 20;
+const BESIDE: u64 = 48 << 20;
+const USUAL: u64 = 224 << 20;
+
+/// So many objects of one length.
+#[derive(Clone, Copy)]
+struct Objects {
+    count: u64,
+    length: u64,
+}
+
+/// How the work is spread: all machines share one command, or each works through commands of its own.
+#[derive(Clone, Copy)]
+struct Layout {
+    machines: u64,
+    commands: u64,
+    memory: u64,
+}
+
+impl Layout {
+    fn shares(&self) -> u64 {
+        if self.commands > 1 { 1 } else { self.machines }
+    }
+
+    /// Each share of a command lists pages of the sources and of the results, in turns.
+    fn listings(&self, objects: u64) -> u64 {
+        self.shares() * 2 * self.commands * objects.div_ceil(self.commands).max(1).div_ceil(1000)
+    }
+}
+
+fn is_long(objects: Objects, layout: Layout) -> bool {
+    objects.length >= LONG.min((layout.memory - BESIDE) / 3)
+}
+
+fn part_length(length: u64) -> u64 {
+    EACH.max((length / PARTS).div_ceil(SEGMENT) + 1) * SEGMENT
+}
+
+/// The header takes the place of one segment, and each segment has 32 bytes beside its data.
+fn part_count(length: u64) -> u64 {
+    (length.div_ceil(SEGMENT - 32).max(1) + 1).div_ceil(part_length(length) / SEGMENT)
+}
+
+/// How many shares begin a long object or join in: those that may have a part, as far as its length tells.
+fn beginning(length: u64, shares: u64) -> u64 {
+    shares.min(length / (EACH * SEGMENT) + 2)
+}
+
+/// Returns the requests for one object that is made in parts, on which a share works for so many seconds.
+fn divided(length: u64, shares: u64, seconds: f64) -> Requests {
+    let (parts, begin) = (part_count(length), beginning(length, shares));
+    let (pages, fresh) = (parts.div_ceil(1000), (5 * (1 + parts / 1000)) as f64);
+    // A share that joins in asks which parts are there, one that has parts asks again after a while, and each asks at
+    // its end.
+    let again = (seconds / fresh).floor() * (pages + 1) as f64 / 2.0 * shares.min(parts) as f64;
+    // Each share opens the source, reads the manifest, and at its end looks whether another has completed the object.
+    let mut one = Requests::from([
+        ("PART", parts as f64),
+        ("GET", (parts + 3 * begin + 2) as f64),
+        ("HEAD", 1.0),
+        ("LIST", begin as f64),
+        ("LISTPARTS", (begin - 1 + begin * pages) as f64 + again),
+    ]);
+    one.extend(["CREATE", "PUT", "COMPLETE", "ABORT", "DELETE"].map(|kind| (kind, 1.0)));
+    one
+}
+
+/// Returns the requests of a run that finds everything there.
+fn second_run(all: &[Objects], layout: Layout) -> Requests {
+    let objects = all.iter().map(|sort| sort.count).sum();
+    // At the end, the first share lists what is left of the job's state.
+    let lists = layout.listings(objects) + layout.commands;
+    Requests::from([("LIST", lists as f64), ("GET", (layout.commands * layout.shares()) as f64)])
+}
+
+/// Returns the requests of a run that makes everything.
+fn first_run(all: &[Objects], layout: Layout) -> Requests {
+    let mut total = second_run(all, layout);
+    let mut add = |kind, number: f64| *total.entry(kind).or_default() += number;
+    // How the job is done is written by the first process of each command.
+    add("PUT", layout.commands as f64);
+    for sort in all {
+        let one = if is_long(*sort, layout) {
+            divided(sort.length, layout.shares(), pace(*sort, layout).seconds_on_one)
+        } else {
+            // An empty object has no first byte to ask for.
+            let empty = f64::from(u8::from(sort.length == 0));
+            Requests::from([("GET", 1.0), ("PUT", 1.0), ("HEAD", empty)])
+        };
+        one.into_iter().for_each(|(kind, number)| add(kind, (sort.count as f64 * number).round()));
+    }
+    // Sources that were replaced before their short results were there: a page with few of them asks for each.
+    let short: u64 = all.iter().filter(|sort| !is_long(**sort, layout)).map(|sort| sort.count).sum();
+    let objects: u64 = all.iter().map(|sort| sort.count).sum();
+    if short == 0 || objects.div_ceil(layout.commands).min(1000) / layout.shares() <= 12 {
+        add("HEAD", short as f64);
+    } else {
+        add("LIST", (layout.listings(objects) / 2) as f64);
+    }
+    total.retain(|_, number| *number > 0.0);
+    total
+}
+
+/// How fast one machine of the page works: objects or parts in a second, and which of its limits counts.
+struct Pace {
+    items: f64,
+    limit: &'static str,
+    memory: u64,
+    /// Objects or parts of one object.
+    each: u64,
+    seconds_on_one: f64,
+}
+
+/// Computes the pace from the page's assumptions: 16 cores, 1.5 GB/s, answers after 0.1 s at 85 MB/s, and so on.
+fn pace(sort: Objects, layout: Layout) -> Pace {
+    const LATENCY: f64 = 0.1;
+    let (data, is_long) = (layout.memory - BESIDE, is_long(sort, layout));
+    let each = if is_long { part_count(sort.length) } else { 1 };
+    let length = if is_long { part_length(sort.length).min(sort.length.div_ceil(each)) } else { sort.length };
+    let room = if is_long { 2 * length } else { 3 * length + (1 << 19) };
+    let at_once = (data / room).clamp(1, 32);
+    let busy = length as f64 / 1e9 + if is_long { 0.0 } else { 0.0015 };
+    let seconds = 2.0 * LATENCY + 2.0 * length as f64 / 85e6 + busy;
+    // All other requests for a long object are sent one after another, by threads that make no part meanwhile.
+    let others = if is_long {
+        let all: f64 = divided(sort.length, layout.shares(), 0.0).values().sum();
+        LATENCY * (all - 2.0 * each as f64) / each as f64
+    } else {
+        0.0
+    };
+    let mut limits = vec![
+        (16.0 / (busy + length as f64 / 0.7e9), "cores"),
+        (2.0 * 0.7e9 / length as f64, "2 connection threads"),
+        (1.5e9 / length as f64, "network"),
+        (32.0 / (seconds + others), "32 threads"),
+    ];
+    if at_once < 32 {
+        limits.push((at_once as f64 / seconds, "memory"));
+    }
+    let (items, limit) = limits.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).unwrap();
+    let seconds_on_one = if each > 1 { each as f64 / layout.shares() as f64 / items } else { seconds };
+    Pace { items, limit, memory: BESIDE + at_once * room, each, seconds_on_one }
+}
+
+/// Returns the hours of a run, and what limits it: the machines, or one prefix with 3500 requests that write.
+fn hours(sort: Objects, layout: Layout) -> (f64, &'static str) {
+    let pace = pace(sort, layout);
+    let writes = 3500.0 * layout.commands as f64 / layout.machines as f64;
+    let (rate, limit) = if writes < pace.items { (writes, "PUTs of the store") } else { (pace.items, pace.limit) };
+    // A command lists 5000 objects in a second.
+    let listing = 5000.0 * pace.each as f64 / layout.shares() as f64;
+    (sort.count as f64 * pace.each as f64 / layout.machines as f64 / rate.min(listing) / 3600.0, limit)
+}
+
+fn dollars(requests: &Requests, [writing, reading]: [f64; 2]) -> f64 {
+    let sum = |kinds: &[&str]| kinds.iter().filter_map(|kind| requests.get(kind)).sum::<f64>();
+    let writes = sum(&["LIST", "PUT", "CREATE", "PART", "LISTPARTS", "COMPLETE"]);
+    (writes * writing + sum(&["GET", "HEAD"]) * reading) / 1e6
+}
+
+/// Returns a number with at most three digits that count.
+fn short(value: f64) -> String {
+    let places = if value == 0.0 { 0 } else { (2 - value.abs().log10().floor() as i32).max(0) as usize };
+    let text = format!("{value:.places$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+fn money(value: f64) -> String {
+    let whole = format!("{value:.0}");
+    match whole.len() {
+        _ if value < 10.0 => format!("{value:.2}"),
+        4.. => format!("{},{}", &whole[..whole.len() - 3], &whole[whole.len() - 3..]),
+        _ => whole,
+    }
+}
+
+#[test]
+fn the_tables_of_the_page_follow_from_the_requests_for_each_object() {
+    let page = include_str!("../../../../docs/scale-costs.md");
+    let jobs = [
+        ("1 PB in objects of 1 GiB", Objects { count: 931_322, length: 1 << 30 }),
+        ("1 PB in objects of 1 TiB", Objects { count: 909, length: 1 << 40 }),
+        ("10^9 objects of 1 MB", Objects { count: 1_000_000_000, length: 1_000_000 }),
+        ("10^9 objects of 10 KB", Objects { count: 1_000_000_000, length: 10_000 }),
+    ];
+    let layout = |commands, memory| Layout { machines: 20, commands, memory };
+    let (large, prices) = (layout(1000, 8 << 30), [5.0, 0.4]);
+    for (name, sort) in jobs {
+        let (hours, limit) = hours(sort, large);
+        let memory = (pace(sort, large).memory as f64 / f64::from(1 << 20)).round();
+        let [first, again] = [first_run, second_run].map(|run| money(dollars(&run(&[sort], large), prices)));
+        // A second run lists 5000 objects in a second.
+        let listing = sort.count as f64 / large.machines as f64 / 5000.0 / 3600.0;
+        let listing = if listing < 0.005 { "0".to_owned() } else { short(listing) };
+        let row = format!("| {name} | {first} | {} | {limit} | {memory} | {again} | {listing} |", short(hours));
+        assert!(page.contains(&row), "the page has no row\n{row}");
+    }
+    let shared = money(dollars(&first_run(&[jobs[0].1], layout(1, 8 << 30)), prices));
+    let slow = short(hours(jobs[1].1, layout(1, USUAL)).0);
+    for fact in [format!("${shared} in place of $"), format!("1 PB in objects of 1 TiB takes {slow} hours")] {
+        assert!(page.contains(&fact), "the page does not say {fact}");
+    }
+}
+
+/// Names the kind of a request by its first line.
+fn kind(line: &str) -> &'static str {
+    let has = |part: &str| line.contains(part);
+    match line.split(' ').next() {
+        Some("GET") if has("list-type") => "LIST",
+        Some("GET") if has("uploadId") => "LISTPARTS",
+        Some("GET") => "GET",
+        Some("PUT") if has("partNumber") => "PART",
+        Some("PUT") => "PUT",
+        Some("POST") if has("uploadId") => "COMPLETE",
+        Some("POST") if has("uploads") => "CREATE",
+        Some("DELETE") if has("uploadId") => "ABORT",
+        Some("POST" | "DELETE") => "DELETE",
+        _ => "HEAD",
+    }
+}
+
+#[test]
+fn a_job_sends_the_requests_that_are_computed() {
+    let Some(server) = Server::start("requests of jobs") else { return };
+    let counts = Arc::new(Mutex::new(Requests::new()));
+    let counted = Arc::clone(&counts);
+    let port = meddle(server.port, move |line| {
+        *counted.lock().unwrap().entry(kind(line)).or_default() += 1.0;
+        Fate::Pass
+    });
+    let sandbox = Sandbox::with_key("ecc");
+    server.run(&sandbox, &["cluster", "key", "-o", "job.key"]).expect(0, "");
+    let of = |count, length| Objects { count, length };
+    let jobs = [
+        (vec![of(25, 10_000), of(1, 100_000_000)], 1),
+        (vec![of(3, 1_000_000), of(1, 0)], 1),
+        (vec![of(1, 64 << 20)], 3),
+    ];
+    for (job, (all, machines)) in jobs.into_iter().enumerate() {
+        let lengths = all.iter().flat_map(|sort| (0..sort.count).map(|_| sort.length));
+        for (number, length) in lengths.enumerate() {
+            server.ask("PUT", &format!("/bucket/{job}/{number:03}"), &sample(length as usize));
+        }
+        // Sources of the last second are sealed a second later.
+        std::thread::sleep(std::time::Duration::from_millis(1200));
+        let layout = Layout { machines, commands: 1, memory: USUAL };
+        for (what, expected) in [("first", first_run(&all, layout)), ("second", second_run(&all, layout))] {
+            counts.lock().unwrap().clear();
+            // One after another, the first share last.
+            for share in (0..machines).rev() {
+                let (from, to) = (format!("s3://bucket/{job}/"), format!("s3://bucket/sealed{job}/"));
+                let shard = format!("{share}/{machines}");
+                let shares = ["--job-key", "job.key", "--shard", &shard];
+                let args = [&["seal", &from, "--to", &to][..], if machines > 1 { &shares } else { &[] }].concat();
+                finish(server.command_at(port, &sandbox, &args), LIMIT, |_| ()).expect(0, "");
+            }
+            assert_eq!(*counts.lock().unwrap(), expected, "job {job}, {what} run");
+        }
+    }
+}

@@ -1,0 +1,607 @@
+//! Measures workloads in rounds: in each round, all variants of a workload run once, in random order.
+//!
+//! Before each run, the lab removes the outputs of earlier runs, and the system writes its dirty pages to the disk.
+//! Otherwise a program would pay for the pages that an earlier program wrote. All variants read their input from the
+//! page cache.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+
+use super::workplace::Workplace;
+use super::{ALL_CORES, Action, Contents, Done, Job, ONE_CORE, Offer, Set, Subject, Trouble, Way, Workload, goal};
+use crate::distribution::{median, quantile};
+use crate::imp::child;
+use crate::random::Random;
+use crate::record::{GenerationRow, Generations, Role, SetFacts};
+use crate::speed::program::run::Runner;
+use crate::speed::program::{Error, Program};
+use crate::watch::{Steps, Watch};
+
+const MIB: f64 = (1 << 20) as f64;
+/// The number of rounds of workloads that belong to no set.
+const ROUNDS: usize = 7;
+/// The share of the free memory that one process may take.
+const MEMORY: f64 = 0.75;
+
+/// What to measure, and how.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The sets, already scaled.
+    pub sets: Vec<Set>,
+    /// The factor by which the sizes of the sets were multiplied.
+    pub scale: f64,
+    /// The kinds of contents to measure.
+    pub contents: Vec<Contents>,
+    /// The number of rounds. If `None`, the number depends on the size of each set.
+    pub rounds: Option<usize>,
+    /// The names of the peers to measure. If `None`, all peers are measured. The program's own ways and the limits are
+    /// always measured.
+    pub peers: Option<Vec<String>>,
+    /// Parts of workload names. Only workloads whose name contains one of them are measured; all if the list is empty.
+    pub only: Vec<String>,
+    /// The arguments with which this program runs a kernel. The job follows them as JSON.
+    pub kernel: Vec<String>,
+    /// Whether functions get a few rounds only.
+    pub quick: bool,
+}
+
+/// One workload on one set with one kind of contents.
+struct Group<'o> {
+    workload: &'o Workload,
+    set: Option<Set>,
+    contents: Option<Contents>,
+    rounds: usize,
+}
+
+impl Plan {
+    /// Returns the groups of the table, in the order of the table.
+    fn groups<'o>(&self, offer: &'o Offer) -> Vec<Group<'o>> {
+        let workloads: Vec<&Workload> = offer.workloads.iter().filter(|workload| self.wants(workload.name)).collect();
+        let numbers = workloads.iter().filter(|workload| workload.subject == Subject::Numbers);
+        let mut groups: Vec<Group<'o>> = numbers
+            .map(|workload| Group {
+                workload,
+                set: None,
+                contents: None,
+                rounds: self.rounds.or(workload.rounds).unwrap_or(ROUNDS),
+            })
+            .collect();
+        for set in &self.sets {
+            for (number, &contents) in self.contents.iter().enumerate() {
+                let here = |workload: &&&Workload| {
+                    set.has(workload.subject) && (workload.sets.is_empty() || workload.sets.contains(&set.name))
+                };
+                for workload in workloads.iter().filter(here) {
+                    // A workload without input has no contents, so it is measured once.
+                    let contents = (workload.subject != Subject::Amount).then_some(contents);
+                    if contents.is_some() || number == 0 {
+                        groups.push(Group {
+                            workload,
+                            set: Some(*set),
+                            contents,
+                            rounds: self.rounds.or(workload.rounds).unwrap_or(set.rounds()),
+                        });
+                    }
+                }
+            }
+        }
+        groups
+    }
+
+    /// Returns whether a workload or function with this name is measured.
+    #[must_use]
+    pub fn wants(&self, name: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|part| name.contains(part.as_str()))
+    }
+
+    /// Returns whether this way is measured.
+    fn takes(&self, way: &Way) -> bool {
+        way.role != Role::Peer
+            || self.peers.as_ref().is_none_or(|peers| peers.iter().any(|peer| way.names().any(|name| name == peer)))
+    }
+
+    /// Returns the number of steps that [`measure`] reports to its watch.
+    #[must_use]
+    pub fn steps(&self, offer: &Offer) -> u64 {
+        let of = |group: &Group<'_>| {
+            let ways = group.workload.ways.iter().filter(|way| self.takes(way));
+            let variants: usize = ways.map(|way| if way.both() { 2 } else { 1 }).sum();
+            (group.rounds * variants) as u64
+        };
+        self.groups(offer).iter().map(of).sum()
+    }
+}
+
+impl Way {
+    /// Returns whether this way is measured on one core and on all cores.
+    fn both(&self) -> bool {
+        self.role == Role::Own && self.name.is_empty()
+    }
+
+    /// Returns the programs in the name of the way: `cp, cat` are two.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        self.name.split(", ").map(|name| name.split(' ').next().unwrap_or_default())
+    }
+}
+
+/// Returns the names of all peers of the workloads, each name once.
+#[must_use]
+pub fn variants(offer: &Offer) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for name in offer
+        .workloads
+        .iter()
+        .flat_map(|workload| &workload.ways)
+        .filter(|way| way.role == Role::Peer)
+        .flat_map(Way::names)
+    {
+        if !names.iter().any(|other| other == name) {
+            names.push(name.to_owned());
+        }
+    }
+    names
+}
+
+/// Measures the workloads of `offer` as `plan` says, in the folders of `place`.
+///
+/// `show` gets the rows of each workload as soon as they are known. If `watch` stops the run, the result contains the
+/// rows that are known by then.
+///
+/// # Errors
+/// If a folder of `place` cannot be read or written, or no process can be started.
+pub fn measure(
+    plan: &Plan,
+    offer: &Offer,
+    place: &mut Workplace,
+    watch: &mut dyn Watch,
+    show: &mut dyn FnMut(&[GenerationRow]),
+) -> Result<Generations, Trouble> {
+    let mut found = Generations {
+        scale: plan.scale,
+        title: offer.title.to_owned(),
+        about: offer.about.to_owned(),
+        ..Generations::default()
+    };
+    let sets = |set: &Set| SetFacts { name: set.name.to_owned(), what: set.what(), bytes: set.bytes };
+    found.sets = plan.sets.iter().map(sets).collect();
+    found.notes.extend(plan.sets.iter().filter_map(beyond_cache));
+    // A program that is not installed has no version.
+    found.notes.extend(offer.facts.iter().filter_map(|line| place.shell(line).ok()).filter(|fact| !fact.is_empty()));
+    let mut bench = Bench {
+        plan,
+        place,
+        runner: Runner::new(true, None)?,
+        random: Random::new(1),
+        setups: HashMap::new(),
+        processor: child::last_processor(),
+    };
+    let mut steps = Steps::new(watch, plan.steps(offer));
+    let mut there: Option<(Set, Contents)> = None;
+    for group in plan.groups(offer) {
+        if steps.stopped() {
+            break;
+        }
+        if let Some(note) = bench.no_room(&group) {
+            if !found.notes.contains(&note) {
+                found.notes.push(note);
+            }
+            continue;
+        }
+        if let (Subject::File | Subject::Folder, Some(set), Some(contents)) =
+            (group.workload.subject, group.set, group.contents)
+            && there != Some((set, contents))
+        {
+            bench.place.make(&set, contents)?;
+            there = Some((set, contents));
+        }
+        let mut rows = bench.group(&group, &mut steps)?;
+        if let Some(yardstick) = group.workload.yardstick {
+            goal::beside(&mut rows, yardstick);
+        }
+        show(&rows);
+        found.rows.extend(rows);
+    }
+    bench.place.clear()?;
+    for workload in offer.workloads.iter().filter(|workload| plan.wants(workload.name)) {
+        let rows: Vec<_> = found.rows.iter().filter(|row| row.workload == workload.name).cloned().collect();
+        found.goals.extend(goal::judge(workload.name, &workload.goals, &rows));
+    }
+    if let Some(functions) = offer.functions {
+        let (rows, notes) = functions(plan, &mut steps, show)?;
+        found.notes.extend(notes);
+        found.goals.extend(goal::judge("", &offer.goals, &rows));
+        found.rows.extend(rows.into_iter().map(brief));
+    }
+    found.targets = crate::generations::judge(&offer.workloads, &found.rows);
+    Ok(found)
+}
+
+/// Replaces the times of thousands of rounds by the least, the quartiles and the longest. The median stays the same.
+fn brief(row: GenerationRow) -> GenerationRow {
+    if row.rounds <= 100 {
+        return row;
+    }
+    let mut sorted = row.seconds.clone();
+    sorted.sort_by(f64::total_cmp);
+    GenerationRow { seconds: [0.0, 0.25, 0.5, 0.75, 1.0].map(|at| quantile(&sorted, at)).to_vec(), ..row }
+}
+
+struct Bench<'b> {
+    plan: &'b Plan,
+    place: &'b mut Workplace,
+    runner: Runner,
+    random: Random,
+    /// The setup lines that have run, each with its error if it failed.
+    setups: HashMap<&'static str, Option<String>>,
+    /// The processor of the variants on one core.
+    processor: Option<usize>,
+}
+
+/// One variant of a way, and its measurements.
+struct Variant<'o> {
+    way: &'o Way,
+    name: &'static str,
+    processor: Option<usize>,
+    /// The measurements of each operation.
+    seen: Vec<Seen>,
+}
+
+/// The measurements of one operation of one variant.
+#[derive(Clone, Debug, Default)]
+struct Seen {
+    seconds: Vec<f64>,
+    processor_seconds: Vec<f64>,
+    amount: f64,
+    peak: Option<u64>,
+    skipped: Option<String>,
+}
+
+impl Bench<'_> {
+    /// Returns the note for a set that does not fit on the disk. The table leaves out such a set.
+    fn no_room(&self, group: &Group<'_>) -> Option<String> {
+        let set = group.set.filter(|_| group.workload.subject != Subject::Memory)?;
+        let free = self.place.free()?.saturating_add(self.occupied());
+        (set.disk() > free).then(|| {
+            let gib = |bytes: u64| bytes as f64 / (1_u64 << 30) as f64;
+            format!(
+                "skipped: set {}: needs {:.1} GiB on the disk, and {:.1} GiB are free",
+                set.name,
+                gib(set.disk()),
+                gib(free)
+            )
+        })
+    }
+
+    /// Returns the size of the present input file, which will be removed before the next input is made.
+    fn occupied(&self) -> u64 {
+        fs::metadata(self.place.input()).map_or(0, |about| if about.is_file() { about.len() } else { 0 })
+    }
+
+    /// Measures all rounds of one group and returns its rows.
+    fn group(&mut self, group: &Group<'_>, steps: &mut Steps<'_>) -> Result<Vec<GenerationRow>, Trouble> {
+        let mut variants = self.variants(group);
+        let mut order: Vec<usize> = (0..variants.len()).collect();
+        'rounds: for round in 0..group.rounds {
+            self.random.shuffle(&mut order);
+            for &index in &order {
+                let variant = &mut variants[index];
+                if !steps.step(&format!("{}: {}", title(group), variant.name)) {
+                    break 'rounds;
+                }
+                self.place.clear()?;
+                for operation in 0..group.workload.operations.len() {
+                    if variant.seen[operation].skipped.is_some() {
+                        break;
+                    }
+                    let result = self.run(group, variant, operation, round);
+                    if steps.stopped() {
+                        // Ctrl-C may have ended this program too early, so its time does not count.
+                        break 'rounds;
+                    }
+                    if let Err(reason) = result {
+                        let reason = self.place.without_paths(&reason.to_string());
+                        variant.seen[operation..].iter_mut().for_each(|seen| seen.skipped = Some(reason.clone()));
+                    }
+                }
+            }
+        }
+        self.place.clear()?;
+        Ok(rows(group, &variants))
+    }
+
+    /// Returns the variants of a group. If a variant cannot run here, each of its operations contains
+    /// the reason.
+    fn variants<'o>(&mut self, group: &Group<'o>) -> Vec<Variant<'o>> {
+        let mut variants = Vec::new();
+        for way in group.workload.ways.iter().filter(|way| self.plan.takes(way)) {
+            let reason = self.unfit(group, way);
+            let seen = |reason: Option<String>| {
+                vec![Seen { skipped: reason, ..Seen::default() }; group.workload.operations.len()]
+            };
+            if way.both() {
+                let alone =
+                    self.processor.is_none().then(|| "this system cannot keep a process on one core".to_owned());
+                variants.push(Variant {
+                    way,
+                    name: ONE_CORE,
+                    processor: self.processor,
+                    seen: seen(reason.clone().or(alone)),
+                });
+                variants.push(Variant { way, name: ALL_CORES, processor: None, seen: seen(reason) });
+            } else {
+                let processor = self.processor.filter(|_| way.alone);
+                variants.push(Variant { way, name: way.name, processor, seen: seen(reason) });
+            }
+        }
+        variants
+    }
+
+    /// Returns the reason why this way cannot run here, if there is one.
+    fn unfit(&mut self, group: &Group<'_>, way: &Way) -> Option<String> {
+        if let (Subject::Memory, Some(set)) = (group.workload.subject, group.set)
+            && let Some(reason) = no_memory(set.bytes)
+        {
+            return Some(reason);
+        }
+        for action in &way.actions {
+            if let Action::Run(line) = action {
+                let mut words = line.split(' ');
+                let (program, command) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+                if program != "{self}" && !installed(program) {
+                    return Some(format!("{program} is not installed"));
+                }
+                if program == "{self}" && self.place.shell(&format!("exec '{{self}}' {command} --help")).is_err() {
+                    return Some(format!("this build has no command `{command}`"));
+                }
+            }
+        }
+        if way.role == Role::Peer
+            && way.actions.iter().any(|action| matches!(action, Action::Shell(_) | Action::Told(_)))
+            && !installed(way.program())
+        {
+            return Some(format!("{} is not installed", way.program()));
+        }
+        let setup = way.setup?;
+        if !self.setups.contains_key(setup) {
+            let result = self.place.shell(setup).err().map(|reason| format!("cannot be set up: {reason}"));
+            self.setups.insert(setup, result);
+            way.teardown.into_iter().for_each(|line| self.place.at_the_end(line));
+        }
+        self.setups.get(setup).cloned().flatten()
+    }
+
+    /// Runs one operation once and records its time.
+    fn run(
+        &mut self,
+        group: &Group<'_>,
+        variant: &mut Variant<'_>,
+        operation: usize,
+        round: usize,
+    ) -> Result<(), Trouble> {
+        let bytes = group.set.map_or(0, |set| set.bytes);
+        let fits = memory().is_none_or(|memory| bytes < memory / 2);
+        if matches!(group.workload.subject, Subject::File | Subject::Folder) && operation == 0 && fits {
+            self.place.warm()?;
+        }
+        if let Some(line) = variant.way.before {
+            self.place.shell(line)?;
+        }
+        let action = variant.way.actions[operation];
+        let program = self.program(group, action, operation)?;
+        let program = self
+            .place
+            .environment()
+            .into_iter()
+            .fold(program, |program, (name, value)| program.environment(name, value));
+        let program = variant.processor.into_iter().fold(program, Program::on);
+        let (took, peak) = self.runner.whole(&program).map_err(reason)?;
+        let seen = &mut variant.seen[operation];
+        seen.peak = seen.peak.max(peak);
+        match action {
+            Action::Kernel(_) => {
+                let done: Done = serde_json::from_slice(&self.result()?)?;
+                seen.seconds.push(done.seconds);
+                seen.amount = done.amount;
+            }
+            Action::Told(_) => {
+                seen.seconds.push(told(&self.result()?)?);
+                seen.amount = bytes as f64;
+            }
+            Action::Run(_) | Action::Shell(_) => {
+                seen.seconds.push(took.wall);
+                seen.processor_seconds.push(took.usage.user + took.usage.system);
+                seen.amount = bytes as f64;
+                self.check(group, variant.way, operation, round)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads and removes the file that a process wrote about its work.
+    fn result(&self) -> Result<Vec<u8>, Trouble> {
+        let result = fs::read(self.place.result())?;
+        fs::remove_file(self.place.result())?;
+        Ok(result)
+    }
+
+    fn program(&self, group: &Group<'_>, action: Action, operation: usize) -> Result<Program, Trouble> {
+        let bytes = group.set.map_or(0, |set| set.bytes);
+        Ok(match action {
+            Action::Run(line) => Program::new(line, line.split(' ').map(|word| self.place.fill(word, bytes))),
+            Action::Shell(line) | Action::Told(line) => Program::shell(line, self.place.fill(line, bytes)),
+            Action::Kernel(name) => {
+                let (input, output) = if operation == 0 {
+                    (self.place.input(), self.place.made())
+                } else {
+                    (self.place.made(), self.place.out())
+                };
+                let job = Job {
+                    kernel: name.to_owned(),
+                    bytes,
+                    contents: group.contents.unwrap_or(Contents::Zero),
+                    scale: self.plan.scale,
+                    input,
+                    output,
+                    result: self.place.result(),
+                };
+                let words = [self.place.fill("{self}", 0)].into_iter().chain(self.plan.kernel.clone());
+                Program::new(name, words.chain([serde_json::to_string(&job)?]))
+            }
+        })
+    }
+
+    /// Checks the result of a program in the first round, outside of the timing.
+    ///
+    /// The output of the last operation must be equal to the input, and the way's own check must succeed. The output of
+    /// a workload without input must have the size of the set.
+    fn check(&self, group: &Group<'_>, way: &Way, operation: usize, round: usize) -> Result<(), Trouble> {
+        if round > 0 {
+            return Ok(());
+        }
+        let last = operation + 1 == group.workload.operations.len();
+        if last && operation > 0 && self.place.out().exists() && !self.place.same()? {
+            return Err("the final output differs from the input".into());
+        }
+        if let Some(line) = way.check.filter(|_| last) {
+            self.place.shell(line).map_err(|said| format!("the result is wrong: {said}"))?;
+        }
+        if let (Subject::Amount, Some(set), Ok(about)) =
+            (group.workload.subject, group.set, fs::metadata(self.place.made()))
+            && about.len() != set.bytes
+        {
+            return Err(format!("{} wrote {} bytes instead of {}", way.name, about.len(), set.bytes).into());
+        }
+        Ok(())
+    }
+}
+
+/// Converts the nanoseconds that a program wrote to seconds. The error is the text that it wrote instead.
+fn told(result: &[u8]) -> Result<f64, Trouble> {
+    let text = String::from_utf8_lossy(result);
+    let nanoseconds: Option<u64> = text.trim().parse().ok().filter(|&nanoseconds| nanoseconds > 0);
+    nanoseconds.map(|nanoseconds| nanoseconds as f64 / 1e9).ok_or_else(|| text.trim().into())
+}
+
+fn title(group: &Group<'_>) -> String {
+    let set = group.set.map_or_else(String::new, |set| format!("{} ", set.name));
+    let contents = group.contents.map_or_else(String::new, |contents| format!("{} ", contents.name()));
+    format!("{set}{contents}{}", group.workload.name)
+}
+
+/// Returns the rows of a group: all variants of the first operation, then all variants of the second.
+fn rows(group: &Group<'_>, variants: &[Variant<'_>]) -> Vec<GenerationRow> {
+    let mut rows = Vec::new();
+    for (index, operation) in group.workload.operations.iter().enumerate() {
+        let start = rows.len();
+        rows.extend(variants.iter().map(|variant| row(group, variant, index, operation.name)));
+        beside_first(&mut rows[start..]);
+    }
+    rows
+}
+
+/// Sets the ratio of each row: its rate relative to the first rate that is known.
+fn beside_first(rows: &mut [GenerationRow]) {
+    let Some(first) = rows.iter().find_map(|row| row.rate) else { return };
+    for row in rows {
+        row.ratio = row.rate.map(|rate| rate / first);
+    }
+}
+
+fn row(group: &Group<'_>, variant: &Variant<'_>, index: usize, operation: &str) -> GenerationRow {
+    let seen = &variant.seen[index];
+    let unit = if group.workload.subject == Subject::Numbers { ("Mop/s", 1e6) } else { ("MiB/s", MIB) };
+    // A program that fails in a later round has no figure either, since it does not do its work reliably.
+    let measured = seen.skipped.is_none() && !seen.seconds.is_empty();
+    let rate = |seconds: f64| seen.amount / seconds.max(1e-9) / unit.1;
+    let mut rates: Vec<f64> = seen.seconds.iter().copied().map(rate).collect();
+    let minimum = seen.seconds.iter().copied().fold(f64::INFINITY, f64::min);
+    let skipped = if measured {
+        None
+    } else {
+        Some(seen.skipped.clone().unwrap_or_else(|| "the run was stopped before this operation".to_owned()))
+    };
+    GenerationRow {
+        set: group.set.map_or_else(String::new, |set| set.name.to_owned()),
+        contents: group.contents.map_or_else(String::new, |contents| contents.name().to_owned()),
+        workload: group.workload.name.to_owned(),
+        operation: operation.to_owned(),
+        variant: variant.name.to_owned(),
+        role: variant.way.role,
+        command: match variant.way.actions[index] {
+            Action::Run(line) | Action::Shell(line) | Action::Told(line) => line.to_owned(),
+            Action::Kernel(name) => format!("kernel {name}"),
+        },
+        unit: unit.0.to_owned(),
+        amount: seen.amount,
+        seconds: seen.seconds.clone(),
+        rate: measured.then(|| median(&mut rates)),
+        fastest: measured.then(|| rate(minimum)),
+        minimum: measured.then_some(minimum),
+        ratio: None,
+        processor_seconds: (measured && !seen.processor_seconds.is_empty())
+            .then(|| median(&mut seen.processor_seconds.clone())),
+        peak_memory: if measured { seen.peak } else { None },
+        rounds: seen.seconds.len(),
+        skipped,
+        beside: None,
+    }
+}
+
+/// Returns whether a program is on the search path. An absolute path counts as installed.
+fn installed(program: &str) -> bool {
+    std::env::var_os("PATH")
+        .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(program).is_file()))
+        || Path::new(program).is_absolute()
+}
+
+/// Returns the bytes of memory that the system can give to new processes. This includes caches that it can drop.
+fn memory() -> Option<u64> {
+    let info = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = info.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    Some(line.split_whitespace().next()?.parse::<u64>().ok()? << 10)
+}
+
+/// Returns the note for a set that exceeds the page cache, so that the figures depend on the disk.
+fn beyond_cache(set: &Set) -> Option<String> {
+    let memory = memory()?;
+    // The input and the outputs of both operations are in the cache at the same time.
+    (set.bytes.saturating_mul(3) > memory).then(|| {
+        format!(
+            "note: set {}: inputs and outputs do not fit into the {:.1} GiB of free memory, so the figures include the \
+            disk",
+            set.name,
+            memory as f64 / (1_u64 << 30) as f64
+        )
+    })
+}
+
+/// Returns the reason why a set of this size does not fit into memory, if it does not.
+fn no_memory(bytes: u64) -> Option<String> {
+    let free = memory()?;
+    // Input and output are in memory at the same time.
+    let need = bytes.saturating_mul(2).saturating_add(512 << 20);
+    let gib = |bytes: u64| bytes as f64 / (1_u64 << 30) as f64;
+    (need as f64 > MEMORY * free as f64).then(|| {
+        format!("needs {:.1} GiB of memory; three quarters of the free {:.1} GiB may be used", gib(need), gib(free))
+    })
+}
+
+/// Describes in one line why a program failed.
+fn reason(error: Error) -> Trouble {
+    match error {
+        Error::Failed { status, stderr, .. } => {
+            let said = stderr
+                .lines()
+                .find(|line| line.starts_with("error"))
+                .or_else(|| stderr.lines().last())
+                .unwrap_or("no message");
+            format!("failed ({status}): {said}").into()
+        }
+        Error::Start { source, .. } => format!("cannot be started: {source}").into(),
+        other => other.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

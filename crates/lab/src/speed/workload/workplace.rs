@@ -1,0 +1,331 @@
+//! The folders of one run, for inputs, outputs and keys. They are removed when the run ends.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::{Contents, Set, Shape, Trouble, tree};
+use crate::cleanup::Cleanup;
+use crate::imp::child;
+
+const BLOCK: usize = 1 << 20;
+/// The passphrase for the generated data of a run. It protects no other data.
+const PASSPHRASE: &str = "correct horse battery staple";
+
+/// Two new folders: one for data, and one for keys. The folder for keys is the system's temporary folder, since paths
+/// of sockets must be short.
+#[derive(Debug)]
+pub struct Workplace {
+    data: PathBuf,
+    keys: PathBuf,
+    program: PathBuf,
+    /// The removal of both folders, then the teardown lines of peers. They run from the last to the first.
+    cleanups: Vec<Cleanup>,
+}
+
+impl Workplace {
+    /// Creates the folder for data in `parent`, and the folder for keys. `program` replaces `{self}` in commands.
+    ///
+    /// # Errors
+    /// If a folder cannot be created, or if a path is not UTF-8, which commands need.
+    pub fn new(parent: &Path, program: PathBuf) -> io::Result<Self> {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let name = format!("deadpan-lab-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let data = fs::canonicalize(parent)?.join(format!("{name}-data"));
+        let keys = fs::canonicalize(std::env::temp_dir())?.join(format!("{name}-keys"));
+        if [&data, &keys, &program].iter().any(|path| path.to_str().is_none()) {
+            return Err(io::Error::new(io::ErrorKind::InvalidFilename, "the path of the folder is not UTF-8"));
+        }
+        let cleanups = vec![Cleanup::removing(&data), Cleanup::removing(&keys)];
+        let place = Self { data, keys, program, cleanups };
+        fs::create_dir(&place.data)?;
+        private(&place.keys)?;
+        fs::write(place.keys.join("passphrase"), format!("{PASSPHRASE}\n"))?;
+        place.clear()?;
+        Ok(place)
+    }
+
+    /// Returns the path of the input.
+    #[must_use]
+    pub fn input(&self) -> PathBuf {
+        self.data.join("plain")
+    }
+
+    /// Returns the path of the output of the first operation.
+    #[must_use]
+    pub fn made(&self) -> PathBuf {
+        self.data.join("made").join("x")
+    }
+
+    /// Returns the path of the output of the second operation.
+    #[must_use]
+    pub fn out(&self) -> PathBuf {
+        self.data.join("out").join("x")
+    }
+
+    /// Returns the path of the file to which a kernel, or the line of an [`Action::Told`](super::Action::Told), writes
+    /// its result.
+    #[must_use]
+    pub fn result(&self) -> PathBuf {
+        self.keys.join("result")
+    }
+
+    /// Returns the environment variables for all programs: their folders for keys, and the language of their messages.
+    #[must_use]
+    pub fn environment(&self) -> [(&'static str, String); 3] {
+        let keys = |name: &str| self.keys.join(name).to_string_lossy().into_owned();
+        [("DEADPAN_HOME", keys("home")), ("GNUPGHOME", keys("gnupg")), ("LC_ALL", "C".to_owned())]
+    }
+
+    /// Returns a word or a line with its words in braces replaced, as described at [`Action`](super::Action).
+    #[must_use]
+    pub fn fill(&self, template: &str, bytes: u64) -> String {
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        let (input, bytes) = (self.input(), bytes.to_string());
+        [
+            ("{self}", text(&self.program)),
+            ("{in}", text(&input)),
+            ("{made}", text(&self.made())),
+            ("{out}", text(&self.out())),
+            ("{parent}", text(&self.data)),
+            ("{name}", input.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())),
+            ("{keys}", text(&self.keys)),
+            ("{passphrase}", text(&self.keys.join("passphrase"))),
+            ("{result}", text(&self.result())),
+            ("{bytes}", bytes),
+        ]
+        .iter()
+        .fold(template.to_owned(), |filled, (place, what)| filled.replace(place, what))
+    }
+
+    /// Returns a message without the paths of this run, which mean nothing to a reader.
+    #[must_use]
+    pub fn without_paths(&self, text: &str) -> String {
+        let shown = |path: &Path| path.to_string_lossy().into_owned();
+        [(shown(&self.data), "…"), (shown(&self.keys), "…"), (shown(&self.program), "{self}")]
+            .iter()
+            .fold(text.to_owned(), |text, (path, short)| text.replace(path.as_str(), short))
+    }
+
+    /// Returns the bytes that are free on the disk of the folder for data, if the system reports them.
+    #[must_use]
+    pub fn free(&self) -> Option<u64> {
+        child::free(&self.data)
+    }
+
+    /// Replaces the input by the given set with the given contents.
+    ///
+    /// # Errors
+    /// If the old input cannot be removed, or the new one cannot be written.
+    pub fn make(&self, set: &Set, contents: Contents) -> io::Result<()> {
+        remove(&self.input())?;
+        match set.shape {
+            Shape::File => tree::fill(&mut File::create_new(self.input())?, set.bytes, contents, 1),
+            Shape::Folder => tree::write(&self.input(), &tree::entries(set.bytes), contents),
+            Shape::Files(files) => tree::write(&self.input(), &tree::of(&files), contents),
+        }
+    }
+
+    /// Removes the outputs of all operations.
+    ///
+    /// # Errors
+    /// If an output cannot be removed.
+    pub fn clear(&self) -> io::Result<()> {
+        for name in ["made", "out"] {
+            remove(&self.data.join(name))?;
+            fs::create_dir(self.data.join(name))?;
+        }
+        Ok(())
+    }
+
+    /// Reads the input, so that it is in the system's cache even if earlier programs displaced it.
+    ///
+    /// # Errors
+    /// If the input cannot be read.
+    pub fn warm(&self) -> io::Result<()> {
+        let mut block = vec![0; BLOCK];
+        for path in files(&self.input())? {
+            let mut file = File::open(path)?;
+            while file.read(&mut block)? > 0 {}
+        }
+        Ok(())
+    }
+
+    /// Runs a line by `sh`, outside of the timing, and returns its output.
+    ///
+    /// # Errors
+    /// If the line fails. The error is the last line of its messages.
+    pub fn shell(&self, line: &str) -> Result<String, Trouble> {
+        let output = shell(&self.fill(line, 0), self.environment()).output()?;
+        if output.status.success() {
+            return Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned());
+        }
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        Err(self.without_paths(said.trim().lines().last().unwrap_or("no message")).into())
+    }
+
+    /// Registers a line that `sh` runs before the folders are removed.
+    pub fn at_the_end(&mut self, line: &str) {
+        let (line, environment) = (self.fill(line, 0), self.environment());
+        self.cleanups.push(Cleanup::new(move || drop(shell(&line, environment).output())));
+    }
+
+    /// Returns whether the output of the second operation is equal to the input. Programs that open archives may put
+    /// their output into another folder; such folders are skipped.
+    ///
+    /// # Errors
+    /// If a file or folder cannot be read.
+    pub fn same(&self) -> io::Result<bool> {
+        let mut out = self.out();
+        while out.is_dir() && !same_shape(&self.input(), &out)? {
+            let mut entries = fs::read_dir(&out)?;
+            match (entries.next(), entries.next()) {
+                (Some(only), None) => out = only?.path(),
+                _ => return Ok(false),
+            }
+        }
+        let (mine, its) = (files(&self.input())?, files(&out)?);
+        if mine.len() != its.len() {
+            return Ok(false);
+        }
+        for path in mine {
+            let other = match path.strip_prefix(self.input()) {
+                Ok(inside) if !inside.as_os_str().is_empty() => out.join(inside),
+                _ => out.clone(),
+            };
+            if !other.is_file() || !same_bytes(&path, &other)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl Drop for Workplace {
+    fn drop(&mut self) {
+        while self.cleanups.pop().is_some() {}
+    }
+}
+
+/// Returns a command that runs a line by `sh` with this environment and an empty standard input.
+fn shell(line: &str, environment: [(&'static str, String); 3]) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", line]).envs(environment).stdin(Stdio::null());
+    command
+}
+
+/// Creates the folder for keys, which only its owner may use, with a folder for GnuPG in it.
+fn private(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)?;
+    builder.create(path.join("gnupg"))
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    let result = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    result.or_else(|error| if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) })
+}
+
+/// Returns all files in a folder and its subfolders. For a file, returns the file itself.
+fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let mut all = Vec::new();
+    for entry in fs::read_dir(path)? {
+        all.extend(files(&entry?.path())?);
+    }
+    Ok(all)
+}
+
+/// Returns whether both paths are files, or both are folders with the same names in them.
+fn same_shape(one: &Path, other: &Path) -> io::Result<bool> {
+    if !one.is_dir() || !other.is_dir() {
+        return Ok(one.is_dir() == other.is_dir());
+    }
+    let names = |path: &Path| -> io::Result<Vec<_>> {
+        let mut names =
+            fs::read_dir(path)?.map(|entry| entry.map(|entry| entry.file_name())).collect::<io::Result<Vec<_>>>()?;
+        names.sort();
+        Ok(names)
+    };
+    Ok(names(one)? == names(other)?)
+}
+
+fn same_bytes(one: &Path, other: &Path) -> io::Result<bool> {
+    let (mut one, mut other) = (File::open(one)?, File::open(other)?);
+    if one.metadata()?.len() != other.metadata()?.len() {
+        return Ok(false);
+    }
+    let (mut block, mut its) = (vec![0; BLOCK], vec![0; BLOCK]);
+    loop {
+        let length = one.read(&mut block)?;
+        if length == 0 {
+            return Ok(true);
+        }
+        other.read_exact(&mut its[..length])?;
+        if block[..length] != its[..length] {
+            return Ok(false);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generations::SETS;
+
+    fn place() -> Workplace {
+        Workplace::new(&std::env::temp_dir(), PathBuf::from("/usr/bin/true")).unwrap()
+    }
+
+    #[test]
+    fn paths_are_filled_into_commands_and_removed_from_messages() {
+        let place = place();
+        assert_eq!(place.fill("{self} {bytes}", 7), "/usr/bin/true 7");
+        let filled = place.fill("{self} seal -o {made}.tar {in}", 7);
+        assert!(filled.ends_with("plain") && filled.contains("made/x.tar") && !filled.contains('{'), "{filled}");
+        assert_eq!(place.without_paths(&filled), "{self} seal -o …/made/x.tar …/plain");
+    }
+
+    #[test]
+    fn a_dropped_workplace_leaves_no_folder_behind() {
+        let place = place();
+        place.make(&SETS[0].scaled(1e-6), Contents::Zero).unwrap();
+        let (data, keys) = (place.data.clone(), place.keys.clone());
+        assert!(data.exists() && keys.join("passphrase").exists());
+        drop(place);
+        assert!(!data.exists() && !keys.exists());
+    }
+
+    #[test]
+    fn the_output_is_compared_with_the_input_in_any_folder() {
+        let place = place();
+        place.make(&SETS[4].scaled(1e-5), Contents::Random).unwrap();
+        let copy = |to: &str| place.shell(&format!("mkdir -p {to} && cp -r {{in}}/. {to}")).unwrap();
+        copy("{out}");
+        assert!(place.same().unwrap());
+        place.clear().unwrap();
+        copy("{out}/folder");
+        assert!(place.same().unwrap());
+        let small = place.out().join("folder").join(&tree::entries(SETS[4].scaled(1e-5).bytes)[12].name);
+        let mut bytes = fs::read(&small).unwrap();
+        bytes[0] ^= 1;
+        fs::write(&small, bytes).unwrap();
+        assert!(!place.same().unwrap(), "a changed byte");
+        fs::remove_file(small).unwrap();
+        assert!(!place.same().unwrap(), "a missing file");
+        place.clear().unwrap();
+        assert!(!place.same().unwrap_or(false), "no output at all");
+    }
+
+    #[test]
+    fn a_line_that_fails_reports_its_message() {
+        let error = place().shell("echo no such luck in {keys} >&2; false").unwrap_err().to_string();
+        assert_eq!(error, "no such luck in …");
+    }
+}
