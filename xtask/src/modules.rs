@@ -142,7 +142,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     /// Returns a path in this file from the crate's root, if it begins inside the crate.
-    fn from_root(&self, names: &[String]) -> Option<Path> {
+    fn resolve(&self, names: &[String]) -> Option<Path> {
         let first = names.first()?.as_str();
         let mut base = self.path.clone();
         let mut rest = names;
@@ -164,7 +164,7 @@ impl Reader<'_> {
     }
 
     fn name(&mut self, names: &[String]) {
-        self.module.named.extend(self.from_root(names));
+        self.module.named.extend(self.resolve(names));
     }
 
     fn import(&mut self, tree: &UseTree, before: &[String]) {
@@ -178,7 +178,7 @@ impl Reader<'_> {
             UseTree::Rename(rename) if rename.ident == "self" => (before.to_vec(), Some(rename.rename.to_string())),
             UseTree::Rename(rename) => (with(&rename.ident), Some(rename.rename.to_string())),
         };
-        let (Some(path), Some(alias)) = (self.from_root(&path), alias) else { return };
+        let (Some(path), Some(alias)) = (self.resolve(&path), alias) else { return };
         self.module.imported.insert(alias, path.clone());
         self.module.named.insert(path);
     }

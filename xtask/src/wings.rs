@@ -50,12 +50,22 @@ const HOUSES: [House; 4] = [
         name: "lab",
         wings: &[
             Wing { name: "command line", modules: &["harness"] },
-            Wing { name: "studies", modules: &["report", "selftest", "calibrate", "generations"] },
+            Wing { name: "studies", modules: &["report", "selftest", "calibrate"] },
             Wing {
                 name: "measurements",
                 modules: &[
-                    "timing", "trace", "taint", "speed", "foreign", "target", "imp", "clock", "machine", "cleanup",
+                    "timing",
+                    "trace",
+                    "taint",
+                    "speed",
+                    "foreign",
+                    "target",
+                    "imp",
+                    "clock",
+                    "machine",
+                    "cleanup",
                     "load",
+                    "generations",
                 ],
             },
             Wing {
@@ -136,7 +146,7 @@ impl House {
             faults.push(format!("crates/{}: {at_root} modules at the root, at most {}", self.name, self.at_root));
         }
         if let Some(circle) = modules.circles().into_iter().find(|circle| circle.len() > self.circle) {
-            let names: Vec<_> = circle.iter().map(|path| shown(path)).collect();
+            let names: Vec<_> = circle.iter().map(shown).collect();
             faults.push(format!("crates/{}: a circle of {} modules: {}", self.name, names.len(), names.join(", ")));
         }
         faults

@@ -43,6 +43,9 @@ pub(super) fn markdown(found: &Generations) -> String {
     for (workload, table) in workloads(found) {
         out.push_str(&format!("\n## {}\n\n{}\n", plain(workload), table.markdown().trim_end()));
     }
+    if !found.title.is_empty() {
+        out.push('\n');
+    }
     out
 }
 
