@@ -36,7 +36,8 @@ pub(crate) fn normal_cdf(x: f64) -> f64 {
 
 /// Returns the exact interval for a rate (Clopper and Pearson), after `found` of `runs` runs had the result. The
 /// interval for no runs is 0 to 1.
-pub(crate) fn clopper_pearson(found: u64, runs: u64, confidence: f64) -> Interval {
+#[must_use]
+pub fn clopper_pearson(found: u64, runs: u64, confidence: f64) -> Interval {
     if runs == 0 {
         return Interval { lower: 0.0, estimate: 0.0, upper: 1.0 };
     }

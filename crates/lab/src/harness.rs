@@ -42,7 +42,6 @@ mod caller;
 mod choice;
 mod compare;
 mod foreign;
-mod generations;
 mod output;
 mod progress;
 #[cfg(feature = "report")]
@@ -51,6 +50,7 @@ mod selftest;
 mod show;
 mod speed;
 mod state;
+mod tables;
 mod taint;
 mod timing;
 #[cfg(feature = "trace")]
@@ -59,14 +59,15 @@ mod worker;
 
 use std::process::ExitCode;
 
-use crate::generations::Offer;
+use crate::speed::workload::Offer;
 use crate::target::Target;
 #[cfg(feature = "report")]
 pub use args::ReportArgs;
 #[cfg(feature = "trace")]
 pub use args::TraceArgs;
 pub use args::{
-    CalibrateArgs, Command, CompareArgs, ForeignArgs, SelftestArgs, SpeedArgs, TableArgs, TimingArgs, WorkerArgs,
+    CalibrateArgs, Command, CompareArgs, ForeignArgs, SelftestArgs, SpeedArgs, TableArgs, TablesArgs, TimingArgs,
+    WorkerArgs,
 };
 pub use caller::Caller;
 pub use output::be_quiet;
@@ -100,6 +101,15 @@ pub struct SizedTarget {
     pub size: String,
     /// The number of bytes that one call processes.
     pub bytes: u64,
+}
+
+/// The name of a table, and what makes it; the argument is true for a quick try.
+pub type NamedTable = (&'static str, fn(bool) -> Offer);
+
+/// The complete `main` function of a benchmark with tables: reads the command line, and measures one table.
+#[must_use]
+pub fn tables(suite: &Suite, tables: &[NamedTable]) -> ExitCode {
+    ended(tables::named(&TablesArgs::read(), suite, tables))
 }
 
 /// Runs a command and returns its exit code. Errors are written to standard error.

@@ -7,7 +7,7 @@
 //! | Does a jump or an address depend on a secret? | [`taint`], under Valgrind |
 //! | How fast is a function or a program? | [`speed`] |
 //! | The same for a shared library, or for Python, Go, Java and JavaScript? | [`foreign`] |
-//! | How fast are whole workloads beside other programs? | [`generations`] |
+//! | How fast are whole workloads beside other programs? | [`speed::workload`] |
 //! | How often does the lab err on this machine? | [`calibrate`], [`selftest`] |
 //!
 //! Benchmarks of other crates start with [`harness`].
@@ -44,6 +44,7 @@ pub mod trace;
 mod visible;
 mod watch;
 
+pub use distribution::clopper_pearson;
 pub use load::Load;
 pub use random::Random;
 pub use target::Target;

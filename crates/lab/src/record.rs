@@ -9,7 +9,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub use generations::{BesideLimit, GenerationRow, Generations, Role, SetFacts, TargetOutcome, TargetVerdict};
+pub use generations::{
+    BesideLimit, GenerationRow, Generations, GoalVerdict, Role, SetFacts, TargetOutcome, TargetVerdict,
+};
 
 /// The version of the record's schema. The number rises when a program that reads records must change.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -517,7 +519,7 @@ pub struct Change {
 }
 
 /// The comparison of a target with a yardstick.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Yardstick {
     /// The yardstick's name.
     pub name: String,

@@ -6,6 +6,8 @@
 //! | did that change since the last run? | [`baseline::change`]: coarse, because the machine changes between runs |
 //! | which of two functions is faster? | [`race`], [`race_targets`]: interleaved calls, detect 1 % on a noisy machine |
 //! | which of two programs is faster? | [`program::compare`] |
+//! | how do many functions stand beside each other? | [`field::Field`] |
+//! | how do whole workloads stand beside other programs? | [`workload::measure`] |
 //! | what are the highest rates of this machine? | [`baselines`] |
 //!
 //! The intervals of one run describe that run only. To find out whether a change made code faster, race the two
@@ -24,6 +26,7 @@
 pub mod baseline;
 mod bootstrap;
 mod estimate;
+pub mod field;
 pub mod program;
 mod race;
 mod rates;
@@ -31,6 +34,7 @@ mod selftest;
 mod sign;
 mod verdict;
 mod window;
+pub mod workload;
 
 pub use estimate::{Options, estimate};
 pub use race::{RaceOptions, race, race_targets};

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use clap::Parser;
 
-use deadpan_lab::generations::Offer;
 use deadpan_lab::harness::{self, Caller, Suite};
+use deadpan_lab::speed::workload::Offer;
 
 /// The command line of the lab.
 #[derive(Parser)]

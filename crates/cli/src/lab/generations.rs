@@ -3,7 +3,7 @@
 //!
 //! The target rates are those of another program on an i5-13600KF with an NVMe drive, in MiB/s.
 
-use deadpan_lab::generations::{Action, Kernel, Offer, Operation, Subject, Way, Workload};
+use deadpan_lab::speed::workload::{Action, Kernel, Offer, Operation, Subject, Way, Workload};
 
 mod bytes;
 mod languages;
@@ -13,7 +13,7 @@ use Action::{Kernel as Own, Run, Shell, Told};
 /// Returns all workloads and the functions that measure bytes in memory.
 pub(super) fn offer() -> Offer {
     let workloads = files().into_iter().chain(folders()).chain(pictures()).chain(in_memory()).chain(random());
-    Offer { workloads: workloads.collect(), kernels: kernels() }
+    Offer { workloads: workloads.collect(), kernels: kernels(), ..Offer::default() }
 }
 
 fn kernels() -> Vec<Kernel> {
@@ -89,12 +89,12 @@ fn folders() -> [Workload; 2] {
     );
     let nothing_to_beat = vec![Operation::new("seal"), Operation::new("open")];
     [
-        Workload {
-            name: "folder, passphrase",
-            subject: Subject::Folder,
-            operations: nothing_to_beat,
-            ways: vec![sealed, write(), copy(), tar_openssl, seven_zip(SEVEN_ZIP_PASSPHRASE)],
-        },
+        Workload::new(
+            "folder, passphrase",
+            Subject::Folder,
+            nothing_to_beat,
+            vec![sealed, write(), copy(), tar_openssl, seven_zip(SEVEN_ZIP_PASSPHRASE)],
+        ),
         workload(
             "folder",
             Subject::Folder,
@@ -120,15 +120,15 @@ fn pictures() -> [Workload; 3] {
             [("hide", 85.0), ("reveal", 880.0)],
             "{self} picture hide --format webp -o {made}.webp {in}",
         ),
-        Workload {
-            name: "pictures template",
-            subject: Subject::File,
-            operations: vec![Operation::new("hide"), Operation::new("reveal")],
-            ways: [own("{self} picture hide --cover {keys}/cover.png -o {made}.png {in}").setup(COVER)]
+        Workload::new(
+            "pictures template",
+            Subject::File,
+            vec![Operation::new("hide"), Operation::new("reveal")],
+            [own("{self} picture hide --cover {keys}/cover.png -o {made}.png {in}").setup(COVER)]
                 .into_iter()
                 .chain(file_limits())
                 .collect(),
-        },
+        ),
     ]
 }
 
@@ -150,12 +150,7 @@ fn in_memory() -> [Workload; 2] {
 }
 
 fn random() -> [Workload; 2] {
-    let of = |name, beat, ways| Workload {
-        name,
-        subject: Subject::Amount,
-        operations: vec![Operation::new("make").beat(beat)],
-        ways,
-    };
+    let of = |name, beat, ways| Workload::new(name, Subject::Amount, vec![Operation::new("make").beat(beat)], ways);
     [
         of(
             "random",
@@ -181,7 +176,7 @@ fn random() -> [Workload; 2] {
 
 fn workload(name: &'static str, subject: Subject, beat: [(&'static str, f64); 2], ways: [Vec<Way>; 3]) -> Workload {
     let operations = beat.map(|(name, rate)| Operation::new(name).beat(rate)).into();
-    Workload { name, subject, operations, ways: ways.into_iter().flatten().collect() }
+    Workload::new(name, subject, operations, ways.into_iter().flatten().collect())
 }
 
 /// Creates a key folder with one unprotected key.
@@ -264,11 +259,12 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
+    use deadpan_lab::generations::with_own;
     use deadpan_lab::record::Role;
 
     #[test]
     fn every_way_has_an_action_for_each_operation_and_every_kernel_exists() {
-        let offer = Offer::with_own(offer());
+        let offer = with_own(offer());
         let kernels: HashSet<&str> = offer.kernels.iter().map(|kernel| kernel.name).collect();
         assert_eq!(kernels.len(), offer.kernels.len());
         for workload in &offer.workloads {
@@ -286,7 +282,7 @@ mod tests {
 
     #[test]
     fn no_row_exists_twice() {
-        let offer = Offer::with_own(offer());
+        let offer = with_own(offer());
         let mut names = HashSet::new();
         for workload in &offer.workloads {
             for way in &workload.ways {

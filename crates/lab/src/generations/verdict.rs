@@ -1,7 +1,7 @@
 //! Compares measured rates with target rates, and with the limits: the rates of the least work with the same bytes.
 
-use super::{ALL_CORES, Workload};
 use crate::record::{BesideLimit, GenerationRow, Role, TargetOutcome, TargetVerdict};
+use crate::speed::workload::{ALL_CORES, Workload};
 
 /// A target is met at this multiple of the target rate.
 pub const WANTED: f64 = 1.5;
@@ -88,15 +88,15 @@ fn limits(row: &GenerationRow, rows: &[GenerationRow]) -> Vec<BesideLimit> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generations::{Action, Operation, Subject, Way};
+    use crate::speed::workload::{Action, Operation, Subject, Way};
 
     fn workloads() -> Vec<Workload> {
-        vec![Workload {
-            name: "file, key",
-            subject: Subject::File,
-            operations: vec![Operation::new("seal").beat(1000.0), Operation::new("open")],
-            ways: vec![Way::own([Action::Run("{self}"), Action::Run("{self}")])],
-        }]
+        vec![Workload::new(
+            "file, key",
+            Subject::File,
+            vec![Operation::new("seal").beat(1000.0), Operation::new("open")],
+            vec![Way::own([Action::Run("{self}"), Action::Run("{self}")])],
+        )]
     }
 
     fn row(variant: &str, role: Role, contents: &str, rate: Option<f64>) -> GenerationRow {

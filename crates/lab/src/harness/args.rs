@@ -517,6 +517,48 @@ impl BenchArgs {
     }
 }
 
+/// The command line of a benchmark with tables.
+#[derive(Clone, Debug, Parser)]
+#[command(name = "scripts/bench", about = "Measures a table: programs or functions beside their peers")]
+pub struct TablesArgs {
+    /// The table; a name that does not exist lists all names
+    pub table: String,
+    /// Measure only workloads and functions whose name contains NAME
+    #[arg(long, short, value_name = "NAME")]
+    pub target: Vec<String>,
+    /// Small inputs and one round: shows that the table works, not how fast we are
+    #[arg(long)]
+    pub quick: bool,
+    /// List the workloads without measuring
+    #[arg(long)]
+    pub list: bool,
+    /// Measure only these sets
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub sets: Vec<String>,
+    /// The number of rounds
+    #[arg(long, value_name = "NUMBER", value_parser = at_least::<1>)]
+    pub rounds: Option<u64>,
+    /// Compare only with these programs, in addition to the limits; --peers= for none
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub peers: Option<Vec<String>>,
+    /// The folder in which the benchmark creates its own, and removes it [default: target]
+    #[arg(long, value_name = "FOLDER")]
+    pub dir: Option<PathBuf>,
+    /// The program to measure
+    #[arg(long, value_name = "PATH", default_value = "target/dist/deadpan")]
+    pub program: PathBuf,
+    /// Options for the files to which results are written
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+impl TablesArgs {
+    /// Reads the command line.
+    pub(super) fn read() -> Self {
+        Self::parse()
+    }
+}
+
 fn share(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(share) if 1e-6 < share && share < 0.5 => Ok(share),
@@ -529,7 +571,7 @@ fn at_least<const LEAST: u64>(text: &str) -> Result<u64, String> {
 }
 
 fn set(text: &str) -> Result<String, String> {
-    let known = crate::generations::SETS.iter().any(|set| set.name.to_string().eq_ignore_ascii_case(text));
+    let known = crate::generations::SETS.iter().any(|set| set.name.eq_ignore_ascii_case(text));
     if known { Ok(text.to_uppercase()) } else { Err("sets are A, B, C, D and E".to_owned()) }
 }
 

@@ -11,6 +11,8 @@ use crate::invocation;
 pub enum Caller {
     /// By a program that has the lab's commands after these words: `lab` for `deadpan lab timing`.
     Program(&'static str),
+    /// By a script, which builds the program first.
+    Script(&'static str),
     /// By a benchmark with `harness = false`, which measures timing and has no commands.
     Bench,
 }
@@ -20,6 +22,7 @@ impl Caller {
     pub(super) fn repeat(self, command: &str) -> String {
         match self {
             Self::Program(words) => [&program(), words, command].join(" "),
+            Self::Script(script) => [script, command].join(" "),
             Self::Bench => {
                 let options = command.strip_prefix("timing").unwrap_or(command).trim_start();
                 let package = env::var("CARGO_PKG_NAME").ok();
@@ -36,7 +39,7 @@ impl Caller {
     pub(super) fn words(self) -> Vec<String> {
         match self {
             Self::Program(words) => words.split_whitespace().map(str::to_owned).collect(),
-            Self::Bench => Vec::new(),
+            Self::Script(_) | Self::Bench => Vec::new(),
         }
     }
 }

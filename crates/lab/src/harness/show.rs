@@ -6,8 +6,8 @@ use super::output::{Stream, is_terminal, print, unwritable};
 use crate::plural::plural;
 use crate::record::sentence::spaced;
 use crate::record::{
-    Calibration, Check, Comparison, GenerationRow, Interval, Outcome, Pair, Power, Speed, TargetOutcome, TargetVerdict,
-    Timing, Verdict, Yardstick,
+    Calibration, Check, Comparison, GenerationRow, GoalVerdict, Interval, Outcome, Pair, Power, Speed, TargetOutcome,
+    TargetVerdict, Timing, Verdict, Yardstick,
 };
 use crate::target::Target;
 use crate::visible::visible_lines;
@@ -215,6 +215,33 @@ impl Screen {
             "{name} {rate:>10.1} {ratio:>6} {peak:>8} {median:>9.4} {cpu:>8} {rounds:>3}  {}",
             row.unit
         ));
+    }
+
+    /// Writes one row of a table of a benchmark.
+    pub(super) fn row(&self, row: &GenerationRow) {
+        let GenerationRow { set, workload, operation, variant, .. } = row;
+        let name = format!("{set:<8} {:<60} {variant:<26}", format!("{workload}, {operation}"));
+        let Some(rate) = row.rate else {
+            return self.line(&format!("{name} skipped: {}", row.skipped.as_deref().unwrap_or("not measured")));
+        };
+        let beside = row.beside.as_ref().map_or_else(String::new, |Yardstick { name, ratio }| {
+            format!("{:.3} ({:.3} to {:.3}) × {name}", ratio.estimate, ratio.lower, ratio.upper)
+        });
+        let peak = row.peak_memory.map_or_else(String::new, |bytes| scaled(bytes as f64, "B"));
+        let bytes = if row.unit == "MiB/s" { self::rate(rate * f64::from(1 << 20), "B") } else { String::new() };
+        let median = crate::distribution::median(&mut row.seconds.clone());
+        self.line(&format!("{name} {:>9} {bytes:>10} {peak:>9} {:>4}  {beside}", time(median * 1e9), row.rounds));
+    }
+
+    /// Writes the comparison with one goal.
+    pub(super) fn goal(&self, goal: &GoalVerdict) {
+        let color = if goal.met == goal.of { "32" } else { "31" };
+        let outcome = format!("{:<8}", goal.outcome.name());
+        self.colored(
+            "",
+            (color, &outcome),
+            &format!(" {:>2} of {:<2} {:<70} {}", goal.met, goal.of, goal.goal, goal.measured),
+        );
     }
 
     /// Writes the comparison with one target rate.

@@ -8,7 +8,7 @@ use super::foreign::{self, Source};
 use super::output::{Fault, Run, note, quoted};
 use super::progress::{self, Progress};
 use super::show::{Screen, rate};
-use super::{SizedTarget, Suite, generations, state};
+use super::{SizedTarget, Suite, state, tables};
 use crate::record::{Interval, Speed, Yardstick};
 use crate::speed::{self, Options, RaceOptions};
 use crate::target::Target;
@@ -20,10 +20,10 @@ const MARGIN: f64 = 0.02;
 
 pub(super) fn run(args: &SpeedArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     if let Some(job) = &args.kernel {
-        return generations::kernel(job, suite);
+        return tables::kernel(job, suite);
     }
     if args.table.name.is_some() {
-        return generations::run(args, suite);
+        return tables::generations(args, suite);
     }
     let screen = Screen::new(args.output.takes_stdout());
     let mut source = Source::open(&args.foreign, Vec::new)?;

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Yardstick;
+
 /// Whole workloads on sets of given sizes.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Generations {
@@ -15,6 +17,30 @@ pub struct Generations {
     pub targets: Vec<TargetVerdict>,
     /// Notes about sets that were left out, and about conditions that affect the figures.
     pub notes: Vec<String>,
+    /// The title of the page; empty for the table of generations.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub title: String,
+    /// What a reader of the page has to know.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub about: String,
+    /// The comparison with each goal.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub goals: Vec<GoalVerdict>,
+}
+
+/// The comparison of all rows that a goal covers with the goal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GoalVerdict {
+    /// The goal in words: `seal: at most 0.80 × cp`.
+    pub goal: String,
+    /// The number of rows that meet the goal.
+    pub met: usize,
+    /// The number of rows that the goal covers and that were measured.
+    pub of: usize,
+    /// Whether all of them meet it.
+    pub outcome: TargetOutcome,
+    /// The rows that miss the goal, or the one that is closest to missing it.
+    pub measured: String,
 }
 
 /// One set of the table.
@@ -67,6 +93,9 @@ pub struct GenerationRow {
     pub rounds: usize,
     /// The reason why the row has no figures.
     pub skipped: Option<String>,
+    /// The time beside that of another variant in the same rounds, if the table has such a yardstick.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside: Option<Yardstick>,
 }
 
 /// The role of a variant in the table.

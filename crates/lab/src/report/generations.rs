@@ -4,7 +4,7 @@ use super::markup::{escape, paragraph};
 use super::number::{self, NONE};
 use super::table::{Cell, Table, plain};
 use crate::plural::plural;
-use crate::record::{GenerationRow, Generations, Role, TargetOutcome, TargetVerdict};
+use crate::record::{GenerationRow, Generations, Role, TargetOutcome, TargetVerdict, Yardstick};
 
 const INTRODUCTION: &str = "In each round every variant runs once, in random order. Before each run, the lab removes \
     the variant's output, and the system writes its cache to the disk; inputs are in the cache. Programs are timed \
@@ -13,9 +13,20 @@ const INTRODUCTION: &str = "In each round every variant runs once, in random ord
     rounds; the ratio is relative to the first row of the same operation. Once, outside of the timing, the final \
     result is compared with the input.";
 
+/// How the other tables are measured.
+const METHOD: &str = "\
+In each round every variant runs once, in random order. Programs are timed from the start to the end of the process,
+with their input in the page cache. Before each run, the output of the run before is removed, and the system writes its
+cache to the disk. *Beside* is the median of the ratios within a round, with a 95 % interval. The peak is that of the
+largest process. Results are checked in the first round, outside of the timing.";
+
 /// Returns the section for the Markdown page.
 pub(super) fn markdown(found: &Generations) -> String {
-    let mut out = format!("## Whole workloads\n\n{INTRODUCTION}\n\n");
+    let mut out = if found.title.is_empty() {
+        format!("## Whole workloads\n\n{INTRODUCTION}\n\n")
+    } else {
+        format!("{}\n\n{METHOD}\n\n", found.about.trim_end())
+    };
     for set in &found.sets {
         out.push_str(&format!("- Set {}: {}.\n", plain(&set.name), plain(&set.what)));
     }
@@ -23,7 +34,18 @@ pub(super) fn markdown(found: &Generations) -> String {
     if !found.targets.is_empty() {
         out.push_str(&format!("\n### Target rates\n\n{}\n\n{}", tally(found), targets(found).markdown()));
     }
-    out.push_str(&format!("\n### All rows\n\n{}", rows(found).markdown()));
+    if !found.goals.is_empty() {
+        out.push_str(&format!("\n## Wanted and measured\n\n{}\n", goals(found).markdown().trim_end()));
+    }
+    if found.title.is_empty() {
+        out.push_str(&format!("\n### All rows\n\n{}", rows(found).markdown()));
+    }
+    for (workload, table) in workloads(found) {
+        out.push_str(&format!("\n## {}\n\n{}\n", plain(workload), table.markdown().trim_end()));
+    }
+    if !found.title.is_empty() {
+        out.push('\n');
+    }
     out
 }
 
@@ -39,8 +61,66 @@ pub(super) fn section(found: Option<&Generations>) -> String {
     if !found.targets.is_empty() {
         out.push_str(&format!("<h3>Target rates</h3>\n{}{}", paragraph(&tally(found)), targets(found).html()));
     }
+    if !found.goals.is_empty() {
+        out.push_str(&format!("<h3>Wanted and measured</h3>\n{}", goals(found).html()));
+    }
     out.push_str(&format!("<h3>All rows</h3>\n{}</section>\n", rows(found).html()));
     out
+}
+
+fn goals(found: &Generations) -> Table {
+    let mut table = Table::new(&["Goal", "Outcome", "Rows", "Measured"]);
+    for goal in &found.goals {
+        let outcome = goal.outcome.name().to_owned();
+        table.row(vec![
+            goal.goal.as_str().into(),
+            if goal.outcome == TargetOutcome::Missed { Cell::Strong(outcome) } else { Cell::Text(outcome) },
+            format!("{} of {}", goal.met, goal.of).into(),
+            goal.measured.as_str().into(),
+        ]);
+    }
+    table
+}
+
+/// Returns the workloads of a table with goals, each with a table of its rows.
+fn workloads(found: &Generations) -> Vec<(&str, Table)> {
+    let mut all: Vec<(&str, Table)> = Vec::new();
+    let rows = if found.title.is_empty() { &[] } else { found.rows.as_slice() };
+    for row in rows {
+        if all.last().is_none_or(|(workload, _)| *workload != row.workload) {
+            let head = ["Input", "Operation", "Variant", ">Median", ">Least", ">Rate", ">Beside", "95 %", ">Processor"];
+            all.push((&row.workload, Table::new(&[&head[..], &[">Peak MiB", ">Rounds"]].concat())));
+        }
+        if let Some((_, table)) = all.last_mut() {
+            table.row(figures(row));
+        }
+    }
+    all.into_iter().map(|(workload, table)| (workload, table.without_empty_columns())).collect()
+}
+
+fn figures(row: &GenerationRow) -> Vec<Cell> {
+    let maybe = |value: Option<String>| value.unwrap_or_default().into();
+    let median = match &row.skipped {
+        Some(reason) => format!("skipped: {reason}"),
+        None => number::seconds(crate::distribution::median(&mut row.seconds.clone())),
+    };
+    let beside = row.beside.as_ref();
+    let bytes = row.rate.filter(|_| row.unit == "MiB/s").map(|rate| number::rate(rate * f64::from(1 << 20)));
+    vec![
+        row.set.as_str().into(),
+        row.operation.as_str().into(),
+        if row.role == Role::Own { Cell::Strong(row.variant.clone()) } else { row.variant.as_str().into() },
+        median.into(),
+        maybe(row.minimum.map(number::seconds)),
+        maybe(bytes),
+        maybe(beside.map(|beside| format!("{} × {}", number::fixed(beside.ratio.estimate, 2), beside.name))),
+        maybe(beside.map(|Yardstick { ratio, .. }| {
+            format!("{} to {}", number::fixed(ratio.lower, 2), number::fixed(ratio.upper, 2))
+        })),
+        maybe(row.processor_seconds.map(number::seconds)),
+        maybe(row.peak_memory.map(|bytes| number::fixed(bytes as f64 / f64::from(1 << 20), 1))),
+        maybe((row.rounds > 0).then(|| row.rounds.to_string())),
+    ]
 }
 
 /// Counts the outcomes of the target rates.

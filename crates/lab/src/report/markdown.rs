@@ -8,9 +8,12 @@ use crate::visible::visible;
 
 /// Returns the Markdown page. It refers to the charts by the names of their picture files.
 pub(super) fn write(record: &Record, charts: &[Chart], detail: Detail) -> String {
-    let mut out = format!("# {}\n\n", plain(&page::title(record)));
-    out.push_str(&summary::markdown(record));
-    out.push('\n');
+    let title = record.generations.as_ref().map(|found| &found.title).filter(|title| !title.is_empty());
+    let mut out = format!("# {}\n\n", title.cloned().unwrap_or_else(|| plain(&page::title(record))));
+    if title.is_none() {
+        out.push_str(&summary::markdown(record));
+        out.push('\n');
+    }
     timing(&mut out, record, charts, detail);
     if !record.speed.is_empty() {
         out.push_str("## Speed\n\n");

@@ -56,6 +56,21 @@ impl Table {
         self.rows.push(cells);
     }
 
+    /// Returns the table without the columns that are empty in all rows.
+    pub(super) fn without_empty_columns(self) -> Self {
+        let empty = |cell: &Cell| matches!(cell, Cell::Text(text) if text.is_empty());
+        let kept: Vec<bool> =
+            (0..self.head.len()).map(|column| !self.rows.iter().all(|row| empty(&row[column]))).collect();
+        fn pick<T>(items: Vec<T>, kept: &[bool]) -> Vec<T> {
+            items.into_iter().zip(kept).filter_map(|(item, kept)| kept.then_some(item)).collect()
+        }
+        Self {
+            head: pick(self.head, &kept),
+            right: pick(self.right, &kept),
+            rows: self.rows.into_iter().map(|row| pick(row, &kept)).collect(),
+        }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }

@@ -4,7 +4,7 @@
 
 use std::time::Instant;
 
-use deadpan_lab::generations::{Done, Job, Trouble, contents_of};
+use deadpan_lab::speed::workload::{Done, Job, Trouble, contents_of};
 use deadpan_seal::{Cost, Header, Identity, Kem, Passphrase, PrivateKey, Recipient, Sealing};
 
 const PASSPHRASE: &[u8] = b"correct horse battery staple";
@@ -96,7 +96,7 @@ fn same(job: &Job, opened: &[u8], seconds: f64) -> Result<Done, Trouble> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadpan_lab::generations::Contents;
+    use deadpan_lab::speed::workload::Contents;
 
     #[test]
     fn bytes_open_to_the_input_with_a_key_and_with_a_passphrase() {

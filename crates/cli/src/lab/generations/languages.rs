@@ -1,6 +1,6 @@
 //! The other languages: Deadpan's package in each, and the usual way without it.
 //!
-//! `scripts/bench-languages --workers` builds a worker for each language and prints their folder, which the environment
+//! `scripts/bench languages --workers` builds a worker for each language and prints their folder, which the environment
 //! variable `DEADPAN_WORKERS` names.
 
 use super::{Told, Way};

@@ -9,8 +9,8 @@ use std::fs;
 use std::path::Path;
 
 use super::workplace::Workplace;
-use super::{ALL_CORES, Action, Contents, Done, Job, ONE_CORE, Offer, Set, Subject, Trouble, Way, Workload, verdict};
-use crate::distribution::median;
+use super::{ALL_CORES, Action, Contents, Done, Job, ONE_CORE, Offer, Set, Subject, Trouble, Way, Workload, goal};
+use crate::distribution::{median, quantile};
 use crate::imp::child;
 use crate::random::Random;
 use crate::record::{GenerationRow, Generations, Role, SetFacts};
@@ -42,6 +42,8 @@ pub struct Plan {
     pub only: Vec<String>,
     /// The arguments with which this program runs a kernel. The job follows them as JSON.
     pub kernel: Vec<String>,
+    /// Whether functions get a few rounds only.
+    pub quick: bool,
 }
 
 /// One workload on one set with one kind of contents.
@@ -55,17 +57,22 @@ struct Group<'o> {
 impl Plan {
     /// Returns the groups of the table, in the order of the table.
     fn groups<'o>(&self, offer: &'o Offer) -> Vec<Group<'o>> {
-        let wanted = |workload: &&Workload| {
-            self.only.is_empty() || self.only.iter().any(|name| workload.name.contains(name.as_str()))
-        };
-        let workloads: Vec<&Workload> = offer.workloads.iter().filter(wanted).collect();
+        let workloads: Vec<&Workload> = offer.workloads.iter().filter(|workload| self.wants(workload.name)).collect();
         let numbers = workloads.iter().filter(|workload| workload.subject == Subject::Numbers);
         let mut groups: Vec<Group<'o>> = numbers
-            .map(|workload| Group { workload, set: None, contents: None, rounds: self.rounds.unwrap_or(ROUNDS) })
+            .map(|workload| Group {
+                workload,
+                set: None,
+                contents: None,
+                rounds: self.rounds.or(workload.rounds).unwrap_or(ROUNDS),
+            })
             .collect();
         for set in &self.sets {
             for (number, &contents) in self.contents.iter().enumerate() {
-                for workload in workloads.iter().filter(|workload| set.has(workload.subject)) {
+                let here = |workload: &&&Workload| {
+                    set.has(workload.subject) && (workload.sets.is_empty() || workload.sets.contains(&set.name))
+                };
+                for workload in workloads.iter().filter(here) {
                     // A workload without input has no contents, so it is measured once.
                     let contents = (workload.subject != Subject::Amount).then_some(contents);
                     if contents.is_some() || number == 0 {
@@ -73,13 +80,19 @@ impl Plan {
                             workload,
                             set: Some(*set),
                             contents,
-                            rounds: self.rounds.unwrap_or(set.rounds()),
+                            rounds: self.rounds.or(workload.rounds).unwrap_or(set.rounds()),
                         });
                     }
                 }
             }
         }
         groups
+    }
+
+    /// Returns whether a workload or function with this name is measured.
+    #[must_use]
+    pub fn wants(&self, name: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|part| name.contains(part.as_str()))
     }
 
     /// Returns whether this way is measured.
@@ -93,7 +106,7 @@ impl Plan {
     pub fn steps(&self, offer: &Offer) -> u64 {
         let of = |group: &Group<'_>| {
             let ways = group.workload.ways.iter().filter(|way| self.takes(way));
-            let variants: usize = ways.map(|way| if way.role == Role::Own { 2 } else { 1 }).sum();
+            let variants: usize = ways.map(|way| if way.both() { 2 } else { 1 }).sum();
             (group.rounds * variants) as u64
         };
         self.groups(offer).iter().map(of).sum()
@@ -101,6 +114,11 @@ impl Plan {
 }
 
 impl Way {
+    /// Returns whether this way is measured on one core and on all cores.
+    fn both(&self) -> bool {
+        self.role == Role::Own && self.name.is_empty()
+    }
+
     /// Returns the programs in the name of the way: `cp, cat` are two.
     fn names(&self) -> impl Iterator<Item = &str> {
         self.name.split(", ").map(|name| name.split(' ').next().unwrap_or_default())
@@ -139,10 +157,17 @@ pub fn measure(
     watch: &mut dyn Watch,
     show: &mut dyn FnMut(&[GenerationRow]),
 ) -> Result<Generations, Trouble> {
-    let mut found = Generations { scale: plan.scale, ..Generations::default() };
-    let sets = |set: &Set| SetFacts { name: set.name.to_string(), what: set.what(), bytes: set.bytes };
+    let mut found = Generations {
+        scale: plan.scale,
+        title: offer.title.to_owned(),
+        about: offer.about.to_owned(),
+        ..Generations::default()
+    };
+    let sets = |set: &Set| SetFacts { name: set.name.to_owned(), what: set.what(), bytes: set.bytes };
     found.sets = plan.sets.iter().map(sets).collect();
     found.notes.extend(plan.sets.iter().filter_map(beyond_cache));
+    // A program that is not installed has no version.
+    found.notes.extend(offer.facts.iter().filter_map(|line| place.shell(line).ok()).filter(|fact| !fact.is_empty()));
     let mut bench = Bench {
         plan,
         place,
@@ -170,13 +195,36 @@ pub fn measure(
             bench.place.make(&set, contents)?;
             there = Some((set, contents));
         }
-        let rows = bench.group(&group, &mut steps)?;
+        let mut rows = bench.group(&group, &mut steps)?;
+        if let Some(yardstick) = group.workload.yardstick {
+            goal::beside(&mut rows, yardstick);
+        }
         show(&rows);
         found.rows.extend(rows);
     }
     bench.place.clear()?;
-    found.targets = verdict::judge(&offer.workloads, &found.rows);
+    for workload in offer.workloads.iter().filter(|workload| plan.wants(workload.name)) {
+        let rows: Vec<_> = found.rows.iter().filter(|row| row.workload == workload.name).cloned().collect();
+        found.goals.extend(goal::judge(workload.name, &workload.goals, &rows));
+    }
+    if let Some(functions) = offer.functions {
+        let (rows, notes) = functions(plan, &mut steps, show)?;
+        found.notes.extend(notes);
+        found.goals.extend(goal::judge("", &offer.goals, &rows));
+        found.rows.extend(rows.into_iter().map(brief));
+    }
+    found.targets = crate::generations::judge(&offer.workloads, &found.rows);
     Ok(found)
+}
+
+/// Replaces the times of thousands of rounds by the least, the quartiles and the longest. The median stays the same.
+fn brief(row: GenerationRow) -> GenerationRow {
+    if row.rounds <= 100 {
+        return row;
+    }
+    let mut sorted = row.seconds.clone();
+    sorted.sort_by(f64::total_cmp);
+    GenerationRow { seconds: [0.0, 0.25, 0.5, 0.75, 1.0].map(|at| quantile(&sorted, at)).to_vec(), ..row }
 }
 
 struct Bench<'b> {
@@ -271,7 +319,7 @@ impl Bench<'_> {
             let seen = |reason: Option<String>| {
                 vec![Seen { skipped: reason, ..Seen::default() }; group.workload.operations.len()]
             };
-            if way.role == Role::Own {
+            if way.both() {
                 let alone =
                     self.processor.is_none().then(|| "this system cannot keep a process on one core".to_owned());
                 variants.push(Variant {
@@ -282,7 +330,8 @@ impl Bench<'_> {
                 });
                 variants.push(Variant { way, name: ALL_CORES, processor: None, seen: seen(reason) });
             } else {
-                variants.push(Variant { way, name: way.name, processor: None, seen: seen(reason) });
+                let processor = self.processor.filter(|_| way.alone);
+                variants.push(Variant { way, name: way.name, processor, seen: seen(reason) });
             }
         }
         variants
@@ -334,6 +383,9 @@ impl Bench<'_> {
         let fits = memory().is_none_or(|memory| bytes < memory / 2);
         if matches!(group.workload.subject, Subject::File | Subject::Folder) && operation == 0 && fits {
             self.place.warm()?;
+        }
+        if let Some(line) = variant.way.before {
+            self.place.shell(line)?;
         }
         let action = variant.way.actions[operation];
         let program = self.program(group, action, operation)?;
@@ -401,14 +453,18 @@ impl Bench<'_> {
 
     /// Checks the result of a program in the first round, outside of the timing.
     ///
-    /// The output of the second operation must be equal to the input. The output of a workload without input must have
-    /// the size of the set.
+    /// The output of the last operation must be equal to the input, and the way's own check must succeed. The output of
+    /// a workload without input must have the size of the set.
     fn check(&self, group: &Group<'_>, way: &Way, operation: usize, round: usize) -> Result<(), Trouble> {
         if round > 0 {
             return Ok(());
         }
-        if operation == 1 && self.place.out().exists() && !self.place.same()? {
+        let last = operation + 1 == group.workload.operations.len();
+        if last && operation > 0 && self.place.out().exists() && !self.place.same()? {
             return Err("the final output differs from the input".into());
+        }
+        if let Some(line) = way.check.filter(|_| last) {
+            self.place.shell(line).map_err(|said| format!("the result is wrong: {said}"))?;
         }
         if let (Subject::Amount, Some(set), Ok(about)) =
             (group.workload.subject, group.set, fs::metadata(self.place.made()))
@@ -466,7 +522,7 @@ fn row(group: &Group<'_>, variant: &Variant<'_>, index: usize, operation: &str) 
         Some(seen.skipped.clone().unwrap_or_else(|| "the run was stopped before this operation".to_owned()))
     };
     GenerationRow {
-        set: group.set.map_or_else(String::new, |set| set.name.to_string()),
+        set: group.set.map_or_else(String::new, |set| set.name.to_owned()),
         contents: group.contents.map_or_else(String::new, |contents| contents.name().to_owned()),
         workload: group.workload.name.to_owned(),
         operation: operation.to_owned(),
@@ -488,6 +544,7 @@ fn row(group: &Group<'_>, variant: &Variant<'_>, index: usize, operation: &str) 
         peak_memory: if measured { seen.peak } else { None },
         rounds: seen.seconds.len(),
         skipped,
+        beside: None,
     }
 }
 

@@ -1,7 +1,8 @@
 use std::path::PathBuf;
 
 use super::*;
-use crate::generations::{Operation, SETS};
+use crate::generations::SETS;
+use crate::speed::workload::Operation;
 use crate::watch::Silent;
 
 fn plan(sets: &[Set]) -> Plan {
@@ -13,12 +14,13 @@ fn plan(sets: &[Set]) -> Plan {
         peers: None,
         only: Vec::new(),
         kernel: Vec::new(),
+        quick: false,
     }
 }
 
 fn offer(ways: Vec<Way>, subject: Subject) -> Offer {
     let operations = vec![Operation::new("there").beat(1e-9), Operation::new("back")];
-    Offer { workloads: vec![Workload { name: "copy", subject, operations, ways }], kernels: Vec::new() }
+    Offer { workloads: vec![Workload::new("copy", subject, operations, ways)], ..Offer::default() }
 }
 
 fn run(plan: &Plan, offer: &Offer) -> Generations {

@@ -1,37 +1,62 @@
-//! The command `speed --table generations`, which measures whole workloads beside other programs.
+//! Tables of whole workloads: the command `speed --table generations`, and the tables of a benchmark program.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use super::Suite;
-use super::args::{SpeedArgs, TableArgs};
+use super::args::{SpeedArgs, TableArgs, TablesArgs};
 use super::output::{Fault, Run, quoted};
 use super::progress::{self, Progress};
 use super::show::Screen;
-use crate::generations::{Contents, Job, Offer, Plan, SETS, Set, Workplace, measure, variants};
+use super::{NamedTable, Suite};
+use crate::generations::with_own;
 use crate::record::Generations;
+use crate::speed::workload::{Contents, Job, Offer, Plan, Set, Workplace, measure, variants};
 use crate::{clock, invocation};
 
-/// Measures the workloads, prints the table and writes the record.
-pub(super) fn run(args: &SpeedArgs, suite: &Suite) -> Result<ExitCode, Fault> {
-    let offer = Offer::with_own((suite.generations)());
+/// Measures the table of generations.
+pub(super) fn generations(args: &SpeedArgs, suite: &Suite) -> Result<ExitCode, Fault> {
+    run(args, &with_own((suite.generations)()), suite, "speed --table generations", std::env::current_exe()?)
+}
+
+/// Measures one of a program's tables.
+pub(super) fn named(args: &TablesArgs, suite: &Suite, tables: &[NamedTable]) -> Result<ExitCode, Fault> {
+    let Some((name, table)) = tables.iter().find(|(name, _)| *name == args.table) else {
+        let names: Vec<&str> = tables.iter().map(|(name, _)| *name).collect();
+        return Err(format!("there is no table {}\nhint: the tables are {}", args.table, names.join(", ")).into());
+    };
+    let offer = table(args.quick);
+    if let Some(unknown) = args.sets.iter().find(|name| !offer.sets.iter().any(|set| set.name == name.as_str())) {
+        let names: Vec<&str> = offer.sets.iter().map(|set| set.name).collect();
+        return Err(format!("there is no set {unknown}\nhint: the sets are {}", names.join(", ")).into());
+    }
+    let TablesArgs { target, quick, list, sets, rounds, peers, dir, program, output, .. } = args.clone();
+    let contents = vec![Contents::Random.name().to_owned()];
+    let table = TableArgs { sets, contents, rounds, peers, dir, ..TableArgs::default() };
+    let args = SpeedArgs { target, quick, list, table, output, ..SpeedArgs::default() };
+    run(&args, &offer, suite, name, program)
+}
+
+/// Measures the workloads, prints the table and writes the record. `program` replaces `{self}` in commands.
+fn run(args: &SpeedArgs, offer: &Offer, suite: &Suite, command: &str, program: PathBuf) -> Result<ExitCode, Fault> {
     let screen = Screen::new(args.output.takes_stdout());
     if args.list {
-        list(&screen, &offer);
+        list(&screen, offer);
         return Ok(ExitCode::SUCCESS);
     }
-    let plan = plan(args, &offer, suite)?;
+    let plan = plan(args, offer, suite)?;
     args.output.check(&[])?;
     if invocation::interpreted().is_some() {
         return Err("the start of an interpreter would count as time of Deadpan\nhint: use the program deadpan".into());
     }
-    let mut place = Workplace::new(&parent(&args.table), std::env::current_exe()?)?;
-    let mut run = Run::new(suite, &describe(args), &*clock::best());
+    let mut place = Workplace::new(&parent(&args.table), program)?;
+    let mut run = Run::new(suite, &describe(args, command), &*clock::best());
     announce(&screen, &plan, &place);
-    let mut progress = Progress::new(plan.steps(&offer));
-    screen.generations_head();
-    let shown = measure(&plan, &offer, &mut place, &mut progress, &mut |rows| {
-        rows.iter().for_each(|row| screen.generation(row))
+    let mut progress = Progress::new(plan.steps(offer));
+    if offer.title.is_empty() {
+        screen.generations_head();
+    }
+    let shown = measure(&plan, offer, &mut place, &mut progress, &mut |rows| {
+        rows.iter().for_each(|row| if offer.title.is_empty() { screen.generation(row) } else { screen.row(row) })
     });
     progress.finish();
     // The folders are removed before the next output, because a closed pipe ends this program.
@@ -47,7 +72,7 @@ pub(super) fn run(args: &SpeedArgs, suite: &Suite) -> Result<ExitCode, Fault> {
 /// Runs one kernel in this process, which the lab started for it.
 pub(super) fn kernel(job: &str, suite: &Suite) -> Result<ExitCode, Fault> {
     let job: Job = serde_json::from_str(job)?;
-    let offer = Offer::with_own((suite.generations)());
+    let offer = with_own((suite.generations)());
     let kernel = offer
         .kernels
         .iter()
@@ -62,6 +87,7 @@ fn plan(args: &SpeedArgs, offer: &Offer, suite: &Suite) -> Result<Plan, Fault> {
     let table = &args.table;
     if let Some(unknown) =
         args.target.iter().find(|name| !offer.workloads.iter().any(|workload| workload.name.contains(name.as_str())))
+        && offer.functions.is_none()
     {
         let names: Vec<&str> = offer.workloads.iter().map(|workload| workload.name).collect();
         return Err(format!("no workload is called {unknown}\nhint: the workloads are {}", names.join("; ")).into());
@@ -71,19 +97,18 @@ fn plan(args: &SpeedArgs, offer: &Offer, suite: &Suite) -> Result<Plan, Fault> {
         return Err(format!("no peer is called {unknown}\nhint: the peers are {}", known.join(", ")).into());
     }
     let scale = table.scale.unwrap_or(1.0);
-    let wanted = |set: &Set| {
-        table.sets.is_empty() || table.sets.iter().any(|name| name.eq_ignore_ascii_case(&set.name.to_string()))
-    };
+    let wanted = |set: &Set| table.sets.is_empty() || table.sets.iter().any(|name| name.eq_ignore_ascii_case(set.name));
     let contents = [Contents::Zero, Contents::Random];
     let chosen =
         |contents: &Contents| table.contents.is_empty() || table.contents.iter().any(|name| name == contents.name());
     Ok(Plan {
-        sets: SETS.iter().filter(|set| wanted(set)).map(|set| set.scaled(scale)).collect(),
+        sets: offer.sets.iter().filter(|set| wanted(set)).map(|set| set.scaled(scale)).collect(),
         scale,
         contents: contents.into_iter().filter(chosen).collect(),
-        rounds: table.rounds.map(|rounds| rounds as usize).or(args.quick.then_some(1)),
+        rounds: table.rounds.map(|rounds| rounds as usize).or((args.quick && offer.functions.is_none()).then_some(1)),
         peers: table.peers.clone(),
         only: args.target.clone(),
+        quick: args.quick,
         kernel: [suite.caller.words(), vec!["speed".to_owned(), "--kernel".to_owned()]].concat(),
     })
 }
@@ -110,6 +135,10 @@ fn conclude(screen: &Screen, found: &Generations) {
         screen.line("target rates: on all cores, with zeros or random bytes, whichever is slower");
         found.targets.iter().for_each(|target| screen.target(target));
     }
+    if !found.goals.is_empty() {
+        screen.line("\ngoals");
+        found.goals.iter().for_each(|goal| screen.goal(goal));
+    }
     if !found.notes.is_empty() {
         screen.line("");
         found.notes.iter().for_each(|note| screen.line(note));
@@ -125,7 +154,7 @@ fn list(screen: &Screen, offer: &Offer) {
     }
 }
 
-fn describe(args: &SpeedArgs) -> String {
+fn describe(args: &SpeedArgs, command: &str) -> String {
     let table = &args.table;
     let list = |name: &str, values: &[String]| {
         if values.is_empty() { String::new() } else { format!(" --{name} {}", quoted(&values.join(","))) }
@@ -135,6 +164,7 @@ fn describe(args: &SpeedArgs) -> String {
     let peers = table.peers.as_ref().map_or_else(String::new, |peers| format!(" --peers {}", quoted(&peers.join(","))));
     let targets: String = args.target.iter().map(|name| format!(" --target {}", quoted(name))).collect();
     let quick = if args.quick { " --quick" } else { "" };
-    let (sets, contents) = (list("sets", &table.sets), list("contents", &table.contents));
-    format!("speed --table generations{scale}{sets}{contents}{rounds}{peers}{targets}{quick}")
+    let contents: &[String] = if table.name.is_some() { &table.contents } else { &[] };
+    let (sets, contents) = (list("sets", &table.sets), list("contents", contents));
+    format!("{command}{scale}{sets}{contents}{rounds}{peers}{targets}{quick}")
 }

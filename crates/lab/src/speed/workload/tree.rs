@@ -1,11 +1,11 @@
-//! Writes the folder of set E: a few large files, many small files, and files of medium size, as in a folder that a
-//! person works in. Names, sizes and contents depend only on the total number of bytes.
+//! Writes folders. That of set E has a few large files, many small files, and files of medium size, as in a folder that
+//! a person works in. Names, sizes and contents depend only on the total number of bytes.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::Contents;
+use super::{Contents, Files};
 use crate::random::Random;
 
 const MIB: u64 = 1 << 20;
@@ -79,9 +79,22 @@ pub(super) fn words(bytes: u64) -> String {
     )
 }
 
-/// Writes the files of the folder. The folder must not have any of these files yet.
-pub(super) fn write(folder: &Path, bytes: u64, contents: Contents) -> io::Result<()> {
-    for (number, entry) in entries(bytes).iter().enumerate() {
+/// Returns the files of a folder that is described by numbers.
+pub(super) fn of(files: &Files) -> Vec<Entry> {
+    let mut random = Random::new(SEED);
+    let (least, most) = files.small_bytes;
+    let large =
+        (0..files.large).map(|number| Entry { name: format!("large-{number:02}.bin"), bytes: files.large_bytes });
+    let small = (0..files.small).map(|number| {
+        let (folder, number) = (number / files.each.max(1), number % files.each.max(1));
+        Entry { name: format!("small-{folder:04}/{number:04}.txt"), bytes: least + random.below(most - least + 1) }
+    });
+    large.chain(small).collect()
+}
+
+/// Writes files into a folder. The folder must not have any of these files yet.
+pub(super) fn write(folder: &Path, entries: &[Entry], contents: Contents) -> io::Result<()> {
+    for (number, entry) in entries.iter().enumerate() {
         let path = folder.join(&entry.name);
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent)?;
@@ -153,7 +166,7 @@ mod tests {
     #[test]
     fn the_written_files_have_the_planned_sizes() {
         let folder = std::env::temp_dir().join(format!("deadpan-lab-tree-{}", std::process::id()));
-        write(&folder, 200_000, Contents::Random).unwrap();
+        write(&folder, &entries(200_000), Contents::Random).unwrap();
         for entry in entries(200_000) {
             assert_eq!(fs::metadata(folder.join(&entry.name)).unwrap().len(), entry.bytes, "{}", entry.name);
         }

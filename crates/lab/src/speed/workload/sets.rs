@@ -1,8 +1,8 @@
-//! The inputs of the workloads: files of four sizes and a folder, with zeros or with random bytes.
+//! The inputs of workloads: files and folders of given sizes, with zeros or with random bytes.
 
 use serde::{Deserialize, Serialize};
 
-use super::Subject;
+use super::{Subject, tree};
 
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
@@ -10,12 +10,14 @@ const GIB: u64 = 1 << 30;
 /// One set: a file or a folder of a given size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Set {
-    /// The letter that names the set.
-    pub name: char,
+    /// The name of the set: a letter, or its size.
+    pub name: &'static str,
     /// Whether the set is a file or a folder.
     pub shape: Shape,
     /// The number of bytes in the file, or in all files of the folder.
     pub bytes: u64,
+    /// The number of rounds. If `None`, it depends on the size.
+    pub rounds: Option<usize>,
 }
 
 /// Whether a set is a file or a folder.
@@ -25,18 +27,45 @@ pub enum Shape {
     File,
     /// A folder with the files of [`entries`](super::entries).
     Folder,
+    /// A folder with these files, whose numbers do not scale.
+    Files(Files),
 }
 
-/// All sets at their full size.
-pub const SETS: [Set; 5] = [
-    Set { name: 'A', shape: Shape::File, bytes: 300 * MIB },
-    Set { name: 'B', shape: Shape::File, bytes: GIB },
-    Set { name: 'C', shape: Shape::File, bytes: 3 * GIB },
-    Set { name: 'D', shape: Shape::File, bytes: 10 * GIB },
-    Set { name: 'E', shape: Shape::Folder, bytes: 10 * GIB },
-];
+/// The files of a folder: some large ones, and many small ones in folders of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Files {
+    /// The number of large files.
+    pub large: u64,
+    /// The bytes of a large file.
+    pub large_bytes: u64,
+    /// The number of small files.
+    pub small: u64,
+    /// The minimum and the maximum number of bytes in a small file.
+    pub small_bytes: (u64, u64),
+    /// The number of small files in a folder.
+    pub each: u64,
+}
 
 impl Set {
+    /// Creates a set that is a file.
+    #[must_use]
+    pub fn file(name: &'static str, bytes: u64) -> Self {
+        Self { name, shape: Shape::File, bytes, rounds: None }
+    }
+
+    /// Creates a set that is a folder with these files.
+    #[must_use]
+    pub fn files(name: &'static str, files: Files) -> Self {
+        let bytes = tree::of(&files).iter().map(|entry| entry.bytes).sum();
+        Self { name, shape: Shape::Files(files), bytes, rounds: None }
+    }
+
+    /// Sets the number of rounds.
+    #[must_use]
+    pub fn rounds_of(self, rounds: usize) -> Self {
+        Self { rounds: Some(rounds), ..self }
+    }
+
     /// Returns the set with its size multiplied by `scale`; the size is at least one byte.
     #[must_use]
     pub fn scaled(self, scale: f64) -> Self {
@@ -48,7 +77,7 @@ impl Set {
     pub fn has(&self, subject: Subject) -> bool {
         match subject {
             Subject::File | Subject::Memory | Subject::Amount => self.shape == Shape::File,
-            Subject::Folder => self.shape == Shape::Folder,
+            Subject::Folder => self.shape != Shape::File,
             Subject::Numbers => false,
         }
     }
@@ -57,7 +86,9 @@ impl Set {
     /// operations, and a reserve.
     #[must_use]
     pub fn disk(&self) -> u64 {
-        self.bytes.saturating_mul(3).saturating_add(self.bytes / 50 + 64 * MIB)
+        // A small file takes a block on the disk, and headers and an index entry in an archive.
+        let small = if let Shape::Files(files) = self.shape { files.small * (12 << 10) } else { 0 };
+        self.bytes.saturating_mul(3).saturating_add(self.bytes / 50 + small + 64 * MIB)
     }
 
     /// Describes the set in words, for example `a file of 300 MiB`.
@@ -70,18 +101,22 @@ impl Set {
         };
         match self.shape {
             Shape::File => format!("a file of {size}"),
-            Shape::Folder => format!("a folder of {size}: {}", super::tree::words(self.bytes)),
+            Shape::Folder => format!("a folder of {size}: {}", tree::words(self.bytes)),
+            Shape::Files(Files { large, large_bytes, small, small_bytes: (least, most), each }) => {
+                let large = format!("{large} of {} MiB", large_bytes / MIB);
+                format!("files of {size} in all: {large}, and {small} of {least} to {most} bytes in folders of {each}")
+            }
         }
     }
 
     /// Returns the default number of rounds. Small sets have more rounds, since their rounds are short.
     #[must_use]
     pub fn rounds(&self) -> usize {
-        match self.bytes {
+        self.rounds.unwrap_or(match self.bytes {
             bytes if bytes <= 512 * MIB => 7,
             bytes if bytes <= 2 * GIB => 5,
             _ => 3,
-        }
+        })
     }
 }
 
@@ -115,6 +150,7 @@ impl Contents {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::generations::SETS;
 
     #[test]
     fn scaled_sets_are_smaller_and_sets_need_three_times_their_size_on_the_disk() {

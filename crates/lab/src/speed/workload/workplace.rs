@@ -123,7 +123,8 @@ impl Workplace {
         remove(&self.input())?;
         match set.shape {
             Shape::File => tree::fill(&mut File::create_new(self.input())?, set.bytes, contents, 1),
-            Shape::Folder => tree::write(&self.input(), set.bytes, contents),
+            Shape::Folder => tree::write(&self.input(), &tree::entries(set.bytes), contents),
+            Shape::Files(files) => tree::write(&self.input(), &tree::of(&files), contents),
         }
     }
 
@@ -152,14 +153,14 @@ impl Workplace {
         Ok(())
     }
 
-    /// Runs a line by `sh`, outside of the timing.
+    /// Runs a line by `sh`, outside of the timing, and returns its output.
     ///
     /// # Errors
     /// If the line fails. The error is the last line of its messages.
-    pub fn shell(&self, line: &str) -> Result<(), Trouble> {
+    pub fn shell(&self, line: &str) -> Result<String, Trouble> {
         let output = shell(&self.fill(line, 0), self.environment()).output()?;
         if output.status.success() {
-            return Ok(());
+            return Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned());
         }
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         Err(self.without_paths(said.trim().lines().last().unwrap_or("no message")).into())

@@ -1,0 +1,272 @@
+//! Measures whole workloads and collects them in one table. The table has the operations that a user waits for, other
+//! programs for the same purpose, and the least work that the same bytes need.
+//!
+//! A workload is data: its input, its operations, the ways to do them, and the goals that the figures are compared
+//! with. A table is an [`Offer`] of workloads. [`measure`] runs every table in the same way.
+//!
+//! ```
+//! use deadpan_lab::speed::workload::{Action, Goal, Operation, Subject, Way, Workload};
+//!
+//! let gzip = Workload::new(
+//!     "file, gzip",
+//!     Subject::File,
+//!     vec![Operation::new("pack").beat(300.0), Operation::new("unpack")],
+//!     vec![
+//!         Way::own([Action::Run("{self} pack -o {made} {in}"), Action::Run("{self} unpack -o {out} {made}")]),
+//!         Way::limit("cp", [Action::Run("cp {in} {made}"), Action::Run("cp {made} {out}")]),
+//!         Way::peer("pigz", [Action::Shell("pigz -c {in} > {made}"), Action::Shell("pigz -dc {made} > {out}")]),
+//!     ],
+//! )
+//! .beside("cp")
+//! .goal(Goal::times(2.0, "cp").of("pack"));
+//! assert_eq!(gzip.ways[2].program(), "pigz");
+//! ```
+
+mod goal;
+pub(crate) mod kernel;
+mod measure;
+mod sets;
+mod tree;
+mod workplace;
+
+pub use goal::{Goal, beside, judge};
+pub use kernel::{Done, Job, Kernel, Trouble, contents_of, threads};
+pub use measure::{Plan, measure, variants};
+pub use sets::{Contents, Files, Set, Shape};
+pub use tree::{Entry, entries};
+pub use workplace::Workplace;
+
+use crate::record::{GenerationRow, Role};
+use crate::watch::Watch;
+
+/// The variant of the program's own way that is kept on one core.
+pub const ONE_CORE: &str = "one core";
+/// The variant of the program's own way that may use all cores. Target rates are compared with this variant.
+pub const ALL_CORES: &str = "all cores";
+
+/// A workload: operations on one input, and the ways to do them.
+#[derive(Clone, Debug)]
+pub struct Workload {
+    /// The name, from the general to the special: `file, key`.
+    pub name: &'static str,
+    /// The kind of input.
+    pub subject: Subject,
+    /// One operation, or an operation and its inverse.
+    pub operations: Vec<Operation>,
+    /// The ways to do the operations, the program's own way first. Ratios are relative to the first row.
+    pub ways: Vec<Way>,
+    /// The names of the sets that the workload runs on. If empty, all sets of its kind.
+    pub sets: Vec<&'static str>,
+    /// The variant with which the times of all others are compared, round by round.
+    pub yardstick: Option<&'static str>,
+    /// What the figures are compared with.
+    pub goals: Vec<Goal>,
+    /// The number of rounds. If `None`, that of the set.
+    pub rounds: Option<usize>,
+}
+
+impl Workload {
+    /// Creates a workload on all sets of its kind, without a yardstick and without goals.
+    #[must_use]
+    pub fn new(name: &'static str, subject: Subject, operations: Vec<Operation>, ways: Vec<Way>) -> Self {
+        Self { name, subject, operations, ways, sets: Vec::new(), yardstick: None, goals: Vec::new(), rounds: None }
+    }
+
+    /// Names the sets that the workload runs on.
+    #[must_use]
+    pub fn on(self, sets: impl Into<Vec<&'static str>>) -> Self {
+        Self { sets: sets.into(), ..self }
+    }
+
+    /// Compares all times with those of this variant.
+    #[must_use]
+    pub fn beside(self, variant: &'static str) -> Self {
+        Self { yardstick: Some(variant), ..self }
+    }
+
+    /// Sets the number of rounds, for a workload that takes less time than others on its sets.
+    #[must_use]
+    pub fn rounds(self, rounds: usize) -> Self {
+        Self { rounds: Some(rounds), ..self }
+    }
+
+    /// Adds a goal.
+    #[must_use]
+    pub fn goal(mut self, goal: Goal) -> Self {
+        self.goals.push(goal);
+        self
+    }
+}
+
+/// The kind of input of a workload, which decides the sets that it runs on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// A file.
+    File,
+    /// A folder.
+    Folder,
+    /// Bytes in memory. Such a workload needs two or three times as much memory as the set has bytes.
+    Memory,
+    /// No input. The output has the size of the set.
+    Amount,
+    /// No input and no output. Such a workload belongs to no set. The rate of a kernel is that of its operations.
+    Numbers,
+}
+
+/// One direction of a workload.
+#[derive(Clone, Copy, Debug)]
+pub struct Operation {
+    /// The name, for example `seal`.
+    pub name: &'static str,
+    /// The target rate, in the unit of the rows; `None` if the operation is not judged.
+    pub beat: Option<f64>,
+}
+
+impl Operation {
+    /// Creates an operation without a target rate.
+    #[must_use]
+    pub fn new(name: &'static str) -> Self {
+        Self { name, beat: None }
+    }
+
+    /// Sets the target rate.
+    #[must_use]
+    pub fn beat(self, rate: f64) -> Self {
+        Self { beat: Some(rate), ..self }
+    }
+}
+
+/// One way to do all operations of a workload.
+#[derive(Clone, Debug)]
+pub struct Way {
+    /// The variant's name, which begins with the name of the program. If the program's own way has no name, its
+    /// variants are [`ONE_CORE`] and [`ALL_CORES`].
+    pub name: &'static str,
+    /// The role of this way in the table.
+    pub role: Role,
+    /// One action for each operation, in the same order.
+    pub actions: Vec<Action>,
+    /// A line for `sh` that runs once before this way is measured, and is not timed.
+    pub setup: Option<&'static str>,
+    /// A line for `sh` that runs when all measurements are over, and is not timed.
+    pub teardown: Option<&'static str>,
+    /// A line for `sh` that runs before each operation, and is not timed.
+    pub before: Option<&'static str>,
+    /// A line for `sh` that checks the results of the first round, in place of a comparison with the input.
+    pub check: Option<&'static str>,
+    /// Whether this way is kept on one core.
+    pub alone: bool,
+}
+
+impl Way {
+    fn new(name: &'static str, role: Role, actions: Vec<Action>) -> Self {
+        Self { name, role, actions, setup: None, teardown: None, before: None, check: None, alone: false }
+    }
+
+    /// Creates the program's own way, which is measured on one core and on all cores.
+    #[must_use]
+    pub fn own(actions: impl Into<Vec<Action>>) -> Self {
+        Self::new("", Role::Own, actions.into())
+    }
+
+    /// Creates one of several ways of the program itself.
+    #[must_use]
+    pub fn ours(name: &'static str, actions: impl Into<Vec<Action>>) -> Self {
+        Self::new(name, Role::Own, actions.into())
+    }
+
+    /// Creates a limit: the least work that the same bytes need.
+    #[must_use]
+    pub fn limit(name: &'static str, actions: impl Into<Vec<Action>>) -> Self {
+        Self::new(name, Role::Limit, actions.into())
+    }
+
+    /// Creates a peer: another program for the same purpose.
+    #[must_use]
+    pub fn peer(name: &'static str, actions: impl Into<Vec<Action>>) -> Self {
+        Self::new(name, Role::Peer, actions.into())
+    }
+
+    /// Adds a line that `sh` runs once before this way is measured, for example to make keys. The line is not timed.
+    #[must_use]
+    pub fn setup(self, line: &'static str) -> Self {
+        Self { setup: Some(line), ..self }
+    }
+
+    /// Adds a line that `sh` runs when all measurements are over, for example to stop an agent. The line is not timed.
+    #[must_use]
+    pub fn teardown(self, line: &'static str) -> Self {
+        Self { teardown: Some(line), ..self }
+    }
+
+    /// Adds a line that `sh` runs before each operation, for example to remove what is not in the folders of the run.
+    #[must_use]
+    pub fn before(self, line: &'static str) -> Self {
+        Self { before: Some(line), ..self }
+    }
+
+    /// Adds a line that `sh` runs after all operations of the first round, and that fails if a result is wrong.
+    #[must_use]
+    pub fn check(self, line: &'static str) -> Self {
+        Self { check: Some(line), ..self }
+    }
+
+    /// Keeps this way on one core.
+    #[must_use]
+    pub fn alone(self) -> Self {
+        Self { alone: true, ..self }
+    }
+
+    /// Returns the program that must be installed: the first word of the name.
+    #[must_use]
+    pub fn program(&self) -> &'static str {
+        self.name.split([' ', ',']).next().unwrap_or_default()
+    }
+}
+
+/// How an operation is done.
+///
+/// Words in braces are replaced: `{self}` by the measured program's path, `{in}` by the input, `{made}` by the output
+/// of the first operation, `{out}` by the output of the last operation, `{parent}` and `{name}` by the folder and the
+/// name of the input, `{bytes}` by the size of the input, `{keys}` by a folder for keys, `{passphrase}` by a file with
+/// a passphrase, `{result}` by the file of [`Action::Told`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// A program with its arguments. The line is split at spaces.
+    Run(&'static str),
+    /// A line for `sh -c`.
+    Shell(&'static str),
+    /// The name of a [`Kernel`]. The kernel runs in its own process, and only its work is timed.
+    Kernel(&'static str),
+    /// A line for `sh -c`, for the kernel of another language. It writes the nanoseconds that its work on `{bytes}`
+    /// bytes took, without preparation, to `{result}`, and checks the result of the work itself.
+    Told(&'static str),
+}
+
+/// Measures functions in this process. It gets the plan, and the watch that may stop it, and returns one row for each
+/// function, and notes. Only a name that contains one of `plan.only` is measured.
+pub type Functions = fn(&Plan, &mut dyn Watch, &mut dyn FnMut(&[GenerationRow])) -> Result<Measured, Trouble>;
+
+/// The rows of functions, and notes about them.
+pub type Measured = (Vec<GenerationRow>, Vec<String>);
+
+/// A table: its workloads and functions, and the kernels that they need.
+#[derive(Clone, Debug, Default)]
+pub struct Offer {
+    /// The title of the page.
+    pub title: &'static str,
+    /// What a reader of the page has to know.
+    pub about: &'static str,
+    /// The sets, in the order of the table.
+    pub sets: Vec<Set>,
+    /// The workloads, in the order of the table.
+    pub workloads: Vec<Workload>,
+    /// The kernels that the workloads name.
+    pub kernels: Vec<Kernel>,
+    /// Functions that are measured after the workloads.
+    pub functions: Option<Functions>,
+    /// What the figures of the functions are compared with.
+    pub goals: Vec<Goal>,
+    /// Lines for `sh`, each of which prints a note for the page: versions of programs, facts about the disk.
+    pub facts: Vec<&'static str>,
+}
