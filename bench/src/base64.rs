@@ -18,11 +18,10 @@ use base64_simd::AsOut;
 use base64ct::Encoding;
 
 use crate::barrier::{Register, hide_bytes, hide_bytes_mut};
-use crate::bench::Bench;
+use crate::cells::Role::{self, ConstantTime, NoPromise, Ours, Yardstick};
+use crate::cells::{Cell, Cells, bytes};
 use crate::movable::Movable;
-use crate::race::Race;
-use crate::race::Role::{self, ConstantTime, NoPromise, Ours, Yardstick};
-use crate::random::Random;
+use deadpan_lab::Random;
 
 /// The sizes and their names.
 const SIZES: [(usize, &str); 7] = [
@@ -39,87 +38,82 @@ const SIZES: [(usize, &str); 7] = [
 const SLOW: usize = 64 << 20;
 
 /// Measures every cell.
-pub fn run(bench: &mut Bench<'_>) {
+pub fn run(bench: &mut Cells<'_>) {
     if cfg!(not(feature = "simdutf")) {
-        bench.report.line("simdutf: skipped (no C++ compiler)");
+        bench.notes.push("simdutf: skipped (no C++ compiler)".to_owned());
     }
     for (size, name) in SIZES {
-        if size < SLOW || !bench.options.quick {
+        if size < SLOW || !bench.plan.quick {
             cells(bench, size, name);
         }
     }
 }
 
-/// Measures encoding and decoding of 16 KiB, the size for which the levels of the CPU are compared.
-pub fn middle(bench: &mut Bench<'_>) {
-    cells(bench, 16 << 10, "16 KiB");
-}
-
-fn cells(bench: &mut Bench<'_>, size: usize, name: &str) {
+fn cells(bench: &mut Cells<'_>, size: usize, name: &str) {
     let (encode, decode) = (format!("encode {name}"), format!("decode {name}"));
-    if !bench.wants(&encode) && !bench.wants(&decode) {
+    if !bench.wants("base64", &encode) && !bench.wants("base64", &decode) {
         return;
     }
-    let binary = Random::new(6).bytes(size);
+    let binary = bytes(&mut Random::new(6), size);
     let text = ::base64::engine::general_purpose::STANDARD.encode(&binary).into_bytes();
     let output = place(&vec![0; text.len() + 64]);
     let buffers = Buffers { binary: place(&binary), text: place(&text), output };
-    if bench.wants(&encode) {
-        let mut race = Race::new("base64", encode, Some(size));
-        encoders(&mut race, &buffers);
-        buffers.relocate(&mut race);
-        bench.run(race);
+    if bench.wants("base64", &encode) {
+        let mut cell = Cell::new("base64", encode, Some(size));
+        encoders(&mut cell, &buffers);
+        buffers.relocate(&mut cell);
+        bench.run(cell);
     }
-    if bench.wants(&decode) {
-        let mut race = Race::new("base64", decode, Some(size));
-        decoders(&mut race, &buffers);
-        buffers.relocate(&mut race);
-        bench.run(race);
+    if bench.wants("base64", &decode) {
+        let mut cell = Cell::new("base64", decode, Some(size));
+        decoders(&mut cell, &buffers);
+        buffers.relocate(&mut cell);
+        bench.run(cell);
     }
 }
 
-fn encoders<'a>(race: &mut Race<'a>, buffers: &'a Buffers) {
+fn encoders<'a>(cell: &mut Cell<'a>, buffers: &'a Buffers) {
     let crate_base64 = Simd::standard(PAD);
-    buffers.encode(race, ("deadpan", Ours), |input, output| {
+    buffers.encode(cell, ("deadpan", Ours), |input, output| {
         deadpan_base64::STANDARD.encode_into(input, output).map_or(0, str::len)
     });
-    buffers.encode(race, ("base64-turbo", NoPromise), |input, output| {
+    buffers.encode(cell, ("base64-turbo", NoPromise), |input, output| {
         base64_turbo::STANDARD.encode_slice(input, output).unwrap_or(0)
     });
-    buffers.encode(race, ("base64-simd", NoPromise), |input, output| {
+    buffers.encode(cell, ("base64-simd", NoPromise), |input, output| {
         base64_simd::STANDARD.encode(input, output.as_out()).len()
     });
-    buffers.encode(race, ("base64", NoPromise), move |input, output| {
+    buffers.encode(cell, ("base64", NoPromise), move |input, output| {
         crate_base64.encode_slice(input, output).unwrap_or(0)
     });
     #[cfg(feature = "simdutf")]
-    buffers.encode(race, ("simdutf", NoPromise), barrier::encode);
-    buffers.encode(race, ("base64ct", ConstantTime), |input, output| {
+    buffers.encode(cell, ("simdutf", NoPromise), barrier::encode);
+    buffers.encode(cell, ("base64ct", ConstantTime), |input, output| {
         base64ct::Base64::encode(input, output).map_or(0, str::len)
     });
-    buffers.copy(race);
+    buffers.copy(cell);
 }
 
-fn decoders<'a>(race: &mut Race<'a>, buffers: &'a Buffers) {
+fn decoders<'a>(cell: &mut Cell<'a>, buffers: &'a Buffers) {
     let crate_base64 = Simd::standard(PAD);
-    buffers.decode(race, ("deadpan", Ours), |input, output| {
+    buffers.decode(cell, ("deadpan", Ours), |input, output| {
         deadpan_base64::STANDARD.decode_into(input, output).map_or(0, |out| out.len())
     });
-    buffers.decode(race, ("base64-turbo", NoPromise), |input, output| {
+    buffers.decode(cell, ("base64-turbo", NoPromise), |input, output| {
         base64_turbo::STANDARD.decode_slice(input, output).unwrap_or(0)
     });
-    buffers.decode(race, ("base64-simd", NoPromise), |input, output| {
+    buffers.decode(cell, ("base64-simd", NoPromise), |input, output| {
         base64_simd::STANDARD.decode(input, output.as_out()).map_or(0, |out| out.len())
     });
-    buffers.decode(race, ("base64", NoPromise), move |input, output| {
+    buffers.decode(cell, ("base64", NoPromise), move |input, output| {
         crate_base64.decode_slice(input, output).unwrap_or(0)
     });
     #[cfg(feature = "simdutf")]
-    buffers.decode(race, ("simdutf", NoPromise), barrier::decode);
-    buffers.decode(race, ("base64ct", ConstantTime), |input, output| {
+    buffers.decode(cell, ("simdutf", NoPromise), barrier::decode);
+    buffers.decode(cell, ("base64ct", ConstantTime), |input, output| {
         base64ct::Base64::decode(input, output).map_or(0, <[u8]>::len)
     });
-    buffers.copy(race);
+    buffers.copy(cell);
 }
 
 struct Buffers {
@@ -131,24 +125,24 @@ struct Buffers {
 impl Buffers {
     fn encode<'a>(
         &'a self,
-        race: &mut Race<'a>,
+        cell: &mut Cell<'a>,
         who: (&str, Role),
         operation: impl Fn(&[u8], &mut [u8]) -> usize + 'a,
     ) {
-        self.enter(race, who, (&self.binary, &self.text), operation);
+        self.enter(cell, who, (&self.binary, &self.text), operation);
     }
 
     fn decode<'a>(
         &'a self,
-        race: &mut Race<'a>,
+        cell: &mut Cell<'a>,
         who: (&str, Role),
         operation: impl Fn(&[u8], &mut [u8]) -> usize + 'a,
     ) {
-        self.enter(race, who, (&self.text, &self.binary), operation);
+        self.enter(cell, who, (&self.text, &self.binary), operation);
     }
 
-    fn copy<'a>(&'a self, race: &mut Race<'a>) {
-        self.enter(race, ("memcpy", Yardstick), (&self.binary, &self.binary), |input, output| {
+    fn copy<'a>(&'a self, cell: &mut Cell<'a>) {
+        self.enter(cell, ("memcpy", Yardstick), (&self.binary, &self.binary), |input, output| {
             output[..input.len()].copy_from_slice(input);
             input.len()
         });
@@ -156,7 +150,7 @@ impl Buffers {
 
     fn enter<'a>(
         &'a self,
-        race: &mut Race<'a>,
+        cell: &mut Cell<'a>,
         (name, role): (&str, Role),
         (input, expected): (&'a Place, &Place),
         operation: impl Fn(&[u8], &mut [u8]) -> usize + 'a,
@@ -164,7 +158,7 @@ impl Buffers {
         self.output.borrow_mut().bytes_mut().fill(0);
         let length = operation(input.borrow().bytes(), self.output.borrow_mut().bytes_mut());
         let correct = self.output.borrow().bytes().get(..length) == Some(expected.borrow().bytes());
-        race.enter(name, role, 1, correct, move |turns| {
+        cell.enter(name, role, 1, correct, move |turns| {
             let (input, mut output) = (input.borrow(), self.output.borrow_mut());
             let (input, output) = (input.bytes(), output.bytes_mut());
             for _ in 0..turns {
@@ -173,11 +167,11 @@ impl Buffers {
         });
     }
 
-    fn relocate<'a>(&'a self, race: &mut Race<'a>) {
+    fn relocate<'a>(&'a self, cell: &mut Cell<'a>) {
         let mut random = Random::new(7);
-        race.before_round(move || {
+        cell.before_round(move || {
             for place in [&self.binary, &self.text, &self.output] {
-                place.borrow_mut().relocate(random.next() as usize % 256 * 16);
+                place.borrow_mut().relocate(random.bits() as usize % 256 * 16);
             }
         });
     }

@@ -15,15 +15,15 @@ mod slice;
 mod table;
 
 use crate::barrier::shift;
-use crate::bench::Bench;
-use crate::race::placement;
+use crate::cells::Cells;
+use deadpan_lab::speed::field::round;
 
 /// Operands per array. They fit in the first-level cache together with the choices, and are too many for the branch
 /// predictor to learn.
 const LANES: usize = 256;
 
 /// Measures every cell.
-pub fn run(bench: &mut Bench<'_>) {
+pub fn run(bench: &mut Cells<'_>) {
     compare::run(bench);
     choose::run(bench);
     array::run(bench);
@@ -37,7 +37,7 @@ pub fn run(bench: &mut Bench<'_>) {
 /// of the same instructions changes the time of a call of a quarter of a nanosecond by up to a half.
 #[inline(always)]
 fn each(turns: usize, mut step: impl FnMut(usize)) {
-    match placement() % 4 {
+    match round() % 4 {
         0 => placed::<0>(turns, &mut step),
         1 => placed::<1>(turns, &mut step),
         2 => placed::<2>(turns, &mut step),

@@ -4,56 +4,44 @@
 //! child process of a second binary, which scripts/bench builds with that cfg. The other tables come from the ordinary
 //! binary. The peers detect the CPU themselves and are not limited.
 
-use std::io;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, Stdio};
 
-use crate::bench::Bench;
-use crate::race::Outcome;
+use crate::cells::Cells;
+use deadpan_lab::record::{GenerationRow, Record};
+use deadpan_lab::speed::workload::Trouble;
 
 const LEVELS: [&str; 3] = ["avx2", "ssse3", "portable"];
 
 /// Runs a child process for each level.
-pub fn run(bench: &mut Bench<'_>) {
-    if !bench.wants("encode 16 KiB, avx2") && !bench.wants("decode 16 KiB, avx2") {
+pub fn run(bench: &mut Cells<'_>) {
+    if !bench.wants("base64", "avx2 only, encode 16 KiB") {
         return;
     }
     let Some(binary) = std::env::var_os("DEADPAN_BENCH_LADDER") else {
-        bench.report.line("levels below the best: skipped (scripts/bench builds the binary for them)");
+        // A child has no levels below its own.
+        if std::env::var_os("DEADPAN_CPU").is_none() {
+            bench.notes.push("levels below the best: skipped (scripts/bench builds the binary for them)".to_owned());
+        }
         return;
     };
-    bench.report.line(
-        "Limited to a lower level (by a binary built with --cfg deadpan_test, which also marks declassified values \
-               for Valgrind):",
-    );
     for level in LEVELS {
         let mut child = Command::new(&binary);
-        child.args(["--ladder", level]).args(bench.options.quick.then_some("--quick")).env("DEADPAN_CPU", level);
-        match outcomes(child.stderr(Stdio::inherit())) {
-            Ok(outcomes) => outcomes.into_iter().for_each(|outcome| bench.keep(outcome)),
-            Err(error) => bench.report.line(&format!("level {level}: skipped ({error})")),
+        child.args(["floor", "--rounds", "100", "--json", "-"]).env_remove("DEADPAN_BENCH_LADDER");
+        child.args(["--target", "base64, encode 16 KiB", "--target", "base64, decode 16 KiB"]);
+        match rows(child.env("DEADPAN_CPU", level).stderr(Stdio::null()), level) {
+            Ok(rows) => bench.keep(rows),
+            Err(error) => bench.notes.push(format!("level {level}: skipped ({error})")),
         }
     }
 }
 
-fn outcomes(child: &mut Command) -> io::Result<Vec<Outcome>> {
+fn rows(child: &mut Command, level: &str) -> Result<Vec<GenerationRow>, Trouble> {
     let output = child.output()?;
     if !output.status.success() {
-        return Err(io::Error::other(format!("the child ended with {}", output.status)));
+        return Err(format!("the child ended with {}; this CPU or build may lack the level", output.status).into());
     }
-    Ok(serde_json::from_slice(&output.stdout)?)
-}
-
-/// The child process: measures, and prints JSON for its parent.
-pub fn rung(mut bench: Bench<'_>, level: &str) -> io::Result<ExitCode> {
-    let found = deadpan_ct::cpu::level().name();
-    if found != level {
-        return Err(io::Error::other(format!("asked for level {level}, but this CPU or build gives {found}")));
-    }
-    crate::base64::middle(&mut bench);
-    let mut outcomes = bench.outcomes();
-    for outcome in &mut outcomes {
-        outcome.cell = format!("{}, {level}", outcome.cell);
-    }
-    serde_json::to_writer(io::stdout(), &outcomes)?;
-    Ok(ExitCode::SUCCESS)
+    let record: Record = serde_json::from_slice(&output.stdout)?;
+    let mut rows = record.generations.ok_or("the child measured nothing")?.rows;
+    rows.iter_mut().for_each(|row| row.operation = format!("{level} only, {}", row.operation));
+    Ok(rows)
 }

@@ -12,11 +12,10 @@ use std::cell::RefCell;
 use std::marker::PhantomData;
 
 use crate::barrier::{Register, hide_bytes, hide_bytes_mut, hide_ref};
-use crate::bench::Bench;
+use crate::cells::Role::{self, Leaks, Ours};
+use crate::cells::{Cell, Cells, bytes};
 use crate::movable::Movable;
-use crate::race::Race;
-use crate::race::Role::{self, Leaks, Ours};
-use crate::random::Random;
+use deadpan_lab::Random;
 use deadpan_pad::{Padding, Scheme};
 use peer::Peer;
 use plain::Plain;
@@ -28,7 +27,10 @@ const BLOCK: usize = 16;
 const ROWS: [(usize, &str); 3] = [(1, "1 pad byte"), (8, "8 pad bytes"), (15, "15 pad bytes")];
 
 /// The row with 8 bytes of invalid padding, which must be refused.
-pub const INVALID: &str = "8 pad bytes, invalid";
+const INVALID: &str = "8 pad bytes, invalid";
+
+/// The section of the schemes that draw random bytes.
+const RANDOM: &str = "pad with random bytes";
 
 /// The measured operations, named as in `deadpan-pad`. All outputs are long enough.
 trait Padder {
@@ -76,10 +78,7 @@ enum Operation {
 }
 
 /// Measures every cell.
-pub fn run(bench: &mut Bench<'_>) {
-    if let Ok(line) = std::env::var("DEADPAN_BENCH_GO") {
-        bench.report.line(&line);
-    }
+pub fn run(bench: &mut Cells<'_>) {
     for (operation, verb) in [
         (Operation::PadInto, "pad_into"),
         (Operation::PadLastBlock, "pad_last_block"),
@@ -89,7 +88,7 @@ pub fn run(bench: &mut Bench<'_>) {
         for scheme in Scheme::ALL {
             for blocks in [1, 3] {
                 let name = format!("{verb} {scheme}, {blocks} block{}", if blocks == 1 { "" } else { "s" });
-                if bench.wants(&name) {
+                if bench.wants("pad", &name) {
                     cell(bench, name, operation, scheme, blocks * BLOCK);
                 }
             }
@@ -97,29 +96,30 @@ pub fn run(bench: &mut Bench<'_>) {
     }
 }
 
-fn cell(bench: &mut Bench<'_>, name: String, operation: Operation, scheme: Scheme, length: usize) {
+fn cell(bench: &mut Cells<'_>, name: String, operation: Operation, scheme: Scheme, length: usize) {
     let Ok(ours) = Padding::new(scheme, BLOCK as u8) else {
-        return bench.report.line(&format!("{name}: deadpan-pad refuses blocks of {BLOCK} bytes"));
+        return bench.notes.push(format!("{name}: deadpan-pad refuses blocks of {BLOCK} bytes"));
     };
     let plain = Plain::new(scheme, BLOCK);
     let messages = messages(&ours, &plain, operation, length);
     let stage = Stage::new(length);
-    let mut race = Race::new("pad", name, None);
-    stage.relocate(&mut race);
+    let section = if matches!(scheme, Scheme::Iso10126 | Scheme::ArbitraryTail) { RANDOM } else { "pad" };
+    let mut cell = Cell::new(section, name, None);
+    stage.relocate(&mut cell);
     for message in &messages {
-        message.enter(&mut race, &stage, ("deadpan", Ours), operation, &ours);
-        message.enter(&mut race, &stage, ("plain", Leaks), operation, &plain);
+        message.enter(&mut cell, &stage, ("deadpan", Ours), operation, &ours);
+        message.enter(&mut cell, &stage, ("plain", Role::Plain), operation, &plain);
         match scheme {
-            Scheme::Zero => message.enter_peer::<block_padding::ZeroPadding>(&mut race, &stage, operation),
-            Scheme::Pkcs7 => message.enter_peer::<block_padding::Pkcs7>(&mut race, &stage, operation),
-            Scheme::AnsiX923 => message.enter_peer::<block_padding::AnsiX923>(&mut race, &stage, operation),
+            Scheme::Zero => message.enter_peer::<block_padding::ZeroPadding>(&mut cell, &stage, operation),
+            Scheme::Pkcs7 => message.enter_peer::<block_padding::Pkcs7>(&mut cell, &stage, operation),
+            Scheme::AnsiX923 => message.enter_peer::<block_padding::AnsiX923>(&mut cell, &stage, operation),
             // This contestant pads like PKCS#7, without random bytes.
-            Scheme::Iso10126 => message.enter_peer::<block_padding::Iso10126>(&mut race, &stage, operation),
-            Scheme::Iso7816 => message.enter_peer::<block_padding::Iso7816>(&mut race, &stage, operation),
+            Scheme::Iso10126 => message.enter_peer::<block_padding::Iso10126>(&mut cell, &stage, operation),
+            Scheme::Iso7816 => message.enter_peer::<block_padding::Iso7816>(&mut cell, &stage, operation),
             _ => {}
         }
     }
-    bench.run(race);
+    bench.run(cell);
 }
 
 /// A row: the message, and for unpadding whether its padding is valid.
@@ -145,10 +145,10 @@ impl Stage {
         Self { input: memory(), output: memory() }
     }
 
-    fn relocate<'a>(&'a self, race: &mut Race<'a>) {
+    fn relocate<'a>(&'a self, cell: &mut Cell<'a>) {
         let mut random = Random::new(10);
-        race.before_round(move || {
-            let past = random.next() as usize;
+        cell.before_round(move || {
+            let past = random.bits() as usize;
             self.input.borrow_mut().relocate(past % 64 * 16);
             // The output is in the other half of the page, since the CPU first takes addresses with equal low bits for
             // equal.
@@ -169,7 +169,7 @@ impl Stage {
 fn messages(ours: &Padding, plain: &Plain, operation: Operation, length: usize) -> Vec<Message> {
     let mut random = Random::new(9);
     let mut message = |row, count| {
-        let mut data = random.bytes(length - count);
+        let mut data = bytes(&mut random, length - count);
         // Zero padding cannot tell a zero byte at the end of the data from padding.
         *data.last_mut().expect("one byte of data at least") |= 1;
         let mut padded = vec![0; length];
@@ -201,16 +201,16 @@ fn messages(ours: &Padding, plain: &Plain, operation: Operation, length: usize) 
 impl Message {
     fn enter_peer<'a, P: block_padding::Padding>(
         &'a self,
-        race: &mut Race<'a>,
+        cell: &mut Cell<'a>,
         stage: &'a Stage,
         operation: Operation,
     ) {
-        self.enter(race, stage, ("block-padding", Leaks), operation, &Peer::<P>(PhantomData));
+        self.enter(cell, stage, ("block-padding", Leaks), operation, &Peer::<P>(PhantomData));
     }
 
     fn enter<'a>(
         &'a self,
-        race: &mut Race<'a>,
+        cell: &mut Cell<'a>,
         stage: &'a Stage,
         (name, role): (&str, Role),
         operation: Operation,
@@ -218,7 +218,7 @@ impl Message {
     ) {
         let correct = self.check(operation, padder);
         let (data, padded) = (self.data.as_slice(), self.padded.as_slice());
-        let mut enter = |turn: Box<dyn FnMut(usize) + 'a>| race.enter_row(self.row, name, role, 1, correct, turn);
+        let mut enter = |turn: Box<dyn FnMut(usize) + 'a>| cell.enter_row(self.row, name, role, 1, correct, turn);
         match operation {
             Operation::PadInto => enter(Box::new(move |turns| {
                 stage.turn(data, turns, |data, output| hide_ref(padder).pad_into(data, output).sink());

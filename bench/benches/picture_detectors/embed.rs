@@ -1,5 +1,6 @@
 //! Puts random data into covers.
 
+use deadpan_lab::Random;
 use deadpan_picture::template::{self, Bits, Hiding, Order, Secret, Seed};
 use deadpan_picture::{Error, Label, Pixels};
 
@@ -20,7 +21,7 @@ impl Way {
 /// Fills `share` percent of the room that a cover has at `bits` bits a sample.
 pub fn embed(cover: &Pixels, way: Way, bits: u8, share: u32, seed: u64) -> Result<Pixels, Error> {
     let mut result = cover.clone();
-    let random = &mut Random(seed ^ u64::from(bits) << 32 ^ u64::from(share) << 40);
+    let random = &mut Random::new(seed ^ u64::from(bits) << 32 ^ u64::from(share) << 40);
     match way {
         Way::Template => hide(&mut result, bits, share, random)?,
         Way::Replacement => replace(&mut result, bits, share, random),
@@ -30,46 +31,33 @@ pub fn embed(cover: &Pixels, way: Way, bits: u8, share: u32, seed: u64) -> Resul
 
 fn hide(picture: &mut Pixels, bits: u8, share: u32, random: &mut Random) -> Result<(), Error> {
     let bits = Bits::new(bits).expect("1 to 4 bits");
-    let hiding =
-        Hiding { bits, order: Order::Keyed, set_key: random.bytes(), doors: vec![Secret::recipient(b"a key")] };
+    let hiding = Hiding { bits, order: Order::Keyed, set_key: bytes(random), doors: vec![Secret::recipient(b"a key")] };
     let room = template::capacity(picture.samples.len() as u64, bits, hiding.doors.len());
     let length = (room * u64::from(share) / 100) as usize;
-    let part: Vec<u8> = (0..length).map(|_| random.next() as u8).collect();
+    let part: Vec<u8> = (0..length).map(|_| random.bits() as u8).collect();
     let label = Label {
-        set: random.bytes(),
+        set: bytes(random),
         index: 0,
         count: 1,
         spares: 0,
         length: length as u32,
         offset: 0,
         total: length as u64,
-        checksum: random.next(),
+        checksum: random.bits(),
     };
-    template::embed(picture, &label, &part, &hiding, &Seed(random.bytes()), 1)?;
+    template::embed(picture, &label, &part, &hiding, &Seed(bytes(random)), 1)?;
     Ok(())
 }
 
 fn replace(picture: &mut Pixels, bits: u8, share: u32, random: &mut Random) {
     let mask = (1_u8 << bits) - 1;
     for sample in &mut picture.samples {
-        if random.next() % 100 < u64::from(share) {
-            *sample = *sample & !mask | random.next() as u8 & mask;
+        if random.bits() % 100 < u64::from(share) {
+            *sample = *sample & !mask | random.bits() as u8 & mask;
         }
     }
 }
 
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn bytes<const N: usize>(&mut self) -> [u8; N] {
-        std::array::from_fn(|_| self.next() as u8)
-    }
+fn bytes<const N: usize>(random: &mut Random) -> [u8; N] {
+    std::array::from_fn(|_| random.bits() as u8)
 }

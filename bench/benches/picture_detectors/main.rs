@@ -1,4 +1,4 @@
-//! Measures how often five known detectors find what a template carries: `scripts/bench-detectors`, or
+//! Measures how often five known detectors find what a template carries: `scripts/bench detectors`, or
 //! `cargo bench -p deadpan-bench --bench picture_detectors -- [--covers N] [--photographs FOLDER] [--markdown FILE]`.
 //!
 //! Each cover is examined as it is, and again with data in 1, 5, 20 and 100 % of its room, at 1 to 4 bits a sample.
@@ -53,10 +53,9 @@ fn run() -> Result<(), Box<dyn Error>> {
             study.add("photograph", cover, 1_000_000 + at as u64)?;
         }
     }
-    let page = page::page(&study);
     match &options.markdown {
-        Some(path) => std::fs::write(path, page)?,
-        None => print!("{page}"),
+        Some(path) => std::fs::write(path, page::page(&study, &std::fs::read_to_string(path).unwrap_or_default()))?,
+        None => print!("{}", page::page(&study, "")),
     }
     Ok(())
 }

@@ -5,51 +5,14 @@ use std::fmt::Write;
 use crate::embed::Way;
 use crate::statistic::{FALSE_ALARMS, Rate};
 use crate::study::{DETECTORS, OF_REPLACEMENT, SHARES, Study, Treatment};
+use deadpan_lab::{clock, machine};
 
-const BEFORE: &str = "\
-# What templates hide, and what they do not
+/// The page begins with what a person wrote about it. The results begin at this line.
+const BEGIN: &str = "- generated";
 
-Made by `scripts/bench-detectors`. All figures of these tables come from one run of it.
-
-A template hides its data from a glance, and **not** from statistics. With all room filled and one false alarm in twenty
-covers, a method of 2005 that looks for changes by ±1 and needs no training, HCF-COM of neighbors, finds about three of
-four photographs at 1 bit, and more than half at 2 bits. Three older methods, which look for low-bit replacement, find
-about one photograph in five at 1 and 2 bits, and more at 3 and 4 bits, and in covers with white or black areas. Among
-generated covers they find fewer. With a fifth of the room filled, at 1 and 2 bits and without such areas, HCF-COM of
-neighbors finds about one photograph in seven to ten, and the other methods find hardly more than chance. Trained
-detectors, such as SRNet or classifiers with rich models, find more, and this page does not measure them. No picture
-that carries data is undetectable. Platforms that recompress pictures destroy the data.
-
-## The pictures
-
-| cover | with data at 2 bits, all room filled | difference × 48 |
-|---|---|---|
-| ![cover](pictures/cover.png) | ![result](pictures/result.png) | ![difference](pictures/difference.png) |
-
-## How it is measured
-
-Each cover is examined without data, and with data in 1, 5, 20 and 100 % of its room. The *template* is what
-`deadpan picture hide` makes: changes to the nearest fitting number, at keyed places. The *control* replaces the same
-number of bits in the same number of samples, at random places; the detectors of replacement must find it.
-
-Three detectors look for replacement: the chi-square attack on the whole picture (Westfeld and Pfitzmann 1999), RS
-analysis (Fridrich, Goljan and Du 2001) and sample pair analysis (Dumitrescu, Wu and Wang 2003). Two look for changes by
-±1: the center of mass of the histogram's characteristic function, calibrated by the picture at half the size, for
-samples (HCF-COM) and for pairs of horizontal neighbors (Ker 2005). All are those of `deadpan_picture::analysis`. A
-detector raises an alarm above its threshold, which 5 % of the covers without data exceed. The thresholds come from the
-same covers as the rates. In brackets: the 95 % interval (Wilson). **Bold**: the whole interval is above 5 %, so the
-detector finds such pictures more often than it errs.
-
-The generated covers have 384 × 288 pixels: scenes of textured objects behind a lens, a sensor with noise and a color
-filter; half of them passed through JPEG, a sixth is gray, some have stretched contrast, and in every seventh, areas are
-overexposed to white. The photographs are sample pictures of the Python packages scikit-image, scikit-learn, imgaug and
-ultralytics, cut into pieces of up to 640 × 480 pixels. There are few of them, so their intervals are wide. The two
-whose false alarms set the thresholds of HCF-COM show textures, such as grass and bricks.
-";
-
-/// Writes the page in Markdown.
-pub fn page(study: &Study) -> String {
-    let mut page = format!("{BEFORE}\n");
+/// Returns the page in Markdown: the text of the old page above the results, and the results.
+pub fn page(study: &Study, old: &str) -> String {
+    let mut page = old.split(&format!("\n{BEGIN}")).next().unwrap_or_default().trim_end().to_owned() + "\n\n";
     for (kind, count) in study.kinds() {
         let _ = writeln!(page, "- {kind}: {count} covers");
     }
@@ -161,8 +124,6 @@ fn cell(rate: Rate) -> String {
 }
 
 fn machine() -> String {
-    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let field = text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    format!("{}, {cores} cores, of which the program uses one", field.map_or("unknown CPU", |(_, name)| name))
+    let machine = machine::machine(&*clock::best());
+    format!("{}, {} cores, of which the program uses one", machine.cpu, machine.processors)
 }

@@ -1,8 +1,7 @@
-//! Runs named operations on request, and prints how long they took: the Rust and C side of `scripts/bench-languages`.
+//! Runs named operations on request, and prints how long they took: the Rust and C side of `scripts/bench languages`.
 //!
 //! A line `NAME SIZE TIMES` on standard input runs an operation TIMES times on SIZE bytes, and prints the nanoseconds.
-//! `list` prints the names. The environment variable `DEADPAN_LIBRARY` names `libdeadpan.so`, and `DEADPAN` the command
-//! line.
+//! The environment variable `DEADPAN_LIBRARY` names `libdeadpan.so`, and `DEADPAN` the command line.
 #![allow(clippy::print_stdout)]
 
 mod ffi;
@@ -18,19 +17,6 @@ use std::time::Instant;
 use deadpan_base64::STANDARD;
 use deadpan_seal::{Header, Identity, Kem, PrivateKey, Recipient, Sealing, Work};
 use ffi::C;
-
-const NAMES: [&str; 10] = [
-    "seal",
-    "open",
-    "seal.new",
-    "open.new",
-    "c.seal",
-    "c.open",
-    "command.seal",
-    "command.open",
-    "base64.seal",
-    "base64.open",
-];
 
 /// Data of one size, sealed and opened.
 struct Data {
@@ -100,9 +86,6 @@ impl Worker {
 
     /// Answers a line: runs an operation, and returns the nanoseconds that it took.
     fn answer(&mut self, line: &str) -> Result<String, Box<dyn Error>> {
-        if line == "list" {
-            return Ok(NAMES.join(" "));
-        }
         let words: Vec<&str> = line.split_whitespace().collect();
         let [name, size, times] = words[..] else { return Err("a line is NAME SIZE TIMES".into()) };
         let (size, times): (usize, u32) = (size.parse()?, times.parse()?);
@@ -152,14 +135,8 @@ impl Worker {
                 header.bytes_onto(payload, &mut plain)?;
                 plain.len()
             }
-            "c.seal" => {
-                let c = c()?;
-                c.seal(plain, sealed)
-            }
-            "c.open" => {
-                let c = c()?;
-                c.open(sealed, opened)
-            }
+            "c.seal" => c()?.seal(plain, sealed),
+            "c.open" => c()?.open(sealed, opened),
             "base64.seal" => STANDARD.encode(plain).len(),
             "base64.open" => STANDARD.decode(text)?.len(),
             "command.seal" | "command.open" => {

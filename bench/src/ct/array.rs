@@ -8,10 +8,9 @@ use subtle::ConditionallySelectable;
 use super::choices::Choices;
 use super::{LANES, each};
 use crate::barrier::{Register, hide_mut, hide_ref, sink_ref};
-use crate::bench::Bench;
-use crate::race::Race;
-use crate::race::Role::{self, ConstantTime, Leaks, Loop, Ours};
-use crate::random::Random;
+use crate::cells::Role::{self, ConstantTime, Ours, Plain, Yardstick};
+use crate::cells::{Cell, Cells};
+use deadpan_lab::Random;
 
 /// Pairs of arrays. Half of the pairs are equal; the others differ in one byte.
 struct Arrays<const N: usize> {
@@ -22,64 +21,64 @@ struct Arrays<const N: usize> {
 }
 
 /// Measures every cell.
-pub fn run(bench: &mut Bench<'_>) {
+pub fn run(bench: &mut Cells<'_>) {
     cells::<16>(bench);
     cells::<32>(bench);
 }
 
-fn cells<const N: usize>(bench: &mut Bench<'_>) {
+fn cells<const N: usize>(bench: &mut Cells<'_>) {
     let mut random = Random::new(3);
     let choices = Choices::new(&mut random);
-    let left: [[u8; N]; LANES] = std::array::from_fn(|_| std::array::from_fn(|_| random.next() as u8));
+    let left: [[u8; N]; LANES] = std::array::from_fn(|_| std::array::from_fn(|_| random.bits() as u8));
     let mut right = left;
     for array in &mut right {
-        let place = random.next() as usize;
+        let place = random.bits() as usize;
         array[place / 2 % N] ^= (place & 1) as u8;
     }
     let target = RefCell::new(Box::new(left));
     let arrays = Arrays { left: Box::new(left), right: Box::new(right), target };
     for (operation, enter) in [("eq", 0), ("assign", 1), ("select", 2)] {
         let name = format!("{operation} [u8; {N}]");
-        if bench.wants(&name) {
-            let mut race = Race::new("ct", name, None);
+        if bench.wants("ct", &name) {
+            let mut cell = Cell::new("ct", name, None);
             match enter {
-                0 => arrays.equal(&mut race),
-                1 => arrays.assign(&mut race, &choices),
-                _ => arrays.select(&mut race, &choices),
+                0 => arrays.equal(&mut cell),
+                1 => arrays.assign(&mut cell, &choices),
+                _ => arrays.select(&mut cell, &choices),
             }
-            arrays.alone(&mut race);
-            bench.run(race);
+            arrays.alone(&mut cell);
+            bench.run(cell);
         }
     }
 }
 
 impl<const N: usize> Arrays<N> {
-    fn equal<'a>(&'a self, race: &mut Race<'a>) {
-        self.compare(race, ("deadpan", Ours), |a, b| deadpan_ct::CtEq::ct_eq(a, b).mask());
-        self.compare(race, ("subtle", ConstantTime), |a, b| {
+    fn equal<'a>(&'a self, cell: &mut Cell<'a>) {
+        self.compare(cell, ("deadpan", Ours), |a, b| deadpan_ct::CtEq::ct_eq(a, b).mask());
+        self.compare(cell, ("subtle", ConstantTime), |a, b| {
             subtle::ConstantTimeEq::ct_eq(a.as_slice(), b.as_slice()).unwrap_u8()
         });
-        self.compare(race, ("ctutils", ConstantTime), |a, b| ctutils::CtEq::ct_eq(a, b).to_u8());
-        self.compare(race, ("cmov", ConstantTime), |a, b| {
+        self.compare(cell, ("ctutils", ConstantTime), |a, b| ctutils::CtEq::ct_eq(a, b).to_u8());
+        self.compare(cell, ("cmov", ConstantTime), |a, b| {
             let mut answer = 0;
             a.cmoveq(b, 1, &mut answer);
             answer
         });
-        self.compare(race, ("constant_time_eq", ConstantTime), constant_time_eq::constant_time_eq_n);
-        self.compare(race, ("plain ==", Leaks), |a, b| a == b);
+        self.compare(cell, ("constant_time_eq", ConstantTime), constant_time_eq::constant_time_eq_n);
+        self.compare(cell, ("plain ==", Plain), |a, b| a == b);
     }
 
-    fn assign<'a>(&'a self, race: &mut Race<'a>, choices: &'a Choices) {
+    fn assign<'a>(&'a self, cell: &mut Cell<'a>, choices: &'a Choices) {
         let bits = &*choices.plain;
-        self.write(race, ("deadpan", Ours), &choices.ours, bits, deadpan_ct::CtAssign::ct_assign);
-        self.write(race, ("subtle", ConstantTime), &choices.subtle, bits, |to, from, yes| {
+        self.write(cell, ("deadpan", Ours), &choices.ours, bits, deadpan_ct::CtAssign::ct_assign);
+        self.write(cell, ("subtle", ConstantTime), &choices.subtle, bits, |to, from, yes| {
             to.conditional_assign(from, yes)
         });
-        self.write(race, ("ctutils", ConstantTime), &choices.ctutils, bits, |to, from, yes| {
+        self.write(cell, ("ctutils", ConstantTime), &choices.ctutils, bits, |to, from, yes| {
             ctutils::CtAssign::ct_assign(to, from, yes);
         });
-        self.write(race, ("cmov", ConstantTime), &choices.cmov, bits, |to, from, yes| to.cmovnz(from, yes));
-        self.write(race, ("plain if", Leaks), &choices.plain, bits, |to, from, yes| {
+        self.write(cell, ("cmov", ConstantTime), &choices.cmov, bits, |to, from, yes| to.cmovnz(from, yes));
+        self.write(cell, ("plain if", Plain), &choices.plain, bits, |to, from, yes| {
             if yes {
                 *to = *from;
             }
@@ -87,39 +86,39 @@ impl<const N: usize> Arrays<N> {
     }
 
     /// Enters an operation that returns a new array, which is stored to memory.
-    fn select<'a>(&'a self, race: &mut Race<'a>, choices: &'a Choices) {
+    fn select<'a>(&'a self, cell: &mut Cell<'a>, choices: &'a Choices) {
         let bits = &*choices.plain;
-        self.pick(race, ("deadpan", Ours), &choices.ours, bits, |a, b, yes| yes.select(*a, *b));
-        self.pick(race, ("subtle", ConstantTime), &choices.subtle, bits, |a, b, yes| {
+        self.pick(cell, ("deadpan", Ours), &choices.ours, bits, |a, b, yes| yes.select(*a, *b));
+        self.pick(cell, ("subtle", ConstantTime), &choices.subtle, bits, |a, b, yes| {
             <[u8; N]>::conditional_select(b, a, yes)
         });
-        self.pick(race, ("ctutils", ConstantTime), &choices.ctutils, bits, |a, b, yes| {
+        self.pick(cell, ("ctutils", ConstantTime), &choices.ctutils, bits, |a, b, yes| {
             ctutils::CtSelect::ct_select(b, a, yes)
         });
-        self.pick(race, ("cmov", ConstantTime), &choices.cmov, bits, |a, b, yes| {
+        self.pick(cell, ("cmov", ConstantTime), &choices.cmov, bits, |a, b, yes| {
             let mut picked = *b;
             picked.cmovnz(a, yes);
             picked
         });
-        self.pick(race, ("plain if", Leaks), &choices.plain, bits, |a, b, yes| if yes { *a } else { *b });
+        self.pick(cell, ("plain if", Plain), &choices.plain, bits, |a, b, yes| if yes { *a } else { *b });
     }
 
     fn compare<'a, R: Register>(
         &'a self,
-        race: &mut Race<'a>,
+        cell: &mut Cell<'a>,
         (name, role): (&str, Role),
         operation: impl Fn(&[u8; N], &[u8; N]) -> R + 'a,
     ) {
         let (left, right) = (&*self.left, &*self.right);
         let correct = left.iter().zip(right).all(|(a, b)| (operation(a, b) != R::default()) == (a == b));
-        race.enter(name, role, LANES, correct, move |turns| {
+        cell.enter(name, role, LANES, correct, move |turns| {
             each(turns, |lane| operation(hide_ref(&left[lane]), hide_ref(&right[lane])).sink());
         });
     }
 
     fn write<'a, C: Copy>(
         &'a self,
-        race: &mut Race<'a>,
+        cell: &mut Cell<'a>,
         (name, role): (&str, Role),
         choices: &'a [C; LANES],
         bits: &[bool; LANES],
@@ -131,7 +130,7 @@ impl<const N: usize> Arrays<N> {
             operation(&mut target, &right[lane], choices[lane]);
             target == if bits[lane] { right[lane] } else { left[lane] }
         });
-        race.enter(name, role, LANES, correct, move |turns| {
+        cell.enter(name, role, LANES, correct, move |turns| {
             let target = &mut **self.target.borrow_mut();
             each(turns, |lane| operation(hide_mut(&mut target[lane]), hide_ref(&right[lane]), choices[lane]));
         });
@@ -139,7 +138,7 @@ impl<const N: usize> Arrays<N> {
 
     fn pick<'a, C: Copy>(
         &'a self,
-        race: &mut Race<'a>,
+        cell: &mut Cell<'a>,
         (name, role): (&str, Role),
         choices: &'a [C; LANES],
         bits: &[bool; LANES],
@@ -148,14 +147,14 @@ impl<const N: usize> Arrays<N> {
         let (left, right) = (&*self.left, &*self.right);
         let expected = |lane: usize| if bits[lane] { left[lane] } else { right[lane] };
         let correct = (0..LANES).all(|lane| operation(&left[lane], &right[lane], choices[lane]) == expected(lane));
-        race.enter(name, role, LANES, correct, move |turns| {
+        cell.enter(name, role, LANES, correct, move |turns| {
             each(turns, |lane| sink_ref(&operation(hide_ref(&left[lane]), hide_ref(&right[lane]), choices[lane])));
         });
     }
 
-    fn alone<'a>(&'a self, race: &mut Race<'a>) {
+    fn alone<'a>(&'a self, cell: &mut Cell<'a>) {
         let (left, right) = (&*self.left, &*self.right);
-        race.enter("loop alone", Loop, LANES, true, move |turns| {
+        cell.enter("loop alone", Yardstick, LANES, true, move |turns| {
             each(turns, |lane| sink_ref(&(hide_ref(&left[lane]), hide_ref(&right[lane]))));
         });
     }

@@ -2,8 +2,8 @@
 
 use super::LANES;
 use crate::barrier::hide_ref;
-use crate::random::Random;
 use deadpan_ct::Choice;
+use deadpan_lab::Random;
 
 /// The same random bits, in the type of each library.
 pub struct Choices {
@@ -22,7 +22,7 @@ pub struct Choices {
 impl Choices {
     /// Draws random bits.
     pub fn new(random: &mut Random) -> Self {
-        let plain: [bool; LANES] = std::array::from_fn(|_| random.next() & 1 == 1);
+        let plain: [bool; LANES] = std::array::from_fn(|_| random.bits() & 1 == 1);
         let bits = *hide_ref(&plain.map(u8::from));
         Self {
             plain: Box::new(plain),

@@ -3,9 +3,8 @@
 use super::choices::Choices;
 use super::{LANES, each};
 use crate::barrier::Register;
-use crate::bench::Bench;
-use crate::race::{Race, Role};
-use crate::random::Random;
+use crate::cells::{Cell, Cells, Role};
+use deadpan_lab::Random;
 
 /// An integer type that all libraries support.
 pub trait Integer:
@@ -38,6 +37,10 @@ pub trait Ordered: Integer + subtle::ConstantTimeLess + ctutils::CtLt + ctutils:
 
 impl<T: Integer + subtle::ConstantTimeLess + ctutils::CtLt + ctutils::CtGt> Ordered for T {}
 
+fn wide(random: &mut Random) -> u128 {
+    u128::from(random.bits()) << 64 | u128::from(random.bits())
+}
+
 /// Pairs of operands in random order. Half of the pairs are equal, and an eighth are zero.
 pub struct Pairs<T> {
     left: Box<[T; LANES]>,
@@ -48,40 +51,40 @@ impl<T: Integer> Pairs<T> {
     /// Draws random pairs.
     pub fn new(random: &mut Random) -> Self {
         let left: [T; LANES] =
-            std::array::from_fn(|_| if random.next().is_multiple_of(8) { T::default() } else { T::cut(random.wide()) });
-        let right = left.map(|left| if random.next() & 1 == 0 { left } else { T::cut(random.wide()) });
+            std::array::from_fn(|_| if random.bits().is_multiple_of(8) { T::default() } else { T::cut(wide(random)) });
+        let right = left.map(|left| if random.bits() & 1 == 0 { left } else { T::cut(wide(random)) });
         Self { left: Box::new(left), right: Box::new(right) }
     }
 
     /// Measures one cell. `enter` enters all contestants but the empty loop.
-    pub fn cell<'a>(&'a self, bench: &mut Bench<'_>, operation: &str, enter: impl FnOnce(&mut Race<'a>)) {
+    pub fn cell<'a>(&'a self, bench: &mut Cells<'_>, operation: &str, enter: impl FnOnce(&mut Cell<'a>)) {
         let name = format!("{operation} {}", T::NAME);
-        if !bench.wants(&name) {
+        if !bench.wants("ct", &name) {
             return;
         }
-        let mut race = Race::new("ct", name, None);
-        enter(&mut race);
+        let mut cell = Cell::new("ct", name, None);
+        enter(&mut cell);
         let (left, right) = (&*self.left, &*self.right);
-        race.enter("loop alone", Role::Loop, LANES, true, move |turns| {
+        cell.enter("loop alone", Role::Yardstick, LANES, true, move |turns| {
             each(turns, |lane| {
                 right[lane].sink();
                 left[lane].sink();
             });
         });
-        bench.run(race);
+        bench.run(cell);
     }
 
     /// Enters a comparison. Its answer is *yes* if it is not zero.
     pub fn compare<'a, R: Register>(
         &'a self,
-        race: &mut Race<'a>,
+        cell: &mut Cell<'a>,
         (name, role): (&str, Role),
         expected: impl Fn(T, T) -> bool,
         operation: impl Fn(T, T) -> R + 'a,
     ) {
         let (left, right) = (&*self.left, &*self.right);
         let correct = left.iter().zip(right).all(|(&a, &b)| (operation(a, b) != R::default()) == expected(a, b));
-        race.enter(name, role, LANES, correct, move |turns| {
+        cell.enter(name, role, LANES, correct, move |turns| {
             each(turns, |lane| operation(left[lane].hide(), right[lane].hide()).sink());
         });
     }
@@ -89,14 +92,14 @@ impl<T: Integer> Pairs<T> {
     /// Enters an operation that returns one or two integers of the type.
     pub fn compute<'a, R: Register>(
         &'a self,
-        race: &mut Race<'a>,
+        cell: &mut Cell<'a>,
         (name, role): (&str, Role),
         expected: impl Fn(T, T) -> R,
         operation: impl Fn(T, T) -> R + 'a,
     ) {
         let (left, right) = (&*self.left, &*self.right);
         let correct = left.iter().zip(right).all(|(&a, &b)| operation(a, b) == expected(a, b));
-        race.enter(name, role, LANES, correct, move |turns| {
+        cell.enter(name, role, LANES, correct, move |turns| {
             each(turns, |lane| operation(left[lane].hide(), right[lane].hide()).sink());
         });
     }
@@ -104,7 +107,7 @@ impl<T: Integer> Pairs<T> {
     /// Enters an operation that takes a secret choice.
     pub fn choose<'a, C: Copy, R: Register>(
         &'a self,
-        race: &mut Race<'a>,
+        cell: &mut Cell<'a>,
         (name, role): (&str, Role),
         (choices, bits): (&'a [C; LANES], &Choices),
         expected: impl Fn(T, T, bool) -> R,
@@ -115,7 +118,7 @@ impl<T: Integer> Pairs<T> {
             operation(left[lane], right[lane], choices[lane]) == expected(left[lane], right[lane], bits.plain[lane])
         };
         let correct = (0..LANES).all(right_answer);
-        race.enter(name, role, LANES, correct, move |turns| {
+        cell.enter(name, role, LANES, correct, move |turns| {
             each(turns, |lane| operation(left[lane].hide(), right[lane].hide(), choices[lane]).sink());
         });
     }

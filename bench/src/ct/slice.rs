@@ -12,10 +12,9 @@ use subtle::ConditionallySelectable;
 use super::choices::Choices;
 use super::{LANES, each};
 use crate::barrier::{Register, hide_bytes, hide_bytes_mut};
-use crate::bench::Bench;
-use crate::race::Race;
-use crate::race::Role::{self, ConstantTime, Leaks, Loop, Ours};
-use crate::random::Random;
+use crate::cells::Role::{self, ConstantTime, Ours, Plain, Yardstick};
+use crate::cells::{Cell, Cells, bytes};
+use deadpan_lab::Random;
 
 /// Lengths: short enough to be inlined, just above that, odd, and long.
 const LENGTHS: [usize; 7] = [16, 32, 64, 100, 256, 1024, 4096];
@@ -68,76 +67,76 @@ impl Shelf {
 }
 
 /// Measures every cell.
-pub fn run(bench: &mut Bench<'_>) {
+pub fn run(bench: &mut Cells<'_>) {
     let mut random = Random::new(4);
     for operation in ["eq", "assign", "swap"] {
         for length in LENGTHS {
             let name = format!("{operation} [u8], {length} bytes");
-            if !bench.wants(&name) {
+            if !bench.wants("ct", &name) {
                 continue;
             }
-            let bytes = random.bytes(length);
+            let bytes = bytes(&mut random, length);
             let (left, right) = (RefCell::new(Shelf::new(&bytes, 0)), RefCell::new(Shelf::new(&bytes, 2048)));
             let slices = Slices { left, right, choices: Choices::new(&mut random) };
-            let mut race = Race::new("ct", name, Some(length));
+            let mut cell = Cell::new("ct", name, Some(length));
             match operation {
-                "eq" => slices.equal(&mut race),
-                "assign" => slices.assign(&mut race),
-                _ => slices.swap(&mut race),
+                "eq" => slices.equal(&mut cell),
+                "assign" => slices.assign(&mut cell),
+                _ => slices.swap(&mut cell),
             }
-            slices.alone(&mut race);
-            bench.run(race);
+            slices.alone(&mut cell);
+            bench.run(cell);
         }
     }
 }
 
 impl Slices {
-    fn equal<'a>(&'a self, race: &mut Race<'a>) {
-        self.compare(race, ("deadpan", Ours), |a, b| deadpan_ct::CtEq::ct_eq(a, b).mask());
-        self.compare(race, ("subtle", ConstantTime), |a, b| subtle::ConstantTimeEq::ct_eq(a, b).unwrap_u8());
-        self.compare(race, ("ctutils", ConstantTime), |a, b| ctutils::CtEq::ct_eq(a, b).to_u8());
-        self.compare(race, ("cmov", ConstantTime), |a, b| {
+    fn equal<'a>(&'a self, cell: &mut Cell<'a>) {
+        self.compare(cell, ("deadpan", Ours), |a, b| deadpan_ct::CtEq::ct_eq(a, b).mask());
+        self.compare(cell, ("subtle", ConstantTime), |a, b| subtle::ConstantTimeEq::ct_eq(a, b).unwrap_u8());
+        self.compare(cell, ("ctutils", ConstantTime), |a, b| ctutils::CtEq::ct_eq(a, b).to_u8());
+        self.compare(cell, ("cmov", ConstantTime), |a, b| {
             let mut answer = 0;
             a.cmoveq(b, 1, &mut answer);
             answer
         });
-        self.compare(race, ("constant_time_eq", ConstantTime), constant_time_eq::constant_time_eq);
-        self.compare(race, ("memcmp", Leaks), |a, b| a == b);
+        self.compare(cell, ("constant_time_eq", ConstantTime), constant_time_eq::constant_time_eq);
+        self.compare(cell, ("memcmp", Plain), |a, b| a == b);
     }
 
-    fn assign<'a>(&'a self, race: &mut Race<'a>) {
+    fn assign<'a>(&'a self, cell: &mut Cell<'a>) {
         let right =
             |a: &[u8], b: &[u8], yes: bool| if yes { (b.to_vec(), b.to_vec()) } else { (a.to_vec(), b.to_vec()) };
         let choices = &self.choices;
-        self.change(race, ("deadpan", Ours), &choices.ours, right, |to, from, yes| {
+        self.change(cell, ("deadpan", Ours), &choices.ours, right, |to, from, yes| {
             deadpan_ct::CtAssign::ct_assign(to, from, yes)
         });
-        self.change(race, ("subtle, byte by byte", ConstantTime), &choices.subtle, right, |to, from, yes| {
+        self.change(cell, ("subtle, byte by byte", ConstantTime), &choices.subtle, right, |to, from, yes| {
             to.iter_mut().zip(from).for_each(|(to, from)| to.conditional_assign(from, yes));
         });
-        self.change(race, ("ctutils", ConstantTime), &choices.ctutils, right, |to, from, yes| {
+        self.change(cell, ("ctutils", ConstantTime), &choices.ctutils, right, |to, from, yes| {
             ctutils::CtAssign::ct_assign(to, &*from, yes);
         });
-        self.change(race, ("cmov", ConstantTime), &choices.cmov, right, |to, from, yes| to.cmovnz(from, yes));
-        self.change(race, ("plain if + memcpy", Leaks), &choices.plain, right, |to, from, yes| {
+        self.change(cell, ("cmov", ConstantTime), &choices.cmov, right, |to, from, yes| to.cmovnz(from, yes));
+        self.change(cell, ("plain if + memcpy", Plain), &choices.plain, right, |to, from, yes| {
             if yes {
                 to.copy_from_slice(from);
             }
         });
     }
 
-    fn swap<'a>(&'a self, race: &mut Race<'a>) {
+    fn swap<'a>(&'a self, cell: &mut Cell<'a>) {
         let right =
             |a: &[u8], b: &[u8], yes: bool| if yes { (b.to_vec(), a.to_vec()) } else { (a.to_vec(), b.to_vec()) };
         let choices = &self.choices;
-        self.change(race, ("deadpan", Ours), &choices.ours, right, deadpan_ct::CtAssign::ct_swap);
-        self.change(race, ("subtle, byte by byte", ConstantTime), &choices.subtle, right, |a, b, yes| {
+        self.change(cell, ("deadpan", Ours), &choices.ours, right, deadpan_ct::CtAssign::ct_swap);
+        self.change(cell, ("subtle, byte by byte", ConstantTime), &choices.subtle, right, |a, b, yes| {
             a.iter_mut().zip(b).for_each(|(a, b)| u8::conditional_swap(a, b, yes));
         });
-        self.change(race, ("ctutils, byte by byte", ConstantTime), &choices.ctutils, right, |a, b, yes| {
+        self.change(cell, ("ctutils, byte by byte", ConstantTime), &choices.ctutils, right, |a, b, yes| {
             a.iter_mut().zip(b).for_each(|(a, b)| ctutils::CtSelect::ct_swap(a, b, yes));
         });
-        self.change(race, ("plain if + swap", Leaks), &choices.plain, right, |a, b, yes| {
+        self.change(cell, ("plain if + swap", Plain), &choices.plain, right, |a, b, yes| {
             if yes {
                 a.swap_with_slice(b);
             }
@@ -146,7 +145,7 @@ impl Slices {
 
     fn compare<'a, R: Register>(
         &'a self,
-        race: &mut Race<'a>,
+        cell: &mut Cell<'a>,
         (name, role): (&str, Role),
         operation: impl Fn(&[u8], &[u8]) -> R + 'a,
     ) {
@@ -158,7 +157,7 @@ impl Slices {
                 other[place] ^= 0x80;
                 !yes(&same, &other)
             });
-        race.enter(name, role, LANES, correct, move |turns| {
+        cell.enter(name, role, LANES, correct, move |turns| {
             let (left, right) = (self.left.borrow(), self.right.borrow());
             each(turns, |lane| operation(hide_bytes(left.slice(lane)), hide_bytes(right.slice(lane))).sink());
         });
@@ -166,7 +165,7 @@ impl Slices {
 
     fn change<'a, C: Copy>(
         &'a self,
-        race: &mut Race<'a>,
+        cell: &mut Cell<'a>,
         (name, role): (&str, Role),
         choices: &'a [C; LANES],
         expected: impl Fn(&[u8], &[u8], bool) -> (Vec<u8>, Vec<u8>),
@@ -180,7 +179,7 @@ impl Slices {
             operation(&mut a, &mut b, choices[lane]);
             (a, b) == wanted
         });
-        race.enter(name, role, LANES, correct, move |turns| {
+        cell.enter(name, role, LANES, correct, move |turns| {
             let (mut left, mut right) = (self.left.borrow_mut(), self.right.borrow_mut());
             each(turns, |lane| {
                 operation(hide_bytes_mut(left.slice_mut(lane)), hide_bytes_mut(right.slice_mut(lane)), choices[lane])
@@ -188,8 +187,8 @@ impl Slices {
         });
     }
 
-    fn alone<'a>(&'a self, race: &mut Race<'a>) {
-        race.enter("loop alone", Loop, LANES, true, move |turns| {
+    fn alone<'a>(&'a self, cell: &mut Cell<'a>) {
+        cell.enter("loop alone", Yardstick, LANES, true, move |turns| {
             let (left, right) = (self.left.borrow(), self.right.borrow());
             each(turns, |lane| {
                 let _ = hide_bytes(left.slice(lane));

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use super::Padder;
-use crate::random::Random;
+use deadpan_lab::Random;
 use deadpan_pad::Scheme;
 
 /// A scheme and a block size.
@@ -30,7 +30,7 @@ impl Plain {
                 let mut random = self.random.borrow_mut();
                 padding
                     .chunks_mut(8)
-                    .for_each(|bytes| bytes.copy_from_slice(&random.next().to_le_bytes()[..bytes.len()]));
+                    .for_each(|bytes| bytes.copy_from_slice(&random.bits().to_le_bytes()[..bytes.len()]));
             }
             Scheme::Rfc4303 => padding.iter_mut().zip(1..).for_each(|(byte, number)| *byte = number),
             Scheme::Iso7816 => {
@@ -38,7 +38,7 @@ impl Plain {
                 padding[0] = 0x80;
             }
             Scheme::ArbitraryTail => loop {
-                let byte = self.random.borrow_mut().next() as u8;
+                let byte = self.random.borrow_mut().bits() as u8;
                 if Some(byte) != last {
                     break padding.fill(byte);
                 }

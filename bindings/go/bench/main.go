@@ -1,7 +1,7 @@
 // Bench is a worker that measures Deadpan's Go package, age, and the standard library.
 //
 // Each line of standard input is `NAME SIZE TIMES`: the operation NAME runs TIMES times on SIZE bytes, and the worker
-// prints the total in nanoseconds. The line `list` prints the names. A line that is wrong prints `error TEXT`.
+// prints the total in nanoseconds. A line that is wrong prints `error TEXT`.
 package main
 
 import (
@@ -11,22 +11,15 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
-	"strconv"
 	"strings"
 	"time"
 )
 
-// An operation prepares data of a size. It returns what is measured, and what checks the last result.
-type operation func(size int) (run, check func() error, err error)
-
-var names = []string{
-	"seal", "open", "seal.new", "open.new", "file.seal", "file.open", "age.seal", "age.open", "std.seal", "std.open",
-}
-
 func main() {
 	// Garbage of 1 GiB may pile up, but not more than a machine has.
 	debug.SetMemoryLimit(6 << 30)
-	worker := worker{operations: operations()}
+	var worker worker
+	defer worker.drop()
 	lines := bufio.NewScanner(os.Stdin)
 	for lines.Scan() {
 		answer, err := worker.answer(lines.Text())
@@ -35,74 +28,64 @@ func main() {
 		}
 		fmt.Println(answer)
 	}
-	if lastFiles != nil {
-		lastFiles.close()
-	}
 }
 
 // A worker keeps the data of the last operation.
 type worker struct {
-	operations map[string]operation
-	prepared   string
-	run, check func() error
+	prepared string
+	pair     *pair
 }
 
 func (w *worker) answer(line string) (string, error) {
-	if line == "list" {
-		return strings.Join(names, " "), nil
-	}
-	fields := strings.Fields(line)
-	if len(fields) != 3 {
+	var name string
+	var size, times int
+	if _, err := fmt.Sscan(line, &name, &size, &times); err != nil || size < 0 || times < 1 {
 		return "", errors.New("a line is NAME SIZE TIMES")
 	}
-	size, err := strconv.Atoi(fields[1])
-	if err != nil || size < 0 {
-		return "", fmt.Errorf("%s is no size", fields[1])
-	}
-	times, err := strconv.Atoi(fields[2])
-	if err != nil || times < 1 {
-		return "", fmt.Errorf("%s is no number of times", fields[2])
-	}
-	if err := w.prepare(fields[0], size); err != nil {
+	run, err := w.prepare(name, size)
+	if err != nil {
 		return "", err
 	}
 	begin := time.Now()
 	for range times {
-		if err := w.run(); err != nil {
+		if err := run(); err != nil {
 			return "", err
 		}
 	}
 	total := time.Since(begin)
-	if err := w.check(); err != nil {
-		return "", err
-	}
-	return strconv.FormatInt(total.Nanoseconds(), 10), nil
+	return fmt.Sprint(total.Nanoseconds()), errors.Join(w.pair.open(), w.pair.look())
 }
 
-func (w *worker) prepare(name string, size int) error {
-	made, ok := w.operations[name]
+// prepare returns what is measured. Its pair has sealed and opened once, so that its buffers were used.
+func (w *worker) prepare(name string, size int) (func() error, error) {
+	kind := strings.Trim(strings.NewReplacer("seal", "", "open", "").Replace(name), ".")
+	made, ok := kinds[kind]
 	if !ok {
-		return fmt.Errorf("there is no operation %s", name)
+		return nil, fmt.Errorf("there is no operation %s", name)
 	}
-	if prepared := fmt.Sprint(name, size); w.prepared != prepared {
-		w.prepared, w.run, w.check = "", nil, nil
-		// Each operation begins with the memory of none before.
-		runtime.GC()
-		debug.FreeOSMemory()
-		var err error
-		if w.run, w.check, err = made(size); err != nil {
-			return err
+	if prepared := fmt.Sprint(kind, " ", size); w.prepared != prepared {
+		w.drop()
+		pair, err := made(size)
+		if err != nil {
+			return nil, err
 		}
-		w.prepared = prepared
+		if err := errors.Join(pair.seal(), pair.open()); err != nil {
+			return nil, err
+		}
+		w.prepared, w.pair = prepared, pair
 	}
-	return nil
+	if strings.Contains(name, "open") {
+		return w.pair.open, nil
+	}
+	return w.pair.seal, nil
 }
 
-// data returns bytes that differ.
-func data(size int) []byte {
-	bytes := make([]byte, size)
-	for place := range bytes {
-		bytes[place] = byte(place * 31 >> 3)
+// drop frees the data: each operation begins with the memory of none before.
+func (w *worker) drop() {
+	if w.pair != nil && w.pair.close != nil {
+		w.pair.close()
 	}
-	return bytes
+	w.prepared, w.pair = "", nil
+	runtime.GC()
+	debug.FreeOSMemory()
 }

@@ -5,7 +5,7 @@ import (
 	"crypto/cipher"
 	"crypto/hpke"
 	"encoding/binary"
-	"errors"
+	"slices"
 )
 
 // The pure way in Go: HPKE with X-Wing (crypto/hpke) gives a key, and AES-256-GCM seals chunks of 64 KiB with it, on
@@ -16,92 +16,78 @@ const (
 	purpose   = "deadpan bench"
 )
 
-func withStandardLibrary() (format, error) {
+func withStandardLibrary(size int) (*pair, error) {
 	kem := hpke.MLKEM768X25519()
 	key, err := kem.GenerateKey()
 	if err != nil {
-		return format{}, err
+		return nil, err
 	}
 	encapsulated := 0
-	return format{
-		seal: func(buffer, plain []byte) ([]byte, error) {
-			enc, sender, err := hpke.NewSender(key.PublicKey(), hpke.HKDFSHA256(), hpke.ExportOnly(), nil)
-			if err != nil {
-				return nil, err
-			}
-			encapsulated = len(enc)
-			secret, err := sender.Export(purpose, 32)
-			if err != nil {
-				return nil, err
-			}
-			return sealChunks(append(buffer, enc...), plain, secret)
-		},
-		open: func(buffer, sealed []byte) ([]byte, error) {
-			enc, chunks := sealed[:encapsulated], sealed[encapsulated:]
-			recipient, err := hpke.NewRecipient(enc, key, hpke.HKDFSHA256(), hpke.ExportOnly(), nil)
-			if err != nil {
-				return nil, err
-			}
-			secret, err := recipient.Export(purpose, 32)
-			if err != nil {
-				return nil, err
-			}
-			return openChunks(buffer, chunks, secret)
-		},
-	}, nil
-}
-
-func sealChunks(output, plain, secret []byte) ([]byte, error) {
-	aead, err := gcm(secret)
-	if err != nil {
-		return nil, err
-	}
-	chunks := max(1, (len(plain)+chunkSize-1)/chunkSize)
-	if need := len(output) + len(plain) + chunks*tagSize; cap(output) < need {
-		output = append(make([]byte, 0, need), output...)
-	}
-	for number := range chunks {
-		last := number == chunks-1
-		chunk := plain[number*chunkSize : min((number+1)*chunkSize, len(plain))]
-		output = aead.Seal(output, nonce(number, last), chunk, nil)
-	}
-	return output, nil
-}
-
-func openChunks(output, sealed, secret []byte) ([]byte, error) {
-	aead, err := gcm(secret)
-	if err != nil {
-		return nil, err
-	}
-	if len(sealed) < tagSize {
-		return nil, errors.New("the sealed data end too early")
-	}
-	if cap(output)-len(output) < len(sealed) {
-		output = append(make([]byte, 0, len(output)+len(sealed)), output...)
-	}
-	for number := 0; len(sealed) > 0; number++ {
-		chunk := sealed[:min(chunkSize+tagSize, len(sealed))]
-		sealed = sealed[len(chunk):]
-		if output, err = aead.Open(output, nonce(number, len(sealed) == 0), chunk, nil); err != nil {
+	seal := func(buffer, plain []byte) ([]byte, error) {
+		enc, sender, err := hpke.NewSender(key.PublicKey(), hpke.HKDFSHA256(), hpke.ExportOnly(), nil)
+		if err != nil {
 			return nil, err
 		}
+		encapsulated = len(enc)
+		return chunks(append(buffer, enc...), plain, sender, chunkSize, cipher.AEAD.Seal)
 	}
-	return output, nil
+	open := func(buffer, sealed []byte) ([]byte, error) {
+		enc := sealed[:encapsulated]
+		recipient, err := hpke.NewRecipient(enc, key, hpke.HKDFSHA256(), hpke.ExportOnly(), nil)
+		if err != nil {
+			return nil, err
+		}
+		opened := func(aead cipher.AEAD, output, nonce, chunk, more []byte) []byte {
+			output, failed := aead.Open(output, nonce, chunk, more)
+			if failed != nil {
+				err = failed
+			}
+			return output
+		}
+		output, failed := chunks(buffer, sealed[encapsulated:], recipient, chunkSize+tagSize, opened)
+		if failed != nil {
+			err = failed
+		}
+		return output, err
+	}
+	return inMemory(size, seal, open), nil
 }
 
-func gcm(secret []byte) (cipher.AEAD, error) {
+// An exporter gives the key of the chunks.
+type exporter interface {
+	Export(purpose string, length int) ([]byte, error)
+}
+
+// chunks appends to the output what a function makes of each chunk of the input, of which there is one at least.
+func chunks(
+	output, input []byte,
+	keys exporter,
+	size int,
+	each func(aead cipher.AEAD, output, nonce, chunk, more []byte) []byte,
+) ([]byte, error) {
+	secret, err := keys.Export(purpose, 32)
+	if err != nil {
+		return nil, err
+	}
 	block, err := aes.NewCipher(secret)
 	if err != nil {
 		return nil, err
 	}
-	return cipher.NewGCM(block)
-}
-
-func nonce(number int, last bool) []byte {
-	nonce := make([]byte, 12)
-	binary.BigEndian.PutUint64(nonce, uint64(number))
-	if last {
-		nonce[11] = 1
+	aead, err := cipher.NewGCM(block)
+	if err != nil {
+		return nil, err
 	}
-	return nonce
+	output = slices.Grow(output, len(input)+(len(input)/size+1)*tagSize)
+	for number, isLast := 0, false; !isLast; number++ {
+		chunk := input[:min(size, len(input))]
+		input = input[len(chunk):]
+		isLast = len(input) == 0
+		nonce := make([]byte, 12)
+		binary.BigEndian.PutUint64(nonce, uint64(number))
+		if isLast {
+			nonce[11] = 1
+		}
+		output = each(aead, output, nonce, chunk, nil)
+	}
+	return output, nil
 }

@@ -12,7 +12,7 @@ use crate::{Error, Format, Limits, Pixels};
 /// How a PNG file is compressed. Both ways keep all samples.
 ///
 /// A full template at 2 bits has four samples for each byte of data. With [`Stored`](Self::Stored), data are hidden
-/// twice and revealed four times as fast as with [`Fast`](Self::Fast): `scripts/bench-pictures`.
+/// twice and revealed four times as fast as with [`Fast`](Self::Fast): `scripts/bench pictures`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compression {
     /// Each row as the difference to the row above, with prefix codes, as fast encoders of other programs do. A full

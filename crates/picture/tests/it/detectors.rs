@@ -1,7 +1,7 @@
 //! Templates at one bit a sample pass the three detectors of replacement, and low-bit replacement does not. The
 //! detectors of changes by ±1 find some of the templates.
 //!
-//! `scripts/bench-detectors` measures the same with more covers, more bits, and real photographs.
+//! `scripts/bench detectors` measures the same with more covers, more bits, and real photographs.
 
 use crate::photograph::{Camera, photograph};
 use deadpan_picture::analysis::{self, Findings};

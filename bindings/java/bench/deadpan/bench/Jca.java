@@ -1,5 +1,7 @@
 package deadpan.bench;
 
+import static deadpan.bench.Task.require;
+
 import java.security.KeyPair;
 import java.security.KeyPairGenerator;
 import java.security.PrivateKey;
@@ -19,38 +21,39 @@ import javax.crypto.spec.SecretKeySpec;
  * message, from an array into an array that is used again. It is classical: Java 24 has ML-KEM, and
  * no hybrid. The key is fresh each time, so the nonce is zero.
  */
-final class Jca extends PeerTask {
+final class Jca {
+    private static final int TAG = 16;
+
     private final KeyPairGenerator generator = KeyPairGenerator.getInstance("X25519");
     private final KeyPair owner = generator.generateKeyPair();
     private PublicKey fresh;
 
-    private Jca(long size, boolean isOpening) throws Exception {
-        super(size, isOpening);
-        if (isOpening) {
-            seal();
-        }
-    }
+    private Jca() throws Exception {}
 
-    static Map<String, Maker> makers() {
+    static Map<String, Task.Maker> makers() {
         return Map.of(
-                "jca.seal", size -> new Jca(size, false), "jca.open", size -> new Jca(size, true));
+                "jca.seal", size -> new Jca().task(size, false),
+                "jca.open", size -> new Jca().task(size, true));
     }
 
-    @Override
-    void seal() throws Exception {
-        KeyPair pair = generator.generateKeyPair();
-        fresh = pair.getPublic();
-        require(
-                cipher(Cipher.ENCRYPT_MODE, pair.getPrivate(), owner.getPublic(), plain, sealed)
-                        == sealed.length);
+    private Task task(long size, boolean isOpening) throws Exception {
+        byte[] plain = Task.data(size);
+        byte[] sealed = new byte[plain.length + TAG];
+        byte[] opened = new byte[plain.length];
+        return Task.of(
+                isOpening,
+                () -> {
+                    KeyPair pair = generator.generateKeyPair();
+                    fresh = pair.getPublic();
+                    PrivateKey mine = pair.getPrivate();
+                    cipher(Cipher.ENCRYPT_MODE, mine, owner.getPublic(), plain, sealed);
+                },
+                () -> cipher(Cipher.DECRYPT_MODE, owner.getPrivate(), fresh, sealed, opened),
+                () -> require(Arrays.equals(opened, plain)),
+                () -> {});
     }
 
-    @Override
-    void open(byte[] into) throws Exception {
-        cipher(Cipher.DECRYPT_MODE, owner.getPrivate(), fresh, sealed, into);
-    }
-
-    private int cipher(int mode, PrivateKey mine, PublicKey theirs, byte[] input, byte[] output)
+    private void cipher(int mode, PrivateKey mine, PublicKey theirs, byte[] input, byte[] output)
             throws Exception {
         KeyAgreement agreement = KeyAgreement.getInstance("X25519");
         agreement.init(mine);
@@ -61,7 +64,7 @@ final class Jca extends PeerTask {
         Cipher cipher = Cipher.getInstance("AES/GCM/NoPadding");
         SecretKeySpec key = new SecretKeySpec(hmac(extracted, context), "AES");
         cipher.init(mode, key, new GCMParameterSpec(8 * TAG, new byte[12]));
-        return cipher.doFinal(input, 0, input.length, output, 0);
+        require(cipher.doFinal(input, 0, input.length, output, 0) == output.length);
     }
 
     private static byte[] hmac(byte[] key, byte[] data) throws Exception {

@@ -1,34 +1,39 @@
 package deadpan.bench;
 
-import java.io.IOException;
 import java.util.Random;
 
-/** An operation on data that are ready. */
-abstract class Task implements AutoCloseable {
+/**
+ * An operation on data that are ready.
+ *
+ * @param run does what is timed
+ * @param check checks the last result
+ * @param close frees what the operation needs
+ */
+record Task(Body run, Body check, Body close) {
+    /** A part of a task. */
+    @FunctionalInterface
+    interface Body {
+        void run() throws Exception;
+    }
+
     /** Prepares an operation on data of a size. */
     @FunctionalInterface
     interface Maker {
         Task make(long size) throws Exception;
     }
 
-    private final long size;
-
-    Task(long size) {
-        this.size = size;
+    /** Returns a task that seals or opens. Its check opens the data and then looks at them. */
+    static Task of(boolean isOpening, Body seal, Body open, Body look, Body close)
+            throws Exception {
+        seal.run();
+        open.run();
+        Body check =
+                () -> {
+                    open.run();
+                    look.run();
+                };
+        return new Task(isOpening ? open : seal, check, close);
     }
-
-    final long size() {
-        return size;
-    }
-
-    /** Does what is timed. */
-    abstract void run() throws Exception;
-
-    /** Checks the last result. */
-    abstract void check() throws Exception;
-
-    @Override
-    public void close() throws IOException {}
 
     /** Returns data for an array. */
     static byte[] data(long size) {

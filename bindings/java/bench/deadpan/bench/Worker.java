@@ -1,32 +1,24 @@
 package deadpan.bench;
 
 import java.io.BufferedReader;
-import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
-import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.TreeMap;
+import java.util.HashMap;
 
 /**
- * Runs operations for {@code scripts/bench-languages}, and times them.
+ * Runs operations for {@code scripts/bench languages}, and times them.
  *
  * <p>A line {@code NAME SIZE TIMES} runs an operation so many times on data of so many bytes, and
- * prints the nanoseconds of all of them. A line {@code list} prints the names. A line that is wrong
- * prints {@code error} and why.
+ * prints the nanoseconds of all of them. A line that is wrong prints {@code error} and why.
  */
 public final class Worker {
-    /** Data of this size and more are freed when other data are asked for. */
-    private static final long LARGE = 16 << 20;
-
-    private final Map<String, Task.Maker> makers = new TreeMap<>();
-    private final Map<String, Task> tasks = new LinkedHashMap<>();
+    private final Map<String, Task.Maker> makers = new HashMap<>();
+    private String prepared = "";
+    private Task task;
 
     private Worker() throws Exception {
-        makers.putAll(NativeTasks.makers());
-        makers.putAll(ArrayTasks.makers());
-        makers.putAll(FileTasks.makers());
-        makers.putAll(BouncyCastle.makers());
+        makers.putAll(new Own().makers());
         makers.putAll(Jca.makers());
     }
 
@@ -43,16 +35,11 @@ public final class Worker {
             System.out.println(worker.answer(line));
             System.out.flush();
         }
-        for (Task task : worker.tasks.values()) {
-            task.close();
-        }
+        worker.drop();
     }
 
     private String answer(String line) {
         try {
-            if (line.equals("list")) {
-                return String.join(" ", makers.keySet());
-            }
             String[] words = line.split(" ");
             if (words.length != 3) {
                 throw new IllegalArgumentException(
@@ -69,41 +56,36 @@ public final class Worker {
         if (size < 0 || times < 1) {
             throw new IllegalArgumentException("a size is 0 or more, and times are 1 or more");
         }
-        Task task = prepared(name, size);
+        prepare(name, size);
         long start = System.nanoTime();
         for (int time = 0; time < times; time++) {
-            task.run();
+            task.run().run();
         }
         long took = System.nanoTime() - start;
-        task.check();
+        task.check().run();
         return took;
     }
 
-    private Task prepared(String name, long size) throws Exception {
+    private void prepare(String name, long size) throws Exception {
         Task.Maker maker = makers.get(name);
         if (maker == null) {
             throw new IllegalArgumentException("no operation is called " + name);
         }
         String wanted = name + " " + size;
-        if (!tasks.containsKey(wanted)) {
-            drop(size);
-            tasks.put(wanted, maker.make(size));
+        if (!prepared.equals(wanted)) {
+            drop();
+            task = maker.make(size);
+            prepared = wanted;
         }
-        return tasks.get(wanted);
     }
 
-    /** Frees large data, and all data if the new ones are large. */
-    private void drop(long size) throws IOException {
-        var each = tasks.values().iterator();
-        while (each.hasNext()) {
-            Task task = each.next();
-            if (size >= LARGE || task.size() >= LARGE) {
-                task.close();
-                each.remove();
-            }
+    /** Frees the data of the last operation. */
+    private void drop() throws Exception {
+        if (task != null) {
+            task.close().run();
         }
-        if (size >= LARGE) {
-            System.gc();
-        }
+        prepared = "";
+        task = null;
+        System.gc();
     }
 }
