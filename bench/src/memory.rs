@@ -28,10 +28,10 @@ pub fn offer(_quick: bool) -> Offer {
         about: ABOUT,
         functions: Some(run),
         goals: vec![
-            Goal::seconds(75e-6).of("1 KiB, seal").by("X-Wing key, again"),
-            Goal::seconds(90e-6).of("1 KiB, open").by("X-Wing key from the seed"),
-            Goal::rate(1e10 / 1_048_576.0).of("64 MiB, ").by("X-Wing key, again"),
-            Goal::seconds(150e-6).of("a read of 4 KiB"),
+            Goal::seconds(75e-6).in_part("1 KiB, seal").by("X-Wing key, again"),
+            Goal::seconds(90e-6).in_part("1 KiB, open").by("X-Wing key from the seed"),
+            Goal::rate(1e10 / 1_048_576.0).in_part("64 MiB, ").by("X-Wing key, again"),
+            Goal::seconds(150e-6).in_part("a read of 4 KiB"),
         ],
         ..Offer::default()
     }

@@ -27,7 +27,8 @@ and noise, on one thread.";
 
 /// Returns the table.
 pub fn offer(_quick: bool) -> Offer {
-    let goals = vec![Goal::fastest_peer(1.0).of("chunks of age files"), Goal::fastest_peer(1.0).of("SHA-512")];
+    let goals =
+        vec![Goal::fastest_peer(1.0).in_part("chunks of age files"), Goal::fastest_peer(1.0).in_part("SHA-512")];
     Offer { title: "Parts beside other libraries", about: ABOUT, functions: Some(run), goals, ..Offer::default() }
 }
 

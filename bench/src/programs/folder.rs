@@ -67,8 +67,8 @@ fn mixed() -> Workload {
     Workload::new("small files and a large one", Subject::Folder, operations(["to one file", "to a folder"]), ways)
         .on(["mixed"])
         .beside("tar")
-        .goal(Goal::times(1.2, "tar").of("to one file").by("deadpan seal"))
-        .goal(Goal::times(1.3, "tar").of("to a folder").by("deadpan seal"))
+        .goal(Goal::times(1.2, "tar").in_part("to one file").by("deadpan seal"))
+        .goal(Goal::times(1.3, "tar").in_part("to a folder").by("deadpan seal"))
 }
 
 fn large() -> Workload {
@@ -131,6 +131,6 @@ fn tiny() -> Workload {
     Workload::new("a million tiny files", Subject::Folder, operations, ways)
         .on(["tiny"])
         .beside("tar")
-        .goal(Goal::seconds(1.0).of("list"))
+        .goal(Goal::seconds(1.0).in_part("list"))
         .goal(Goal::peak(64.0))
 }

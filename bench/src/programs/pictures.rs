@@ -98,7 +98,7 @@ fn templates() -> Workload {
     ];
     Workload::new("templates", Subject::File, operations(["hide", "reveal"]), ways)
         .beside("cp")
-        .goal(Goal::rate(250.0).of("hide"))
-        .goal(Goal::rate(500.0).of("reveal"))
+        .goal(Goal::rate(250.0).in_part("hide"))
+        .goal(Goal::rate(500.0).in_part("reveal"))
         .goal(Goal::peak(128.0))
 }

@@ -91,8 +91,8 @@ fn files() -> Workload {
         .goal(Goal::over(2e-3, "cp").at(0..=2 * MIB))
         .goal(Goal::fastest_peer(1.0).at(0..=2 * MIB))
         .goal(Goal::times(2.0, "cp").at(10 * MIB..=16 * MIB))
-        .goal(Goal::times(0.8, "cp").of("seal").at(GIB..=u64::MAX))
-        .goal(Goal::times(0.85, "cp").of("open").at(GIB..=u64::MAX))
+        .goal(Goal::times(0.8, "cp").in_part("seal").at(GIB..=u64::MAX))
+        .goal(Goal::times(0.85, "cp").in_part("open").at(GIB..=u64::MAX))
         .goal(Goal::peak(16.0))
 }
 
@@ -149,7 +149,7 @@ fn passphrase() -> Workload {
     ];
     Workload::new("a passphrase and data at once", Subject::File, operations(["seal", "open"]), ways)
         .beside("the data alone")
-        .goal(Goal::times(1.1, "the passphrase alone|the data alone").of("seal"))
+        .goal(Goal::times(1.1, "the passphrase alone|the data alone").in_part("seal"))
 }
 
 fn range() -> Workload {

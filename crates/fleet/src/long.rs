@@ -64,7 +64,7 @@ struct Seen {
 }
 
 /// How it begins.
-pub(crate) enum Begun {
+pub(crate) enum BeginResult {
     Long(Box<Long>),
     /// It cannot be divided.
     Whole(Box<Source>),
@@ -114,7 +114,7 @@ impl Start<'_> {
         if self.names.iter().any(|(field, value)| found.value.get(field) != Some(value)) {
             return Err(damaged());
         }
-        let pieces = Pieces::again(self.store, self.target, upload(&found.value).ok_or_else(damaged)?)?;
+        let pieces = Pieces::resume(self.store, self.target, upload(&found.value).ok_or_else(damaged)?)?;
         let there = match pieces.there() {
             // Another process completes the upload at this moment, or was killed before it removed the manifest; or the
             // store has ended the upload.
@@ -125,7 +125,7 @@ impl Start<'_> {
             }
             other => other?,
         };
-        let maker = Maker::again(self.job, self.source, &found.value, &found.more).ok_or_else(damaged)??;
+        let maker = Maker::resumed(self.job, self.source, &found.value, &found.more).ok_or_else(damaged)??;
         Ok(Try::Ready(Box::new((maker, pieces, there))))
     }
 
@@ -179,10 +179,10 @@ impl Start<'_> {
 
 impl Long {
     /// Begins a long result, or goes on with it.
-    pub(crate) fn begin(job: &Job, act: &dyn Act, pair: &Pair, source: Source) -> Result<Begun, Error> {
-        let Spot::Object(store, target) = &pair.target else { return Ok(Begun::Whole(Box::new(source))) };
+    pub(crate) fn begin(job: &Job, act: &dyn Act, pair: &Pair, source: Source) -> Result<BeginResult, Error> {
+        let Spot::Object(store, target) = &pair.target else { return Ok(BeginResult::Whole(Box::new(source))) };
         if !Pieces::are_kept(store, target) {
-            return Ok(Begun::Whole(Box::new(source)));
+            return Ok(BeginResult::Whole(Box::new(source)));
         }
         let (length, tag, modified) = (source.length(), source.tag(), source.about(pair).modified);
         let all = job.key.digest(&[act.verb(), &target.text()]);
@@ -207,8 +207,8 @@ impl Long {
             };
             let (maker, pieces, there) = match tried {
                 Try::Ready(ready) => *ready,
-                Try::Whole => return Ok(Begun::Whole(Box::new(source))),
-                Try::There => return Ok(Begun::There),
+                Try::Whole => return Ok(BeginResult::Whole(Box::new(source))),
+                Try::There => return Ok(BeginResult::There),
                 Try::Again => continue,
             };
             remove_others(job, &all, &mark, modified)?;
@@ -217,7 +217,7 @@ impl Long {
                 Mutex::new(Seen { asked: Instant::now(), parts: right_parts(&maker, there).into_keys().collect() });
             let left = AtomicU64::new(0);
             let long = Self { source, job, store, target, mark, place, pieces, maker, left, seen };
-            return Ok(Begun::Long(Box::new(long)));
+            return Ok(BeginResult::Long(Box::new(long)));
         }
         Err(Error::Lost(format!("{place} comes and goes: another removes the state of this job")))
     }

@@ -151,7 +151,7 @@ impl Maker {
     }
 
     /// Returns the maker for an upload that was begun, or `None` if the manifest is damaged.
-    pub(crate) fn again(job: &Job, source: &Source, about: &Value, more: &Bytes) -> Option<Result<Self, Error>> {
+    pub(crate) fn resumed(job: &Job, source: &Source, about: &Value, more: &Bytes) -> Option<Result<Self, Error>> {
         let each = about.get("each")?.as_u64().filter(|each| *each > 0)?;
         let ticket = more.get(..usize::try_from(about.get("ticket")?.as_u64()?).ok()?)?;
         let header = more.slice(ticket.len()..);

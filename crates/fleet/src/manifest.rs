@@ -79,5 +79,5 @@ pub(crate) fn sweep(job: &Job, place: &Address) -> Result<(), Error> {
 pub(crate) fn pieces(job: &Job, manifest: &Value) -> Result<Option<Pieces>, Error> {
     let target = manifest.get("target").and_then(Value::as_str).and_then(|target| target.parse().ok());
     let named = target.zip(upload(manifest));
-    Ok(named.map(|(target, id)| Pieces::again(&job.store, &target, id)).transpose()?)
+    Ok(named.map(|(target, id)| Pieces::resume(&job.store, &target, id)).transpose()?)
 }

@@ -16,7 +16,7 @@ use crate::random::Random;
 use crate::record::Check;
 use crate::speed::{self, RaceOptions};
 use crate::target::Target;
-use crate::timing::{self, Outcome, Settings};
+use crate::timing::{self, PairOutcome, Settings};
 use crate::watch::{Silent, Steps, Watch};
 pub use workers::{WorkerOptions, workers};
 
@@ -128,13 +128,13 @@ struct Series<'s> {
 }
 
 impl Series<'_> {
-    fn measure(&mut self, target: &mut Target, settings: Settings) -> Outcome {
+    fn measure(&mut self, target: &mut Target, settings: Settings) -> PairOutcome {
         let settings = Settings { seed: self.random.bits(), ..settings };
         timing::measure(target, &settings, self.clock, &mut Silent).1.swap_remove(0)
     }
 
     /// Measures a target whose time is that of a mock clock. `make` gets the clock and a seed.
-    fn simulate(&mut self, step: u32, settings: Settings, make: impl FnOnce(Mock, u64) -> Target) -> Outcome {
+    fn simulate(&mut self, step: u32, settings: Settings, make: impl FnOnce(Mock, u64) -> Target) -> PairOutcome {
         let clock = Mock::new(step);
         let settings = Settings { seed: self.random.bits(), ..settings };
         let mut target = make(clock.clone(), self.random.bits());

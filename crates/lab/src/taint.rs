@@ -21,7 +21,7 @@ pub mod control;
 use crate::imp::valgrind;
 use crate::random::Random;
 use crate::target::Target;
-use control::{CONTROLS, ControlResult, Seen};
+use control::{CONTROLS, ControlResult, ControlSeen};
 
 /// Marks the bytes as secret.
 pub fn poison(bytes: &mut [u8]) {
@@ -55,7 +55,7 @@ pub fn errors() -> u64 {
 
 /// The result of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub struct TaintOutcome {
     /// How often a jump or an address depended on the secret.
     pub errors: u64,
     /// The reason why nothing was checked.
@@ -63,13 +63,13 @@ pub struct Outcome {
 }
 
 /// Runs a function on a secret input and drops its result. Afterwards the input is public again.
-pub fn check<R>(input: &mut [u8], run: impl FnOnce(&mut [u8]) -> R) -> Outcome {
+pub fn check<R>(input: &mut [u8], run: impl FnOnce(&mut [u8]) -> R) -> TaintOutcome {
     let before = errors();
     poison(input);
     drop(std::hint::black_box(run(input)));
     declassify(input);
     let skipped = (!running()).then(|| "the program does not run under Valgrind".to_owned());
-    Outcome { errors: errors() - before, skipped }
+    TaintOutcome { errors: errors() - before, skipped }
 }
 
 /// Number of inputs that [`target`] checks for each class.
@@ -81,10 +81,10 @@ const INPUTS: u64 = 2;
 /// The inputs of a prepared target are made from secret random numbers, so everything that is computed from the random
 /// numbers is secret. `prepare` makes the lengths and the other public parts public with [`declassify_value`]. What
 /// `prepare` itself does is not checked.
-pub fn target(target: &mut Target, seed: u64) -> Outcome {
+pub fn target(target: &mut Target, seed: u64) -> TaintOutcome {
     let mut random = Random::new(seed);
     let mut all =
-        Outcome { errors: 0, skipped: (!running()).then(|| "the program does not run under Valgrind".to_owned()) };
+        TaintOutcome { errors: 0, skipped: (!running()).then(|| "the program does not run under Valgrind".to_owned()) };
     let mut input = vec![0; target.length()];
     for turn in 0..target.classes().len() as u64 * INPUTS {
         target.fill((turn / INPUTS) as usize, &mut random, &mut input);
@@ -128,7 +128,7 @@ pub fn controls() -> Vec<ControlResult> {
         results.push(ControlResult {
             name: control.name,
             layer: "taint",
-            must_be_caught: control.seen == Seen::TraceAndTaint,
+            must_be_caught: control.seen == ControlSeen::TraceAndTaint,
             caught: skipped.is_none().then_some(outcome.errors > 0),
             detail,
         });

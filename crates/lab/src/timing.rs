@@ -34,7 +34,7 @@ use crate::record::{Design, Timing, Verdict};
 use crate::target::Target;
 use crate::watch::Watch;
 pub(crate) use effect::names;
-pub(crate) use pair::Outcome;
+pub(crate) use pair::PairOutcome;
 pub use settings::Settings;
 use spent::Spent;
 
@@ -79,7 +79,7 @@ pub(crate) fn measure(
     settings: &Settings,
     clock: &dyn Clock,
     watch: &mut dyn Watch,
-) -> (Scale, Vec<Outcome>, Vec<summary::Tally>) {
+) -> (Scale, Vec<PairOutcome>, Vec<summary::Tally>) {
     settings.check();
     let pairs = target.pairs();
     let spent = Spent::new(settings.spare.as_secs_f64());

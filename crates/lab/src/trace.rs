@@ -68,7 +68,7 @@ const INPUTS: usize = 8;
 /// # Panics
 /// Panics if there are fewer than two inputs or inputs of different lengths. `run` must not call `compare`.
 pub fn compare(secrets: &[Vec<u8>], run: &mut dyn FnMut(&mut [u8])) -> record::Trace {
-    compare_named(secrets, &|index| format!("input {}", index + 1), &mut Function(run), &|| false)
+    compare_named(secrets, &|index| format!("input {}", index + 1), &mut TracedFunction(run), &|| false)
 }
 
 /// Compares the traces of a target, separately for each outcome. Each outcome gets at least eight inputs, which are
@@ -203,9 +203,9 @@ pub fn stop() {
 }
 
 /// A function without preparation, for [`compare`].
-struct Function<'f>(&'f mut dyn FnMut(&mut [u8]));
+struct TracedFunction<'f>(&'f mut dyn FnMut(&mut [u8]));
 
-impl Run for Function<'_> {
+impl Run for TracedFunction<'_> {
     fn sample(&mut self, _clock: &dyn Clock, _slots: &mut Slots<'_>) {}
 
     fn many(&mut self, _clock: &dyn Clock, _input: &mut [u8], _calls: u64) -> u64 {

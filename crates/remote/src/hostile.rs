@@ -164,7 +164,7 @@ fn an_answer_without_an_end_is_not_read_to_the_end() {
         ("longer than 16777216 bytes", &|| store.list(&address("a/"), None)?.next().expect("an entry").map(drop)),
         ("longer than 262144 bytes", &|| Pieces::begin(&store, &address("x"), "mark").map(drop)),
         ("longer than 262144 bytes", &|| uploaded("begins").map(drop)),
-        ("longer than 1048576 bytes", &|| Pieces::again(&store, &address("x"), "id")?.there().map(drop)),
+        ("longer than 1048576 bytes", &|| Pieces::resume(&store, &address("x"), "id")?.there().map(drop)),
     ];
     for (words, act) in all {
         let before = hostile.sent.load(Ordering::Relaxed);
@@ -176,7 +176,7 @@ fn an_answer_without_an_end_is_not_read_to_the_end() {
         assert!(sent < 64 << 20, "{text}: {sent} bytes");
     }
     // The answer to a part is a header.
-    Pieces::again(&store, &address("x"), "id").expect("pieces").put(0, Bytes::from_static(b"x")).expect("put");
+    Pieces::resume(&store, &address("x"), "id").expect("pieces").put(0, Bytes::from_static(b"x")).expect("put");
 }
 
 #[test]
@@ -238,7 +238,7 @@ fn a_list_of_parts_in_circles_ends() {
         let answer = format!("<ListPartsResult><IsTruncated>true</IsTruncated>{marker}{part}</ListPartsResult>");
         let hostile = Hostile::start(move |_, client| client.answer(&format!("200 Good\r\n{OBJECT}"), &answer));
         let error =
-            Pieces::again(&hostile.store(), &address("x"), "id").expect("pieces").there().expect_err("a circle");
+            Pieces::resume(&hostile.store(), &address("x"), "id").expect("pieces").there().expect_err("a circle");
         assert!(error.problem() == Problem::Protocol && error.to_string().contains("list of parts goes on"), "{error}");
     }
 }
@@ -297,7 +297,7 @@ fn tags_and_headers_have_a_length() {
         (format!("etag: \"x\"\r\nx-more: {}", "x".repeat(70_000)), "longer than 65536 bytes"),
     ] {
         let hostile = Hostile::start(move |_, client| client.answer(&format!("200 Good\r\n{header}"), ""));
-        let pieces = Pieces::again(&hostile.store(), &address("x"), "id").expect("pieces");
+        let pieces = Pieces::resume(&hostile.store(), &address("x"), "id").expect("pieces");
         let error = pieces.put(0, Bytes::from_static(b"x")).expect_err("a long header");
         assert!(error.problem() == Problem::Protocol && error.to_string().contains(words), "{error}");
     }
@@ -318,7 +318,7 @@ fn a_store_that_drips_is_told_of_and_given_up() {
     let drip = Hostile::start(move |_, client| client.drip(&head, "x", pause));
     let list = Hostile::start(move |_, client| client.drip("200 Good", " ", pause));
     let silent = Hostile::start(|_, client| _ = client.stream.read(&mut [0]));
-    let complete = |store: &Store| Pieces::again(store, &address("x"), "id")?.complete(vec!["tag".to_owned()], true);
+    let complete = |store: &Store| Pieces::resume(store, &address("x"), "id")?.complete(vec!["tag".to_owned()], true);
     let all: [(&str, Act<'_>); 4] = [
         // White space, as if parts were put together.
         ("the store is too slow: its answer was not whole after 2 seconds", &|| complete(&list.store_with(SHORT))),
@@ -363,6 +363,6 @@ fn a_store_that_is_slow_and_honest_is_waited_for() {
         }
         client.send(end.as_bytes());
     });
-    let pieces = Pieces::again(&working.store_with(SHORT), &address("x"), "id").expect("pieces");
+    let pieces = Pieces::resume(&working.store_with(SHORT), &address("x"), "id").expect("pieces");
     pieces.complete(vec!["tag".to_owned()], true).expect("an object");
 }

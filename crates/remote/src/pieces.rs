@@ -49,7 +49,7 @@ impl Pieces {
     ///
     /// # Errors
     /// If there can be no such object.
-    pub fn again(store: &Store, address: &Address, id: &str) -> Result<Self, Error> {
+    pub fn resume(store: &Store, address: &Address, id: &str) -> Result<Self, Error> {
         let path = Store::path(address)?;
         Ok(Self { store: store.clone(), address: address.clone(), path, id: id.to_owned() })
     }

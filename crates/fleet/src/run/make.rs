@@ -10,7 +10,7 @@ use bytes::Bytes;
 use super::pool::{Item, Pool};
 use super::{Observer, Outcome, Pair};
 use crate::clock::wait_for_second;
-use crate::long::{Begun, Long};
+use crate::long::{BeginResult, Long};
 use crate::maker::PARTS;
 use crate::page::Page;
 use crate::source::Source;
@@ -51,12 +51,12 @@ impl Pool<'_> {
         let mut source = Source::open(&pair.source, expected)?;
         if let Some(job) = run.job.as_ref().filter(|_| source.length() >= run.long && run.is_divided(pair)) {
             match Long::begin(job, run.act, pair, source)? {
-                Begun::Long(long) => {
+                BeginResult::Long(long) => {
                     self.divide(pair, *long);
                     return Ok(Attempt::Done(None));
                 }
-                Begun::Whole(whole) => source = *whole,
-                Begun::There => return Ok(Attempt::Done(run.shard.has(&pair.name).then_some(Outcome::There))),
+                BeginResult::Whole(whole) => source = *whole,
+                BeginResult::There => return Ok(Attempt::Done(run.shard.has(&pair.name).then_some(Outcome::There))),
             }
         }
         if !run.shard.has(&pair.name) {

@@ -34,13 +34,13 @@ enum Content {
     /// Two parts are equal.
     Equal,
     /// Two parts are equal except for the byte at this place.
-    Differs(Place),
+    Differs(ArgumentPlace),
     /// Records of secret bytes, one after the other.
     Records(Vec<u8>),
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Place {
+enum ArgumentPlace {
     Byte(usize),
     Last,
 }
@@ -69,10 +69,10 @@ impl FromStr for ForeignClass {
             "random" => Content::Random,
             "bit" => Content::Bit,
             "equal" => Content::Equal,
-            "first" => Content::Differs(Place::Byte(0)),
-            "last" => Content::Differs(Place::Last),
+            "first" => Content::Differs(ArgumentPlace::Byte(0)),
+            "last" => Content::Differs(ArgumentPlace::Last),
             _ => match name.strip_prefix("differs:").map(str::parse) {
-                Some(Ok(place)) => Content::Differs(Place::Byte(place)),
+                Some(Ok(place)) => Content::Differs(ArgumentPlace::Byte(place)),
                 _ => return Err(Error::Class { name: text.to_owned(), why: NAMES.to_owned() }),
             },
         };
@@ -143,7 +143,7 @@ impl ForeignClass {
             (Content::Equal | Content::Differs(_), None) => {
                 fault("no two parts of the input have the same length".to_owned())
             }
-            (Content::Differs(Place::Byte(place)), Some([part, _])) if *place >= part.length => {
+            (Content::Differs(ArgumentPlace::Byte(place)), Some([part, _])) if *place >= part.length => {
                 fault(format!("the parts have only {} bytes, counted from 0", part.length))
             }
             _ => Ok(()),
@@ -178,7 +178,7 @@ impl ForeignClass {
                 let [from, to] = if second.kind.secret() { [first, second] } else { [second, first] };
                 input.copy_within(from.offset..from.offset + from.length, to.offset);
                 if let Content::Differs(place) = self.content {
-                    let place = if let Place::Byte(place) = place { place } else { to.length - 1 };
+                    let place = if let ArgumentPlace::Byte(place) = place { place } else { to.length - 1 };
                     bytes(input, to)[place] ^= 1 + random.below(255) as u8;
                 }
             }

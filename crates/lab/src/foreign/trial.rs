@@ -33,7 +33,7 @@ pub(super) struct Trial<'t> {
 }
 
 /// The memory behind a pointer.
-struct Memory {
+struct GuardedMemory {
     fenced: Fenced,
     access: Access,
     /// The argument as in the description: `secret:32`.
@@ -50,20 +50,20 @@ impl Trial<'_> {
         // An aligned part whose length is no multiple of 16 leaves a gap before the page behind it.
         let memory = self.memory(Access::Read)?;
         let mut outcome = self.attempt(notes, &memory, &[Place::End, Place::Start])?;
-        if matches!(outcome, Outcome::Crash(_)) {
+        if matches!(outcome, TrialOutcome::Crash(_)) {
             outcome = self.attempt(notes, &memory, &[Place::AlignedEnd, Place::Start])?;
         }
-        if matches!(outcome, Outcome::Fine) && self.has_hideable_secrets() {
+        if matches!(outcome, TrialOutcome::Fine) && self.has_hideable_secrets() {
             let memory = self.memory(Access::None)?;
-            if matches!(self.attempt(notes, &memory, &[Place::AlignedEnd])?, Outcome::Fine) {
-                outcome = Outcome::Fault("it reads no byte of its secret parts".to_owned());
+            if matches!(self.attempt(notes, &memory, &[Place::AlignedEnd])?, TrialOutcome::Fine) {
+                outcome = TrialOutcome::Fault("it reads no byte of its secret parts".to_owned());
             }
         }
         notes.enter(Phase::Measurement);
         match outcome {
-            Outcome::Fine => Ok(None),
-            Outcome::Late => Ok(Some(format!("the function did not return within {} s", LIMIT.as_secs()))),
-            Outcome::Crash(why) | Outcome::Fault(why) => Err(self.fault(why)),
+            TrialOutcome::Fine => Ok(None),
+            TrialOutcome::Late => Ok(Some(format!("the function did not return within {} s", LIMIT.as_secs()))),
+            TrialOutcome::Crash(why) | TrialOutcome::Fault(why) => Err(self.fault(why)),
         }
     }
 
@@ -79,7 +79,12 @@ impl Trial<'_> {
         (kind(Kind::Secret) || kind(Kind::Changed)) && !kind(Kind::Integer)
     }
 
-    fn attempt(&mut self, notes: &Notes, memory: &[Option<Memory>], places: &[Place]) -> Result<Outcome, Error> {
+    fn attempt(
+        &mut self,
+        notes: &Notes,
+        memory: &[Option<GuardedMemory>],
+        places: &[Place],
+    ) -> Result<TrialOutcome, Error> {
         let (function, abi) = (self.function, self.abi);
         let (mut random, classes) = (Random::new(1), self.target.classes().len());
         let mut input = vec![0; self.target.length()];
@@ -102,7 +107,7 @@ impl Trial<'_> {
 
     /// Maps the memory of each pointer. `secret` is the access to secret parts; those that are changed in place are
     /// writable if it is not [`Access::None`].
-    fn memory(&self, secret: Access) -> Result<Vec<Option<Memory>>, Error> {
+    fn memory(&self, secret: Access) -> Result<Vec<Option<GuardedMemory>>, Error> {
         let changed = if secret == Access::None { Access::None } else { Access::Write };
         let memory = |argument: &Argument| {
             let (kind, length, access) = match argument {
@@ -115,40 +120,42 @@ impl Trial<'_> {
                 Argument::Output(length) => ("out", *length, Access::Write),
                 Argument::Constant(_) => return Ok(None),
             };
-            Ok(Some(Memory { fenced: Fenced::new(length)?, access, name: format!("{kind}:{length}") }))
+            Ok(Some(GuardedMemory { fenced: Fenced::new(length)?, access, name: format!("{kind}:{length}") }))
         };
         let all: std::io::Result<_> = self.abi.arguments.iter().map(memory).collect();
         all.map_err(|error| self.fault(format!("no memory for a trial: {error}")))
     }
 
-    fn judge(&self, notes: &Notes, memory: &[Option<Memory>], end: End) -> Outcome {
+    fn judge(&self, notes: &Notes, memory: &[Option<GuardedMemory>], end: End) -> TrialOutcome {
         let class = self.target.classes().get(notes.trial_class()).map_or("", |class| class.name());
         let with = format!("called with an input of the class `{class}`");
         if notes.copied() {
-            return Outcome::Fault(format!("{with}, it starts a process with `fork` and returns in both processes"));
+            return TrialOutcome::Fault(format!(
+                "{with}, it starts a process with `fork` and returns in both processes"
+            ));
         }
         if let Some(rule) = notes.broken_rule() {
-            return Outcome::Fault(format!("{with}, {}", RULES[rule]));
+            return TrialOutcome::Fault(format!("{with}, {}", RULES[rule]));
         }
         match end {
-            End::Exited(code) if code == i32::from(DONE) => Outcome::Fine,
+            End::Exited(code) if code == i32::from(DONE) => TrialOutcome::Fine,
             End::Exited(code) if code == i32::from(LEFT) => {
-                Outcome::Fault(format!("{with}, it starts a process with `fork` and does not wait for its end"))
+                TrialOutcome::Fault(format!("{with}, it starts a process with `fork` and does not wait for its end"))
             }
-            End::Late | End::Deaf => Outcome::Late,
+            End::Late | End::Deaf => TrialOutcome::Late,
             End::Killed(signal) => match notes.fault().and_then(|fault| beyond(memory, fault)) {
-                Some(why) => Outcome::Fault(format!("{with}, it {why}")),
-                None => Outcome::Crash(format!("{with}, it was killed by {}", signal_name(signal))),
+                Some(why) => TrialOutcome::Fault(format!("{with}, it {why}")),
+                None => TrialOutcome::Crash(format!("{with}, it was killed by {}", signal_name(signal))),
             },
-            End::Stopped(signal) => Outcome::Fault(format!("{with}, it was stopped by {}", signal_name(signal))),
-            End::Exited(code) => Outcome::Fault(format!("{with}, it ended the process with exit code {code}")),
-            End::Complete(_) => Outcome::Fine,
+            End::Stopped(signal) => TrialOutcome::Fault(format!("{with}, it was stopped by {}", signal_name(signal))),
+            End::Exited(code) => TrialOutcome::Fault(format!("{with}, it ended the process with exit code {code}")),
+            End::Complete(_) => TrialOutcome::Fine,
         }
     }
 }
 
 /// The result of a series of trials.
-enum Outcome {
+enum TrialOutcome {
     Fine,
     Late,
     /// An access outside of all parts, or another signal. A function that wants aligned memory does so too.
@@ -158,7 +165,7 @@ enum Outcome {
 }
 
 /// Describes an access that failed, if it is one beside a part or a write to a part that may only be read.
-fn beyond(memory: &[Option<Memory>], (address, wrote): (usize, bool)) -> Option<String> {
+fn beyond(memory: &[Option<GuardedMemory>], (address, wrote): (usize, bool)) -> Option<String> {
     let verb = if wrote { "writes" } else { "reads" };
     let (position, memory, side) = memory.iter().enumerate().find_map(|(position, memory)| {
         let memory = memory.as_ref()?;
@@ -173,7 +180,7 @@ fn beyond(memory: &[Option<Memory>], (address, wrote): (usize, bool)) -> Option<
 }
 
 /// Returns the arguments of a call, with the parts of the input at this place in their memory.
-fn values(abi: &Abi, memory: &[Option<Memory>], input: &[u8], place: Place) -> [usize; 6] {
+fn values(abi: &Abi, memory: &[Option<GuardedMemory>], input: &[u8], place: Place) -> [usize; 6] {
     let mut values = [0; 6];
     for ((value, argument), memory) in values.iter_mut().zip(&abi.arguments).zip(memory) {
         *value = match (argument, memory) {

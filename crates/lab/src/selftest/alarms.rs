@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::{Bar, Options, Series, judged, sample, thorough};
 use crate::record::{Check, Interval, Verdict};
 use crate::target::Target;
-use crate::timing::{self, Outcome, Settings};
+use crate::timing::{self, PairOutcome, Settings};
 
 /// The two modes of the simulated function, in nanoseconds.
 pub(super) const MODES: [f64; 2] = [100.0, 200.0];
@@ -59,7 +59,7 @@ fn alarms(
     runs: u64,
     series: &mut Series<'_>,
     coverage: &mut Coverage,
-    mut run: impl FnMut(&mut Series<'_>) -> Outcome,
+    mut run: impl FnMut(&mut Series<'_>) -> PairOutcome,
 ) -> Check {
     let what = format!("false alarms: {name}");
     let (mut rejected, mut leaks, mut done, mut ends) = (0, 0, 0, [0_u64; 3]);
@@ -85,7 +85,12 @@ fn alarms(
 }
 
 /// Counts how often a function gets the verdict `NO_LEAK_ABOVE` within a minute.
-fn settled(name: &str, runs: u64, series: &mut Series<'_>, mut run: impl FnMut(&mut Series<'_>) -> Outcome) -> Check {
+fn settled(
+    name: &str,
+    runs: u64,
+    series: &mut Series<'_>,
+    mut run: impl FnMut(&mut Series<'_>) -> PairOutcome,
+) -> Check {
     let what = format!("NO_LEAK_ABOVE within a minute: {name}");
     let (mut found, mut done, mut longest, mut bound) = (0, 0, 0.0_f64, 0.0_f64);
     for _ in 0..runs {

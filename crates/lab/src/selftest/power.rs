@@ -4,7 +4,7 @@ use super::{Bar, Series, judged, sample};
 use crate::distribution::median;
 use crate::record::{Check, Verdict};
 use crate::target::Target;
-use crate::timing::{Outcome, Settings};
+use crate::timing::{PairOutcome, Settings};
 
 /// The limit for a rare leak, in seconds of processor time. The wall clock of a loaded machine says nothing.
 const RARE: f64 = 0.1;
@@ -65,7 +65,7 @@ impl Leaks {
 }
 
 /// Returns the largest difference up to the 95 % quantile.
-fn largest(outcome: &Outcome) -> f64 {
+fn largest(outcome: &PairOutcome) -> f64 {
     let usual = outcome.facts.effects.iter().filter(|effect| effect.up_to <= 0.95);
     usual.map(|effect| effect.difference.estimate.abs()).fold(0.0, f64::max)
 }

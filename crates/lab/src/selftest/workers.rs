@@ -9,7 +9,7 @@ use crate::load::Load;
 use crate::random::Random;
 use crate::record::{Check, Verdict};
 use crate::target::Target;
-use crate::timing::{self, Outcome, Settings};
+use crate::timing::{self, PairOutcome, Settings};
 use crate::watch::{Silent, Steps, Watch};
 
 /// Settings of the tests of workers.
@@ -62,7 +62,7 @@ pub fn workers(options: &WorkerOptions, watch: &mut dyn Watch, show: &mut dyn Fn
     let mut checks = Vec::new();
     for language in Language::ALL {
         for index in [LIBRARY, EARLY_EXIT] {
-            let mut series = Series { language, index, options, random: &mut random, steps: &mut steps };
+            let mut series = WorkerSeries { language, index, options, random: &mut random, steps: &mut steps };
             let Some(mut check) = series.check() else { continue };
             if check.runs > 0 {
                 check.detail = format!("{}; other load: {beside}", check.detail);
@@ -75,7 +75,7 @@ pub fn workers(options: &WorkerOptions, watch: &mut dyn Watch, show: &mut dyn Fn
 }
 
 /// The runs of one target in one language.
-struct Series<'s, 'w> {
+struct WorkerSeries<'s, 'w> {
     language: Language,
     index: usize,
     options: &'s WorkerOptions,
@@ -94,7 +94,7 @@ struct Findings {
     effects: Vec<f64>,
 }
 
-impl Series<'_, '_> {
+impl WorkerSeries<'_, '_> {
     /// Returns the result of all runs, or `None` if there was none to make.
     fn check(&mut self) -> Option<Check> {
         let (name, early_exit) = (self.language.name(), self.index == EARLY_EXIT);
@@ -149,7 +149,7 @@ impl Series<'_, '_> {
         Ok(())
     }
 
-    fn measure(&mut self, worker: &Worker, target: &mut Target) -> Result<Outcome, Error> {
+    fn measure(&mut self, worker: &Worker, target: &mut Target) -> Result<PairOutcome, Error> {
         let base = Settings { delta_ns: Some(worker.delta_ns()), seed: self.random.bits(), ..Settings::default() };
         // A run without a leak takes all looks, so that it has every chance of a false alarm.
         let settings = if self.index == EARLY_EXIT { base } else { Settings { looks: 5, stop_early: false, ..base } };
@@ -160,7 +160,7 @@ impl Series<'_, '_> {
 }
 
 impl Findings {
-    fn add(&mut self, outcome: &Outcome) {
+    fn add(&mut self, outcome: &PairOutcome) {
         self.runs += 1;
         self.rejected += u64::from(outcome.p <= 0.01);
         self.leaks += u64::from(outcome.verdict == Verdict::Leak);

@@ -169,14 +169,14 @@ fn named(path: &Path, error: &io::Error) -> io::Error {
 mod tests {
     use super::*;
     use crate::record::Outcome;
-    use crate::speed::estimate::of;
+    use crate::speed::estimate::estimates;
 
     fn run(ns: f64, noise: f64, seed: u64) -> Estimates {
         let mut random = Random::new(seed);
         let points = (1..=100)
             .map(|calls| [f64::from(calls), f64::from(calls) * ns * (1.0 + noise * random.normal())])
             .collect();
-        of(points, &mut random)
+        estimates(points, &mut random)
     }
 
     fn stored(estimates: Estimates) -> Stored {

@@ -96,7 +96,7 @@ pub fn estimate(
         spent += took;
         points.push([calls as f64, took]);
     }
-    Estimates { warm_up_seconds: warm / 1e9, ..of(points, &mut random) }
+    Estimates { warm_up_seconds: warm / 1e9, ..estimates(points, &mut random) }
 }
 
 /// Runs windows of doubling length until the time is over. Returns the nanoseconds of one call in the last window, and
@@ -130,7 +130,7 @@ fn counts(options: &Options, per_call: f64, most: u64) -> Vec<u64> {
 }
 
 /// Computes the estimates from measurements in order of time.
-pub(crate) fn of(points: Vec<[f64; 2]>, random: &mut Random) -> Estimates {
+pub(crate) fn estimates(points: Vec<[f64; 2]>, random: &mut Random) -> Estimates {
     if points.is_empty() {
         return Estimates::default();
     }
@@ -224,7 +224,7 @@ mod tests {
         let mut points: Vec<[f64; 2]> =
             (1..=60).map(|calls| [f64::from(calls), f64::from(calls) * (100.0 + random.normal())]).collect();
         points[30][1] *= 50.0;
-        let found = of(points, &mut random);
+        let found = estimates(points, &mut random);
         assert_eq!(found.outliers, 1);
         assert!(found.mean.estimate > 150.0 && found.median.estimate < 101.0, "{found:?}");
     }

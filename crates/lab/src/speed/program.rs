@@ -269,7 +269,8 @@ pub fn compare(
         }
     }
 
-    let mut trial = Trial { random: Random::new(options.seed), seen: vec![Vec::new(); programs.len()], programs };
+    let mut trial =
+        ProgramTrial { random: Random::new(options.seed), seen: vec![Vec::new(); programs.len()], programs };
     let (started, mut look) = (Instant::now(), 0);
     // Whether another round would exceed the time limit.
     let over = |rounds: usize| {
@@ -323,14 +324,14 @@ fn worthwhile(further: Option<u64>, each: f64, left: f64) -> bool {
 }
 
 /// A comparison in progress.
-struct Trial<'p> {
+struct ProgramTrial<'p> {
     programs: Vec<&'p Program>,
     random: Random,
     /// For each program and complete round, the first and the second run.
     seen: Vec<Vec<[Seen; 2]>>,
 }
 
-impl Trial<'_> {
+impl ProgramTrial<'_> {
     fn rounds(&self) -> usize {
         self.seen[0].len()
     }
@@ -446,11 +447,11 @@ mod tests {
     use super::*;
 
     /// Returns a trial with these wall-clock times of the first and the second program, one round each.
-    fn trial<'p>(programs: [&'p Program; 2], rounds: usize, ratio: impl Fn(usize) -> f64) -> Trial<'p> {
+    fn trial<'p>(programs: [&'p Program; 2], rounds: usize, ratio: impl Fn(usize) -> f64) -> ProgramTrial<'p> {
         let seen = |wall: f64| Seen { wall, ..Seen::default() };
         let round = |factor: &dyn Fn(usize) -> f64| (0..rounds).map(|at| [seen(factor(at)); 2]).collect::<Vec<_>>();
         let seen = vec![round(&|_| 1.0), round(&ratio)];
-        Trial { programs: programs.into(), random: Random::new(1), seen }
+        ProgramTrial { programs: programs.into(), random: Random::new(1), seen }
     }
 
     fn found(rounds: usize, ratio: impl Fn(usize) -> f64) -> Comparison {

@@ -18,7 +18,7 @@
 //!     ],
 //! )
 //! .beside("cp")
-//! .goal(Goal::times(2.0, "cp").of("pack"));
+//! .goal(Goal::times(2.0, "cp").in_part("pack"));
 //! assert_eq!(gzip.ways[2].program(), "pigz");
 //! ```
 

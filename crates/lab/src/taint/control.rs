@@ -33,7 +33,7 @@ impl ControlResult {
 
 /// The layers that must find a control.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Seen {
+pub(crate) enum ControlSeen {
     Nowhere,
     Division,
     /// Only traces: Valgrind does not support the control's instructions.
@@ -44,7 +44,7 @@ pub(crate) enum Seen {
 
 pub(crate) struct Control {
     pub(crate) name: &'static str,
-    pub(crate) seen: Seen,
+    pub(crate) seen: ControlSeen,
     needs: &'static str,
     length: usize,
     fill: fn(usize, &mut Random, &mut [u8]),
@@ -69,7 +69,7 @@ impl Control {
 pub(crate) const CONTROLS: [Control; 8] = [
     Control {
         name: "early exit",
-        seen: Seen::TraceAndTaint,
+        seen: ControlSeen::TraceAndTaint,
         needs: "",
         length: 256,
         fill: halves,
@@ -77,7 +77,7 @@ pub(crate) const CONTROLS: [Control; 8] = [
     },
     Control {
         name: "secret index",
-        seen: Seen::TraceAndTaint,
+        seen: ControlSeen::TraceAndTaint,
         needs: "",
         length: 8,
         fill: any,
@@ -85,7 +85,7 @@ pub(crate) const CONTROLS: [Control; 8] = [
     },
     Control {
         name: "gather",
-        seen: Seen::TraceAndTaint,
+        seen: ControlSeen::TraceAndTaint,
         needs: "AVX2",
         length: 8,
         fill: any,
@@ -93,7 +93,7 @@ pub(crate) const CONTROLS: [Control; 8] = [
     },
     Control {
         name: "early exit, AVX-512",
-        seen: Seen::Trace,
+        seen: ControlSeen::Trace,
         needs: "AVX-512",
         length: 256,
         fill: halves,
@@ -101,7 +101,7 @@ pub(crate) const CONTROLS: [Control; 8] = [
     },
     Control {
         name: "secret division",
-        seen: Seen::Division,
+        seen: ControlSeen::Division,
         needs: "",
         length: 8,
         fill: any,
@@ -109,7 +109,7 @@ pub(crate) const CONTROLS: [Control; 8] = [
     },
     Control {
         name: "branch-free compare",
-        seen: Seen::Nowhere,
+        seen: ControlSeen::Nowhere,
         needs: "",
         length: 256,
         fill: halves,
@@ -117,7 +117,7 @@ pub(crate) const CONTROLS: [Control; 8] = [
     },
     Control {
         name: "copy on the heap",
-        seen: Seen::Nowhere,
+        seen: ControlSeen::Nowhere,
         needs: "",
         length: 64,
         fill: any,
@@ -125,7 +125,7 @@ pub(crate) const CONTROLS: [Control; 8] = [
     },
     Control {
         name: "AES, 512 bits",
-        seen: Seen::Nowhere,
+        seen: ControlSeen::Nowhere,
         needs: "VAES",
         length: 64,
         fill: any,

@@ -1,7 +1,7 @@
 //! Derives a verdict from the intervals, the p-values and the controls.
 
 use super::effect::BODY;
-use super::pair::Outcome;
+use super::pair::PairOutcome;
 use crate::record::{Controls, Effect, Interval, Verdict};
 
 /// The data that a verdict rests on.
@@ -126,7 +126,7 @@ pub(crate) fn more_pairs(facts: &Facts, up_to: f64) -> Option<u64> {
 }
 
 /// Applies Holm's correction to the p-values of all pairs of a target.
-pub(crate) fn holm(outcomes: &mut [Outcome]) {
+pub(crate) fn holm(outcomes: &mut [PairOutcome]) {
     let p: Vec<f64> = outcomes.iter().map(|outcome| outcome.p).collect();
     for (outcome, corrected) in outcomes.iter_mut().zip(corrected(&p)) {
         outcome.p_holm = corrected;

@@ -19,7 +19,7 @@ use crate::watch::Watch;
 use cell::Cell;
 use collect::{Filled, Kind};
 use course::{Course, tests};
-pub(crate) use outcome::Outcome;
+pub(crate) use outcome::PairOutcome;
 
 /// The level at which a planted difference must be found.
 const MUST_BE_FOUND: f64 = 0.01;
@@ -134,7 +134,7 @@ impl Lane {
 
     /// Measures until the question is settled or the time is over. A run in which the target against itself was found
     /// to differ is discarded and repeated.
-    pub(crate) fn run(&mut self, bench: &mut Bench<'_>, share: f64, watch: &mut dyn Watch) -> Outcome {
+    pub(crate) fn run(&mut self, bench: &mut Bench<'_>, share: f64, watch: &mut dyn Watch) -> PairOutcome {
         let mut outcome = self.measure(bench, share, watch);
         for _ in 0..SAME_AGAIN {
             if outcome.facts.controls.same.passed || watch.stopped() || outcome.facts.effects.is_empty() {
@@ -146,7 +146,7 @@ impl Lane {
         outcome
     }
 
-    fn measure(&mut self, bench: &mut Bench<'_>, share: f64, watch: &mut dyn Watch) -> Outcome {
+    fn measure(&mut self, bench: &mut Bench<'_>, share: f64, watch: &mut dyn Watch) -> PairOutcome {
         if !bench.scale.measurable {
             let why = "the calls are too fast for the clock".to_owned();
             return self.conclude(bench, share, Verdict::Unmeasurable, why, 1.0);
@@ -205,10 +205,10 @@ impl Lane {
     fn with_better_controls(
         &mut self,
         bench: &mut Bench<'_>,
-        mut outcome: Outcome,
+        mut outcome: PairOutcome,
         up_to: f64,
         watch: &mut dyn Watch,
-    ) -> Outcome {
+    ) -> PairOutcome {
         let controls = &outcome.facts.controls;
         if outcome.verdict != Verdict::Invalid || !controls.same.passed {
             return outcome;
@@ -234,7 +234,7 @@ impl Lane {
     }
 
     /// Returns whether more data may settle an outcome in the time that is left. The next look doubles the data.
-    fn is_worth_more(&self, outcome: &Outcome) -> bool {
+    fn is_worth_more(&self, outcome: &PairOutcome) -> bool {
         let pairs = self.main.pairs();
         let within_reach = |needed: Option<u64>| {
             // The estimate of the number is rough, so twice as many are hoped for.
@@ -276,7 +276,7 @@ impl Lane {
         share: f64,
         p: f64,
         watch: &mut dyn Watch,
-    ) -> Option<Outcome> {
+    ) -> Option<PairOutcome> {
         let first = self.main.batches();
         let level = share / f64::from(tests(bench.settings));
         // The statistic and the direction are those of the finding. A test of one statistic needs little fresh data.
@@ -373,7 +373,7 @@ impl Lane {
     }
 
     /// Computes the outcome from the present data. A verdict of no leak must still pass the intervals and the controls.
-    fn conclude(&mut self, bench: &Bench<'_>, level: f64, verdict: Verdict, reason: String, p: f64) -> Outcome {
+    fn conclude(&mut self, bench: &Bench<'_>, level: f64, verdict: Verdict, reason: String, p: f64) -> PairOutcome {
         let controls = self.controls(bench);
         let groups = self.main.groups(bench.scale);
         let facts = judge::Facts {
@@ -384,7 +384,7 @@ impl Lane {
             step_ns: bench.scale.per_call(bench.scale.step as f64),
         };
         let (verdict, reason) = judge::verdict(verdict, reason, &facts, MOST_CALLS);
-        let outcome = Outcome {
+        let outcome = PairOutcome {
             verdict,
             reason,
             bound_up_to: judge::body(MOST_CALLS),

@@ -66,7 +66,7 @@ enum Operands {
 
 /// The result of a comparison: equal traces, the index of the input whose trace differs, or the reason why the traces
 /// cannot be compared.
-enum Outcome {
+enum InputOutcome {
     Equal,
     Differs(usize, Parting),
     Unclear(String),
@@ -205,16 +205,16 @@ impl Session {
         }
         let mut trace = Trace { secrets, instructions: self.reference.instructions, ..Trace::default() };
         match outcome {
-            Ok(Outcome::Equal) => {
+            Ok(InputOutcome::Equal) => {
                 trace.equal = true;
                 trace.skipped = self.reference.cut.then(|| reason(Stop::Limit));
             }
-            Ok(Outcome::Differs(other, parting)) => {
+            Ok(InputOutcome::Differs(other, parting)) => {
                 let (place, advice) = (place::parting(&parting), place::advice(&parting));
                 trace.divergence =
                     Some(format!("the traces of {} and {} differ {place}{advice}", name(0), name(other)));
             }
-            Ok(Outcome::Unclear(reason)) | Err(reason) => trace.skipped = Some(reason),
+            Ok(InputOutcome::Unclear(reason)) | Err(reason) => trace.skipped = Some(reason),
         }
         if self.reference.marked {
             trace.notes.push("marks in the code limit the comparison to a part of the call".to_owned());
@@ -232,11 +232,11 @@ impl Session {
     }
 
     /// Compares the traces of all inputs with that of the first.
-    fn search(&mut self, secrets: usize) -> Result<Outcome, String> {
+    fn search(&mut self, secrets: usize) -> Result<InputOutcome, String> {
         self.record(0, 0)?;
         self.keep();
         if self.reference.instructions == 0 {
-            return Ok(Outcome::Unclear(UNSUPPORTED.to_owned()));
+            return Ok(InputOutcome::Unclear(UNSUPPORTED.to_owned()));
         }
         for _ in 0..if self.reference.varies { REPEATS } else { 1 } {
             self.record(0, 0)?;
@@ -252,7 +252,7 @@ impl Session {
                 return self.confirm(index);
             }
         }
-        Ok(Outcome::Equal)
+        Ok(InputOutcome::Equal)
     }
 
     /// Records a call. An error says why there is no recording.
@@ -278,7 +278,7 @@ impl Session {
 
     /// Records the first input and another one, whose traces differ, more often. If one input gives several traces, the
     /// input is not the cause. The order is random, because a process number, for example, follows a fixed order.
-    fn confirm(&mut self, other: usize) -> Result<Outcome, String> {
+    fn confirm(&mut self, other: usize) -> Result<InputOutcome, String> {
         let (mut random, mut left) = (Random::new(fresh_seed()), [REPEATS; 2]);
         let theirs = std::mem::take(&mut self.now);
         while left != [0; 2] {
@@ -294,13 +294,13 @@ impl Session {
             }
         }
         self.now = theirs;
-        Ok(Outcome::Differs(other, self.part(0, other)?))
+        Ok(InputOutcome::Differs(other, self.part(0, other)?))
     }
 
     /// Says where the last two recordings differ, which are of the same input.
-    fn unclear(&mut self, input: usize) -> Result<Outcome, String> {
+    fn unclear(&mut self, input: usize) -> Result<InputOutcome, String> {
         let parting = place::parting(&self.part(input, input)?);
-        Ok(Outcome::Unclear(format!("the same input gives traces that differ {parting}")))
+        Ok(InputOutcome::Unclear(format!("the same input gives traces that differ {parting}")))
     }
 
     /// Returns the point at which the last two recordings differ. If that point lies beyond the part in detail, both

@@ -7,7 +7,7 @@ use super::{compare, leaks};
 use crate::random::Random;
 #[cfg(feature = "harness")]
 use crate::record::Trace;
-use crate::taint::control::{CONTROLS, Control, ControlResult, Seen};
+use crate::taint::control::{CONTROLS, Control, ControlResult, ControlSeen};
 
 /// Traces functions that leak and functions that do not. Rows of the layer `trace` tell whether the traces differ. The
 /// row of the layer `division` tells whether a division by a secret was found.
@@ -44,8 +44,8 @@ fn rows(control: &Control) -> Vec<ControlResult> {
     };
     let divided = trace.variable_latency.iter().any(|instruction| instruction.secret);
     match control.seen {
-        Seen::Division => vec![row("trace", false, trace.divergence.is_some()), row("division", true, divided)],
-        Seen::Trace | Seen::TraceAndTaint => vec![row("trace", true, trace.divergence.is_some())],
-        Seen::Nowhere => vec![row("trace", false, leak.is_some())],
+        ControlSeen::Division => vec![row("trace", false, trace.divergence.is_some()), row("division", true, divided)],
+        ControlSeen::Trace | ControlSeen::TraceAndTaint => vec![row("trace", true, trace.divergence.is_some())],
+        ControlSeen::Nowhere => vec![row("trace", false, leak.is_some())],
     }
 }

@@ -46,7 +46,7 @@ impl Counts {
 /// A function's instructions. Both counts must show missing optimization: a short loop with a barrier, for example, may
 /// execute many moves although the function has few.
 #[derive(Clone, Copy, Debug, Default)]
-struct Tally {
+struct OptimizationTally {
     different: Counts,
     executed: Counts,
     /// The instructions and the address of the block that executed most. The start of a function that is called by
@@ -54,7 +54,7 @@ struct Tally {
     most: (u64, u64),
 }
 
-impl Tally {
+impl OptimizationTally {
     fn unoptimized(&self) -> bool {
         self.different.all >= LENGTH && self.different.unoptimized() && self.executed.unoptimized()
     }
@@ -75,7 +75,8 @@ pub(super) fn missing<'c>(blocks: impl Iterator<Item = (Vec<u64>, &'c u64)>) -> 
     let called = ran.iter().filter_map(|(code, _)| code.first().filter(|code| entry(code)).map(Instruction::ip));
     let call = |code: &Instruction| (code.flow_control() == FlowControl::Call).then(|| code.near_branch_target());
     let starts = ran.iter().flat_map(|(code, _)| code.iter().filter_map(call)).chain(called).chain([0]);
-    let mut functions: BTreeMap<u64, Tally> = starts.map(|start| (start, Tally::default())).collect();
+    let mut functions: BTreeMap<u64, OptimizationTally> =
+        starts.map(|start| (start, OptimizationTally::default())).collect();
     let mut factory = InstructionInfoFactory::new();
     for (code, times) in &ran {
         let Some(function) = code.first().and_then(|first| functions.range_mut(..=first.ip()).next_back()) else {

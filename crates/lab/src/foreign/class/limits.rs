@@ -1,6 +1,6 @@
 //! What classes of inputs do not test.
 
-use super::{Content, ForeignClass, Place};
+use super::{ArgumentPlace, Content, ForeignClass};
 use crate::foreign::abi::{Abi, Part};
 
 /// Returns what to say about classes that may test less than they seem to: warnings, and notes without an alarm.
@@ -62,8 +62,8 @@ impl Content {
     /// Returns whether two classes have the same inputs.
     fn same(&self, other: &Self, abi: &Abi) -> bool {
         let place = |content: &Self| match (content, abi.twins()) {
-            (Self::Differs(Place::Byte(place)), _) => Some(*place),
-            (Self::Differs(Place::Last), Some([part, _])) => Some(part.length - 1),
+            (Self::Differs(ArgumentPlace::Byte(place)), _) => Some(*place),
+            (Self::Differs(ArgumentPlace::Last), Some([part, _])) => Some(part.length - 1),
             _ => None,
         };
         match (self, other) {
@@ -77,8 +77,8 @@ impl Content {
     /// Returns whether some inputs have two parts with the same first byte, by more than chance.
     fn meets(&self, abi: &Abi) -> bool {
         match self {
-            Self::Equal | Self::Differs(Place::Last) => true,
-            Self::Differs(Place::Byte(place)) => *place > 0,
+            Self::Equal | Self::Differs(ArgumentPlace::Last) => true,
+            Self::Differs(ArgumentPlace::Byte(place)) => *place > 0,
             // Records have the secret parts only. A public part is random.
             Self::Records(records) => abi.twins().is_some_and(|[a, b]| {
                 let before = |part: Part| {

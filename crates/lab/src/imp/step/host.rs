@@ -19,14 +19,14 @@ const PAUSE: Duration = Duration::from_millis(20);
 const ROOM: usize = 16 << 20;
 
 #[derive(Clone, Copy, Default)]
-struct Notes {
+struct HostNotes {
     /// The number of calls without a trace that have begun, until all of them are over.
     call: Option<u64>,
     done: bool,
 }
 
 /// Tells the caller's process how far the warm-up is.
-pub(crate) struct WarmUp(Shared<Notes>);
+pub(crate) struct WarmUp(Shared<HostNotes>);
 
 impl WarmUp {
     /// Begins a call.
@@ -68,7 +68,7 @@ pub(crate) fn more_threads(count: usize) -> bool {
 /// Does the work in a new process, and returns its result or why there is none. Ends the process and all that it
 /// started if `stopped` returns true.
 pub(crate) fn apart(stopped: &dyn Fn() -> bool, work: &mut dyn FnMut(&mut WarmUp) -> Vec<u8>) -> Result<Vec<u8>, End> {
-    let (Some(notes), Some(mut result)) = (Shared::new(Notes::default()), Array::<u8>::new(ROOM)) else {
+    let (Some(notes), Some(mut result)) = (Shared::new(HostNotes::default()), Array::<u8>::new(ROOM)) else {
         return Err(End::Refused);
     };
     let read = notes.reader();
@@ -99,7 +99,7 @@ pub(crate) fn apart(stopped: &dyn Fn() -> bool, work: &mut dyn FnMut(&mut WarmUp
     match early {
         Some(end) => Err(end),
         None if read().done => Ok(result.to_vec()),
-        None => Err(End::of(status)),
+        None => Err(End::from_status(status)),
     }
 }
 
@@ -111,7 +111,7 @@ fn group(process: libc::pid_t) {
 }
 
 /// Waits until the process is over. Returns why it must end early.
-fn watch(process: libc::pid_t, notes: &dyn Fn() -> Notes, stopped: &dyn Fn() -> bool) -> Option<End> {
+fn watch(process: libc::pid_t, notes: &dyn Fn() -> HostNotes, stopped: &dyn Fn() -> bool) -> Option<End> {
     let mut pause = PAUSE / 100;
     let (mut call, mut since) = (None, Instant::now());
     let (mut busy, mut used) = (since, Duration::ZERO);

@@ -45,7 +45,7 @@ pub(crate) enum End {
 
 impl End {
     /// Returns how a process ended that did not complete its work, from the status that [`wait`] returns.
-    pub(super) fn of(status: Option<libc::c_int>) -> Self {
+    pub(super) fn from_status(status: Option<libc::c_int>) -> Self {
         match status {
             Some(status) if libc::WIFSIGNALED(status) => Self::Signal(libc::WTERMSIG(status)),
             Some(status) => Self::Exited(libc::WEXITSTATUS(status)),
@@ -56,7 +56,7 @@ impl End {
 
 /// What the processes of one template share.
 #[derive(Clone, Copy)]
-struct Notes {
+struct ProcessNotes {
     order: Order,
     /// Whether the call has returned and the recording is complete.
     done: bool,
@@ -66,7 +66,7 @@ struct Notes {
 /// The process from which the processes of all calls start.
 pub(crate) struct Template {
     process: libc::pid_t,
-    notes: Shared<Notes>,
+    notes: Shared<ProcessNotes>,
     /// The socket on which this process sends one byte for each order, and the template one byte for each end.
     socket: libc::c_int,
 }
@@ -76,7 +76,7 @@ impl Template {
     /// it is complete; `progress` must grow meanwhile.
     /// Returns `None` if the system refuses.
     pub(crate) fn start(progress: &dyn Fn() -> u64, call: &mut dyn FnMut(Order) -> bool) -> Option<Self> {
-        let mut notes = Shared::new(Notes { order: Order::default(), done: false, end: End::Refused })?;
+        let mut notes = Shared::new(ProcessNotes { order: Order::default(), done: false, end: End::Refused })?;
         let [socket, own] = sockets()?;
         // SAFETY: `fork` has no precondition. The child is a copy with this thread only, and calls only functions that
         // are allowed there: system calls, and the function to trace, which may stop for good. It never returns.
@@ -115,7 +115,7 @@ impl Drop for Template {
 
 /// Starts a process for each order, until the parent closes the socket or ends.
 fn serve(
-    notes: &mut Shared<Notes>,
+    notes: &mut Shared<ProcessNotes>,
     socket: libc::c_int,
     progress: &dyn Fn() -> u64,
     call: &mut dyn FnMut(Order) -> bool,
@@ -141,7 +141,7 @@ fn serve(
                 // SAFETY: the process is a child that has not been waited for.
                 unsafe { libc::kill(process, libc::SIGKILL) };
                 let status = wait(process);
-                notes.end = if notes.done { End::Done } else { early.unwrap_or_else(|| End::of(status)) };
+                notes.end = if notes.done { End::Done } else { early.unwrap_or_else(|| End::from_status(status)) };
             }
             close(watched);
         }

@@ -78,12 +78,12 @@ impl Goal {
     /// The same time, within this share, as the operation that has `other` in its name in place of `part`.
     #[must_use]
     pub fn alike(within: f64, part: &'static str, other: &'static str) -> Self {
-        Self::new(Bound::Alike(within, part, other)).of(part)
+        Self::new(Bound::Alike(within, part, other)).in_part(part)
     }
 
     /// Applies to operations with `part` in their name, which stands behind the workload's: `file, seal`.
     #[must_use]
-    pub fn of(self, part: &'static str) -> Self {
+    pub fn in_part(self, part: &'static str) -> Self {
         Self { operation: part, ..self }
     }
 
@@ -316,8 +316,8 @@ mod tests {
             (Goal::over(0.9, "ours").by("age"), (Missed, 0, 1)),
             (Goal::over(20.0, "cp"), (Met, 1, 1)),
             (Goal::seconds(2.1), (Missed, 1, 2)),
-            (Goal::seconds(2.1).of("short"), (Met, 1, 1)),
-            (Goal::seconds(2.1).of("open"), (Skipped, 0, 0)),
+            (Goal::seconds(2.1).in_part("short"), (Met, 1, 1)),
+            (Goal::seconds(2.1).in_part("open"), (Skipped, 0, 0)),
             (Goal::seconds(2.5).at(0..=9), (Skipped, 0, 0)),
             (Goal::seconds(2.9).by("age"), (Missed, 0, 1)),
             (Goal::rate(430.0), (Met, 2, 2)),
@@ -333,7 +333,7 @@ mod tests {
 
     #[test]
     fn a_verdict_names_its_goal_and_what_misses_it() {
-        let verdict = Goal::times(0.4, "cp").of("short").judge("files", &rows());
+        let verdict = Goal::times(0.4, "cp").in_part("short").judge("files", &rows());
         assert_eq!(verdict.goal, "files, short: at most 0.4 × cp");
         assert_eq!(verdict.measured, "0.5 × cp (seal, short, ours)");
     }

@@ -244,12 +244,12 @@ struct Variant<'o> {
     name: &'static str,
     processor: Option<usize>,
     /// The measurements of each operation.
-    seen: Vec<Seen>,
+    seen: Vec<SeenInput>,
 }
 
 /// The measurements of one operation of one variant.
 #[derive(Clone, Debug, Default)]
-struct Seen {
+struct SeenInput {
     seconds: Vec<f64>,
     processor_seconds: Vec<f64>,
     amount: f64,
@@ -317,7 +317,7 @@ impl Bench<'_> {
         for way in group.workload.ways.iter().filter(|way| self.plan.takes(way)) {
             let reason = self.unfit(group, way);
             let seen = |reason: Option<String>| {
-                vec![Seen { skipped: reason, ..Seen::default() }; group.workload.operations.len()]
+                vec![SeenInput { skipped: reason, ..SeenInput::default() }; group.workload.operations.len()]
             };
             if way.both() {
                 let alone =

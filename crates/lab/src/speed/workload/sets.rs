@@ -56,7 +56,7 @@ impl Set {
     /// Creates a set that is a folder with these files.
     #[must_use]
     pub fn files(name: &'static str, files: Files) -> Self {
-        let bytes = tree::of(&files).iter().map(|entry| entry.bytes).sum();
+        let bytes = tree::described(&files).iter().map(|entry| entry.bytes).sum();
         Self { name, shape: Shape::Files(files), bytes, rounds: None }
     }
 

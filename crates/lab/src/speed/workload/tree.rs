@@ -80,7 +80,7 @@ pub(super) fn words(bytes: u64) -> String {
 }
 
 /// Returns the files of a folder that is described by numbers.
-pub(super) fn of(files: &Files) -> Vec<Entry> {
+pub(super) fn described(files: &Files) -> Vec<Entry> {
     let mut random = Random::new(SEED);
     let (least, most) = files.small_bytes;
     let large =

@@ -124,7 +124,7 @@ impl Workplace {
         match set.shape {
             Shape::File => tree::fill(&mut File::create_new(self.input())?, set.bytes, contents, 1),
             Shape::Folder => tree::write(&self.input(), &tree::entries(set.bytes), contents),
-            Shape::Files(files) => tree::write(&self.input(), &tree::of(&files), contents),
+            Shape::Files(files) => tree::write(&self.input(), &tree::described(&files), contents),
         }
     }
 

@@ -6,7 +6,7 @@ use crate::timing::judge::{self, Facts};
 
 /// The results of a pair when its measurement ends.
 #[derive(Clone, Debug)]
-pub(crate) struct Outcome {
+pub(crate) struct PairOutcome {
     pub(crate) verdict: Verdict,
     pub(crate) reason: String,
     /// The share of the calls to which the bound applies.
@@ -41,7 +41,7 @@ pub(crate) struct Outcome {
     pub(crate) times: [Vec<f32>; 2],
 }
 
-impl Outcome {
+impl PairOutcome {
     pub(crate) fn with_funnel(mut self, funnel: Vec<Look>) -> Self {
         self.funnel = funnel;
         self

@@ -4,7 +4,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use super::super::Function;
+use super::super::TracedFunction;
 use super::*;
 use crate::imp::step::unusual;
 use crate::taint::control::{self, CONTROLS};
@@ -19,7 +19,7 @@ fn both(input: &[u8], run: &mut dyn FnMut(&mut [u8])) -> [Recording; 2] {
     let mut buffer = input.to_vec();
     let mut stage = Stage::new().expect("memory");
     stage.call(run, &mut buffer);
-    let mut session = Session::new(&secrets, &mut stage, &mut Function(run), &mut buffer).expect("a process");
+    let mut session = Session::new(&secrets, &mut stage, &mut TracedFunction(run), &mut buffer).expect("a process");
     assert!(!session.trap, "the engine that copies code must run here");
     [false, true].map(|trap| {
         session.trap = trap;
@@ -92,7 +92,7 @@ fn a_caller_can_stop_an_endless_function() {
     let before = Instant::now();
     let stopped = || before.elapsed().as_millis() > 300;
     let secrets = vec![vec![1], vec![2]];
-    let found = compare(&secrets, &|_| String::new(), &mut Function(&mut |_| while black_box(true) {}), &stopped);
+    let found = compare(&secrets, &|_| String::new(), &mut TracedFunction(&mut |_| while black_box(true) {}), &stopped);
     assert_eq!(found.skipped.as_deref(), Some("interrupted"));
     assert!(before.elapsed().as_secs() < 3, "{:?}", before.elapsed());
 }
@@ -114,7 +114,8 @@ fn speed() {
     let secrets = [vec![1; 1000]];
     let mut buffer = secrets[0].clone();
     let mut stage = Stage::new().expect("memory");
-    let mut session = Session::new(&secrets, &mut stage, &mut Function(&mut run), &mut buffer).expect("a process");
+    let mut session =
+        Session::new(&secrets, &mut stage, &mut TracedFunction(&mut run), &mut buffer).expect("a process");
     for (engine, trap) in [(0, false), (1, true), (0, false)] {
         session.trap = trap;
         let before = Instant::now();

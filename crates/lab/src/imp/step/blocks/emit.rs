@@ -40,7 +40,7 @@ impl Operand {
         })
     }
 
-    pub(super) fn of(memory: &UsedMemory) -> Option<Self> {
+    pub(super) fn from_used(memory: &UsedMemory) -> Option<Self> {
         Self::new(memory.base(), memory.index(), memory.scale(), memory.displacement())
     }
 }

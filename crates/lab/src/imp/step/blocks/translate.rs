@@ -177,7 +177,7 @@ impl Engine {
         for memory in plan.simple.iter().flatten().flatten() {
             let base = if memory.segment() == Register::FS { self.layout.thread_pointer() } else { 0 };
             if logged(memory) {
-                let operand = Operand::of(memory).ok_or(Stop::Instruction(address))?;
+                let operand = Operand::from_used(memory).ok_or(Stop::Instruction(address))?;
                 emit.log(draft.words, operand);
                 draft.words += 1;
                 draft.part(Part { value: base, logged: true, entry: None });

@@ -145,14 +145,14 @@ fn rows_summarize_the_measurements() {
     let offer = offer(vec![copy(), Way::limit("dd", [Action::Run("dd"), Action::Run("dd")])], Subject::File);
     let set = Set { bytes: 100 << 20, ..SETS[0] };
     let group = Group { workload: &offer.workloads[0], set: Some(set), contents: Some(Contents::Zero), rounds: 3 };
-    let seen = |seconds: &[f64], skipped: Option<&str>| Seen {
+    let seen = |seconds: &[f64], skipped: Option<&str>| SeenInput {
         seconds: seconds.to_vec(),
         processor_seconds: vec![2.0, 1.0, 3.0],
         amount: set.bytes as f64,
         peak: Some(7),
         skipped: skipped.map(str::to_owned),
     };
-    let variant = |name, way: usize, first: Seen| Variant {
+    let variant = |name, way: usize, first: SeenInput| Variant {
         way: &offer.workloads[0].ways[way],
         name,
         processor: None,
