@@ -103,6 +103,11 @@ pub(crate) fn whole() -> clap::Command {
 
 /// Returns the command line with the command alone that `words` call, or else with all.
 fn called(words: &[OsString]) -> clap::Command {
+    if let [_, word] = words
+        && (word == "--version" || word == "-V")
+    {
+        return GlobalArgs::command();
+    }
     let name = words.iter().skip(1).find(|word| !word.to_string_lossy().starts_with('-'));
     match COMMANDS.iter().find(|(command, _)| name.is_some_and(|name| name == command)) {
         Some((name, make)) => GlobalArgs::command().subcommand(make(clap::Command::new(*name))),
@@ -135,23 +140,31 @@ impl CommandLine {
 /// Parses the command line, of which the first word is the program's name. After `--help` or an error of clap, ends the
 /// program.
 pub fn parse(words: Vec<OsString>) -> Result<CommandLine, Failure> {
-    let cli = called(&words);
-    option::refuse_attached(&cli, &words)?;
+    let mut command = called(&words);
+    option::refuse_attached(&command, &words)?;
+    let mut parsed = read(&mut command, &words);
     let asks_for_all = words.iter().any(|word| word == "--help") || words.get(1).is_some_and(|word| word == "help");
-    let names_none = words.iter().skip(1).all(|word| word.to_string_lossy().starts_with('-'));
-    let mut command = match (asks_for_all, names_none) {
-        (true, _) => cli,
-        (false, true) => listing(cli),
-        (false, false) => brief(cli),
-    };
-    let parsed = command.try_get_matches_from_mut(&words).and_then(|matches| {
-        let read =
-            GlobalArgs::from_arg_matches(&matches).and_then(|root| Ok((root, Command::from_arg_matches(&matches)?)));
-        let (GlobalArgs { quiet }, called) = read.map_err(|error| error.format(&mut command))?;
-        let json = asks_for_json(&matches).then(|| Whole::in_json(name_of(&matches), called.is_to_stdout()));
-        Ok(CommandLine { quiet, command: called, whole: json.unwrap_or_default() })
-    });
+    // Help that fits a screen takes time to make, so it is made when clap answers with help.
+    if !asks_for_all && parsed.as_ref().is_err_and(is_help) {
+        let names_none = words.iter().skip(1).all(|word| word.to_string_lossy().starts_with('-'));
+        let command = called(&words);
+        let mut command = if names_none { listing(command) } else { brief(command) };
+        parsed = read(&mut command, &words);
+    }
     parsed.map_err(|error| refused(error, &words))
+}
+
+/// Reads the words by the definition of the command line.
+fn read(command: &mut clap::Command, words: &[OsString]) -> Result<CommandLine, clap::Error> {
+    let matches = command.try_get_matches_from_mut(words)?;
+    let found = GlobalArgs::from_arg_matches(&matches).and_then(|it| Ok((it, Command::from_arg_matches(&matches)?)));
+    let (GlobalArgs { quiet }, called) = found.map_err(|error| error.format(command))?;
+    let json = asks_for_json(&matches).then(|| Whole::in_json(name_of(&matches), called.is_to_stdout()));
+    Ok(CommandLine { quiet, command: called, whole: json.unwrap_or_default() })
+}
+
+fn is_help(error: &clap::Error) -> bool {
+    matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand)
 }
 
 /// Whether the results are JSON. `--json` of the lab names a file.
