@@ -45,7 +45,9 @@ pub use talk::Pipe;
 pub use wrap::Wrapping;
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::Secret;
 use crate::format::age::AgeStanza;
@@ -143,7 +145,7 @@ impl Recipient {
     }
 
     pub(crate) fn ahead(&self) -> MutexGuard<'_, Vec<Arc<Prepared>>> {
-        self.ahead.lock().unwrap_or_else(PoisonError::into_inner)
+        self.ahead.lock()
     }
 
     /// Returns the error for recipients that do not have the labels of this one.

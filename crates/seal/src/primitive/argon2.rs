@@ -13,7 +13,7 @@ mod variable;
 
 pub use cost::Cost;
 
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
 use crate::primitive::imp::blocks::{BYTES, Block, Blocks};
 use crate::primitive::imp::compress::Compress;
@@ -166,7 +166,7 @@ fn fill_slice(
     let groups = Mutex::new(segments.chunks_mut(shape.lanes.div_ceil(threads).min(IN_TURN)));
     on_threads(threads, &|| {
         loop {
-            let taken = groups.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let taken = groups.lock().next();
             let Some(group) = taken else { return };
             slice.fill(group);
         }

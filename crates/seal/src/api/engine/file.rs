@@ -9,7 +9,8 @@ pub(crate) use seal::{Plain, seal};
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 use crate::format::segment::Segments;
 use crate::primitive::threads::workers;
@@ -83,14 +84,14 @@ impl<'a> Shift<'a> {
     /// Records a failure. Of several, the failure of the first segment is reported.
     fn fail(&self, segment: u64, error: Error) {
         self.end.fetch_min(segment, Ordering::Relaxed);
-        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut failure = self.failure.lock();
         if failure.as_ref().is_none_or(|(earlier, _)| segment < *earlier) {
             *failure = Some((segment, error));
         }
     }
 
     fn finish(self) -> Result<(), Error> {
-        let failure = self.failure.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let failure = self.failure.into_inner();
         failure.map_or(Ok(()), |(_, error)| Err(error))
     }
 }

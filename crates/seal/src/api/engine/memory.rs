@@ -1,7 +1,7 @@
 //! Sealing and opening from memory to memory. There are no system calls for input and output, so workers simply take
 //! segments in order. Each worker clears the memory for its own results, which then stays in its nearest cache.
 
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
 use crate::format::positions::read_full_at;
 use crate::format::segment::{Payload, SegmentCipher, Segments};
@@ -126,18 +126,18 @@ fn run<S, T: Send>(
     on_threads(workers(work, 0, segments.data() / WORTH_A_THREAD), &|| {
         let mut state = state();
         loop {
-            let taken = pieces.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let taken = pieces.lock().next();
             let Some((segment, piece)) = taken else { return };
             let stopped = work.stop.is_some_and(|stop| stop());
             let result = if stopped { Err(Error::Stopped) } else { each(&mut state, segment, piece) };
             if let Err(error) = result {
-                let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut failure = failure.lock();
                 if failure.as_ref().is_none_or(|(earlier, _)| segment < *earlier) {
                     *failure = Some((segment, error));
                 }
                 return;
             }
-            if failure.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
+            if failure.lock().is_some() {
                 return;
             }
             if let Some(progress) = work.progress {
@@ -145,7 +145,7 @@ fn run<S, T: Send>(
             }
         }
     });
-    failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), |(_, error)| Err(error))
+    failure.into_inner().map_or(Ok(()), |(_, error)| Err(error))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ mod output;
 
 pub(crate) use input::{Gathered, Input, Stream};
 
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
 use super::buffer::Buffer;
 use super::units::Drain;
@@ -128,7 +128,7 @@ fn run<P: Payload, I: Input, S: Drain>(
         let (mut from, mut to) = (Buffer::new(room + 1), Buffer::new(room));
         loop {
             let unit = {
-                let mut input = input.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut input = input.lock();
                 if output.failed() { None } else { input.next(&mut from, work) }
             };
             let Some(unit) = unit else { return };
@@ -142,6 +142,6 @@ fn run<P: Payload, I: Input, S: Drain>(
             output.put(number, &to[..done], result, work);
         }
     });
-    let input = input.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let input = input.into_inner();
     output.finish().map(|(written, output)| Passed { read: input.read(), written, input, output })
 }

@@ -6,9 +6,9 @@
 
 use std::ptr::NonNull;
 use std::slice;
-use std::sync::{Mutex, PoisonError};
 
 use memmap2::MmapMut;
+use parking_lot::Mutex;
 
 use deadpan_ct::Wipe;
 
@@ -77,7 +77,7 @@ impl Locked {
             let mut own = map(length);
             return Self { start: NonNull::from(&mut own[..]).cast(), length, home: Home::Own(own) };
         };
-        let start = SLOTS[class].lock().unwrap_or_else(PoisonError::into_inner).take(SIZES[class]);
+        let start = SLOTS[class].lock().take(SIZES[class]);
         Self { start, length, home: Home::Slot(class) }
     }
 
@@ -97,7 +97,7 @@ impl Drop for Locked {
     fn drop(&mut self) {
         self.bytes_mut().wipe();
         if let Home::Slot(class) = self.home {
-            SLOTS[class].lock().unwrap_or_else(PoisonError::into_inner).free.push(self.start);
+            SLOTS[class].lock().free.push(self.start);
         }
     }
 }

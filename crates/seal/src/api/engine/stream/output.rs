@@ -1,7 +1,8 @@
 //! The output of a stream. If the output takes units in order, a worker whose unit is early waits.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::api::engine::units::Drain;
 use crate::{Error, Work};
@@ -30,7 +31,7 @@ impl<S: Drain> Output<S> {
     }
 
     fn lock(&self) -> MutexGuard<'_, OutputState<S>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     pub(super) fn failed(&self) -> bool {
@@ -47,7 +48,8 @@ impl<S: Drain> Output<S> {
     /// failure in that rest counts as a failure after all units before it.
     pub(super) fn put(&self, number: u64, bytes: &[u8], result: Result<usize, Error>, work: &Work<'_>) {
         let waiting = |state: &mut OutputState<S>| S::ORDERED && state.next != number && state.failure.is_none();
-        let mut state = self.turn.wait_while(self.lock(), waiting).unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.lock();
+        self.turn.wait_while(&mut state, waiting);
         if state.failure.is_none() {
             let written = state.output.put(number, bytes).map_err(Error::Write);
             state.written += bytes.len() as u64;
@@ -73,7 +75,7 @@ impl<S: Drain> Output<S> {
 
     /// Returns the output and how many bytes were written, or the error.
     pub(super) fn finish(self) -> Result<(u64, S), Error> {
-        let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state.into_inner();
         state.failure.map_or(Ok((state.written, state.output)), Err)
     }
 }

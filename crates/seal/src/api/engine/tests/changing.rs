@@ -1,7 +1,8 @@
 //! Inputs that change while they are opened at positions.
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 use super::*;
 use crate::key::sign::{Scheme, SigningKey};
@@ -19,7 +20,7 @@ impl ReadAt for Changing {
         let rest = &self.sealed[(position as usize).min(self.sealed.len())..];
         let length = rest.len().min(buffer.len());
         buffer[..length].copy_from_slice(&rest[..length]);
-        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut read = self.read.lock();
         for (byte, position) in buffer[..length].iter_mut().zip(position..) {
             if position >= self.begin && !read.insert(position) {
                 *byte ^= 1;
@@ -53,7 +54,7 @@ fn each_byte_of_the_payload_is_read_once() {
                 let (mut bytes, output) = (vec![0x55; room], tempfile::tempfile().expect("a file"));
                 let into_bytes = opened.open_into(&input, all, &mut bytes, &work(0));
                 bytes.truncate(into_bytes.as_ref().map_or(room, |summary| summary.plain as usize));
-                input.read.lock().expect("no panic").clear();
+                input.read.lock().clear();
                 opened.open_at(&input, all, &output, &work(0)).map(|_| (bytes, contents(output)))
             };
             let (bytes, file) = open(&sealed).expect("each byte is read once");

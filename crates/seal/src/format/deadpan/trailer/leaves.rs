@@ -4,7 +4,8 @@
 //! that are shorter than a page, so at most two pages for each worker are incomplete at a time.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 use super::tree::{self, HASH, Hash, LEAVES, LeafHasher, Tree};
 use crate::Error;
@@ -46,7 +47,7 @@ impl Leaves {
     /// the caller has to give to [`Leaves::completed`].
     pub(crate) fn add(&self, segment: u64, leaf: &Hash, length: usize) -> Option<Page> {
         let number = segment / LEAVES;
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         state.segments += 1;
         state.length += length as u64;
         // The buffer has its full size from the start: memory that grows leaves copies of its contents behind.
@@ -66,7 +67,7 @@ impl Leaves {
 
     /// Adds the hash of a page that is complete.
     pub(crate) fn completed(&self, page: u64, hash: Hash) {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).hashes.insert(page, hash);
+        self.state.lock().hashes.insert(page, hash);
     }
 
     /// Returns the last page, unless it is full and was returned by [`Leaves::add`], and the tree above all pages.
@@ -76,7 +77,7 @@ impl Leaves {
     /// If the segments are not all there.
     pub(crate) fn finish(&self) -> Result<(Option<Page>, Tree), Error> {
         let missing = || Error::System("a segment has no hash");
-        let state = std::mem::take(&mut *self.state.lock().unwrap_or_else(PoisonError::into_inner));
+        let state = std::mem::take(&mut *self.state.lock());
         let LeavesState { mut incomplete, mut hashes, segments, length } = state;
         let last = incomplete.pop_last().map(|(number, page)| (number, page.leaves));
         if let Some((number, leaves)) = &last {
@@ -95,7 +96,7 @@ impl Leaves {
     /// Returns how many pages are kept.
     #[cfg(test)]
     pub(crate) fn kept(&self) -> usize {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).incomplete.len()
+        self.state.lock().incomplete.len()
     }
 }
 

@@ -3,7 +3,8 @@
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
-use std::sync::{Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 use super::footer::FULL_PAGE;
 use crate::{Error, WriteAt};
@@ -38,7 +39,7 @@ impl<'a> Shelf<'a> {
     pub(crate) fn put(&self, number: u64, page: Vec<u8>) -> Result<(), Error> {
         match self {
             Self::Placed(output, begin) => output.write_all_at(&page, begin + number * FULL_PAGE).map_err(Error::Write),
-            Self::Held(held) => held.lock().unwrap_or_else(PoisonError::into_inner).put(number, page),
+            Self::Held(held) => held.lock().put(number, page),
         }
     }
 
@@ -48,7 +49,7 @@ impl<'a> Shelf<'a> {
         match self {
             Self::Placed(output, begin) => output.write_all_at(tail, begin + length).map_err(Error::Write),
             Self::Held(held) => {
-                held.into_inner().unwrap_or_else(PoisonError::into_inner).write(&mut output)?;
+                held.into_inner().write(&mut output)?;
                 output.write_all(tail).map_err(Error::Write)
             }
         }
@@ -103,7 +104,7 @@ mod tests {
                 let order = (0..step.max(1)).flat_map(|from| (from..count).step_by(step.max(1) as usize));
                 order.for_each(|number| shelf.put(number, page(number, length(number))).expect("put"));
                 let Shelf::Held(held) = &shelf else { panic!("held") };
-                let held = held.lock().expect("no panic").first.len() as u64;
+                let held = held.lock().first.len() as u64;
                 assert!(held <= HELD, "{held} pages in memory");
                 let mut output = Vec::new();
                 shelf.finish(wanted.len() as u64, b"tail", &mut output).expect("written");

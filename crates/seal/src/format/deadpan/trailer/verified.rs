@@ -2,9 +2,10 @@
 
 use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use aws_lc_rs::digest::{SHA512, digest};
+use parking_lot::Mutex;
 
 use super::contents::{self, TrailerContents};
 use super::footer::{FOOTER, FULL_PAGE, Footer};
@@ -169,7 +170,7 @@ impl Verified {
 
     fn page(&self, number: u64, read: impl FnOnce(&mut [u8], u64) -> Result<(), Error>) -> Result<Leaf, Error> {
         // The lock is held while a page is read, so that no other worker reads the same page.
-        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cache = self.cache.lock();
         if let Some((_, page)) = cache.iter().find(|(cached, _)| *cached == number) {
             return Ok(page.clone());
         }

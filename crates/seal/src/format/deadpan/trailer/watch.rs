@@ -1,7 +1,9 @@
 //! A payload whose segments are looked at while they are sealed or opened, and their data are in the processor's cache.
 
 use std::io::{Read, Seek, SeekFrom};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use super::leaves::Leaves;
 use super::recorder::Recorder;
@@ -135,13 +137,13 @@ impl<R> Clone for Shared<R> {
 
 impl<R: Read> Read for Shared<R> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).read(buffer)
+        self.0.lock().read(buffer)
     }
 }
 
 impl<R: Seek> Seek for Shared<R> {
     fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).seek(to)
+        self.0.lock().seek(to)
     }
 }
 
