@@ -25,7 +25,7 @@ impl Task {
         match self {
             Self::Lab(command) => match streams::check_stdout() {
                 Ok(()) => lab::run(&command),
-                // Each command of the lab has this exit code for a file that cannot be written.
+                // Each command of the lab exits with this code if it cannot write a file.
                 Err(failure) => {
                     failure.end();
                     2

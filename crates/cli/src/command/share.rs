@@ -22,7 +22,7 @@ enum ShareCommand {
 }
 
 impl ShareArgs {
-    /// Whether results in JSON leave standard output to the data.
+    /// Whether standard output carries the data, so that results in JSON cannot go there.
     pub fn is_to_stdout(&self) -> bool {
         if let ShareCommand::Open(args) = &self.command { args.is_to_stdout() } else { false }
     }

@@ -6,19 +6,19 @@ use clap::{Arg, Command, ValueHint};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OfferedNames {
     None,
-    /// The user's own keys.
+    /// Names of the user's own keys.
     Own,
-    /// The user's own keys that open files.
+    /// Names of the user's own keys that open files.
     Opening,
-    /// The user's own keys that sign.
+    /// Names of the user's own keys that sign.
     Signing,
-    /// Keys of others.
+    /// Names of contacts, which are keys of other people.
     Contacts,
-    /// Own keys and contacts.
+    /// Names of the user's own keys and of contacts.
     Keys,
-    /// Own keys and contacts that files can be sealed to.
+    /// Names of the user's own keys and of contacts to which files can be sealed.
     Recipients,
-    /// Own keys and contacts whose signatures can be checked.
+    /// Names of the user's own keys and of contacts whose signatures can be checked.
     Signers,
     /// Functions whose time the lab measures.
     Timed,
@@ -33,7 +33,7 @@ pub enum OfferedNames {
 pub enum OfferedFiles {
     None,
     Any,
-    /// Sealed files, and others where there are none.
+    /// Sealed files, or all files if there are no sealed files.
     Sealed,
     Folders,
 }
@@ -62,7 +62,7 @@ pub struct Expected<'a> {
 }
 
 impl<'a> Expected<'a> {
-    /// Parses the words before the cursor, and determines which words may follow.
+    /// Parses the words before the cursor, and determines the words that may follow.
     pub fn at(cli: &'a Command, before: &[String], current: &str) -> Self {
         let mut expected = Self {
             prefix: String::new(),
@@ -72,7 +72,7 @@ impl<'a> Expected<'a> {
             command: cli,
         };
         let (mut option, mut positional, mut only_values) = (None, 0, false);
-        // A shell that has no word before the cursor may pass an empty one.
+        // A shell that has no word before the cursor may pass an empty word.
         for word in before.iter().filter(|word| !word.is_empty()) {
             if option.take().is_some() {
                 // The word is the value of the option before it.
@@ -109,7 +109,8 @@ impl<'a> Expected<'a> {
         expected
     }
 
-    /// Returns the option in this word, if it takes a value, and the value, if the word contains it.
+    /// Returns the option in `word`, if the option takes a value. Also returns the value, if the word contains the
+    /// value.
     fn option<'w>(&self, word: &'w str) -> Option<(&'a Arg, Option<&'w str>)> {
         let mut options = self.command.get_arguments().filter(|argument| argument.get_action().takes_values());
         if let Some(long) = word.strip_prefix("--") {
@@ -133,7 +134,7 @@ impl<'a> Expected<'a> {
             .collect();
     }
 
-    /// Offers values of this argument.
+    /// Offers the values of the argument `argument`.
     fn value(&mut self, argument: &Arg) {
         let values = argument.get_possible_values();
         let shown = values.iter().filter(|value| !value.is_hide_set());
@@ -168,7 +169,7 @@ impl<'a> Expected<'a> {
         };
     }
 
-    /// Returns the words that begin like the current word, each with a description.
+    /// Returns the words that begin with the current word, each with a description.
     pub fn offers(
         &self,
         current: &str,
@@ -180,7 +181,7 @@ impl<'a> Expected<'a> {
     }
 }
 
-/// Returns the positional argument with this index. The last one may be repeated.
+/// Returns the positional argument with the index `index`. The last positional argument may be repeated.
 fn argument(command: &Command, index: usize) -> Option<&Arg> {
     let arguments: Vec<_> = command.get_positionals().collect();
     let repeated = || arguments.last().copied().filter(|argument| is_repeated(argument));

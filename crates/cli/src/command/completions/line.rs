@@ -1,6 +1,7 @@
-//! Splits a command line into words as a shell does, with quotes and backslashes and without expansions.
+//! Splits a command line into words as a shell does. Interprets quotes and backslashes, but expands nothing.
 
-/// Returns the words of a line after the program's name. The last one is at the cursor, and empty after a space.
+/// Returns the words of a line after the program's name. The last word is the word at the cursor, and is empty after a
+/// space.
 pub fn words(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let (mut quote, mut escaped, mut begun) = (None, false, false);

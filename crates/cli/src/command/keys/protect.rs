@@ -10,7 +10,8 @@ use crate::tell::failure::Failure;
 use crate::tell::shown::shown;
 use deadpan_seal::key::{self, Found};
 
-/// Puts a new passphrase on a key. If the key has one already, the user is asked for it on the terminal.
+/// Puts a new passphrase on a key. If the key already has a passphrase, asks the user for the old passphrase on the
+/// terminal.
 pub fn protect(path: &Path, passphrases: &Passphrases) -> Result<(), Failure> {
     let name = shown(path);
     let place = home::KeyFile::find(path)?;

@@ -12,11 +12,11 @@ use deadpan_pack::{Entry, Kind, Time};
 /// How the times of a listing are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Times {
-    /// To the second, in UTC.
+    /// Times to the second, in UTC.
     Utc,
-    /// To the second, in the zone of this machine, with its distance from UTC.
+    /// Times to the second, in this machine's time zone, with the offset from UTC.
     Local,
-    /// To the nanosecond, in UTC.
+    /// Times to the nanosecond, in UTC.
     Exact,
 }
 
@@ -88,8 +88,8 @@ impl EntryRow<'_> {
         }
     }
 
-    /// Appends a JSON object, its fields in the order of their names. A name that is not UTF-8 is in `path_hex` instead
-    /// of `path`.
+    /// Appends a JSON object whose fields are in the order of their names. A name that is not UTF-8 is in `path_hex`
+    /// instead of `path`.
     pub fn json(&self, text: &mut String, file: &str) {
         let entry = self.entry;
         let kind = match self.kind {
@@ -129,7 +129,8 @@ impl EntryRow<'_> {
     }
 }
 
-/// Appends a name as `key` if it is UTF-8, or else in hexadecimal as `key_hex`. The other field is null.
+/// Appends a name in the field `key` if the name is UTF-8, or else in hexadecimal in the field `key_hex`. The other of
+/// these two fields is null.
 fn lossless(text: &mut String, key: &str, name: Option<&[u8]>) {
     match name.map(str::from_utf8) {
         Some(Ok(name)) => {
@@ -155,7 +156,7 @@ fn hex(text: &mut String, bytes: &[u8]) {
     );
 }
 
-/// Appends a name with everything escaped that is not plain text.
+/// Appends a name, and escapes all characters that are not plain text.
 pub fn name(text: &mut String, name: &[u8]) {
     // Most names are plain ASCII, which needs no search for hidden characters.
     match str::from_utf8(name) {

@@ -53,8 +53,8 @@ fn visible(command: &Command) -> impl Iterator<Item = &Command> {
 fn synopsis(command: &Command) -> String {
     let mut forms = String::new();
     let mut form = |name: &str, words: Vec<String>| {
-        // For roff, dots at the end of a line end a sentence, and two spaces follow. `\\&` after the dots prevents
-        // that.
+        // In roff, dots at the end of a line end a sentence, and roff adds two spaces after them. The `\\&` after the
+        // dots prevents these spaces.
         let words: Vec<_> = words.into_iter().map(|word| format!("{word}\\&")).collect();
         forms.push_str(&format!(".SY \"{}\"\n{}\n", escaped(name), words.join("\n")));
     };
@@ -82,8 +82,8 @@ fn called(command: &Command) -> &str {
     command.get_bin_name().unwrap_or_else(|| command.get_name())
 }
 
-/// Returns the options as a synopsis shows them: `[-o OUT]`. Options that exclude each other share the brackets. Help
-/// and version are left out, since every command has them.
+/// Returns the options as a synopsis shows them: `[-o OUT]`. Options that exclude each other stand in the same
+/// brackets. Help and version are left out, since every command has them.
 fn options(command: &Command) -> Vec<String> {
     let is_standard = |argument: &Arg| {
         matches!(
@@ -137,7 +137,7 @@ fn brief(argument: &Arg) -> String {
     format!("\\fB{name}\\fR{}{dots}", value_after(argument, "\\ "))
 }
 
-/// Returns the value of an option as it follows the name: after `space`, or after an equals sign.
+/// Returns the value of an option in the form that follows the option's name: after `space`, or after an equals sign.
 fn value_after(argument: &Arg, space: &str) -> String {
     match value(argument) {
         Some(value) if argument.is_require_equals_set() => format!("[={value}]"),
@@ -199,8 +199,8 @@ fn described(argument: &Arg) -> String {
     entry
 }
 
-/// Renders the text after the options. A line that ends with a colon becomes a heading. The indented lines under it
-/// stay lines, and the others become paragraphs.
+/// Renders the text after the options. A line that ends with a colon becomes a heading. The indented lines under a
+/// heading stay separate lines, and all other lines become paragraphs.
 fn after_options(text: &str) -> String {
     let (mut page, mut inside) = (String::new(), false);
     for line in text.lines().filter(|line| !line.is_empty()) {
@@ -219,7 +219,7 @@ fn after_options(text: &str) -> String {
     page
 }
 
-/// Renders paragraphs that empty lines separate.
+/// Renders text in which empty lines separate the paragraphs.
 fn paragraphs(text: &str) -> String {
     let shown = |paragraph: &str| format!("{}\n", escaped(&paragraph.replace('\n', " ")));
     text.split("\n\n").map(shown).collect::<Vec<_>>().join(".PP\n")
@@ -238,8 +238,8 @@ fn uncapitalized(text: &str) -> String {
     }
 }
 
-/// Escapes what roff would interpret or draw otherwise: backslashes, a dot at the beginning, hyphens, quotes, and
-/// characters that are not ASCII.
+/// Escapes the characters that roff would interpret or draw in another form: backslashes, a dot at the beginning,
+/// hyphens, quotes, and characters that are not ASCII.
 fn escaped(line: &str) -> String {
     let mut escaped = String::new();
     for letter in line.chars() {
