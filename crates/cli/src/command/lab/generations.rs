@@ -25,7 +25,7 @@ fn kernels() -> Vec<Kernel> {
     ]
 }
 
-/// Returns the least work that any program has to do with the bytes of a file.
+/// Returns the ways that do the least work: every program has to do at least this work with the bytes of a file.
 fn file_limits() -> [Way; 2] {
     [
         Way::limit("plain write", [Own("file.write"), Own("file.write")]),
@@ -132,7 +132,8 @@ fn pictures() -> [Workload; 3] {
     ]
 }
 
-/// Creates a cover with 33 MB of random samples, which carries a quarter of them. `hide` makes a key if there is none.
+/// Creates a cover that has 33 MB of random samples and carries a quarter of this number of bytes. `hide` makes a key
+/// if there is none.
 const COVER: &str = "'{self}' random -f -o {keys}/noise 33MB && '{self}' picture hide -f --raw -o {keys}/cover.png \
     {keys}/noise";
 

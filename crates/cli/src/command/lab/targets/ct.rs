@@ -13,8 +13,8 @@ use number::Number;
 
 /// Number of entries in a table.
 const ENTRIES: usize = 16;
-/// The lengths of slices in bytes, with the names of their targets. One is the length of a key; the other is longer
-/// than any register.
+/// The lengths of slices in bytes, with the names of their targets. The first length is the length of a key, and the
+/// second length is longer than any register.
 const SLICES: [(usize, &str); 2] = [(32, "slice"), (1024, "slice.1KiB")];
 
 type Fill1 = fn(&mut Random, &mut [u8]);

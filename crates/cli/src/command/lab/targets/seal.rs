@@ -15,13 +15,13 @@
 //! | `seal.share.combine` | the shares | their indices, their lengths, their number |
 //! | `seal.message` | the file key and the data | their length |
 //!
-//! Of the targets from `seal.pem.private` on, which take microseconds, one pair of classes is timed and all classes are
-//! traced: a bound for many pairs of slow calls takes long. `seal.message` is only traced.
+//! The targets from `seal.pem.private` on take microseconds. The lab times one pair of their classes and traces all
+//! their classes, because a bound for many pairs of slow calls takes long. `seal.message` is only traced.
 //!
 //! The following functions are not measured:
 //! - **Argon2id** (the passphrase of a file). From the second half of the first pass on, Argon2id reads addresses that
 //!   depend on the passphrase, which makes attacks costly. The same holds for scrypt in key files. The lab tests no
-//!   claim about either.
+//!   claim about Argon2id or scrypt.
 //! - **Sealing.** Keys, IVs and salts are drawn inside the function, so the traces of one input differ. Opening uses
 //!   the same cipher.
 //! - **Different ML-KEM keys.** The matrix is sampled from a public seed by rejection, so the time may differ between
@@ -91,7 +91,7 @@ fn tag() -> Target {
 }
 
 /// Returns the target that opens whole messages for one key. The file key and the data are secret. The point of a
-/// message is public, and for X25519 the check of its form depends on it.
+/// message is public. The target uses P-256, because with X25519 the check of the point's form depends on the point.
 fn message() -> Target {
     let key = PrivateKey::from_seed(Kem::P256, &[7; 32]).expect("a scalar");
     let public = key.public().clone();
@@ -107,7 +107,7 @@ fn message() -> Target {
             random.fill(&mut data);
             input.copy_from_slice(&sealed(&data));
         })
-        // Its allocations make its times vary so much that a bound takes minutes.
+        // The allocations of this target make its times vary so much that a bound takes minutes.
         .untimed()
 }
 
