@@ -1,4 +1,4 @@
-//! `deadpan cluster`: jobs on several machines.
+//! `deadpan cluster`: commands for jobs that run on several machines.
 
 use std::path::PathBuf;
 

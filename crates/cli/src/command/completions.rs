@@ -1,8 +1,8 @@
 //! `deadpan completions`: prints a completion script for a shell.
 //!
 //! For bash, zsh and fish the script asks the hidden command `deadpan complete` for the words that may stand at the
-//! cursor. The shell completes file names itself, since the shell knows its own quotes and `~`. For the other shells
-//! the script is the fixed list that clap generates.
+//! cursor. The shell completes file names itself, since the shell knows its own quotes and `~`. For all other shells,
+//! the script is a fixed list of words, which clap generates.
 
 mod expected;
 mod line;
@@ -36,7 +36,7 @@ pub struct Completions {
     shell: Shell,
 }
 
-/// A validated `deadpan completions` command, with the command line that its script completes.
+/// A validated `deadpan completions` command. `cli` is the definition of the command line that the script completes.
 pub struct Script {
     shell: Shell,
     cli: Command,
@@ -85,7 +85,7 @@ pub struct Complete {
     words: Vec<String>,
 }
 
-/// A validated `deadpan complete` command, with the command line whose words it completes.
+/// A validated `deadpan complete` command. `cli` is the definition of the command line whose words are completed.
 pub struct Completion {
     args: Complete,
     cli: Command,
@@ -108,7 +108,8 @@ impl Plan for Completion {
         let expected = Expected::at(&cli, &words, &current);
         let mut text = format!("{}\t{}\n", expected.files.name(), expected.prefix);
         for (word, meaning) in expected.offers(&current, |names| known(names, &self.cli)) {
-            // If the word contains one of bash's separators, bash replaces only the part after it.
+            // If the word contains one of bash's separators, bash replaces only the part of the word after the
+            // separator.
             let whole = format!("{}{word}", expected.prefix);
             let kept = current.strip_suffix(replaced).filter(|_| line.is_some());
             let word = kept.map_or(word.as_str(), |kept| whole.strip_prefix(kept).unwrap_or(&word));

@@ -44,7 +44,7 @@ pub struct PackArgs {
 
 impl PackArgs {
     /// Begins to pack the folder `input`. The archive leaves out the output if the output lies in that folder. Drafts
-    /// of pictures are not a single output, so the archive leaves them out by their names.
+    /// of pictures are not a single output, so the archive leaves out all files with the names of drafts.
     pub fn packer(&self, input: &Input, output: Option<&Output>) -> Result<Packer, Failure> {
         allow_many_files();
         let path = input.source.path().unwrap_or(Path::new("."));

@@ -177,8 +177,8 @@ fn add(home: &Home, name: &str, text: &str, force: bool) -> Result<(), Failure> 
     })?;
     let old_text = home::text(&home.contact_path(name)).map_or_else(|_| Vec::new(), |(text, _)| text.to_vec());
     let before = key::read(&old_text).unwrap_or_default();
-    // A contact may have one key that signs and one key that seals. A new key of one kind is added beside an old key of
-    // the other kind.
+    // A contact may have a key that signs and a key that seals. Adding a key of one kind keeps an old key of the other
+    // kind.
     let is_other =
         |old: &Found| Public::from_key(old).is_some_and(|old| keys.iter().all(|key| key.signs() != old.signs()));
     let extends = !force && !before.is_empty() && before.iter().all(is_other);

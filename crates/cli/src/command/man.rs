@@ -28,7 +28,7 @@ pub struct Man {
     command: Vec<String>,
 }
 
-/// A validated `deadpan man` command, with the command line whose pages it prints.
+/// A validated `deadpan man` command. `cli` is the definition of the command line whose pages are printed.
 pub struct ManualPages {
     args: Man,
     cli: Command,

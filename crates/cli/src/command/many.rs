@@ -165,7 +165,7 @@ impl ManyArgs {
         self.each
     }
 
-    /// Returns the first input that stands for many objects.
+    /// Returns the first input that stands for many objects: a prefix, or any input with `--each`.
     pub fn first_of_many<'a>(&self, files: &'a [PathBuf]) -> Option<&'a PathBuf> {
         let is_many = |path: &PathBuf| {
             let address = remote::address(path).ok().flatten();
@@ -184,7 +184,7 @@ impl ManyArgs {
         ];
         match given.iter().find(|(_, is_given)| *is_given) {
             Some((option, _)) => {
-                // Users of tar know these options, and may try them with a folder.
+                // Users of tar know `--include` and `--exclude`, and may try these options with a folder.
                 let hint = if option.ends_with("clude") {
                     "seal each file by itself with --each --to FOLDER, or leave entries out with tar: \
                              tar c --exclude=PATTERN FOLDER | deadpan seal -o FILE"
@@ -211,8 +211,8 @@ impl ManyArgs {
         }
     }
 
-    /// Returns the key for jobs: the key that the user named, or else the user's own key for jobs, which is made if it
-    /// does not exist.
+    /// Returns the key for jobs: the key that the user named, or else the user's own key for jobs. If the user has no
+    /// key for jobs, makes a new key.
     fn key(&self) -> Result<JobKey, Failure> {
         if self.shard.is_some() && self.job_key.is_none() {
             let hint = "make one with `deadpan cluster key -o job.key`, and give it to all with --job-key";
@@ -301,7 +301,7 @@ impl ManyArgs {
     }
 
     /// Makes one long object in parts, and returns the number of bytes. Returns `None` if the input has no name, or if
-    /// these credentials may not keep the state of an upload in the store.
+    /// the user's credentials do not allow to keep the state of an upload in the store.
     pub fn one(
         &self,
         input: &Input,

@@ -147,8 +147,8 @@ impl Plan for Open {
             if args.verify { Source::expanded(&self.sources, self.many.is_each())? } else { self.sources.clone() };
         args.output.check_room(sources.len())?;
         let identities = args.identities(Passphrases::new(&args.source))?;
-        // With `--verify`, no output can replace an input. The inputs are not recorded, since there may be millions of
-        // them.
+        // With `--verify`, the command writes no output that could replace an input. The inputs are not recorded, since
+        // a command can have millions of inputs.
         let claims = Claims::on(if args.verify { &[] } else { &sources });
         let judge = args.signer.judge()?;
         let mut job = OpenJob { args, claims, results: sources.len(), identities, judge, many: Some(&self.many) };
@@ -527,13 +527,15 @@ pub fn sealed_name(name: &[u8]) -> Result<&OsStr, Failure> {
     ))
 }
 
-/// Whether a name begins or ends with white space. Such a name looks like the same name without the white space. Inside
-/// a name, white space is common: macOS writes U+202F into the names of screenshots.
+/// Whether a name begins or ends with white space. A name with white space at the beginning or the end looks like the
+/// same name without this white space. Inside a name, white space is common: macOS writes U+202F into the names of
+/// screenshots.
 fn has_outer_space(name: &[u8]) -> bool {
     str::from_utf8(name).is_ok_and(|name| name.trim() != name)
 }
 
-/// Returns the sealed time and mode. Removes the bits in `mask` and the bits setuid, setgid and sticky from the mode.
+/// Returns the sealed time and mode as attributes of the output. Removes the bits in `mask` and the bits setuid, setgid
+/// and sticky from the mode.
 pub fn attributes(metadata: &Metadata, mask: u32) -> Attributes {
     let usual = Attributes::usual();
     Attributes { mode: metadata.mode.map_or(usual.mode, |mode| mode & 0o777 & !mask), modified: metadata.modified }

@@ -1,4 +1,4 @@
-//! `deadpan picture`: pictures that carry data.
+//! `deadpan picture`: commands for pictures that carry data.
 
 mod capacity;
 mod compare;

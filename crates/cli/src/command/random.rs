@@ -40,7 +40,7 @@ pub struct RandomArgs {
     base64: bool,
 }
 
-/// A validated `deadpan random`.
+/// A validated `deadpan random` command.
 pub struct Random {
     args: RandomArgs,
     place: Place,

@@ -1,4 +1,4 @@
-//! `deadpan rewrap`: changes who can open sealed files, without sealing their data anew.
+//! `deadpan rewrap`: changes the recipients who can open sealed files, without sealing the data of the files again.
 
 mod change;
 mod file;
@@ -157,7 +157,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Changes a file, or with `--recursive` all sealed files in a folder.
+    /// Changes one file. With `--recursive`, changes all sealed files in a folder.
     fn all_in(&mut self, path: &Path, report: &mut Report) {
         let prefix = remote::address(path).ok().flatten().filter(Address::is_prefix);
         if let Some(prefix) = prefix.filter(|_| self.args.recursive) {

@@ -1,4 +1,4 @@
-//! `deadpan share`: shares of files that several keys open together.
+//! `deadpan share`: commands for the shares of files that several keys open together.
 
 mod inspect;
 mod open;

@@ -114,7 +114,7 @@ impl Plan for Sign {
                 }
             });
             report.add(source, start, &result);
-            // Without the key, the other files fail for the same reason.
+            // Without the signing key, all other files would fail for the same reason, so the command ends here.
             if has_no_key {
                 break;
             }

@@ -118,7 +118,8 @@ impl Unpack {
                 target.unpacker().only(selection(&args.only).filter());
             }
             if input.positioned {
-                // The search for an index changed the position in the file.
+                // The search for an index changed the position in the file, so the position is set to the end of
+                // `start` again.
                 (&input.data)
                     .seek(SeekFrom::Start(start.len() as u64))
                     .map_err(|error| Failure::io("read", &name, &error))?;
@@ -132,7 +133,7 @@ impl Unpack {
     }
 }
 
-/// Returns whether a file that begins with `start` is an archive without entries, which consists of zeros.
+/// Returns whether a file that begins with `start` is an archive without entries. Such an archive consists of zeros.
 pub fn is_empty_archive(start: &[u8]) -> bool {
     start.len() as u64 == BLOCK && start.iter().all(|byte| *byte == 0)
 }

@@ -2,7 +2,7 @@
 
 use clap::{Arg, Command, ValueHint};
 
-/// The kinds of names that a value may be.
+/// The kinds of names that may be the value of an option or argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OfferedNames {
     None,
@@ -20,15 +20,15 @@ pub enum OfferedNames {
     Recipients,
     /// Names of the user's own keys and of contacts whose signatures can be checked.
     Signers,
-    /// Functions whose time the lab measures.
+    /// Names of functions whose time the lab measures.
     Timed,
-    /// Functions whose speed the lab measures.
+    /// Names of functions whose speed the lab measures.
     Fast,
-    /// Pages of the manual.
+    /// Names of pages of the manual.
     Pages,
 }
 
-/// The kinds of files that a value may be.
+/// The kinds of files that may be the value of an option or argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OfferedFiles {
     None,
@@ -39,7 +39,7 @@ pub enum OfferedFiles {
 }
 
 impl OfferedFiles {
-    /// Returns the word for this kind in the output of `deadpan complete`.
+    /// Returns the word that stands for this kind of files in the output of `deadpan complete`.
     pub fn name(self) -> &'static str {
         match self {
             Self::None => "nothing",
@@ -75,7 +75,7 @@ impl<'a> Expected<'a> {
         // A shell that has no word before the cursor may pass an empty word.
         for word in before.iter().filter(|word| !word.is_empty()) {
             if option.take().is_some() {
-                // The word is the value of the option before it.
+                // The word is the value of the option before the word.
             } else if only_values || !word.starts_with('-') || word == "-" {
                 match expected.command.find_subcommand(word).filter(|_| positional == 0) {
                     Some(command) => expected.command = command,
@@ -157,7 +157,7 @@ impl<'a> Expected<'a> {
             ("remove", "name") => (OfferedNames::Contacts, OfferedFiles::None),
             ("default", "name") => (OfferedNames::Opening, OfferedFiles::None),
             ("man", "command") => (OfferedNames::Pages, OfferedFiles::None),
-            // `--only` names a path inside of the sealed folder.
+            // `--only` names a path inside the sealed folder, so no files of the disk are offered.
             (_, "only") => (OfferedNames::None, OfferedFiles::None),
             _ => match argument.get_value_hint() {
                 ValueHint::DirPath => (OfferedNames::None, OfferedFiles::Folders),

@@ -26,7 +26,7 @@ pub fn words(line: &str) -> Vec<String> {
             words.last_mut().into_iter().for_each(|word| word.push(character));
         }
     }
-    // Assignments of variables may stand before the program's name.
+    // Assignments of shell variables may stand before the program's name.
     let is_assignment = |word: &String| {
         word.split_once('=').is_some_and(|(name, _)| {
             !name.is_empty() && name.chars().all(|letter| letter == '_' || letter.is_ascii_alphanumeric())

@@ -159,7 +159,8 @@ impl Target {
     /// Completes the folder. After a failure, keeps the complete entries. With `sync`, all data are on the disk before
     /// this function returns.
     pub fn end(self, outcome: Result<Outcome, Failure>, sync: bool) -> Result<Done, Failure> {
-        // Failures that a signal caused are not reported.
+        // If a signal ends the program, `give_way` waits for that end. Failures that the signal caused are therefore
+        // not reported.
         give_way();
         match outcome {
             Ok(outcome) => self.land(&outcome, sync),
@@ -205,7 +206,7 @@ impl Target {
         match self.root {
             Root::New(partial) => {
                 if !self.unpacker.progress().root {
-                    // The archive has no entry for the folder itself.
+                    // The archive has no entry for the folder itself, so the folder gets the usual mode.
                     let set = partial.folder().set_mode(0o777 & !umask());
                     set.map_err(|error| Failure::path("set time and mode of", &partial.target, &error))?;
                 }
@@ -225,7 +226,7 @@ impl Target {
     /// `in_order` means that all entries up to the failure are complete.
     fn keep(self, mut failure: Failure, in_order: bool) -> Failure {
         let progress = self.unpacker.progress();
-        // Dropping the unpacker gives folders their times and modes.
+        // Dropping the unpacker sets the times and modes of the folders.
         drop(self.unpacker);
         let place = match self.root {
             // No entry except the root is complete.

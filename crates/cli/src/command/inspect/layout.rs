@@ -12,7 +12,7 @@ const NOT_LAST: [u8; 4] = [0xff; 4];
 pub struct Layout {
     /// The number of bytes in the payload.
     pub payload: u64,
-    /// The segments of the payload, or the reason why they are inconsistent.
+    /// The segments of the payload, or the reason why the segments are inconsistent.
     pub segments: Result<Segments, &'static str>,
     /// The parts of the trailer, if the file is signed and ends with a footer.
     pub trailer: Option<Trailer>,

@@ -1,4 +1,4 @@
-//! `deadpan keys export`: prints a public key, to give to others.
+//! `deadpan keys export`: prints a public key that the user can give to other people.
 
 use std::path::{Path, PathBuf};
 

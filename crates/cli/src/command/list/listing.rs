@@ -14,7 +14,7 @@ use crate::tell::shown::count;
 use crate::tell::streams;
 use deadpan_pack::{Entry, Flaw, Kind, most_implied};
 
-/// The number of bytes that are collected before they are written.
+/// The number of bytes that the listing collects before it writes them.
 const ENOUGH: usize = 1 << 16;
 
 /// The form of a listing.

@@ -9,7 +9,7 @@ use crate::tell::names::json_text;
 use crate::tell::shown;
 use deadpan_pack::{Entry, Kind, Time};
 
-/// How the times of a listing are written.
+/// The form of the times in a listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Times {
     /// Times to the second, in UTC.
@@ -46,7 +46,7 @@ pub struct EntryRow<'a> {
 }
 
 impl EntryRow<'_> {
-    /// Appends a line like that of `ls -l`.
+    /// Appends a line in the form of `ls -l`.
     pub fn text(&self, text: &mut String, times: Times) {
         self.permissions(text);
         let _ = write!(text, " {:>12} ", self.size);
@@ -75,7 +75,8 @@ impl EntryRow<'_> {
             Kind::HardLink => 'h',
             _ => '-',
         });
-        // For each group of three bits: its shift, the fourth bit, and the letters for that bit with and without x.
+        // Each tuple describes a group of three permission bits: the shift of the group, the special bit that belongs
+        // to the group, and the letters for that special bit with and without `x`.
         for (shift, special, letters) in [(6, 0o4000, ['s', 'S']), (3, 0o2000, ['s', 'S']), (0, 0o1000, ['t', 'T'])] {
             let bit = |bit: u32| mode >> shift & bit != 0;
             text.push(if bit(4) { 'r' } else { '-' });
@@ -158,7 +159,7 @@ fn hex(text: &mut String, bytes: &[u8]) {
 
 /// Appends a name, and escapes all characters that are not plain text.
 pub fn name(text: &mut String, name: &[u8]) {
-    // Most names are plain ASCII, which needs no search for hidden characters.
+    // Most names are plain ASCII, and such names need no search for hidden characters.
     match str::from_utf8(name) {
         Ok(plain) if name.iter().all(|byte| matches!(byte, b' '..=b'~') && *byte != b'\\') => text.push_str(plain),
         _ => text.push_str(&shown::bytes(name)),

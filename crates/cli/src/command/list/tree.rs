@@ -1,10 +1,10 @@
 //! Draws the entries of a listing as a tree.
 //!
-//! The line of a branch shows whether the branch is the last branch of its folder. Only later entries show whether this
-//! is so, so two passes go over the entries: the first pass finds the last branches, and the second pass draws the
-//! tree. A few bytes of an index can describe many long paths, so an index is read twice, and no path is kept in
-//! memory. The entries of an archive without an index are collected in memory: such an archive stores whole paths, and
-//! may store the paths in any order.
+//! The line of a branch shows whether the branch is the last branch of its folder. Only later entries decide whether a
+//! branch is the last branch. Therefore two passes go over the entries: the first pass finds the last branches, and the
+//! second pass draws the tree. A few bytes of an index can describe many long paths, so an index is read twice, and no
+//! path is kept in memory. The entries of an archive without an index are collected in memory: such an archive stores
+//! whole paths, and may store the paths in any order.
 
 use std::cmp::Ordering;
 use std::io::{self, Write};

@@ -53,8 +53,8 @@ fn visible(command: &Command) -> impl Iterator<Item = &Command> {
 fn synopsis(command: &Command) -> String {
     let mut forms = String::new();
     let mut form = |name: &str, words: Vec<String>| {
-        // In roff, dots at the end of a line end a sentence, and roff adds two spaces after them. The `\\&` after the
-        // dots prevents these spaces.
+        // In roff, dots at the end of a line end a sentence, and roff adds two spaces after the dots. The `\\&` after
+        // the dots prevents these spaces.
         let words: Vec<_> = words.into_iter().map(|word| format!("{word}\\&")).collect();
         forms.push_str(&format!(".SY \"{}\"\n{}\n", escaped(name), words.join("\n")));
     };
@@ -82,8 +82,8 @@ fn called(command: &Command) -> &str {
     command.get_bin_name().unwrap_or_else(|| command.get_name())
 }
 
-/// Returns the options as a synopsis shows them: `[-o OUT]`. Options that exclude each other stand in the same
-/// brackets. Help and version are left out, since every command has them.
+/// Returns the options in the form of a synopsis: `[-o OUT]`. Options that exclude each other stand in the same
+/// brackets. The options for help and version are left out, since every command has these options.
 fn options(command: &Command) -> Vec<String> {
     let is_standard = |argument: &Arg| {
         matches!(
@@ -158,7 +158,7 @@ fn value(argument: &Arg) -> Option<String> {
     argument.get_action().takes_values().then(|| format!("\\fI{}\\fR", escaped(&name)))
 }
 
-/// Returns the positional arguments as a synopsis shows them: `[FILE]...`.
+/// Returns the positional arguments in the form of a synopsis: `[FILE]...`.
 fn positionals(command: &Command) -> Vec<String> {
     let shown = |argument: &Arg| {
         let dots = if is_repeated(argument) { "..." } else { "" };
@@ -177,7 +177,7 @@ fn described(argument: &Arg) -> String {
     head.push_str(&value_after(argument, if head.is_empty() { "" } else { " " }));
     let mut entry = format!(".TP\n{head}\n");
     let help = text(argument.get_help());
-    // clap adds a remark about `-h`, which does not belong in a page.
+    // clap adds a remark about `-h` to the help. This remark does not belong in a manual page.
     let help = help.split(" (see ").next().unwrap_or_default();
     let default: Vec<_> = argument.get_default_values().iter().map(|value| value.to_string_lossy()).collect();
     let default = Some(default).filter(|values| argument.get_action().takes_values() && !values.is_empty());
@@ -229,7 +229,7 @@ fn text(text: Option<&StyledStr>) -> String {
     text.map(ToString::to_string).unwrap_or_default()
 }
 
-/// Returns the text with a small first letter, unless the first word is an abbreviation.
+/// Returns the text with a lowercase first letter, unless the first word is an abbreviation.
 fn uncapitalized(text: &str) -> String {
     let mut letters = text.chars();
     match (letters.next(), letters.clone().next()) {

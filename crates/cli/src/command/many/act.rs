@@ -1,4 +1,4 @@
-//! Sealing and opening one of many objects.
+//! Seals or opens one of many objects.
 
 use std::any::Any;
 use std::io::{self, Cursor, Read, Write};

@@ -121,7 +121,7 @@ impl<'a> JobReport<'a> {
         self.report.lock().add(&source, self.start, &result);
     }
 
-    /// Compares the recipients of an existing result with the recipients that it would have now.
+    /// Compares the recipients of an existing result with the recipients that a new result would have.
     fn compare<'p>(&self, pair: &'p Pair) -> Option<(&'a Readers, &'p TreeFile, Compared)> {
         match (self.readers, &pair.target) {
             (Some(readers), Spot::File(file)) => Some((readers, file, readers.compare(file))),

@@ -1,4 +1,4 @@
-//! Checks whether an existing result is sealed for the recipients for whom it would be sealed now.
+//! Checks whether an existing result is sealed for the same recipients as a new result of this command.
 
 use parking_lot::Mutex;
 
@@ -19,11 +19,11 @@ pub struct Readers {
     needed: usize,
     /// The user's own keys. Only the keys that need no passphrase are used to open results.
     own: Mutex<Identities>,
-    /// The command that changes the recipients of results to these recipients.
+    /// The `rewrap` command that would give existing results the recipients of this command.
     command: Option<String>,
 }
 
-/// The result of comparing the recipients of an existing result with the recipients that it would have now.
+/// The outcome of comparing the recipients of an existing result with the recipients that a new result would have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compared {
     Same,
@@ -51,7 +51,8 @@ impl Readers {
         Self { keys, kinds, needed: to.needed, own: Mutex::new(own), command }
     }
 
-    /// Compares the recipients of a result with these recipients. Returns `Unknown` if the result cannot be read.
+    /// Compares the recipients of a result with the recipients of this command. Returns `Unknown` if the result cannot
+    /// be read.
     pub fn compare(&self, result: &TreeFile) -> Compared {
         let opened = result.spot().and_then(|spot| spot.folder.file(&spot.name));
         let Ok((file, about)) = opened else { return Compared::Unknown };

@@ -17,8 +17,7 @@ use deadpan_seal::{Cursor, Error, Opened, RangeReader, ReadAt};
 /// The largest number of gaps, and the largest number of entries, that a message names.
 const MOST: usize = 20;
 
-/// The length of the longest segment. If a file is not longer than this and is damaged, no part of the file is
-/// undamaged.
+/// The length of the longest segment. A damaged file that is not longer than one segment has no undamaged part.
 const SEGMENT: u64 = 1 << 18;
 
 /// The message if no data after the damaged place can be recovered.
@@ -46,7 +45,7 @@ pub fn is_damage(error: &Error) -> bool {
     matches!(error, Error::Segment { .. } | Error::Truncated | Error::Trailing | Error::Read(_))
 }
 
-/// Reads all data. Returns the ranges that cannot be read, in order, and the first error.
+/// Reads all data that can be read. Returns the ranges that cannot be read, in order, and the first error.
 pub fn gaps(
     reader: &mut RangeReader<impl Read + Seek>,
     name: &str,

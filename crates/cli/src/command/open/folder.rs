@@ -28,8 +28,8 @@ pub fn open(opened: &Opened, origin: &Origin<'_>, sealed: &mut Sealed<'_>, job: 
     let place = args.output.folder(job.results, || job.usual(origin, opened, true, &mut renamed))?;
     job.claims.check_folder(&place, origin.source, args.output.force).map_err(named)?;
     let done = to(opened, origin, sealed, &place, job);
-    // A failure can occur after the folder was changed. Without these options, however, an existing folder is not
-    // changed.
+    // A failure can occur after the folder was changed. Without `--force` and `--only`, however, the command does not
+    // change an existing folder.
     if done.is_ok() || args.output.force || !args.only.is_empty() {
         job.claims.made(&place);
     }

@@ -1,5 +1,5 @@
-//! Compares pictures that claim the same place in a set. Neither the names nor the order of the pictures determine
-//! which picture is used.
+//! Compares pictures that claim the same place in a set. The choice between such pictures depends neither on their
+//! names nor on their order.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -19,7 +19,7 @@ pub fn open(path: &Path) -> Result<File, Failure> {
     let failed = |error| Failure::path("read", path, &error);
     refuse(path, &about(path)?)?;
     let file = open_again(path).map_err(failed)?;
-    // Another file may have this name by now, so the opened file is checked, too.
+    // Another file may have taken this name after the first check, so the opened file is checked, too.
     refuse(path, &About::of_file(&file).map_err(failed)?)?;
     Ok(file)
 }

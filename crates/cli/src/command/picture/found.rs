@@ -34,14 +34,14 @@ pub fn give_back(memory: Vec<u8>) {
     }
 }
 
-/// A picture that carries a part.
+/// A picture that carries a part of the data of a set.
 #[derive(Clone, Debug)]
 pub struct Picture {
     pub path: PathBuf,
     way: Way,
 }
 
-/// How a picture carries its part.
+/// The way in which a picture carries its part of the data.
 #[derive(Clone, Debug)]
 enum Way {
     Carrier(Carrier),

@@ -498,7 +498,7 @@ fn stream(pages: &impl ReadAt, (offset, length): (u64, u64), output: &Output, wo
 /// A set of pictures, which can be read like one file.
 struct PictureSetFile<'a> {
     reader: &'a PictureReader,
-    /// Whether a picture could not be read.
+    /// Whether reading a picture has failed.
     failed: AtomicBool,
 }
 

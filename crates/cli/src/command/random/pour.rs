@@ -1,4 +1,4 @@
-//! Writes random bytes to the output: raw bytes by one worker for each core, text by one worker.
+//! Writes random bytes to the output: one worker for each core writes raw bytes, or a single worker writes text.
 
 use std::io::Write;
 use std::os::unix::fs::FileExt;

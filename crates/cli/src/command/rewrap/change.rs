@@ -26,15 +26,15 @@ pub struct Change {
     new: Passphrases,
     /// Whether the new passphrase has its own source, which differs from the source of the old passphrase.
     new_has_source: bool,
-    /// Whether classical recipients may stand beside others.
+    /// Whether a file may have classical recipients together with other recipients.
     mixed: bool,
     force: bool,
     known: Vec<Known>,
-    /// The number of identities when the known people were last listed.
+    /// The number of the identities' public keys at the time when the list of known people was last made.
     known_for: Option<usize>,
 }
 
-/// The change of one file.
+/// The planned change of one file.
 pub struct RecipientPlan {
     /// The numbers of the recipients that the file keeps.
     pub kept: Vec<usize>,
@@ -196,7 +196,7 @@ impl Change {
     }
 
     /// Returns a note if a recipient to remove is certainly not among the file's recipients. Returns an error if the
-    /// recipient may be among them but cannot be recognized.
+    /// recipient to remove may be one of the file's recipients but cannot be recognized.
     fn missing(
         &self,
         name: &str,

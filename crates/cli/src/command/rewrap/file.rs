@@ -1,4 +1,4 @@
-//! Changing the recipients of one file.
+//! Changes the recipients of one file.
 
 use std::os::unix::fs::FileExt;
 use std::path::Path;

@@ -14,7 +14,7 @@ use crate::tell::progress::Progress;
 use deadpan_disk::{Replace, copy_range, keep};
 use deadpan_seal::{Error, Format, age};
 
-/// The block size of file systems: files can share data only from a multiple of this position on.
+/// The block size of file systems: files can share data only in blocks that begin at a multiple of this number.
 const BLOCK: u64 = 4096;
 /// The most bytes to copy at once. The limit lets the program show the progress.
 const STEP: u64 = 256 << 20;

@@ -1,4 +1,4 @@
-//! Changing the recipients of an object in a store. The store replaces the object's header in one step, so a crash
+//! Changes the recipients of an object in a store. The store replaces the object's header in one step, so a crash
 //! leaves no half-changed object that must be recovered.
 
 use std::path::Path;

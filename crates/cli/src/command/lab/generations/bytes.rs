@@ -59,7 +59,7 @@ fn seal(job: &Job, lock: &Lock) -> Result<Done, Trouble> {
         lock.sealing.seal_into(&plain, sealed, &Work::default())?;
         Ok(())
     })?;
-    // The input is freed before opening. The comparison generates it again.
+    // The input is freed before opening. The comparison generates the input again.
     drop(plain);
     let mut opened = Vec::new();
     lock.open(&sealed, &mut opened)?;

@@ -1,4 +1,5 @@
-//! Constant-time operations. Claim: the time depends on the length of a slice, but not on the operands or the choice.
+//! The targets for constant-time operations. Claim: the time depends on the length of a slice, but not on the operands
+//! or the choice.
 
 mod number;
 

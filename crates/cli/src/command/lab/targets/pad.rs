@@ -1,4 +1,4 @@
-//! Padding with blocks of 16 bytes. The claims for each function are:
+//! The targets for padding with blocks of 16 bytes. The claims for each function are:
 //!
 //! | Target | Must not affect the time | May affect the time |
 //! |---|---|---|

@@ -1,4 +1,5 @@
-//! Opening sealed files. Claim: the time depends on the secrets only as far as the last column of this table allows.
+//! The targets for opening sealed files. Claim: the time depends on the secrets only as far as the last column of this
+//! table allows.
 //!
 //! | Target | Secret | May affect the time |
 //! |---|---|---|
@@ -25,7 +26,7 @@
 //! - **Sealing.** Keys, IVs and salts are drawn inside the function, so the traces of one input differ. Opening uses
 //!   the same cipher.
 //! - **Different ML-KEM keys.** The matrix is sampled from a public seed by rejection, so the time may differ between
-//!   keys. Ciphertexts for one key are compared with each other.
+//!   keys. The lab compares different ciphertexts for the same key with each other.
 
 mod age;
 mod floe;

@@ -47,8 +47,9 @@ const SOURCES: usize = 20;
 /// The secrets with which the data can be found.
 struct Doors {
     keys: Vec<Secret>,
-    /// The passphrase. The hash of the passphrase opens the first pictures of the set. The number of these pictures is
-    /// one more than the number of pictures that may be lost, and each of them opens all other pictures.
+    /// The passphrase. The hash of the passphrase opens the first pictures of the set. The number of these first
+    /// pictures is one more than the number of pictures that may be lost, and each first picture opens all other
+    /// pictures of the set.
     passphrase: Option<Passphrase>,
     /// A thread holds this lock while it hashes a passphrase, because hashing takes much memory.
     hashing: Mutex<()>,
@@ -407,7 +408,7 @@ struct Cover {
     about: About,
 }
 
-/// Memory that a thread uses for one picture after the other.
+/// The memory that a thread reuses for each of its pictures.
 #[derive(Default)]
 struct Room {
     samples: Vec<u8>,

@@ -6,7 +6,7 @@
 pub(super) const PASSPHRASE: &[u8; 16] = b"straight-face-ok";
 /// The offset of the IV. A change of the IV changes the frame of the key: `SEQUENCE`, then its length.
 pub(super) const FRAME: usize = 75;
-/// The offset of the ciphertext block that changes the padding, which is sixteen bytes of value 16.
+/// The offset of the ciphertext block whose changes change the padding. The padding is sixteen bytes of value 16.
 pub(super) const PADDING: usize = 125;
 /// The length of a block in bytes.
 pub(super) const BLOCK: usize = 16;
