@@ -112,8 +112,8 @@ pub fn beside(path: &Path, ending: &str) -> Result<PathBuf, Failure> {
     })
 }
 
-/// Returns a note on the place of a result that the user did not name, because the user may not find the result:
-/// packing `.` makes a file beside the folder, which is outside of the current folder.
+/// Returns a note on the place of a result, if the user did not name that place and may not find the result. For
+/// example, packing `.` makes a file outside of the current folder.
 pub fn outside(input: &Input, place: &Place, output: &OutputArgs) -> Option<String> {
     let is_named = output.place().is_some() || input.source.path().is_none_or(|path| path.file_name().is_some());
     (!is_named && input.is_folder()).then(|| format!("the result is {}; choose another place with -o", place.shown()))

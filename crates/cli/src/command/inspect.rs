@@ -53,8 +53,8 @@ pub struct InspectArgs {
     files: Vec<PathBuf>,
 }
 
-/// The remark that `inspect` did not compare the data with the signed digest: `inspect` reads who signed, but does not
-/// read all data.
+/// The remark that `inspect` did not compare the data with the signed digest. `inspect` reads the signatures, but does
+/// not read all data.
 const UNCOMPARED: &str = "not compared with what was signed; `deadpan open --verify` does that";
 
 /// A validated `deadpan inspect` command.

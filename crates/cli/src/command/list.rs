@@ -119,7 +119,7 @@ impl Plan for List {
 struct ListJob<'a> {
     list: &'a List,
     form: ListForm,
-    /// The keys, which are read when the first sealed file is opened.
+    /// The user's keys. The program reads these keys when it opens the first sealed file.
     identities: Option<Identities>,
 }
 

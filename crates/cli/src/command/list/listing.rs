@@ -88,7 +88,7 @@ impl<'a> Listing<'a> {
         self.file
     }
 
-    /// Sets the name of the root, which precedes the paths of the entries that follow.
+    /// Sets the name of the root. The listing puts this name before the paths of the next entries.
     pub fn under(&mut self, root: &[u8]) {
         if self.root != root.len() {
             self.path = root.to_vec();
@@ -224,7 +224,7 @@ impl<'a> Listing<'a> {
 
 impl Drop for Listing<'_> {
     fn drop(&mut self) {
-        // The listing ended with an error, which the caller reports.
+        // The listing ended with an error that the caller reports, so this result is ignored.
         let _ = self.flush();
     }
 }

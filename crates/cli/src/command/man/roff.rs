@@ -6,8 +6,8 @@ use std::fmt::Write;
 use clap::builder::StyledStr;
 use clap::{Arg, ArgAction, Command};
 
-/// Returns the page of `command`, on which `Command::build` was called. `parent` is the name of the parent command's
-/// page.
+/// Returns the page of `command`. `Command::build` must have been called on `command` before. `parent` is the name of
+/// the parent command's page.
 pub fn page(command: &Command, parent: Option<&str>) -> String {
     let name = command.get_display_name().unwrap_or_else(|| command.get_name());
     let program = concat!("deadpan ", env!("CARGO_PKG_VERSION"));

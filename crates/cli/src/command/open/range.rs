@@ -1,4 +1,5 @@
-//! `--range OFFSET:LEN` opens a part of a sealed file. If the file can be read at any position, the rest is not opened.
+//! `--range OFFSET:LEN` opens a part of a sealed file. If the file can be read at any position, the program does not
+//! open the rest of the file.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::str::FromStr;

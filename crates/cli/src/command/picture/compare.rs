@@ -1,5 +1,5 @@
-//! `deadpan picture compare`: shows what somebody who searches for hidden data can see in a cover and in the picture
-//! that was made from the cover.
+//! `deadpan picture compare`: compares a cover with the picture that was made from the cover, and shows which traces of
+//! hidden data known methods find in these two pictures.
 
 use std::io::{BufWriter, Write};
 use std::os::unix::ffi::OsStrExt;

@@ -75,7 +75,7 @@ impl DraftNames {
         self.base.with_file_name(name)
     }
 
-    /// Returns the name that stands for the set in messages.
+    /// Returns the name that messages use for the whole set.
     pub fn set(&self) -> PathBuf {
         self.path_of(0, 1)
     }
@@ -256,7 +256,7 @@ fn is_carrier(path: &Path) -> bool {
     cover::open(path).is_ok_and(|file| !matches!(Carrier::recognize(&file), Ok(None)))
 }
 
-/// Pictures without names.
+/// The pictures of a set while they do not have their names yet.
 pub struct Drafts {
     names: DraftNames,
     partials: Mutex<BTreeMap<u32, Partial>>,

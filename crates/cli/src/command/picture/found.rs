@@ -51,7 +51,7 @@ enum Way {
 }
 
 impl Picture {
-    /// Opens the picture for the reader of its set.
+    /// Opens the picture, so that the reader of its set can read the part.
     pub fn open(&self) -> io::Result<Opened> {
         match &self.way {
             Way::Carrier(carrier) => Ok(carrier.open(cover::open_again(&self.path)?)),

@@ -39,7 +39,7 @@ pub struct Rewrapped {
 }
 
 impl Rewrapped {
-    /// Opens the old header, and makes the new one.
+    /// Opens the old header, and makes the new header.
     pub fn make(
         name: &str,
         sealed: &Sealed<'_>,

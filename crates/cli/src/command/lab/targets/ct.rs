@@ -169,7 +169,8 @@ fn assign(name: impl Into<String>, bytes: usize) -> Target {
     })
 }
 
-/// Returns the targets for arrays, whose code differs from that for slices because the compiler knows the length.
+/// Returns the targets for arrays. The machine code for arrays differs from the code for slices, because the compiler
+/// knows the length of an array.
 fn array() -> [Target; 2] {
     const BYTES: usize = 32;
     let arrays = |input: &mut [u8]| -> ([u8; BYTES], [u8; BYTES], Choice) {

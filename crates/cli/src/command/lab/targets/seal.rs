@@ -69,8 +69,8 @@ fn flaw(random: &mut Random) -> u8 {
     1 + random.below(255) as u8
 }
 
-/// Returns the target for a comparison that opening uses for FLOE's header tag, a header's code and a passphrase's
-/// commitment.
+/// Returns the target for the comparison of two tags. Opening uses this comparison for FLOE's header tag, a header's
+/// code and a passphrase's commitment.
 fn tag() -> Target {
     let mut expected = Secret::zeroed(TAG);
     let target = Target::new("seal.tag", 2 * TAG, move |input| {

@@ -37,8 +37,8 @@ use plan::{TemplateTask, plan, uses};
 /// estimates of these methods for covers without data differ by about this share.
 const CLIPPED: f64 = 0.05;
 /// The largest share of smooth samples at the upper edge that causes no warning. The share is larger if the noise of
-/// the camera is less than one step of the sample values. Then the changes for the seed and the doors add more than a
-/// fifth to the differences between neighbors, and rows of a photograph do not differ that much from each other.
+/// the camera is less than one step of the sample values. Then the changes for the seed and the doors increase the
+/// differences between neighbors by more than a fifth. The rows of a photograph differ less than this from each other.
 const SMOOTH: f64 = 0.5;
 
 /// The largest number of pictures whose covers the notes name.
@@ -297,7 +297,7 @@ struct Job<'a> {
     /// The decoded covers that are used more than once.
     decoded: Mutex<BTreeMap<usize, Arc<Cover>>>,
     spool: &'a File,
-    /// The parts of the spare pictures.
+    /// The file with the parts of the spare pictures.
     spares: Option<&'a File>,
     drafts: &'a Drafts,
 }

@@ -4,7 +4,7 @@ use super::flaw;
 use deadpan_lab::{Random, Target};
 use deadpan_seal::age::ChunkCipher;
 
-/// The bytes of data in a chunk, which are one page.
+/// The number of bytes of data in a chunk, which is the size of one page.
 const DATA: usize = 4096;
 const TAG: usize = 16;
 const SEALED: usize = DATA + TAG;

@@ -9,7 +9,7 @@ use deadpan_lab::harness::SizedTarget;
 use deadpan_lab::{Random, Target};
 use deadpan_seal::floe::{Cipher, HEADER, Message, OVERHEAD, Parameters};
 
-/// The bytes of data in a segment, which are one page.
+/// The number of bytes of data in a segment, which is the size of one page.
 const DATA: usize = 4096;
 const SEALED: usize = DATA + OVERHEAD;
 const KEY: [u8; 32] = [7; 32];

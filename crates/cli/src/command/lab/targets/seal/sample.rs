@@ -1,6 +1,6 @@
-//! A key file whose passphrase is hashed only once, made with OpenSSL 3.0 (`openssl pkcs8 -topk8 -iter 1`), and the
-//! offsets that an attacker would change. In CBC mode, a bit flipped in one block of the ciphertext flips the same bit
-//! of the next block of the plaintext.
+//! A key file whose passphrase is hashed only once, and the offsets that an attacker would change. OpenSSL 3.0 made the
+//! key file (`openssl pkcs8 -topk8 -iter 1`). In CBC mode, a bit flipped in one block of the ciphertext flips the same
+//! bit of the next block of the plaintext.
 
 /// The passphrase of the key file.
 pub(super) const PASSPHRASE: &[u8; 16] = b"straight-face-ok";

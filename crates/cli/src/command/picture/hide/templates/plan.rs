@@ -102,8 +102,8 @@ fn leave_out(chosen: &mut Vec<usize>, rooms: &[u64], mut spare: u64) {
     chosen.retain(|_| is_needed.next().unwrap_or(true));
 }
 
-/// Returns the largest possible lengths of the parts in a set with spare pictures: one length for each cover that can
-/// carry data, and the longest length first.
+/// Returns the largest possible length of a part for each cover that can carry data, in a set with spare pictures. The
+/// longest length comes first.
 fn lengths(rooms: &[u64]) -> Vec<u64> {
     let mut lengths: Vec<u64> = rooms.iter().map(|room| room / WORD * WORD).filter(|room| *room > 0).collect();
     lengths.sort_unstable_by(|one, other| other.cmp(one));
