@@ -43,8 +43,8 @@ pub struct PackArgs {
 }
 
 impl PackArgs {
-    /// Begins to pack the folder `input`. The archive leaves out the output if the output lies in that folder. Drafts
-    /// of pictures are not a single output, so the archive leaves out all files with the names of drafts.
+    /// Begins to pack the folder `input`. The archive leaves out the output if the output lies in that folder. `output`
+    /// is `None` if the folder is hidden in pictures, because the pictures are not a single output.
     pub fn packer(&self, input: &Input, output: Option<&Output>) -> Result<Packer, Failure> {
         allow_many_files();
         let path = input.source.path().unwrap_or(Path::new("."));
