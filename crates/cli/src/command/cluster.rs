@@ -1,4 +1,4 @@
-//! `deadpan cluster`: jobs on several machines.
+//! `deadpan cluster`: commands for jobs that run on several machines.
 
 use std::path::PathBuf;
 
@@ -65,7 +65,7 @@ struct JobArgs {
     json: bool,
 }
 
-/// A validated `deadpan cluster`.
+/// A validated `deadpan cluster` command.
 pub enum Cluster {
     Key { place: PathBuf, force: bool },
     Status { bucket: Address, key: Option<PathBuf>, json: bool },
@@ -96,7 +96,7 @@ impl ClusterArgs {
     }
 }
 
-/// Returns the jobs that an address stands for.
+/// Returns the jobs at an address.
 fn jobs(address: &Address, key: Option<&PathBuf>) -> Result<Vec<Job>, Failure> {
     let about = |error| Failure::job(&address.to_string(), error);
     let (store, key) = (remote::store(address)?, job_key(key.map(PathBuf::as_path), false)?);
@@ -182,7 +182,7 @@ impl Plan for Cluster {
     }
 }
 
-/// Returns the JSON object of a job that is not given up.
+/// Returns the JSON object that reports why a job could not be given up.
 fn kept(job: &Job, failure: &Failure) -> Value {
     json!({
         "schema": 1,

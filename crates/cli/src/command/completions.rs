@@ -1,8 +1,8 @@
 //! `deadpan completions`: prints a completion script for a shell.
 //!
 //! For bash, zsh and fish the script asks the hidden command `deadpan complete` for the words that may stand at the
-//! cursor. The shell completes file names itself, since it knows its own quotes and `~`. For the other shells the
-//! script is the fixed list that clap generates.
+//! cursor. The shell completes file names itself, since the shell knows its own quotes and `~`. For all other shells,
+//! the script is a fixed list of words, which clap generates.
 
 mod expected;
 mod line;
@@ -36,14 +36,14 @@ pub struct Completions {
     shell: Shell,
 }
 
-/// Printing the completion script of a command line.
+/// A validated `deadpan completions` command. `cli` is the definition of the command line that the script completes.
 pub struct Script {
     shell: Shell,
     cli: Command,
 }
 
 impl Completions {
-    /// Plans to print the script of this command line.
+    /// Validates the command for the command line `cli`.
     pub fn plan(self, cli: Command) -> Script {
         Script { shell: self.shell, cli }
     }
@@ -85,14 +85,14 @@ pub struct Complete {
     words: Vec<String>,
 }
 
-/// Completing a word of a command line.
+/// A validated `deadpan complete` command. `cli` is the definition of the command line whose words are completed.
 pub struct Completion {
     args: Complete,
     cli: Command,
 }
 
 impl Complete {
-    /// Plans to complete a word of this command line.
+    /// Validates the command for the command line `cli`.
     pub fn plan(self, cli: Command) -> Completion {
         Completion { args: self, cli }
     }
@@ -108,7 +108,8 @@ impl Plan for Completion {
         let expected = Expected::at(&cli, &words, &current);
         let mut text = format!("{}\t{}\n", expected.files.name(), expected.prefix);
         for (word, meaning) in expected.offers(&current, |names| known(names, &self.cli)) {
-            // If the word contains one of bash's separators, bash replaces only the part after it.
+            // If the word contains one of bash's separators, bash replaces only the part of the word after the
+            // separator.
             let whole = format!("{}{word}", expected.prefix);
             let kept = current.strip_suffix(replaced).filter(|_| line.is_some());
             let word = kept.map_or(word.as_str(), |kept| whole.strip_prefix(kept).unwrap_or(&word));
@@ -119,7 +120,7 @@ impl Plan for Completion {
     }
 }
 
-/// Returns the existing names of this kind. A folder that cannot be read gives no names and no error.
+/// Returns the existing names of the kind `names`. A folder that cannot be read gives no names and no error.
 fn known(names: OfferedNames, cli: &Command) -> Vec<(String, &'static str)> {
     let own = |home: &Home| home.own_names().into_iter().map(|name| (name, "own key"));
     let contacts = |home: &Home| home.contact_names().into_iter().map(|name| (name, "contact"));

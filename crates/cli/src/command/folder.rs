@@ -19,8 +19,8 @@ use deadpan_disk::{About, allow_many_files};
 use deadpan_pack::{Notes, OutputPlace, Packer, Packing};
 use deadpan_seal::Error;
 
-/// The heading of the options for folders in the help of each command. Each option names the heading, since a heading
-/// of the whole structure would also apply to the options that a command defines after the structure.
+/// The heading of the options for folders in each command's help. Each option names the heading, since a heading for
+/// the whole structure would also apply to the options that a command defines after this structure.
 const FOLDERS: &str = "Folders";
 
 /// The options for packing folders.
@@ -43,15 +43,15 @@ pub struct PackArgs {
 }
 
 impl PackArgs {
-    /// Begins to pack the folder `input`. The output is left out if it lies in that folder; drafts of pictures, which
-    /// are no single output, are left out by their names.
+    /// Begins to pack the folder `input`. The archive leaves out the output if the output lies in that folder. `output`
+    /// is `None` if the folder is hidden in pictures, because the pictures are not a single output.
     pub fn packer(&self, input: &Input, output: Option<&Output>) -> Result<Packer, Failure> {
         allow_many_files();
         let path = input.source.path().unwrap_or(Path::new("."));
         let written = output.and_then(|output| About::of_file(output.file()?).ok());
         let written = written.filter(About::is_file).map(|about| about.id);
-        // The draft of the output is left out without a note, since its name is temporary. The final name of the
-        // output, or the file behind a stream, is left out with a note.
+        // The draft of the output is left out without a note, since its name is temporary. The file with the final name
+        // of the output, or the file that a stream writes to, is left out with a note.
         let (except, output) = match output {
             Some(Output::Partial { partial, .. }) => {
                 let draft = partial.draft();
@@ -73,7 +73,7 @@ impl PackArgs {
         let name = name_of(path)?;
         Packer::pack_open(input.folder()?, name.as_bytes(), options).map_err(|error| {
             if self.keep_going {
-                // If the folder itself cannot be read, `--keep-going` has nothing to pack.
+                // If the folder itself cannot be read, nothing is left to pack, even with `--keep-going`.
                 Failure::pack(&input.shown(), error)
             } else {
                 failed(&input.shown(), error)
@@ -81,7 +81,7 @@ impl PackArgs {
         })
     }
 
-    /// Begins to show the progress of sealing or packing `input`, which may also be a file.
+    /// Begins to show the progress of sealing or packing `input`, which may be a file or a folder.
     pub fn progress(&self, input: &Input) -> Progress {
         match input.folder().ok().filter(|_| input.is_folder()) {
             Some(folder) => Progress::of_folder(&input.shown(), folder, !self.deterministic),
@@ -90,7 +90,7 @@ impl PackArgs {
     }
 }
 
-/// Returns the name of a folder, also if `path` is `.` or `..`.
+/// Returns the name of a folder, even if `path` is `.` or `..`.
 pub fn name_of(path: &Path) -> Result<OsString, Failure> {
     let named = |path: &Path| path.file_name().map(OsString::from);
     let name = match named(path) {
@@ -100,26 +100,26 @@ pub fn name_of(path: &Path) -> Result<OsString, Failure> {
     Ok(name.unwrap_or_else(|| "root".into()))
 }
 
-/// Returns the path beside a folder, with this ending.
+/// Returns the path beside a folder, with the folder's name and the extension `ending`.
 pub fn beside(path: &Path, ending: &str) -> Result<PathBuf, Failure> {
     let mut name = name_of(path)?;
     name.push(ending);
     Ok(match path.file_name() {
         Some(_) => path.with_file_name(name),
-        // A path such as `.` would otherwise lead into the folder itself.
+        // Without this case, a path such as `.` would lead into the folder itself.
         None if path == Path::new(".") => Path::new("..").join(name),
         None => path.join("..").join(name),
     })
 }
 
-/// Returns a note on a result that the user did not name and may not look for: `.` becomes a file beside the folder, so
-/// outside of the current folder.
+/// Returns a note on the place of a result, if the user did not name that place and may not find the result. For
+/// example, packing `.` makes a file outside of the current folder.
 pub fn outside(input: &Input, place: &Place, output: &OutputArgs) -> Option<String> {
     let is_named = output.place().is_some() || input.source.path().is_none_or(|path| path.file_name().is_some());
     (!is_named && input.is_folder()).then(|| format!("the result is {}; choose another place with -o", place.shown()))
 }
 
-/// Returns the result of packing a folder: the notes, and a failure if something is missing.
+/// Returns the result of packing a folder: the notes, and a failure if the archive lacks an entry.
 pub fn outcome(folder: &str, notes: &Notes) -> Done {
     let mut texts: Vec<_> = notes.list().iter().map(ToString::to_string).collect();
     if notes.more() > 0 {
@@ -137,15 +137,16 @@ pub fn outcome(folder: &str, notes: &Notes) -> Done {
     Done { failures, notes: texts, exit, ..Done::default() }
 }
 
-/// Returns the failure of packing a folder.
+/// Returns the failure for an error of packing a folder.
 pub fn failed(folder: &str, error: deadpan_pack::Error) -> Failure {
     let advice = advice::pack::packing(&error);
     let failure = Failure::pack(folder, error);
     Failure { hint: advice.map(str::to_owned).or(failure.hint), ..failure }
 }
 
-/// Returns the failure for an error of the engine. If it contains an error of the packer, the failure is that of the
-/// packer. Otherwise the failure is about `output` if it could not be written, and about `input` if not.
+/// Returns the failure for an error of the engine. If the error contains an error of the packer, the returned failure
+/// is the failure of the packer. Otherwise the failure is about `output` if `output` could not be written, and about
+/// `input` in all other cases.
 pub fn blame(error: Error, input: &str, output: &str) -> Failure {
     use deadpan_pack::Error as Packs;
     let of_pack = match error {

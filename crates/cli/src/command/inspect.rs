@@ -1,4 +1,4 @@
-//! `deadpan inspect`: shows what everybody can see of a sealed file.
+//! `deadpan inspect`: shows the facts about a sealed file that everybody can see.
 
 mod layout;
 
@@ -53,10 +53,11 @@ pub struct InspectArgs {
     files: Vec<PathBuf>,
 }
 
-/// What `inspect` does not do: it reads who signed, and not all of the data.
+/// The remark that `inspect` did not compare the data with the signed digest. `inspect` reads the signatures, but does
+/// not read all data.
 const UNCOMPARED: &str = "not compared with what was signed; `deadpan open --verify` does that";
 
-/// A validated `deadpan inspect`.
+/// A validated `deadpan inspect` command.
 pub struct Inspect {
     args: InspectArgs,
     sources: Vec<Source>,
@@ -73,7 +74,7 @@ impl InspectArgs {
         Ok(Inspect { args: self, sources })
     }
 
-    /// Whether headers are opened.
+    /// Whether the command opens headers with keys.
     fn opens(&self) -> bool {
         self.keys || !self.identities.is_empty()
     }
@@ -128,9 +129,9 @@ struct HeaderView {
     format: Format,
     version: u8,
     stanzas: Vec<Stanza>,
-    /// The types of an age file's recipients.
+    /// The types of the recipients of an age file.
     tags: Vec<String>,
-    /// The name of the shares of a threshold.
+    /// The name of the group of shares, if several keys open the file together.
     group: Option<String>,
     header: u64,
     slack: u64,
@@ -140,11 +141,11 @@ struct HeaderView {
     layout: Result<Segments, &'static str>,
     signed: bool,
     trailer: Option<Trailer>,
-    /// Who signed, if the header was opened.
+    /// The result of checking who signed, if the header was opened.
     verdict: Option<Verdict>,
 }
 
-/// Opens a header, and returns what its signatures say.
+/// Opens a header, and returns the result of checking its signatures.
 fn verdict(source: &Source, identities: &mut Identities, judge: &Judge) -> Result<Verdict, Failure> {
     let input = Input::open(source)?;
     let name = input.shown();
@@ -154,7 +155,7 @@ fn verdict(source: &Source, identities: &mut Identities, judge: &Judge) -> Resul
     let compared = whole.is_none();
     let signatures = match whole {
         Some(length) => opened.check_signatures(Cursor::new(&input.data, length)),
-        // The trailer is at the end of a stream.
+        // The trailer is at the end, so a stream is read as a whole.
         None => opened.open_stream(sealed.payload, std::io::sink(), &Work::default()).map(|done| done.signatures),
     };
     let signatures = signatures.map_err(|error| Failure::seal(&name, error))?;
@@ -210,7 +211,7 @@ impl HeaderView {
         if self.layout.is_ok() { Exit::Done } else { Exit::Data }
     }
 
-    /// Returns the mode of the whole file, which is that of its weakest key.
+    /// Returns the mode of the whole file, which is the mode of the file's weakest recipient.
     fn mode(&self) -> Option<&'static str> {
         let modes: Vec<_> = self.stanzas.iter().filter_map(Stanza::mode).collect();
         let weakest = [Mode::Ecc, Mode::Pqc, Mode::Hybrid].into_iter().find(|mode| modes.contains(mode));
@@ -327,7 +328,7 @@ impl HeaderView {
     }
 }
 
-/// Returns a recipient; in an age file it has a tag.
+/// Returns the JSON object of a recipient. A recipient of an age file has a tag.
 fn stanza(stanza: &Stanza, tag: Option<&String>) -> Value {
     match stanza {
         Stanza::Key(kem) => json!({ "type": "key", "kem": kem.name(), "id": kem.id(), "mode": mode_name(kem.mode()) }),

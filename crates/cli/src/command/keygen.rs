@@ -71,18 +71,18 @@ enum Level {
     L1024,
 }
 
-/// What a new key is for, and its algorithm.
+/// The purpose and the algorithm of a new key.
 #[derive(Clone, Copy)]
 enum Kind {
     Seals(Kem),
     Signs(Scheme),
 }
 
-/// The kind and the place of a new key.
+/// A validated `deadpan keygen` command: the kind and the place of the new key.
 pub struct Keygen {
     args: KeygenArgs,
     kind: Kind,
-    /// Its name in the key folder.
+    /// The key's name in the key folder.
     name: &'static str,
 }
 
@@ -107,7 +107,7 @@ impl KeygenArgs {
         Ok(Keygen { args: self, kind, name })
     }
 
-    /// Returns the kind of a key that signs, and its name in the key folder.
+    /// Returns the kind of a signing key, and the key's name in the key folder.
     fn signing(&self) -> Result<(Kind, &'static str), Failure> {
         if self.curve.is_some() || self.level.is_some() {
             let hint = "leave out --curve and --level; --mode chooses the kind";
@@ -121,7 +121,7 @@ impl KeygenArgs {
         Ok((Kind::Signs(scheme), home::DEFAULT_NAME))
     }
 
-    /// Returns the kind of a key that seals, and its name in the key folder.
+    /// Returns the kind of a sealing key, and the key's name in the key folder.
     fn sealing(&self) -> Result<(Kind, &'static str), Failure> {
         let (kem, name) = match (self.mode, self.curve, self.level) {
             (ModeArg::Ecc, None | Some(Curve::X25519), None) => (Kem::X25519, "ecc"),
@@ -172,7 +172,7 @@ impl Plan for Keygen {
 }
 
 impl Keygen {
-    /// Returns the result for scripts.
+    /// Returns the result that is printed as JSON for scripts.
     fn done(&self, public: &Public, path: PathBuf) -> Done {
         let mut more = Map::new();
         put_name(&mut more, "public", Some(home::public_path(&path).as_os_str().as_bytes()));
@@ -185,7 +185,7 @@ impl Keygen {
     }
 
     fn make(&self, home: &Home, path: &Path) -> Result<Public, Failure> {
-        // Checked and opened before the user is asked for a passphrase.
+        // The place of the key is checked, and the folder is opened, before the user is asked for a passphrase.
         refuse_taken(home, path)?;
         held::hold([path, home.own_path(self.name).as_path()]);
         let passphrases = Passphrases::new(&self.args.source);
@@ -217,7 +217,7 @@ impl Keygen {
     }
 }
 
-/// Makes a key that signs and writes both parts of it. Nothing is replaced.
+/// Makes a signing key and writes its private and its public part. Replaces no existing file.
 fn make_signing(home: &Home, path: &Path, scheme: Scheme, passphrase: Option<&Passphrase>) -> Result<Public, Failure> {
     let failed = |error| Failure::seal(&shown(path), error);
     home.make_folder_of(path)?;

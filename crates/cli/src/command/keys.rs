@@ -123,7 +123,7 @@ struct Protection {
     source: PassphraseArgs,
 }
 
-/// A command on keys.
+/// A validated `deadpan keys` command.
 pub struct Keys(KeysArgs);
 
 impl KeysArgs {
@@ -162,7 +162,7 @@ fn add(home: &Home, name: &str, text: &str, force: bool) -> Result<(), Failure> 
     if home.own_path(name).exists() {
         return Err(Failure::usage(format!("{name} is one of your own keys"), "choose another name for the contact"));
     }
-    // The key may come from a pipe.
+    // The key may come from a pipe, so the folder of the contact is opened before the key is read.
     held::hold([home.contact_path(name).as_path()]);
     let plugin = plugin::of_argument(text);
     if let Some(recipient) = &plugin {
@@ -177,12 +177,13 @@ fn add(home: &Home, name: &str, text: &str, force: bool) -> Result<(), Failure> 
     })?;
     let old_text = home::text(&home.contact_path(name)).map_or_else(|_| Vec::new(), |(text, _)| text.to_vec());
     let before = key::read(&old_text).unwrap_or_default();
-    // A key that signs goes beside one that seals, and the other way round.
+    // A contact may have a key that signs and a key that seals. Adding a key of one kind keeps an old key of the other
+    // kind.
     let is_other =
         |old: &Found| Public::from_key(old).is_some_and(|old| keys.iter().all(|key| key.signs() != old.signs()));
     let extends = !force && !before.is_empty() && before.iter().all(is_other);
     let path = contact(home, name, force || extends)?;
-    // A key of SSH stays one: it signs, and age files can be sealed to it.
+    // An SSH key is stored as an SSH key: the key signs, and age files can be sealed to it.
     let line = |key: &Public| ssh.iter().find(|ssh| *key == Public::of_ssh(ssh)).map(|ssh| format!("{}\n", ssh.line()));
     let text: String = keys.iter().map(|key| line(key).unwrap_or_else(|| key.text())).collect();
     let text = if extends { [old_text.trim_ascii_end(), b"\n", text.as_bytes()].concat() } else { text.into() };
@@ -210,7 +211,7 @@ fn add(home: &Home, name: &str, text: &str, force: bool) -> Result<(), Failure> 
     Ok(())
 }
 
-/// Adds a contact whose key only a plugin knows.
+/// Adds a contact whose key only an age plugin can use.
 fn add_plugin(home: &Home, name: &str, recipient: &Recipient, force: bool) -> Result<(), Failure> {
     let path = contact(home, name, force)?;
     let line = recipient.text().unwrap_or_default();
@@ -220,7 +221,7 @@ fn add_plugin(home: &Home, name: &str, recipient: &Recipient, force: bool) -> Re
     Ok(())
 }
 
-/// Returns the file of a new contact, and makes its folder.
+/// Returns the path of a new contact's file, and makes the folder of that file.
 fn contact(home: &Home, name: &str, force: bool) -> Result<PathBuf, Failure> {
     let path = home.contact_path(name);
     if !force && About::of_name(&path).is_ok() {
@@ -233,8 +234,8 @@ fn contact(home: &Home, name: &str, force: bool) -> Result<PathBuf, Failure> {
     Ok(path)
 }
 
-/// Returns the public keys that an argument names: one that seals, one that verifies signatures, or both. Returns also
-/// which keys of SSH are among them.
+/// Returns the public keys that an argument names: a key that seals, a key that verifies signatures, or both keys. Also
+/// returns the SSH keys among these keys.
 fn public(text: &str) -> Result<(Vec<Public>, Vec<SshPublic>), Failure> {
     let name = crate::tell::shown::bytes(text.as_bytes());
     let is_key = text.starts_with("age1") || (ssh::is_line(text.as_bytes()) && text.contains(' '));
@@ -306,7 +307,8 @@ fn remove(home: &Home, name: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the file of a private key: that of the own key with this name, or else the file of this name.
+/// Returns the path of a private key's file: the file of the user's own key with the name `name`, or else the file at
+/// the path `name`.
 fn own(home: &Home, name: &str) -> Result<PathBuf, Failure> {
     let own = home::check_name(name).ok().map(|()| home.own_path(name)).filter(|path| path.exists());
     let file = Some(PathBuf::from(name)).filter(|path| home::may_exist(path));
@@ -345,7 +347,7 @@ fn default(home: &Home, name: Option<&str>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns advice on a name that does not exist.
+/// Returns a hint for a key name that does not exist.
 fn hint(name: &str, names: impl IntoIterator<Item = String>) -> String {
     match closest(name, names) {
         Some(name) => format!("did you mean {name}? `deadpan keys` lists the names"),

@@ -1,4 +1,4 @@
-//! `deadpan list`: the entries of a sealed folder or of an archive.
+//! `deadpan list`: lists the entries of a sealed folder or of an archive.
 
 mod listing;
 mod row;
@@ -68,7 +68,7 @@ pub struct ListArgs {
     files: Vec<PathBuf>,
 }
 
-/// A validated `deadpan list`.
+/// A validated `deadpan list` command.
 pub struct List {
     args: ListArgs,
     sources: Vec<Source>,
@@ -115,11 +115,11 @@ impl Plan for List {
     }
 }
 
-/// The options that apply to every file.
+/// The options and keys that apply to every file.
 struct ListJob<'a> {
     list: &'a List,
     form: ListForm,
-    /// The keys, which are read when the first sealed file is opened.
+    /// The user's keys. The program reads these keys when it opens the first sealed file.
     identities: Option<Identities>,
 }
 
@@ -165,7 +165,7 @@ impl ListJob<'_> {
         listing.end()
     }
 
-    /// Lists the entries of sealed data that came from a stream, if they are an archive.
+    /// Lists the entries of sealed data that were sealed from a stream, if the data are an archive.
     fn stream(
         &self,
         mut listing: Listing<'_>,
@@ -223,7 +223,7 @@ impl ListJob<'_> {
         }
     }
 
-    /// Lists an input that can be read at any position. Uses the index if there is one.
+    /// Lists an input that can be read at any position. Uses the index if the input has an index.
     fn anywhere<R: Read + Seek>(&self, listing: &mut Listing<'_>, mut input: R) -> Result<(), Ended> {
         let name = listing.file().to_owned();
         let failed = |error| Failure::pack(&name, error);
@@ -245,7 +245,7 @@ impl ListJob<'_> {
         visit(listing)
     }
 
-    /// Lists an archive from header to header.
+    /// Lists an archive by reading one header after the other.
     fn through<R: Read>(&self, listing: &mut Listing<'_>, mut scan: Scan<R>) -> Result<(), Ended> {
         let name = listing.file().to_owned();
         let mut filter = self.list.only.as_ref().map(Selection::filter);
@@ -297,7 +297,7 @@ fn single(listing: &mut Listing<'_>, metadata: &Metadata, size: u64) -> Result<(
     })
 }
 
-/// Returns a time as seconds since 1970, rounded down, and the nanoseconds after them.
+/// Returns a time as whole seconds since 1970, rounded down, and the remaining nanoseconds.
 fn since_1970(time: SystemTime) -> Time {
     match time.duration_since(UNIX_EPOCH) {
         Ok(after) => {

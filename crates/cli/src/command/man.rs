@@ -28,14 +28,14 @@ pub struct Man {
     command: Vec<String>,
 }
 
-/// Printing pages of a command line.
+/// A validated `deadpan man` command. `cli` is the definition of the command line whose pages are printed.
 pub struct ManualPages {
     args: Man,
     cli: Command,
 }
 
 impl Man {
-    /// Plans to print pages of this command line.
+    /// Validates the command for the command line `cli`.
     pub fn plan(self, cli: Command) -> ManualPages {
         ManualPages { args: self, cli }
     }
@@ -88,7 +88,7 @@ impl Page {
     }
 }
 
-/// Returns all pages of this command line: one for each command. The command `help` has none.
+/// Returns the pages of the command line `cli`: one page for each command. The command `help` has no page.
 pub fn pages(cli: Command) -> Vec<Page> {
     let mut cli = cli.disable_help_subcommand(true);
     cli.build();

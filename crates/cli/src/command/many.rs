@@ -1,4 +1,5 @@
-//! Many objects, or long ones in parts: what `seal` and `open` do with prefixes, and with folders file by file.
+//! Seals and opens many objects, or long objects in parts: `seal` and `open` use this module for prefixes, and for the
+//! files of a folder with `--each`.
 
 mod act;
 mod job_report;
@@ -31,15 +32,15 @@ use deadpan_remote::{Address, Problem, Store};
 use job_report::{JobReport, SingleReport};
 pub use readers::Readers;
 
-/// The heading of the options for many objects in the help of each command.
+/// The heading of the options for many objects in each command's help.
 pub const JOBS: &str = "Many objects (jobs)";
-/// From how many bytes on an object is made in parts.
+/// The least length in bytes of an object that is made in parts.
 pub const LONG: u64 = 64 << 20;
-/// Bytes of memory for data, unless `--max-memory` says otherwise.
+/// The number of bytes of memory for data, unless `--max-memory` sets another number.
 const MEMORY: u64 = 176 << 20;
-/// What the program takes beside the data.
+/// The number of bytes of memory that the program needs besides the data.
 const BESIDE: u64 = 48 << 20;
-/// The file of the key of jobs on this machine, in the key folder.
+/// The name of the file in the key folder that holds this machine's key for jobs.
 const KEY: &str = "jobs";
 
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -71,7 +72,7 @@ pub struct ManyArgs {
     job_key: Option<PathBuf>,
 }
 
-/// Reads a rate. At a rate below a megabyte a second, a request would wait until its signature is too old.
+/// Parses a rate. Refuses rates below one megabyte per second: a request would wait so long that its signature expires.
 fn rate(text: &str) -> Result<Size, String> {
     let Size(rate) = size::parse(text)?;
     if rate < 1_000_000 { Err("the least rate is 1MB, a megabyte in a second".to_owned()) } else { Ok(Size(rate)) }
@@ -88,23 +89,23 @@ fn share(text: &str) -> Result<Share, String> {
     if text == "auto" { Ok(Share::Auto) } else { text.parse().map(Share::Given) }
 }
 
-/// Finds out what must be the same in each run of a job.
+/// A function that returns the settings which must be the same in each run of a job.
 pub type Terms<'a> = &'a dyn Fn(&Job) -> Result<Value, Failure>;
 
-/// Tells a user who ends the work early how it goes on.
+/// Tells a user who ends the work early how to continue the work.
 fn note_on_going_on(job: Option<&Job>) -> signals::Guard {
     let give_up = job.map_or(String::new(), |job| format!(", or give it up: deadpan cluster clean {job}"));
     signals::notice(move || say(&format!("note: what is done stays done: run the command again to go on{give_up}")))
 }
 
-/// Where many objects come from, and where their results go.
+/// The source of many objects, and the target of their results.
 pub struct Route {
     from: Many,
     to: Many,
 }
 
 impl ManyArgs {
-    /// Returns the route if many objects are meant: a prefix, or a folder with `--each`.
+    /// Returns the route if the first input stands for many objects: a prefix, or a folder with `--each`.
     pub fn route(&self, files: &[PathBuf], output: &OutputArgs) -> Result<Option<Route>, Failure> {
         let Some(first) = self.first_of_many(files) else {
             let hint = "name a prefix, such as s3://BUCKET/PREFIX/, or a folder with --each";
@@ -118,7 +119,7 @@ impl ManyArgs {
         }
         let mut from = place(&first)?;
         if let Many::Folder(tree) = &mut from {
-            // The job has the same name from wherever the folder is named.
+            // The full path gives the job the same name, whatever path the user names the folder by.
             let path = first.canonicalize().map_err(|error| Failure::path("read", &first, &error))?;
             *tree = Tree::new(path);
             tree.open().map_err(|error| match error.kind() {
@@ -131,12 +132,13 @@ impl ManyArgs {
         }
         let to = match output.place() {
             Some(chosen @ (Place::Given(path) | Place::Sealed(path))) => match place(path)? {
-                // With --force, a folder of another user is taken if it is there, and not if it appears later.
+                // With `--force`, a folder of another user is accepted if the folder exists now, but not if the folder
+                // appears later.
                 Many::Folder(tree) if !output.force || !path.exists() => {
                     output.refuse_planted(chosen)?;
                     let tree = Tree::for_results(tree.path().to_owned());
-                    // The folder is opened now, because its path may lead elsewhere later. A missing folder is made
-                    // with the first result.
+                    // The folder is opened now, because its path may lead to another folder later. A missing folder is
+                    // made together with the first result.
                     tree.hold().map_err(|error| Failure::path("create", tree.path(), &error))?;
                     Many::Folder(tree)
                 }
@@ -158,12 +160,12 @@ impl ManyArgs {
         Ok(Some(Route { from, to }))
     }
 
-    /// Whether the files in folders are meant.
+    /// Whether `--each` selects the single files in folders.
     pub fn is_each(&self) -> bool {
         self.each
     }
 
-    /// Returns the first input that stands for many objects.
+    /// Returns the first input that stands for many objects: a prefix, or any input with `--each`.
     pub fn first_of_many<'a>(&self, files: &'a [PathBuf]) -> Option<&'a PathBuf> {
         let is_many = |path: &PathBuf| {
             let address = remote::address(path).ok().flatten();
@@ -172,7 +174,7 @@ impl ManyArgs {
         files.iter().find(|path| self.each || is_many(path))
     }
 
-    /// Refuses options that only many objects have.
+    /// Refuses options that only apply to many objects.
     pub fn refuse_alone(&self, hint: &str) -> Result<(), Failure> {
         let given = [
             ("--include", !self.include.is_empty()),
@@ -182,7 +184,7 @@ impl ManyArgs {
         ];
         match given.iter().find(|(_, is_given)| *is_given) {
             Some((option, _)) => {
-                // What a user of tar tries with a folder.
+                // Users of tar know `--include` and `--exclude`, and may try these options with a folder.
                 let hint = if option.ends_with("clude") {
                     "seal each file by itself with --each --to FOLDER, or leave entries out with tar: \
                              tar c --exclude=PATTERN FOLDER | deadpan seal -o FILE"
@@ -195,7 +197,7 @@ impl ManyArgs {
         }
     }
 
-    /// Returns whether the command only shows what it would do.
+    /// Returns whether the command only shows the changes that it would make.
     pub fn is_rehearsal(&self) -> bool {
         self.dry_run
     }
@@ -209,7 +211,8 @@ impl ManyArgs {
         }
     }
 
-    /// Returns the key of jobs: the one that is named, or this user's own, which is made if there is none.
+    /// Returns the key for jobs: the key that the user named, or else the user's own key for jobs. If the user has no
+    /// key for jobs, makes a new key.
     fn key(&self) -> Result<JobKey, Failure> {
         if self.shard.is_some() && self.job_key.is_none() {
             let hint = "make one with `deadpan cluster key -o job.key`, and give it to all with --job-key";
@@ -225,9 +228,9 @@ impl ManyArgs {
             .ok_or_else(|| Failure::usage("--max-memory leaves no room for two parts of 16 MiB", "allow at least 88M"))
     }
 
-    /// Seals or opens all objects of the route. The bits of `mask` are removed from the modes of files. `how` tells
-    /// what must be the same in each run of the job. Results of `seal` that are there as files have to be sealed for
-    /// `readers`.
+    /// Seals or opens all objects of the route. The bits of `mask` are removed from the modes of files. `how` returns
+    /// the settings that must be the same in each run of the job. Results of `seal` that already exist as files must be
+    /// sealed for `readers`.
     pub fn all(
         &self,
         output: &OutputArgs,
@@ -249,7 +252,7 @@ impl ManyArgs {
             Many::Prefix(store, target) => Some(self.job(store, act, &from.text(), target, how)?),
             Many::Folder(_) => None,
         };
-        // Opening has nothing to agree on.
+        // Opening has no settings that the runs must agree on.
         let agrees = job.clone().filter(|_| how.is_some());
         let is_new = Cell::new(false);
         let begin = || match &agrees {
@@ -257,14 +260,14 @@ impl ManyArgs {
             Some(job) => job.agree().map(|now| is_new.set(now)),
             None => Ok(()),
         };
-        // A rehearsal leaves the state as it is.
+        // A rehearsal (`--dry-run`) does not change the state of the job.
         let job = job.filter(|_| !self.dry_run);
         let _notice = note_on_going_on(job.as_ref());
         let patterns = filter.clone();
         let told = JobReport::new(act.verb(), output.json, self.dry_run, &name, readers);
         let results = FolderResults { sync: output.sync, mask };
         let run = Run::new(act, &results, &told).filter(filter).shard(shard).replace(output.force);
-        // Short objects are in memory three times.
+        // Memory holds each short object three times.
         let run = run.rehearse(self.dry_run).memory(memory).long(LONG.min(memory / 3)).job(job.clone());
         let result = run.all(from, to, begin).map_err(failed);
         if let Some(remark) = act.remark() {
@@ -282,7 +285,7 @@ impl ManyArgs {
         }
     }
 
-    /// Returns the job with this source and this target.
+    /// Returns the job with the source `source` and the target `target`.
     fn job(
         &self,
         store: &Store,
@@ -298,7 +301,7 @@ impl ManyArgs {
     }
 
     /// Makes one long object in parts, and returns the number of bytes. Returns `None` if the input has no name, or if
-    /// these credentials may not keep the state of an upload in the store.
+    /// the user's credentials do not allow to keep the state of an upload in the store.
     pub fn one(
         &self,
         input: &Input,
@@ -329,13 +332,13 @@ impl ManyArgs {
                 Ok(None)
             }
             Some(Outcome::Failed(error)) => Err(about(error)),
-            // Another command has made the same meanwhile.
+            // Another command has made the same object in the meantime.
             Some(Outcome::There) => Err(Failure::store(&deadpan_remote::Error::exists(target))),
             _ => Err(about(Error::Lost(format!("{target}: another command is at work on the same object")))),
         }
     }
 
-    /// Sets the rate for all stores.
+    /// Sets the limit of `--bwlimit` for all stores.
     pub fn limit(&self) {
         if let Some(Size(rate)) = self.bwlimit {
             deadpan_remote::limit(rate);
@@ -343,13 +346,13 @@ impl ManyArgs {
     }
 }
 
-/// Returns the place of an input that has a name.
+/// Returns the place of an input, or `None` if the input has no name.
 fn spot(input: &Input) -> Result<Option<Spot>, Failure> {
     Ok(match (input.data.object(), input.source.path()) {
         (Some(object), _) => Some(Spot::Object(remote::store(object.address())?, object.address().clone())),
         (None, Some(path)) => match &input.found.real {
             Some(real) => {
-                // The job has the same name from wherever the file is named.
+                // The full path gives the job the same name, whatever path the user names the file by.
                 let path = path.canonicalize().map_err(|error| Failure::path("read", path, &error))?;
                 let folder = real.folder.clone().named(folder_of(&path));
                 Some(Spot::File(TreeFile { tree: Tree::from_folder(folder), name: real.name.clone().into() }))
@@ -360,7 +363,8 @@ fn spot(input: &Input) -> Result<Option<Spot>, Failure> {
     })
 }
 
-/// Returns the key of jobs in a file, or this user's own. If there is none, one is made, and written if it is `kept`.
+/// Returns the key for jobs in the file `file`, or without `file` the user's own key for jobs. If the user has no such
+/// key, a new key is made, and is written to the key folder if `kept` is true.
 pub fn job_key(file: Option<&Path>, kept: bool) -> Result<JobKey, Failure> {
     let home = Home::find()?;
     let own = home.folder.join(KEY);
@@ -371,7 +375,7 @@ pub fn job_key(file: Option<&Path>, kept: bool) -> Result<JobKey, Failure> {
             return JobKey::read(&text).map_err(|error| Failure::job("", error));
         }
         home.make_folder_of(path)?;
-        // Another run may have made it meanwhile.
+        // Another run may have made the key file in the meantime.
         match home::write(path, &line(&text), 0o600, false) {
             Err(failure) if !path.exists() => return Err(failure),
             _ => {}
@@ -385,7 +389,7 @@ pub fn job_key(file: Option<&Path>, kept: bool) -> Result<JobKey, Failure> {
     })
 }
 
-/// Returns a line with this text.
+/// Returns the text as a line, with a line feed at the end.
 pub fn line(text: &[u8]) -> deadpan_seal::Secret {
     let mut line = deadpan_seal::Secret::zeroed(text.len() + 1);
     line[..text.len()].copy_from_slice(text);
@@ -404,7 +408,8 @@ fn place(path: &Path) -> Result<Many, Failure> {
     }
 }
 
-/// Refuses results among the sources: a second run would take them for sources.
+/// Refuses sources that lie inside the target of the results. Results could otherwise lie among the sources, and a
+/// second run would take these results for sources.
 fn refuse_overlap(from: &Many, to: &Many) -> Result<(), Failure> {
     let is_inside = match (from, to) {
         (Many::Prefix(_, from), Many::Prefix(_, to)) => from.is_in_bucket_of(to) && from.key().starts_with(to.key()),

@@ -93,7 +93,7 @@ pub struct OpenOptions {
     pub unpack: UnpackArgs,
 }
 
-/// A validated `deadpan open`.
+/// A validated `deadpan open` command.
 pub struct Open {
     args: OpenOptions,
     sources: Vec<Source>,
@@ -102,7 +102,7 @@ pub struct Open {
 }
 
 impl OpenArgs {
-    /// Whether results in JSON leave standard output to the data.
+    /// Whether standard output carries the data, so that results in JSON cannot go there.
     pub fn is_to_stdout(&self) -> bool {
         let how = &self.how;
         how.is_to_stdout() || !how.verify && how.output.place().is_none() && Source::reads_stdin(&self.files)
@@ -147,7 +147,8 @@ impl Plan for Open {
             if args.verify { Source::expanded(&self.sources, self.many.is_each())? } else { self.sources.clone() };
         args.output.check_room(sources.len())?;
         let identities = args.identities(Passphrases::new(&args.source))?;
-        // Nothing is written that could replace an input, and there may be millions.
+        // With `--verify`, the command writes no output that could replace an input. The inputs are not recorded, since
+        // a command can have millions of inputs.
         let claims = Claims::on(if args.verify { &[] } else { &sources });
         let judge = args.signer.judge()?;
         let mut job = OpenJob { args, claims, results: sources.len(), identities, judge, many: Some(&self.many) };
@@ -170,7 +171,7 @@ impl Plan for Open {
     }
 }
 
-/// Prints how many of the objects below a prefix are whole.
+/// Prints the number of objects below a prefix that are whole and the number of objects that are not.
 fn summarize(whole: u64, failed: u64, as_json: bool) -> Result<(), Failure> {
     if as_json {
         let summary = json!({ "whole": whole, "failed": failed });
@@ -181,30 +182,31 @@ fn summarize(whole: u64, failed: u64, as_json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the output without `-o`, if its name is known before the file is opened.
+/// Returns the place of the output when `-o` is missing, if the output's name is known before the file is opened.
 fn known_place(source: &Source) -> Result<Place, Failure> {
     bare(source).map(Place::Given).ok_or_else(|| Failure::usage("no name yet", ""))
 }
 
 impl OpenOptions {
-    /// Whether the data go to standard output. Folders have rules of their own.
+    /// Whether the data of a file go to standard output. Other rules apply to folders.
     pub fn is_to_stdout(&self) -> bool {
         !self.verify && (self.output.is_stdout() || self.range.is_some() && self.output.place().is_none())
     }
 
-    /// Whether the data go to standard output, a pipe or a device. What is written there cannot be taken back.
+    /// Whether the data go to standard output, a pipe or a device. The program cannot take back data that it wrote to
+    /// such an output.
     pub fn is_stream(&self) -> bool {
         self.is_to_stdout() || self.output.place().is_some_and(|place| !self.verify && place.is_stream())
     }
 
-    /// Reads the named keys, or all of the user's own.
+    /// Reads the keys that the user named, or else all of the user's own keys.
     pub fn identities(&self, passphrases: Passphrases) -> Result<Identities, Failure> {
         let identities = Identities::collect(&self.identities, &Home::find()?, passphrases)?;
         identities.within(self.max_cost.get()).add_shares(&self.shares)
     }
 }
 
-/// The options that apply to every file.
+/// The options and keys that apply to every file.
 pub struct OpenJob<'a> {
     pub args: &'a OpenOptions,
     pub claims: Claims,
@@ -212,22 +214,22 @@ pub struct OpenJob<'a> {
     pub results: usize,
     pub identities: Identities,
     pub judge: Judge,
-    /// Terms long results in a store are made in parts.
+    /// The options for making long results in a store in parts. `None` if results are not made in parts.
     pub many: Option<&'a ManyArgs>,
 }
 
-/// Where sealed data come from: a file, a pipe, or a set of pictures.
+/// The source of sealed data: a file, a pipe, or a set of pictures.
 pub struct Origin<'a> {
     /// The name for messages.
     pub name: String,
     pub source: &'a Source,
-    /// The sealed data and their length, if they can be read at any position.
+    /// The sealed data and their length, if the data can be read at any position.
     pub positions: Option<(&'a dyn ReadAt, u64)>,
-    /// The length, if it is known.
+    /// The length of the sealed data, if the length is known.
     pub length: Option<u64>,
-    /// The opened file.
+    /// The opened input. `None` for pictures.
     pub input: Option<&'a Input>,
-    /// The name that pictures give their data.
+    /// The name that the file names of the pictures give to the data.
     pub stem: Option<&'a [u8]>,
 }
 
@@ -249,7 +251,8 @@ impl<'a> Origin<'a> {
 }
 
 impl OpenJob<'_> {
-    /// Returns an error if the output exists and its name is already known, before the user is asked for a passphrase.
+    /// Returns an error if the output's name is already known and the output exists. This check comes before the user
+    /// is asked for a passphrase.
     fn refuse_existing(&self, source: &Source) -> Result<(), Failure> {
         let args = self.args;
         if args.verify || args.range.is_some() && args.output.place().is_none() {
@@ -267,7 +270,7 @@ impl OpenJob<'_> {
         }
     }
 
-    /// Whether a sealed folder is written as an archive instead of being unpacked.
+    /// Whether the output of a sealed folder is the archive itself, and not an unpacked folder.
     fn wants_bytes(&self, origin: &Origin<'_>) -> bool {
         let args = self.args;
         let piped = *origin.source == Source::Stdin && origin.stem.is_none();
@@ -288,7 +291,7 @@ impl OpenJob<'_> {
         self.restore(&Origin::from_input(&input, sealed.armored), sealed)
     }
 
-    /// Opens sealed data whose header was read, and restores what was sealed.
+    /// Opens sealed data whose header was read, and restores the file or folder in them.
     pub fn restore(&mut self, origin: &Origin<'_>, mut sealed: Sealed<'_>) -> Result<Done, Failure> {
         let (name, source) = (origin.shown(), origin.source);
         let opened = Arc::new(self.identities.open(&name, &sealed)?);
@@ -328,7 +331,7 @@ impl OpenJob<'_> {
         }
         let written = match self.args.range {
             Some(range) => range.write(&opened, origin, sealed, &output),
-            // The data are compared with what was signed before they go out.
+            // The data are compared with the signed digest before any data are written to the output.
             None if self.judge.is_required() && !output.is_positioned() => {
                 Range::ALL.write(&opened, origin, sealed, &output)
             }
@@ -357,8 +360,8 @@ impl OpenJob<'_> {
         Ok(Done { output: Some(place), bytes, notes, more, ..Done::default() })
     }
 
-    /// Makes a long result in a store in parts, so that another run goes on with it. Returns `None` where that cannot
-    /// be.
+    /// Makes a long result in a store in parts, so that another run can continue after an interruption. Returns `None`
+    /// if this result cannot be made in parts.
     fn divided(&self, origin: &Origin<'_>, opened: &Arc<Opened>, place: &Place) -> Result<Option<Done>, Failure> {
         let length = origin.positions.map_or(0, |(_, length)| length);
         let is_divided =
@@ -375,8 +378,8 @@ impl OpenJob<'_> {
         Ok(Some(Done { output: Some(place.clone()), bytes, ..Done::default() }))
     }
 
-    /// Checks, before anything is written, the signatures that the user requires: those of an input that can be read at
-    /// any position, and otherwise only that there are some.
+    /// Checks the signatures that the user requires, before anything is written. If the input cannot be read at any
+    /// position, only checks that the input is signed.
     fn judge_first(&self, opened: &Opened, origin: &Origin<'_>) -> Result<(), Failure> {
         if !self.judge.is_required() {
             return Ok(());
@@ -391,8 +394,8 @@ impl OpenJob<'_> {
         self.judge.verdict(&origin.name, opened, signatures.as_ref()).map(drop)
     }
 
-    /// Returns the output without `-o`. Sets `renamed` to a note if the name follows from the file's own name, and
-    /// another name was signed.
+    /// Returns the place of the output when `-o` is missing. Sets `renamed` to a note if the output's name comes from
+    /// the sealed file's own name, but the signature is for another name.
     fn usual(
         &self,
         origin: &Origin<'_>,
@@ -408,8 +411,9 @@ impl OpenJob<'_> {
         Ok(place)
     }
 
-    /// Names the pictures in a failure about their output, if there are several outputs: the sender chose the output's
-    /// name, which does not tell the pictures, and `-o` can only name a folder.
+    /// Names the pictures in a failure about their output, if the command has several outputs. The sender chose the
+    /// output's name, so this name does not show which pictures the failure is about, and with several outputs `-o` can
+    /// only name a folder.
     fn one_of_several(&self, origin: &Origin<'_>, failure: Failure) -> Failure {
         match origin.stem {
             Some(_) => self.picture_of_several(&origin.name, failure),
@@ -417,7 +421,7 @@ impl OpenJob<'_> {
         }
     }
 
-    /// As `one_of_several`, for pictures whose data are revealed as they are.
+    /// Does the same as `one_of_several` for pictures whose hidden bytes are revealed without opening them.
     pub fn picture_of_several(&self, name: &str, failure: Failure) -> Failure {
         let hint = match failure.exit {
             _ if self.results < 2 => return failure,
@@ -434,7 +438,7 @@ fn whole(opened: &Opened, origin: &Origin<'_>, sealed: Sealed<'_>, output: &Outp
         let text = TextOnly::new(output.writer());
         return opened.open_stream(sealed.payload, text, &Work::default());
     }
-    // A store answers each question late, so an object is read ahead, in order.
+    // A store answers each request with a delay, so an object is read ahead, in order.
     let positions = origin.positions.filter(|_| !origin.is_remote());
     match (positions, output.positions()) {
         (Some((input, length)), Some(file)) => watched(origin, |work| opened.open_at(&input, length, file, work)),
@@ -464,7 +468,7 @@ fn blame_output(error: Error, input: &str, output: &Output) -> Failure {
     }
 }
 
-/// Returns the input's path without the ending `.dpn` or `.age`, if it has one of them.
+/// Returns the input's path without the extension `.dpn` or `.age`. Returns `None` if the path has neither extension.
 fn bare(source: &Source) -> Option<PathBuf> {
     let path = source.path()?;
     let name = path.file_name()?.as_bytes();
@@ -474,17 +478,17 @@ fn bare(source: &Source) -> Option<PathBuf> {
     Some(remote::beside(path, bare))
 }
 
-/// Returns the name for the output that follows from the sealed file's own name.
+/// Returns the output's name that results from the name of the sealed file.
 fn bare_name(origin: &Origin<'_>) -> Option<OsString> {
     let path = bare(origin.source).filter(|_| origin.stem.is_none())?;
     Some(Path::new(&path).file_name()?.to_owned())
 }
 
-/// Returns the output without `-o`: the input's path without its ending, or the sealed name. Standard input goes to
-/// standard output, unless the result goes into a folder.
+/// Returns the place of the output when `-o` is missing: the input's path without its extension, or the sealed name.
+/// Data from standard input go to standard output, unless the result goes into a folder.
 fn usual_place(origin: &Origin<'_>, metadata: &Metadata, in_folder: bool) -> Result<Place, Failure> {
     if let Some(stem) = origin.stem {
-        // The name of a picture may be chosen by its sender, too.
+        // The sender may have chosen the name of a picture, too, so that name is checked like a sealed name.
         return sealed_name(metadata.name.as_deref().unwrap_or(stem)).map(|name| Place::Sealed(name.into()));
     }
     let source = origin.source;
@@ -504,9 +508,9 @@ fn usual_place(origin: &Origin<'_>, metadata: &Metadata, in_folder: bool) -> Res
     }
 }
 
-/// Returns the sealed name if it is safe. The sender chose the name. A name that begins with a dot can be a file that
-/// programs execute (`.bashrc`). A name that begins with a dash can become an option of the next command (`rm *`). A
-/// name with invisible characters can look like another name.
+/// Returns the sealed name if the name is safe. The sender chose the name. A name that begins with a dot can be a file
+/// that programs execute (`.bashrc`). A name that begins with a dash can become an option of the next command (`rm *`).
+/// A name with invisible characters can look like another name.
 pub fn sealed_name(name: &[u8]) -> Result<&OsStr, Failure> {
     let why = match name {
         [] => "is empty",
@@ -523,13 +527,15 @@ pub fn sealed_name(name: &[u8]) -> Result<&OsStr, Failure> {
     ))
 }
 
-/// Whether a name begins or ends with white space. Such a name looks like the same name without the white space. Inside
-/// a name, white space is common: macOS writes U+202F into the names of screenshots.
+/// Whether a name begins or ends with white space. A name with white space at the beginning or the end looks like the
+/// same name without this white space. Inside a name, white space is common: macOS writes U+202F into the names of
+/// screenshots.
 fn has_outer_space(name: &[u8]) -> bool {
     str::from_utf8(name).is_ok_and(|name| name.trim() != name)
 }
 
-/// Returns the sealed time and mode. The bits in `mask`, setuid, setgid and sticky are removed from the mode.
+/// Returns the sealed time and mode as attributes of the output. Removes the bits in `mask` and the bits setuid, setgid
+/// and sticky from the mode.
 pub fn attributes(metadata: &Metadata, mask: u32) -> Attributes {
     let usual = Attributes::usual();
     Attributes { mode: metadata.mode.map_or(usual.mode, |mode| mode & 0o777 & !mask), modified: metadata.modified }

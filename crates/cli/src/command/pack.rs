@@ -13,7 +13,7 @@ use crate::place::report::{Done, Report};
 use crate::tell::failure::{Exit, Failure, help};
 use deadpan_pack::{Error, Work};
 
-/// The ending of a pack's name.
+/// The extension of a pack's file name.
 const ENDING: &str = ".tar";
 
 /// Packs folders: FOLDER becomes FOLDER.tar, a tar archive with an index, not sealed
@@ -34,7 +34,7 @@ pub struct PackCommand {
 }
 
 impl PackCommand {
-    /// Whether results in JSON leave standard output to the pack.
+    /// Whether standard output carries the pack, so that results in JSON cannot go there.
     pub fn is_to_stdout(&self) -> bool {
         self.output.is_stdout()
     }

@@ -1,4 +1,4 @@
-//! `deadpan picture`: pictures that carry data.
+//! `deadpan picture`: commands for pictures that carry data.
 
 mod capacity;
 mod compare;
@@ -32,7 +32,7 @@ enum PictureCommand {
 }
 
 impl PictureArgs {
-    /// Whether results in JSON leave standard output to the data.
+    /// Whether standard output carries the data, so that results in JSON cannot go there.
     pub fn is_to_stdout(&self) -> bool {
         if let PictureCommand::Reveal(args) = &self.command { args.is_to_stdout() } else { false }
     }

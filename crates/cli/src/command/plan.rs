@@ -1,4 +1,4 @@
-//! Validated commands: a command line, checked as far as possible without reading any file.
+//! Validated commands: the command line of such a command was checked as far as possible without reading any file.
 
 use crate::command::{lab, process};
 use crate::place::report::Whole;
@@ -7,8 +7,8 @@ use crate::tell::streams;
 
 /// A validated command.
 pub trait Plan {
-    /// Runs the command. Returns an error if the whole command fails. Failures of single files are reported as they
-    /// occur, and only the returned exit code shows them.
+    /// Runs the command. Returns an error if the whole command fails. Failures of single files are reported when they
+    /// occur. For such failures, the function only returns an exit code.
     fn run(&self) -> Result<Exit, Failure>;
 }
 
@@ -25,7 +25,7 @@ impl Task {
         match self {
             Self::Lab(command) => match streams::check_stdout() {
                 Ok(()) => lab::run(&command),
-                // Each command of the lab has this exit code for a file that cannot be written.
+                // Each command of the lab exits with this code if it cannot write a file.
                 Err(failure) => {
                     failure.end();
                     2

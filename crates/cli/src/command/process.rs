@@ -2,7 +2,8 @@
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 
-/// Turns off core dumps, and tracing by other processes of the same user. If the system refuses, the program continues.
+/// Turns off core dumps, and turns off tracing by other processes of the same user. If the system refuses this, the
+/// program continues.
 pub fn close() {
     let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
     #[cfg(target_os = "linux")]

@@ -40,7 +40,7 @@ pub struct RandomArgs {
     base64: bool,
 }
 
-/// A validated `deadpan random`.
+/// A validated `deadpan random` command.
 pub struct Random {
     args: RandomArgs,
     place: Place,
@@ -48,7 +48,7 @@ pub struct Random {
 }
 
 impl RandomArgs {
-    /// Whether the result in JSON leaves standard output to the bytes.
+    /// Whether standard output carries the random bytes, so that the result in JSON cannot go there.
     pub fn is_to_stdout(&self) -> bool {
         self.output.place().is_none_or(|place| *place == Place::Stdout)
     }
@@ -70,7 +70,7 @@ impl Plan for Random {
         let to_stdout = self.place == Place::Stdout;
         let mut report = Report::new("random", self.args.output.json, 1).aside(self.args.is_to_stdout());
         let result = self.make();
-        // If the bytes went to standard output, only failures are reported.
+        // If the bytes went to standard output, the program reports only failures, except with `--json`.
         if self.args.output.json || !to_stdout || result.is_err() {
             report.made("random bytes", start, &result);
         }

@@ -1,4 +1,4 @@
-//! `deadpan rewrap`: changes who can open sealed files, without sealing their data anew.
+//! `deadpan rewrap`: changes the recipients who can open sealed files, without sealing the data of the files again.
 
 mod change;
 mod file;
@@ -92,7 +92,7 @@ pub struct RewrapArgs {
     files: Vec<PathBuf>,
 }
 
-/// A validated `deadpan rewrap`.
+/// A validated `deadpan rewrap` command.
 pub struct Rewrap {
     args: RewrapArgs,
 }
@@ -113,7 +113,7 @@ impl RewrapArgs {
     }
 }
 
-/// The numbers of files with each outcome.
+/// The number of files for each outcome.
 #[derive(Default)]
 struct RewrapTally {
     changed: u64,
@@ -152,12 +152,12 @@ struct Run<'a> {
     identities: Identities,
     home: &'a Home,
     tally: RewrapTally,
-    /// Whether the user was told what removing a recipient does not do.
+    /// Whether the note about the limits of removing a recipient was already printed.
     warned: bool,
 }
 
 impl Run<'_> {
-    /// Changes a file, or with `--recursive` all sealed files in a folder.
+    /// Changes one file. With `--recursive`, changes all sealed files in a folder.
     fn all_in(&mut self, path: &Path, report: &mut Report) {
         let prefix = remote::address(path).ok().flatten().filter(Address::is_prefix);
         if let Some(prefix) = prefix.filter(|_| self.args.recursive) {
@@ -176,7 +176,7 @@ impl Run<'_> {
         for entry in tree {
             match entry {
                 FileTreeEntry::Sealed(spot) => self.one(&spot.path(), Some(spot), report),
-                // It had a header once.
+                // The file's name shows that the file had a header once.
                 FileTreeEntry::Other(spot) if is_called_sealed(&spot) => self.one(&spot.path(), Some(spot), report),
                 FileTreeEntry::Other(_) => self.tally.passed_over += 1,
                 FileTreeEntry::Failed(path, failure) => self.failed(path, failure, report),
@@ -189,7 +189,7 @@ impl Run<'_> {
         report.add(&Source::File(path), Instant::now(), &Err(failure));
     }
 
-    /// Changes one file or object: the one at a spot, or else the one that the path names.
+    /// Changes one file or object: the file at `spot` if `spot` is given, or else the file or object that `path` names.
     fn one(&mut self, path: &Path, spot: Option<Spot>, report: &mut Report) {
         let start = Instant::now();
         let (change, identities) = (&mut self.change, &mut self.identities);
@@ -203,7 +203,8 @@ impl Run<'_> {
             Ok(_) => self.tally.unchanged += 1,
             Err(_) => self.tally.failed += 1,
         }
-        // The summary counts what stays as it is. A rehearsal is there to show the recipients.
+        // With `--recursive`, files that do not change only count in the summary. A rehearsal (`--dry-run`) reports
+        // each file, because its purpose is to show the recipients.
         let is_told = match &result {
             Ok(outcome) => outcome.changed || self.args.json || self.args.dry_run || !self.args.recursive,
             Err(_) => true,
@@ -225,7 +226,7 @@ impl Run<'_> {
         Done { remark: Some(outcome.remark), notes, more: outcome.more, ..Done::default() }
     }
 
-    /// Prints the numbers of files, if there can be several.
+    /// Prints the number of files for each outcome, if the command can have several files.
     fn summarize(&self) -> Result<(), Failure> {
         let RewrapTally { changed, unchanged, failed, passed_over } = self.tally;
         if !self.args.recursive && self.args.files.len() == 1 {

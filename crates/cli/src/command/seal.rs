@@ -78,7 +78,7 @@ pub struct SealArgs {
     files: Vec<PathBuf>,
 }
 
-/// A validated `deadpan seal`.
+/// A validated `deadpan seal` command.
 pub struct Seal {
     args: SealArgs,
     sources: Vec<Source>,
@@ -86,7 +86,7 @@ pub struct Seal {
 }
 
 impl SealArgs {
-    /// Whether results in JSON leave standard output to the data.
+    /// Whether standard output carries the data, so that results in JSON cannot go there.
     pub fn is_to_stdout(&self) -> bool {
         Source::reads_stdin(&self.files) || self.output.is_stdout()
     }
@@ -122,7 +122,7 @@ impl SealArgs {
 }
 
 impl SealArgs {
-    /// Refuses options that an age file has no place for.
+    /// Refuses options that the format of age files does not support.
     fn check_format(&self) -> Result<(), Failure> {
         if self.format() == FormatArg::Age && self.signing.is_given() {
             return Err(Failure::usage(
@@ -145,7 +145,7 @@ impl SealArgs {
         Ok(())
     }
 
-    /// Returns the recipients, with the options that apply to every file. `what` is what a new passphrase is for.
+    /// Returns the recipients, with the options that apply to every file. `what` names the purpose of a new passphrase.
     fn resolve(
         &self,
         named: &NamedRecipients,
@@ -163,7 +163,7 @@ impl SealArgs {
         Ok(to)
     }
 
-    /// Returns what must be the same in each run of a job.
+    /// Returns the settings that must be the same in each run of a job.
     fn how(&self, to: &Recipients, job: &Job) -> Result<Value, Failure> {
         let mut keys: Vec<_> = to.keys.iter().map(key::fingerprint).collect();
         keys.sort();
@@ -180,13 +180,13 @@ impl SealArgs {
         }))
     }
 
-    /// Returns what is done to each of many objects.
+    /// Returns the operation that seals each of many objects.
     fn act<'a>(&self, to: &'a Recipients) -> Sealings<'a> {
         let turn = to.passphrase.as_ref().map(|_| Mutex::default());
         Sealings { sealing: &to.sealing, format: self.format(), armor: self.armor, turn }
     }
 
-    /// Returns the format that was asked for, or the one that the output's name shows.
+    /// Returns the format that the user chose, or else the format that the output's name shows.
     fn format(&self) -> FormatArg {
         self.format.unwrap_or_else(|| match self.output.place() {
             Some(Place::Given(path)) => FormatArg::of_name(path),
@@ -211,7 +211,7 @@ impl Plan for Seal {
             let start = Instant::now();
             let result = match (self.prepare(source, &claims), &mut job) {
                 (Ok(prepared), Some(job)) => job.seal(prepared),
-                // Before there is something to seal, no passphrase is asked for and no key is made.
+                // The first input is opened before the program asks for a passphrase or makes a key.
                 (Ok(prepared), None) => job.insert(SealJob::begin(args, &named, &claims)?).seal(prepared),
                 (Err(failure), _) => Err(failure),
             };
@@ -222,7 +222,7 @@ impl Plan for Seal {
 }
 
 impl Seal {
-    /// Seals each object by itself.
+    /// Seals each of many objects into its own result.
     fn many(&self, route: &Route) -> Result<Exit, Failure> {
         let args = &self.args;
         let home = Home::find()?;
@@ -234,7 +234,7 @@ impl Seal {
         args.many.all(&args.output, umask(), route, &args.act(&to), Some(&how), Some(&readers))
     }
 
-    /// Opens the input and the output. Returns an error for combinations that cannot work.
+    /// Opens the input and the output. Returns an error for combinations of input and output that cannot work.
     fn prepare(&self, source: &Source, claims: &Claims) -> Result<Prepared, Failure> {
         let args = &self.args;
         let mut input = Input::open(source).map_err(|failure| args.to.advise(source, failure))?;
@@ -265,7 +265,8 @@ impl Seal {
         Ok(Prepared::Whole(input, output))
     }
 
-    /// Returns the address of a result that is made in parts, so that another run goes on with it.
+    /// Returns the address of the result if the result is made in parts, so that another run can continue after an
+    /// interruption.
     fn divided(&self, input: &Input, place: &Place) -> Result<Option<Address>, Failure> {
         let args = &self.args;
         let is_divided = args.format() == FormatArg::Deadpan
@@ -280,14 +281,14 @@ impl Seal {
     }
 }
 
-/// An input, and where it goes.
+/// An input and the place of its result.
 enum Prepared {
     Whole(Input, Output),
     /// The result is made in parts.
     Divided(Input, Address, Place),
 }
 
-/// The options that apply to every file.
+/// The options and recipients that apply to every file.
 struct SealJob<'a> {
     args: &'a SealArgs,
     claims: &'a Claims,
@@ -357,7 +358,7 @@ impl<'a> SealJob<'a> {
         sealing.map_err(|error| Failure::seal(&input.shown(), error))
     }
 
-    /// Seals the input. Returns the number of bytes, and for a folder the notes.
+    /// Seals the input. Returns the number of bytes. For a folder, also returns the notes.
     fn transform(&self, sealing: &Sealing, input: &Input, output: &Output) -> Result<Done, Failure> {
         let progress = self.args.pack.progress(input).hidden_if(input.is_terminal() || output.is_terminal());
         let add = |bytes| progress.add(bytes);
@@ -396,7 +397,7 @@ impl<'a> SealJob<'a> {
     }
 }
 
-/// Returns what is sealed with the data of an input: its kind, name, time and mode.
+/// Returns the metadata that are sealed with an input's data: the input's kind, name, time and mode.
 pub fn metadata(input: &Input) -> Result<Metadata, Failure> {
     let named = input.source.path().filter(|_| input.length().is_some() || input.is_folder());
     let Some(path) = named else { return Ok(Metadata::default()) };
@@ -412,13 +413,13 @@ pub fn metadata(input: &Input) -> Result<Metadata, Failure> {
     })
 }
 
-/// Returns a name that is sealed with the data. On Windows, a backslash separates folders, so a name with a backslash
-/// is not sealed.
+/// Returns the name to seal with the data. On Windows, a backslash separates folders, so the function returns `None`
+/// for a name with a backslash.
 pub fn portable(name: &[u8]) -> Option<Vec<u8>> {
     (!name.contains(&b'\\')).then(|| name.to_vec())
 }
 
-/// Writes what `seal` writes as text.
+/// Writes the output of the function `seal` as text.
 pub fn armored<T>(
     format: FormatArg,
     output: impl Write + Send,
@@ -437,7 +438,8 @@ pub fn armored<T>(
     Ok(done)
 }
 
-/// Returns the output without `-o`: a path beside the input, with the ending. Standard input goes to standard output.
+/// Returns the place of the output when `-o` is missing: a path beside the input, with the extension `ending`. Data
+/// from standard input go to standard output.
 fn usual_place(input: &Input, ending: &str) -> Result<Place, Failure> {
     match input.source.path() {
         None => Ok(Place::Stdout),

@@ -1,4 +1,4 @@
-//! `deadpan share`: shares of files that several keys open together.
+//! `deadpan share`: commands for the shares of files that several keys open together.
 
 mod inspect;
 mod open;
@@ -22,7 +22,7 @@ enum ShareCommand {
 }
 
 impl ShareArgs {
-    /// Whether results in JSON leave standard output to the data.
+    /// Whether standard output carries the data, so that results in JSON cannot go there.
     pub fn is_to_stdout(&self) -> bool {
         if let ShareCommand::Open(args) = &self.command { args.is_to_stdout() } else { false }
     }

@@ -1,4 +1,4 @@
-//! `deadpan sign`: signs files with signatures that stand beside them.
+//! `deadpan sign`: signs files, and writes each signature to a file beside the signed file.
 
 mod digest;
 
@@ -22,7 +22,7 @@ use deadpan_seal::sign::Signer;
 pub use digest::by;
 use digest::digest;
 
-/// The ending of signatures.
+/// The extension of signature files.
 pub const ENDING: &str = ".sig";
 /// The namespace of files in general, as `ssh-keygen` uses it.
 pub const NAMESPACE: &str = "file";
@@ -65,14 +65,14 @@ pub fn namespace(text: &str) -> Result<String, String> {
     }
 }
 
-/// A validated `deadpan sign`.
+/// A validated `deadpan sign` command.
 pub struct Sign {
     args: SignArgs,
     sources: Vec<Source>,
 }
 
 impl SignArgs {
-    /// Whether results in JSON leave standard output to the signature.
+    /// Whether standard output carries the signature, so that results in JSON cannot go there.
     pub fn is_to_stdout(&self) -> bool {
         Source::reads_stdin(&self.files) || self.output.is_stdout()
     }
@@ -102,7 +102,7 @@ impl Plan for Sign {
         for source in &self.sources {
             let start = Instant::now();
             let result = self.prepare(source, &claims).and_then(|(input, output)| {
-                // Before there is something to sign, no passphrase is asked for.
+                // The first input is opened before the program asks for a passphrase.
                 if signer.is_none() {
                     let resolved = signers::resolve(args.key.as_slice(), &Home::find()?, &passphrases);
                     has_no_key = resolved.is_err();
@@ -114,7 +114,7 @@ impl Plan for Sign {
                 }
             });
             report.add(source, start, &result);
-            // Without the key, the other files fail for the same reason.
+            // Without the signing key, all other files would fail for the same reason, so the command ends here.
             if has_no_key {
                 break;
             }
@@ -150,7 +150,7 @@ impl Sign {
     }
 }
 
-/// Returns where the signature of an input goes without `-o`: beside it, or to standard output.
+/// Returns the place of an input's signature when `-o` is missing: beside the input, or standard output.
 pub fn usual_place(source: &Source) -> Place {
     source.path().map_or(Place::Stdout, |path| {
         let mut name = path.as_os_str().to_owned();

@@ -42,7 +42,7 @@ pub struct UnpackCommand {
     files: Vec<PathBuf>,
 }
 
-/// A validated `deadpan unpack`.
+/// A validated `deadpan unpack` command.
 pub struct Unpack {
     args: UnpackCommand,
     sources: Vec<Source>,
@@ -92,7 +92,7 @@ impl Unpack {
         let place = args.output.folder(self.sources.len(), || usual_place(source))?;
         claims.check_folder(&place, source, args.output.force)?;
         let failed = |error| Failure::pack(&name, error);
-        // Without an index, or from a pipe, entries are selected while the archive is read.
+        // If the archive has no index or comes from a pipe, entries are selected while the archive is read.
         let index =
             if !args.only.is_empty() && input.positioned { Contents::read(&input.data).map_err(failed)? } else { None };
         let stale = input.positioned && index_is_stale(&mut &input.data).map_err(failed)?;
@@ -118,7 +118,8 @@ impl Unpack {
                 target.unpacker().only(selection(&args.only).filter());
             }
             if input.positioned {
-                // The search for an index changed the position in the file.
+                // The search for an index changed the position in the file, so the position is set to the end of
+                // `start` again.
                 (&input.data)
                     .seek(SeekFrom::Start(start.len() as u64))
                     .map_err(|error| Failure::io("read", &name, &error))?;
@@ -132,17 +133,17 @@ impl Unpack {
     }
 }
 
-/// Returns whether a file that begins with `start` is an archive without entries, which consists of zeros.
+/// Returns whether a file that begins with `start` is an archive without entries. Such an archive consists of zeros.
 pub fn is_empty_archive(start: &[u8]) -> bool {
     start.len() as u64 == BLOCK && start.iter().all(|byte| *byte == 0)
 }
 
-/// Returns the selection of these paths.
+/// Returns the selection of the entries that `paths` name.
 pub fn selection(paths: &[PathBuf]) -> Selection {
     Selection::new(paths.iter().map(|path| path.as_os_str().as_bytes().to_vec()))
 }
 
-/// Returns the input's path without the ending `.tar`.
+/// Returns the input's path without the extension `.tar`.
 fn usual_place(source: &Source) -> Result<Place, Failure> {
     let Some(path) = source.path() else {
         return Err(Failure::usage("standard input does not say what the folder is called", "name it with -o"));

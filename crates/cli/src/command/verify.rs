@@ -1,4 +1,4 @@
-//! `deadpan verify`: checks signatures that stand beside files.
+//! `deadpan verify`: checks signatures that lie in files beside the signed files.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use deadpan_disk::{self as disk, OpenMode};
 use deadpan_seal::sign::{SignError, SshSig};
 use deadpan_seal::{Error, Header};
 
-/// The longest signature file that is read.
+/// The length in bytes of the longest signature file that is read.
 const LONGEST: u64 = 1 << 17;
 
 /// Checks signatures: is FILE.sig a signature of FILE, and by somebody you know?
@@ -56,7 +56,7 @@ pub struct VerifyArgs {
     files: Vec<PathBuf>,
 }
 
-/// A validated `deadpan verify`.
+/// A validated `deadpan verify` command.
 pub struct Verify {
     args: VerifyArgs,
     sources: Vec<Source>,
@@ -142,10 +142,11 @@ impl Verify {
         Ok(Done { bytes: length, remark, more, ..Done::default() })
     }
 
-    /// Changes the advice if the user named the signature instead of the file, or if it has another name.
+    /// Changes the advice if the user named the signature instead of the signed file, or if the signature may have
+    /// another name.
     fn advise(&self, source: &Source, path: &Path, failure: Failure) -> Failure {
         let file = source.path().and_then(Path::to_str).and_then(|name| name.strip_suffix(ENDING));
-        // Of a pipe, the header is gone already.
+        // This check is only for files: the header of a pipe was already read.
         let is_signed = |path: &Path| {
             let input = disk::Input::open(path, OpenMode::default());
             input.is_ok_and(|input| Header::read(input.file).is_ok_and(|header| header.is_signed()))
@@ -165,7 +166,7 @@ impl Verify {
     }
 }
 
-/// Returns the usual file of a signature.
+/// Returns the usual path of the signature of the file at `path`.
 fn beside(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ENDING);

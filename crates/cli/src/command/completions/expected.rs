@@ -2,44 +2,44 @@
 
 use clap::{Arg, Command, ValueHint};
 
-/// The kinds of names that a value may be.
+/// The kinds of names that may be the value of an option or argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OfferedNames {
     None,
-    /// The user's own keys.
+    /// Names of the user's own keys.
     Own,
-    /// The user's own keys that open files.
+    /// Names of the user's own keys that open files.
     Opening,
-    /// The user's own keys that sign.
+    /// Names of the user's own keys that sign.
     Signing,
-    /// Keys of others.
+    /// Names of contacts, which are keys of other people.
     Contacts,
-    /// Own keys and contacts.
+    /// Names of the user's own keys and of contacts.
     Keys,
-    /// Own keys and contacts that files can be sealed to.
+    /// Names of the user's own keys and of contacts to which files can be sealed.
     Recipients,
-    /// Own keys and contacts whose signatures can be checked.
+    /// Names of the user's own keys and of contacts whose signatures can be checked.
     Signers,
-    /// Functions whose time the lab measures.
+    /// Names of functions whose time the lab measures.
     Timed,
-    /// Functions whose speed the lab measures.
+    /// Names of functions whose speed the lab measures.
     Fast,
-    /// Pages of the manual.
+    /// Names of pages of the manual.
     Pages,
 }
 
-/// The kinds of files that a value may be.
+/// The kinds of files that may be the value of an option or argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OfferedFiles {
     None,
     Any,
-    /// Sealed files, and others where there are none.
+    /// Sealed files, or all files if there are no sealed files.
     Sealed,
     Folders,
 }
 
 impl OfferedFiles {
-    /// Returns the word for this kind in the output of `deadpan complete`.
+    /// Returns the word that stands for this kind of files in the output of `deadpan complete`.
     pub fn name(self) -> &'static str {
         match self {
             Self::None => "nothing",
@@ -62,7 +62,7 @@ pub struct Expected<'a> {
 }
 
 impl<'a> Expected<'a> {
-    /// Parses the words before the cursor, and determines which words may follow.
+    /// Parses the words before the cursor, and determines the words that may follow.
     pub fn at(cli: &'a Command, before: &[String], current: &str) -> Self {
         let mut expected = Self {
             prefix: String::new(),
@@ -72,10 +72,10 @@ impl<'a> Expected<'a> {
             command: cli,
         };
         let (mut option, mut positional, mut only_values) = (None, 0, false);
-        // A shell that has no word before the cursor may pass an empty one.
+        // A shell that has no word before the cursor may pass an empty word.
         for word in before.iter().filter(|word| !word.is_empty()) {
             if option.take().is_some() {
-                // The word is the value of the option before it.
+                // The word is the value of the option before the word.
             } else if only_values || !word.starts_with('-') || word == "-" {
                 match expected.command.find_subcommand(word).filter(|_| positional == 0) {
                     Some(command) => expected.command = command,
@@ -109,7 +109,8 @@ impl<'a> Expected<'a> {
         expected
     }
 
-    /// Returns the option in this word, if it takes a value, and the value, if the word contains it.
+    /// Returns the option in `word`, if the option takes a value. Also returns the value, if the word contains the
+    /// value.
     fn option<'w>(&self, word: &'w str) -> Option<(&'a Arg, Option<&'w str>)> {
         let mut options = self.command.get_arguments().filter(|argument| argument.get_action().takes_values());
         if let Some(long) = word.strip_prefix("--") {
@@ -133,7 +134,7 @@ impl<'a> Expected<'a> {
             .collect();
     }
 
-    /// Offers values of this argument.
+    /// Offers the values of the argument `argument`.
     fn value(&mut self, argument: &Arg) {
         let values = argument.get_possible_values();
         let shown = values.iter().filter(|value| !value.is_hide_set());
@@ -156,7 +157,7 @@ impl<'a> Expected<'a> {
             ("remove", "name") => (OfferedNames::Contacts, OfferedFiles::None),
             ("default", "name") => (OfferedNames::Opening, OfferedFiles::None),
             ("man", "command") => (OfferedNames::Pages, OfferedFiles::None),
-            // `--only` names a path inside of the sealed folder.
+            // `--only` names a path inside the sealed folder, so no files of the disk are offered.
             (_, "only") => (OfferedNames::None, OfferedFiles::None),
             _ => match argument.get_value_hint() {
                 ValueHint::DirPath => (OfferedNames::None, OfferedFiles::Folders),
@@ -168,7 +169,7 @@ impl<'a> Expected<'a> {
         };
     }
 
-    /// Returns the words that begin like the current word, each with a description.
+    /// Returns the words that begin with the current word, each with a description.
     pub fn offers(
         &self,
         current: &str,
@@ -180,7 +181,7 @@ impl<'a> Expected<'a> {
     }
 }
 
-/// Returns the positional argument with this index. The last one may be repeated.
+/// Returns the positional argument with the index `index`. The last positional argument may be repeated.
 fn argument(command: &Command, index: usize) -> Option<&Arg> {
     let arguments: Vec<_> = command.get_positionals().collect();
     let repeated = || arguments.last().copied().filter(|argument| is_repeated(argument));

@@ -1,6 +1,7 @@
-//! Splits a command line into words as a shell does, with quotes and backslashes and without expansions.
+//! Splits a command line into words as a shell does. Interprets quotes and backslashes, but expands nothing.
 
-/// Returns the words of a line after the program's name. The last one is at the cursor, and empty after a space.
+/// Returns the words of a line after the program's name. The last word is the word at the cursor, and is empty after a
+/// space.
 pub fn words(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let (mut quote, mut escaped, mut begun) = (None, false, false);
@@ -25,7 +26,7 @@ pub fn words(line: &str) -> Vec<String> {
             words.last_mut().into_iter().for_each(|word| word.push(character));
         }
     }
-    // Assignments of variables may stand before the program's name.
+    // Assignments of shell variables may stand before the program's name.
     let is_assignment = |word: &String| {
         word.split_once('=').is_some_and(|(name, _)| {
             !name.is_empty() && name.chars().all(|letter| letter == '_' || letter.is_ascii_alphanumeric())

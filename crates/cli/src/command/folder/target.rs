@@ -53,22 +53,23 @@ impl UnpackArgs {
 /// A folder that is being unpacked.
 pub struct Target {
     place: Place,
-    /// Whether the archive was sealed. Then its data are authenticated, and damaged data are never unpacked.
+    /// Whether the archive was sealed. The data of a sealed archive are authenticated, so damaged data are never
+    /// unpacked.
     is_authentic: bool,
     root: Root,
     unpacker: Unpacker,
 }
 
 enum Root {
-    /// A new folder, which gets its name when it is complete.
+    /// A new folder, which gets its name when all entries are unpacked.
     New(PartialFolder),
     /// A folder that existed before. Entries are added to its contents.
     There(Folder),
 }
 
 impl Target {
-    /// Opens the folder or makes it. A folder that exists is used only with `join` or `--force`, and never if the
-    /// sender chose its name.
+    /// Opens the folder or makes a new folder. Uses an existing folder only with `join` or `--force`, and never if the
+    /// sender chose the folder's name.
     pub fn begin(
         place: &Place,
         input: Option<&Input>,
@@ -81,10 +82,10 @@ impl Target {
             return Err(Failure::usage("a folder cannot be written to standard output", "name a folder with -o"));
         };
         let (given, force) = (matches!(place, Place::Given(_)), output.force);
-        // A folder may end with a slash.
+        // The path of a folder may end with a slash.
         let trimmed = deadpan_disk::trimmed(path);
         let root = match trimmed.file_name() {
-            // `.` and `..` have no name, and are there.
+            // The paths `.` and `..` have no last name, and these folders always exist.
             None if given && (join || force) => {
                 Root::There(held::way(path).map_err(|error| Failure::path("open", path, &error))?.folder().clone())
             }
@@ -111,8 +112,8 @@ impl Target {
         Ok(Self::unpacking_into(root, place, input, args, force && given))
     }
 
-    /// Begins a new folder beside one that is there, for what is whole of a damaged archive. Returns `None` if the
-    /// folder has no name.
+    /// Begins a new folder beside an existing folder. The new folder gets the undamaged entries of a damaged archive.
+    /// Returns `None` if the existing folder has no name.
     pub fn begin_beside(
         place: &Place,
         input: Option<&Input>,
@@ -146,7 +147,7 @@ impl Target {
         Self { place: place.clone(), is_authentic: true, root, unpacker }
     }
 
-    /// The archive was not sealed.
+    /// Marks the archive as not sealed.
     pub fn of_unsealed(self) -> Self {
         Self { is_authentic: false, ..self }
     }
@@ -155,10 +156,11 @@ impl Target {
         &mut self.unpacker
     }
 
-    /// Completes the folder, or keeps what is complete after a failure. With `sync`, everything is on the disk before
-    /// this returns.
+    /// Completes the folder. After a failure, keeps the complete entries. With `sync`, all data are on the disk before
+    /// this function returns.
     pub fn end(self, outcome: Result<Outcome, Failure>, sync: bool) -> Result<Done, Failure> {
-        // Failures that a signal caused are not reported.
+        // If a signal ends the program, `give_way` waits for that end. Failures that the signal caused are therefore
+        // not reported.
         give_way();
         match outcome {
             Ok(outcome) => self.land(&outcome, sync),
@@ -166,12 +168,12 @@ impl Target {
         }
     }
 
-    /// Whether nothing had the name before.
+    /// Whether the folder is new, and no folder had this name before.
     pub fn is_new(&self) -> bool {
         matches!(self.root, Root::New(_))
     }
 
-    /// Keeps what is complete of a damaged archive. Entries that failed for other reasons are reported, too.
+    /// Keeps the undamaged entries of a damaged archive. Also reports entries that failed for other reasons.
     pub fn keep_whole(self, failure: Failure, outcome: Result<Outcome, Failure>) -> Done {
         give_way();
         let (others, notes) = match outcome {
@@ -186,7 +188,8 @@ impl Target {
         Done { failures, notes, exit, ..Done::default() }
     }
 
-    /// Removes a new folder with all that was unpacked. In a folder that existed before, says what stays.
+    /// Removes a new folder with all unpacked entries. If the folder existed before, adds a note about the entries that
+    /// stay.
     pub fn discard(self, mut failure: Failure) -> Failure {
         give_way();
         let progress = self.unpacker.progress();
@@ -203,7 +206,7 @@ impl Target {
         match self.root {
             Root::New(partial) => {
                 if !self.unpacker.progress().root {
-                    // The archive has no entry for the folder itself.
+                    // The archive has no entry for the folder itself, so the folder gets the usual mode.
                     let set = partial.folder().set_mode(0o777 & !umask());
                     set.map_err(|error| Failure::path("set time and mode of", &partial.target, &error))?;
                 }
@@ -219,14 +222,14 @@ impl Target {
         Ok(Done { output: Some(self.place), bytes: outcome.bytes, failures, notes, exit, ..Done::default() })
     }
 
-    /// Keeps what is complete after a failure, under a name that says that it is incomplete. `in_order` tells that
-    /// everything up to the failure is complete.
+    /// Keeps the complete entries after a failure. A new folder gets a name that shows that the folder is incomplete.
+    /// `in_order` means that all entries up to the failure are complete.
     fn keep(self, mut failure: Failure, in_order: bool) -> Failure {
         let progress = self.unpacker.progress();
-        // Dropping the unpacker gives folders their times and modes.
+        // Dropping the unpacker sets the times and modes of the folders.
         drop(self.unpacker);
         let place = match self.root {
-            // At most the root is complete.
+            // No entry except the root is complete.
             Root::New(_) if progress.complete == u64::from(progress.root) => return failure,
             // Nothing was unpacked.
             Root::There(_) if progress.complete == 0 && progress.failed == 0 => return failure,
@@ -245,14 +248,14 @@ impl Target {
             .filter(|path| in_order && !path.is_empty())
             .map_or(String::new(), |path| format!(": all up to {}", bytes(&path)));
         let but = if progress.failed > 0 && !until.is_empty() { ", except those that failed" } else { "" };
-        // The folder itself may be the only complete entry. Then nothing was written.
+        // If the folder itself is the only complete entry, no entry was written.
         if progress.complete > u64::from(progress.root) {
             failure.notes.push(format!("{complete} complete in {}{until}{but}", shown(&place)));
             if !self.is_authentic && !progress.compared {
                 failure.notes.push("they were not compared with the hashes of a pack, which stand at its end".into());
             }
         }
-        // A full disk fails every thread at once, and one message about it is enough.
+        // On a full disk all threads fail at once, and one message about the full disk is enough.
         let (full, others): (Vec<_>, Vec<_>) = progress.failures.iter().partition(|other| is_full(&other.error));
         for other in others.into_iter().map(|other| Failure::pack("", other.error.clone())) {
             failure.exit = failure.exit.max(other.exit);
@@ -267,7 +270,7 @@ impl Target {
     }
 }
 
-/// Returns the failures of entries, and a note if there are more.
+/// Returns the failures of entries, and a note if more entries failed.
 fn told(outcome: &Outcome) -> (Vec<Failure>, Vec<String>) {
     let told = |error: &Error| {
         let failure = Failure::pack("", error.clone());

@@ -1,25 +1,26 @@
-//! The segments of a payload, found from FLOE's header and the length alone.
+//! Determines the segments of a payload from FLOE's header and the length alone.
 
 use std::io::{self, Read, Write};
 
 use deadpan_seal::floe::{HEADER, OVERHEAD, Parameters, Segments};
 use deadpan_seal::{Header, ReadAt, Trailer};
 
-/// The first bytes of each segment except the last. The last segment begins with its length.
+/// The first bytes of each segment except the last segment. The last segment begins with its own length.
 const NOT_LAST: [u8; 4] = [0xff; 4];
 
-/// What follows the header.
+/// The layout of the data that follow the header of a sealed file.
 pub struct Layout {
-    /// Bytes in the payload.
+    /// The number of bytes in the payload.
     pub payload: u64,
-    /// The segments of the payload, or the reason why they are inconsistent.
+    /// The segments of the payload, or the reason why the segments are inconsistent.
     pub segments: Result<Segments, &'static str>,
     /// The parts of the trailer, if the file is signed and ends with a footer.
     pub trailer: Option<Trailer>,
 }
 
-/// Reads the layout of a file with this header. `whole` is the file and its length: with it, only the beginning of the
-/// payload and of the last segment, and the footer, are read. Without `whole`, `rest` is read to its end.
+/// Reads the layout of a file with the header `header`. `whole` is the file and its length. With `whole`, the function
+/// reads only the beginning of the payload, the beginning of the last segment, and the footer. Without `whole`, the
+/// function reads `rest` to the end.
 pub fn read(header: &Header, mut rest: impl Read, whole: Option<(&dyn ReadAt, u64)>) -> io::Result<Layout> {
     let mut start = Vec::new();
     rest.by_ref().take(HEADER as u64).read_to_end(&mut start)?;
@@ -61,8 +62,8 @@ fn footer(header: &Header, file: &dyn ReadAt, whole: u64) -> io::Result<Option<T
     Ok(header.trailer(&end[..read]).ok())
 }
 
-/// Reads the layout of an age file. `whole` is the
-/// length of the file. Without it, `payload` is read to its end.
+/// Reads the layout of an age file. `whole` is the length of the file. Without `whole`, the function reads `payload` to
+/// the end.
 pub fn read_age(payload: impl Read, header: &Header, whole: Option<u64>) -> io::Result<Layout> {
     let length = whole.map_or_else(|| drain(payload), |whole| Ok(whole.saturating_sub(header.length())))?;
     let segments = header.segments(io::empty(), header.length() + length);
@@ -78,7 +79,7 @@ fn segments(parameters: Parameters, length: u64, last: [u8; 4]) -> Result<Segmen
 }
 
 /// Reads segments and the trailer to the end. Returns the length of the segments in bytes, the first four bytes of the
-/// last one, and the trailer.
+/// last segment, and the trailer.
 fn walk(header: &Header, mut payload: impl Read, segment: u64) -> io::Result<(u64, [u8; 4], Option<Trailer>)> {
     let (mut length, mut last) = (0, NOT_LAST);
     loop {
@@ -101,7 +102,7 @@ fn walk(header: &Header, mut payload: impl Read, segment: u64) -> io::Result<(u6
     }
 }
 
-/// Keeps the last bytes that are written to it.
+/// A writer that keeps the last bytes that were written to it.
 #[derive(Default)]
 struct End(Vec<u8>);
 
@@ -137,7 +138,7 @@ mod tests {
         Header::read(sealing().seal(b"").unwrap().as_slice()).unwrap()
     }
 
-    /// Returns a payload of this length, with the marks that FLOE sets.
+    /// Returns a payload of `length` bytes, with the marks that FLOE writes at the beginning of segments.
     fn payload(segment: u64, length: u64) -> Vec<u8> {
         let mut bytes = vec![0; HEADER];
         bytes[2..6].copy_from_slice(&(segment as u32).to_be_bytes());

@@ -1,4 +1,4 @@
-//! `deadpan keys export`: prints a public key, to give to others.
+//! `deadpan keys export`: prints a public key that the user can give to other people.
 
 use std::path::{Path, PathBuf};
 
@@ -13,13 +13,13 @@ use deadpan_seal::PublicKey;
 use deadpan_seal::key::{self, Found};
 use deadpan_seal::sign::VerifyingKey;
 
-/// How a public key is printed.
+/// Which public key is printed, and in which form.
 #[derive(Clone, Copy)]
 pub struct ExportForm {
-    /// The key that signs, and not the one that seals.
+    /// Whether to print the key that signs, instead of the key that seals.
     pub sign: bool,
     pub age: bool,
-    /// A line of SSH.
+    /// Whether to print a line of SSH.
     pub ssh: bool,
 }
 
@@ -52,7 +52,7 @@ pub fn run(home: &Home, name: Option<&str>, form: ExportForm, passphrases: &Pass
     print(&format!("{recipient}\n"))
 }
 
-/// Returns the file of the key.
+/// Returns the path of the key's file.
 fn find(home: &Home, name: Option<&str>, sign: bool) -> Result<PathBuf, Failure> {
     let Some(name) = name else {
         let (what, make) = if sign { (" for signing", " --sign") } else { ("", "") };
@@ -72,13 +72,13 @@ fn find(home: &Home, name: Option<&str>, sign: bool) -> Result<PathBuf, Failure>
     })
 }
 
-/// Whether a file holds one key, which signs.
+/// Whether a file holds only a signing key.
 fn is_only_signing(path: &Path) -> bool {
     Own { name: String::new(), path: path.to_owned() }.signs()
         || matches!(home::read(path).as_deref(), Ok([Found::Verifying(_)]))
 }
 
-/// Returns the public part of the key that signs in a file, which may take its passphrase.
+/// Returns the public part of the signing key in a file. Reading this part may need the passphrase of the key.
 fn verifying(path: &Path, passphrases: &Passphrases) -> Result<VerifyingKey, Failure> {
     let found = home::read(path)?;
     if found.len() > 1 {
@@ -103,7 +103,8 @@ fn verifying(path: &Path, passphrases: &Passphrases) -> Result<VerifyingKey, Fai
     }
 }
 
-/// Returns the public part from the file beside the key, or else from the key itself, which may take its passphrase.
+/// Returns the public part of a key from the file beside the key, or else from the key itself. Reading the key itself
+/// may need its passphrase.
 fn public(path: &Path, passphrases: &Passphrases) -> Result<PublicKey, Failure> {
     if let Some(public) = home::public_of(path)? {
         return Ok(public);

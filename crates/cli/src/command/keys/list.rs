@@ -1,4 +1,4 @@
-//! The list of keys: first the user's own, then contacts.
+//! The list of keys: first the user's own keys, then the contacts.
 
 use std::path::{Path, PathBuf};
 
@@ -24,7 +24,7 @@ struct KeyLine {
     default: Option<bool>,
     key: Option<Public>,
     signs: bool,
-    /// The plugin that knows the key, if it is one of a plugin.
+    /// The name of the plugin, if the key is a key of a plugin.
     plugin: Option<String>,
 }
 
@@ -70,7 +70,8 @@ fn entries(home: &Home) -> Result<Vec<(String, std::path::PathBuf, bool)>, Failu
     Ok(own.chain(home.contacts()?.into_iter().map(|contact| (contact.name, contact.path, false))).collect())
 }
 
-/// Returns the lines of a file: one for an own key, and one or two for a contact, who may have a key that signs too.
+/// Returns the lines for a key file: one line for one of the user's own keys, and one or two lines for a contact. A
+/// contact has two lines if the file also holds a key that signs.
 fn lines_of(name: String, path: &Path, own: bool) -> Result<Vec<KeyLine>, Failure> {
     let found = home::read(path)?;
     let plugin = found.iter().find_map(|found| match found {

@@ -1,4 +1,5 @@
-//! `deadpan keys protect` and `unprotect`: puts a passphrase on a private key, changes it, or takes it off.
+//! `deadpan keys protect` and `unprotect`: adds a passphrase to a private key, changes the passphrase, or removes the
+//! passphrase.
 
 use std::path::Path;
 
@@ -10,7 +11,8 @@ use crate::tell::failure::Failure;
 use crate::tell::shown::shown;
 use deadpan_seal::key::{self, Found};
 
-/// Puts a new passphrase on a key. If the key has one already, the user is asked for it on the terminal.
+/// Protects a key with a new passphrase. If the key already has a passphrase, asks the user for the old passphrase on
+/// the terminal.
 pub fn protect(path: &Path, passphrases: &Passphrases) -> Result<(), Failure> {
     let name = shown(path);
     let place = home::KeyFile::find(path)?;
@@ -52,7 +54,7 @@ pub fn protect(path: &Path, passphrases: &Passphrases) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Takes the passphrase off a key.
+/// Removes the passphrase from a key.
 pub fn unprotect(path: &Path, passphrases: &Passphrases) -> Result<(), Failure> {
     let name = shown(path);
     let place = home::KeyFile::find(path)?;

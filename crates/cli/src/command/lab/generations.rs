@@ -1,7 +1,7 @@
-//! The workloads of Deadpan: sealing, packing and random bytes. Each row has a target rate and the programs that a user
-//! would otherwise run.
+//! The workloads of Deadpan: sealing, packing and random bytes. Each workload has a target rate and the programs that a
+//! user would run without Deadpan.
 //!
-//! The target rates are those of another program on an i5-13600KF with an NVMe drive, in MiB/s.
+//! Another program reached the target rates (in MiB/s) on an i5-13600KF with an NVMe drive.
 
 use deadpan_lab::speed::workload::{Action, Kernel, Offer, Operation, Subject, Way, Workload};
 
@@ -25,7 +25,7 @@ fn kernels() -> Vec<Kernel> {
     ]
 }
 
-/// Returns the least work that any program has to do with the bytes of a file.
+/// Returns the ways that do the least work: every program has to do at least this work with the bytes of a file.
 fn file_limits() -> [Way; 2] {
     [
         Way::limit("plain write", [Own("file.write"), Own("file.write")]),
@@ -132,7 +132,8 @@ fn pictures() -> [Workload; 3] {
     ]
 }
 
-/// Creates a cover with 33 MB of random samples, which carries a quarter of them. `hide` makes a key if there is none.
+/// Creates a cover that has 33 MB of random samples and carries a quarter of this number of bytes. `hide` makes a key
+/// if there is none.
 const COVER: &str = "'{self}' random -f -o {keys}/noise 33MB && '{self}' picture hide -f --raw -o {keys}/cover.png \
     {keys}/noise";
 
@@ -212,8 +213,8 @@ fn openssl_key() -> Way {
 /// Ends the agent that gpg started.
 const END_AGENT: &str = "gpgconf --kill all";
 
-/// gpg without compression, because compression would measure zlib. The passphrase is hashed with gpg's default
-/// settings.
+/// Runs gpg without compression, because with compression the lab would measure zlib. The passphrase is hashed with
+/// gpg's default settings.
 fn gpg_passphrase() -> Way {
     Way::peer("gpg -z0", [
         Run("gpg --batch --quiet --pinentry-mode loopback --passphrase-file {passphrase} --no-symkey-cache -z 0 \
@@ -241,8 +242,8 @@ fn gpg_key() -> Way {
     .teardown(END_AGENT)
 }
 
-/// 7z without compression. The passphrase is an argument, because without a terminal 7z accepts it in no other way. The
-/// measured data need no protection.
+/// Runs 7z without compression. The passphrase is an argument, because without a terminal 7z accepts a passphrase in no
+/// other way. The measured data need no protection.
 const SEVEN_ZIP_PASSPHRASE: [Action; 2] = [
     Run("7z a -bd -y -mx=0 -mhe=on -pcorrect-horse {made}.7z {in}"),
     Run("7z x -bd -y -pcorrect-horse -o{out} {made}.7z"),

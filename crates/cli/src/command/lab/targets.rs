@@ -1,5 +1,5 @@
-//! The targets of the lab: each function whose time must not depend on a secret, with classes of inputs that would show
-//! a leak, and the functions whose speed is measured.
+//! The targets of the lab. The targets for timing are functions whose time must not depend on a secret, with classes of
+//! inputs that would show a leak. The targets for speed are functions whose speed is measured.
 
 mod base64;
 mod ct;
@@ -18,7 +18,7 @@ pub fn timing() -> Vec<Target> {
     [base64::timing(), ct::timing(), pad::timing(), seal::timing()].into_iter().flatten().collect()
 }
 
-/// Returns functions of another library that do not leak.
+/// Returns targets for functions of another library that do not leak.
 #[must_use]
 pub fn honest() -> Vec<Target> {
     honest::all()

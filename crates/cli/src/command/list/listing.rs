@@ -14,7 +14,7 @@ use crate::tell::shown::count;
 use crate::tell::streams;
 use deadpan_pack::{Entry, Flaw, Kind, most_implied};
 
-/// The number of bytes that are collected before they are written.
+/// The number of bytes that the listing collects before it writes them.
 const ENOUGH: usize = 1 << 16;
 
 /// The form of a listing.
@@ -40,19 +40,19 @@ impl From<Failure> for Ended {
     }
 }
 
-/// The listing of one file. Text that is not written yet is written by `end`, and when the listing is dropped after an
-/// error.
+/// The listing of one file. `end` writes the remaining text. If the listing is dropped after an error, dropping writes
+/// the remaining text.
 pub struct Listing<'a> {
     form: ListForm,
     times: Times,
     file: &'a str,
     /// The fields of a JSON object that name the file.
     fields: Map<String, Value>,
-    /// Those fields as text.
+    /// The fields in `fields` as text.
     quoted: String,
     text: String,
     tree: EntryTree,
-    /// The root's name and a slash, then the path of the current entry.
+    /// The path of the current entry, after the root's name and a slash.
     path: Vec<u8>,
     target: Vec<u8>,
     root: usize,
@@ -65,13 +65,13 @@ struct Totals {
     folders: u64,
     links: u64,
     bytes: u64,
-    /// Where the content of the last entry begins in the archive.
+    /// The position in the archive at which the content of the last entry begins.
     archive: u64,
 }
 
 impl<'a> Listing<'a> {
     pub fn new(form: ListForm, exact: bool, file: &'a str, source: &Source) -> Self {
-        // A person reads local time on a terminal. A script compares listings, so it gets UTC.
+        // On a terminal, people read local time. Scripts compare listings, so the output for scripts has UTC.
         let times = match (exact, io::stdout().is_terminal()) {
             (true, _) => Times::Exact,
             (false, true) => Times::Local,
@@ -88,7 +88,7 @@ impl<'a> Listing<'a> {
         self.file
     }
 
-    /// Sets the name of the root, which precedes the paths of the entries that follow.
+    /// Sets the name of the root. The listing puts this name before the paths of the next entries.
     pub fn under(&mut self, root: &[u8]) {
         if self.root != root.len() {
             self.path = root.to_vec();
@@ -97,7 +97,7 @@ impl<'a> Listing<'a> {
         }
     }
 
-    /// Begins the first of two visits of sorted entries. Returns whether the listing needs two.
+    /// Begins the first of two passes over sorted entries. Returns whether the listing needs two passes.
     pub fn measure(&mut self) -> bool {
         if self.form == ListForm::Tree {
             self.tree = EntryTree::Measured(Shape::default());
@@ -105,7 +105,7 @@ impl<'a> Listing<'a> {
         self.form == ListForm::Tree
     }
 
-    /// Begins the second visit.
+    /// Begins the second pass.
     pub fn draw(&mut self) {
         if let EntryTree::Measured(shape) = &mut self.tree {
             self.tree = EntryTree::Drawn(Drawing::new(std::mem::take(shape)));
@@ -137,7 +137,7 @@ impl<'a> Listing<'a> {
             path.push(b'/');
         }
         path.extend_from_slice(inner);
-        // Archives of other programs can have a root without a name.
+        // The root has no name in some archives of other programs.
         if path.is_empty() {
             path.push(b'.');
         }
@@ -224,7 +224,7 @@ impl<'a> Listing<'a> {
 
 impl Drop for Listing<'_> {
     fn drop(&mut self) {
-        // The listing ended with an error, which the caller reports.
+        // The listing ended with an error that the caller reports, so this result is ignored.
         let _ = self.flush();
     }
 }

@@ -9,14 +9,14 @@ use crate::tell::names::json_text;
 use crate::tell::shown;
 use deadpan_pack::{Entry, Kind, Time};
 
-/// How the times of a listing are written.
+/// The form of the times in a listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Times {
-    /// To the second, in UTC.
+    /// Times to the second, in UTC.
     Utc,
-    /// To the second, in the zone of this machine, with its distance from UTC.
+    /// Times to the second, in this machine's time zone, with the offset from UTC.
     Local,
-    /// To the nanosecond, in UTC.
+    /// Times to the nanosecond, in UTC.
     Exact,
 }
 
@@ -46,7 +46,7 @@ pub struct EntryRow<'a> {
 }
 
 impl EntryRow<'_> {
-    /// Appends a line like that of `ls -l`.
+    /// Appends a line in the form of `ls -l`.
     pub fn text(&self, text: &mut String, times: Times) {
         self.permissions(text);
         let _ = write!(text, " {:>12} ", self.size);
@@ -75,7 +75,8 @@ impl EntryRow<'_> {
             Kind::HardLink => 'h',
             _ => '-',
         });
-        // For each group of three bits: its shift, the fourth bit, and the letters for that bit with and without x.
+        // Each tuple describes a group of three permission bits: the shift of the group, the special bit that belongs
+        // to the group, and the letters for that special bit with and without `x`.
         for (shift, special, letters) in [(6, 0o4000, ['s', 'S']), (3, 0o2000, ['s', 'S']), (0, 0o1000, ['t', 'T'])] {
             let bit = |bit: u32| mode >> shift & bit != 0;
             text.push(if bit(4) { 'r' } else { '-' });
@@ -88,8 +89,8 @@ impl EntryRow<'_> {
         }
     }
 
-    /// Appends a JSON object, its fields in the order of their names. A name that is not UTF-8 is in `path_hex` instead
-    /// of `path`.
+    /// Appends a JSON object whose fields are in the order of their names. A name that is not UTF-8 is in `path_hex`
+    /// instead of `path`.
     pub fn json(&self, text: &mut String, file: &str) {
         let entry = self.entry;
         let kind = match self.kind {
@@ -129,7 +130,8 @@ impl EntryRow<'_> {
     }
 }
 
-/// Appends a name as `key` if it is UTF-8, or else in hexadecimal as `key_hex`. The other field is null.
+/// Appends a name in the field `key` if the name is UTF-8, or else in hexadecimal in the field `key_hex`. The other of
+/// these two fields is null.
 fn lossless(text: &mut String, key: &str, name: Option<&[u8]>) {
     match name.map(str::from_utf8) {
         Some(Ok(name)) => {
@@ -155,9 +157,9 @@ fn hex(text: &mut String, bytes: &[u8]) {
     );
 }
 
-/// Appends a name with everything escaped that is not plain text.
+/// Appends a name, and escapes all characters that are not plain text.
 pub fn name(text: &mut String, name: &[u8]) {
-    // Most names are plain ASCII, which needs no search for hidden characters.
+    // Most names are plain ASCII, and such names need no search for hidden characters.
     match str::from_utf8(name) {
         Ok(plain) if name.iter().all(|byte| matches!(byte, b' '..=b'~') && *byte != b'\\') => text.push_str(plain),
         _ => text.push_str(&shown::bytes(name)),

@@ -1,22 +1,23 @@
-//! Entries drawn as a tree.
+//! Draws the entries of a listing as a tree.
 //!
-//! The line of a branch shows whether the branch is the last of its folder, which a later entry decides. So the entries
-//! are visited twice: the first visit finds the last branches, and the second one draws. Few bytes of an index can
-//! describe many long paths, so an index is read twice, and no path is kept. Entries of other archives are collected:
-//! their paths are stored whole, and may come in any order.
+//! The line of a branch shows whether the branch is the last branch of its folder. Only later entries decide whether a
+//! branch is the last branch. Therefore two passes go over the entries: the first pass finds the last branches, and the
+//! second pass draws the tree. A few bytes of an index can describe many long paths, so an index is read twice, and no
+//! path is kept in memory. The entries of an archive without an index are collected in memory: such an archive stores
+//! whole paths, and may store the paths in any order.
 
 use std::cmp::Ordering;
 use std::io::{self, Write};
 
 use super::row::{EntryRow, name};
 
-/// A drawing, by the visits that it needs.
+/// The state of a drawing, which needs one pass or two passes over the entries.
 pub enum EntryTree {
-    /// One visit: the entries are collected, and drawn at the end.
+    /// A drawing in one pass: the entries are collected, and drawn at the end.
     Collected(Leaves),
-    /// The first of two visits of sorted entries.
+    /// The first of two passes over sorted entries.
     Measured(Shape),
-    /// The second visit.
+    /// The second pass over sorted entries.
     Drawn(Drawing),
 }
 
@@ -25,7 +26,7 @@ impl EntryTree {
         Self::Collected(Leaves { sorted: true, ..Leaves::default() })
     }
 
-    /// Adds an entry. During the second visit, appends its lines to `text`.
+    /// Adds an entry. During the second pass, appends the entry's lines to `text`.
     pub fn add(&mut self, row: &EntryRow<'_>, text: &mut String) {
         let path = row.path.unwrap_or(b"(no name)");
         if let Self::Measured(shape) = self {
@@ -48,9 +49,9 @@ impl EntryTree {
 #[derive(Default)]
 pub struct Leaves {
     leaves: Vec<Leaf>,
-    /// The path of each leaf, and after it the text that follows the name.
+    /// The path of each leaf, and after the path the text that follows the leaf's name.
     bytes: Vec<u8>,
-    /// Whether the entries came in order.
+    /// Whether the entries were added in the order of their paths.
     sorted: bool,
 }
 
@@ -76,13 +77,13 @@ impl Leaves {
         &self.bytes[leaf.begin..leaf.begin + leaf.path as usize]
     }
 
-    /// Sorts the entries, and returns the shape of their tree. Folders without an entry of their own are part of it. Of
-    /// several entries with one path, the last counts.
+    /// Sorts the entries, and returns the shape of their tree. The shape includes folders without their own entry. If
+    /// several entries have the same path, only the last of these entries counts.
     pub fn shape(&mut self) -> Shape {
         if !self.sorted {
             let mut leaves = std::mem::take(&mut self.leaves);
             leaves.sort_by(|one, other| order(self.path(one), self.path(other)));
-            // The sort is stable, so the last of equal paths is the one that came last.
+            // The sort is stable, so of several equal paths the path that was added last also stays last.
             leaves.reverse();
             leaves.dedup_by(|one, other| self.path(one) == self.path(other));
             leaves.reverse();
@@ -93,7 +94,7 @@ impl Leaves {
         shape
     }
 
-    /// Draws the tree, which has this shape.
+    /// Draws the tree. `shape` is the shape of this tree.
     pub fn draw(&self, shape: Shape, output: &mut impl Write) -> io::Result<()> {
         let (mut drawing, mut lines) = (Drawing::new(shape), String::new());
         for leaf in &self.leaves {
@@ -106,12 +107,12 @@ impl Leaves {
     }
 }
 
-/// Which branches of a tree are the last of their folders.
+/// The shape of a tree: which branches are the last branches of their folders.
 #[derive(Default)]
 pub struct Shape {
-    /// The entries that were visited.
+    /// The number of entries that were passed over.
     entries: u64,
-    /// One bit for each branch, and the number of branches.
+    /// One bit for each branch. The bit shows whether the same folder has a later branch.
     later: Vec<u64>,
     branches: usize,
     /// The index of the latest branch on each level.
@@ -139,7 +140,7 @@ impl Shape {
         self.later.get(branch / 64).is_none_or(|bits| bits >> (branch % 64) & 1 == 0)
     }
 
-    /// Returns the number of folders without an entry of their own.
+    /// Returns the number of folders without their own entry.
     pub fn implied(&self) -> u64 {
         (self.branches as u64).saturating_sub(self.entries)
     }
@@ -150,7 +151,7 @@ pub struct Drawing {
     shape: Shape,
     /// The index of the next branch.
     next: usize,
-    /// For each level, whether its branch is the last of its folder.
+    /// For each level, whether the current branch on this level is the last branch of its folder.
     ends: Vec<bool>,
     before: Vec<u8>,
 }
@@ -185,8 +186,8 @@ fn keep(before: &mut Vec<u8>, path: &[u8]) {
     before.extend_from_slice(path);
 }
 
-/// Visits a branch for each path component that the path before does not have: its depth, its name, and whether it is
-/// a folder above the path's last component.
+/// Calls `visit` for each component of `path` that does not belong to the path `before`. The arguments are the
+/// component's depth, its name, and whether the component is a folder above the last component of the path.
 fn branches(before: &[u8], path: &[u8], mut visit: impl FnMut(usize, &[u8], bool)) {
     let mut begin = shared(before, path);
     let mut depth = path[..begin].iter().filter(|byte| **byte == b'/').count();
@@ -197,7 +198,7 @@ fn branches(before: &[u8], path: &[u8], mut visit: impl FnMut(usize, &[u8], bool
     visit(depth, &path[begin..], false);
 }
 
-/// Returns the length of the folders at the beginning of `path` that were drawn for the path `before`.
+/// Returns the length of the part of `path` whose folders were already drawn for the path `before`.
 fn shared(before: &[u8], path: &[u8]) -> usize {
     let same = before.iter().zip(path).take_while(|(one, other)| one == other).count();
     if same == before.len() && path.get(same) == Some(&b'/') && same > 0 {
@@ -220,7 +221,7 @@ mod tests {
         EntryRow { path: Some(path.as_bytes()), kind, size: 0, mode: None, modified: None, target, entry: None }
     }
 
-    /// Draws entries that come in order, in two visits.
+    /// Draws entries that are in order, in two passes.
     fn drawn_in_order(entries: &[(&str, Kind, Option<&str>)]) -> String {
         let (mut tree, mut text) = (EntryTree::Measured(Shape::default()), String::new());
         let visit = |tree: &mut EntryTree, text: &mut String| {

@@ -6,8 +6,8 @@ use std::fmt::Write;
 use clap::builder::StyledStr;
 use clap::{Arg, ArgAction, Command};
 
-/// Returns the page of `command`, on which `Command::build` was called. `parent` is the name of the parent command's
-/// page.
+/// Returns the page of `command`. `Command::build` must have been called on `command` before. `parent` is the name of
+/// the parent command's page.
 pub fn page(command: &Command, parent: Option<&str>) -> String {
     let name = command.get_display_name().unwrap_or_else(|| command.get_name());
     let program = concat!("deadpan ", env!("CARGO_PKG_VERSION"));
@@ -53,8 +53,8 @@ fn visible(command: &Command) -> impl Iterator<Item = &Command> {
 fn synopsis(command: &Command) -> String {
     let mut forms = String::new();
     let mut form = |name: &str, words: Vec<String>| {
-        // For roff, dots at the end of a line end a sentence, and two spaces follow. `\\&` after the dots prevents
-        // that.
+        // In roff, dots at the end of a line end a sentence, and roff adds two spaces after the dots. The `\\&` after
+        // the dots prevents these spaces.
         let words: Vec<_> = words.into_iter().map(|word| format!("{word}\\&")).collect();
         forms.push_str(&format!(".SY \"{}\"\n{}\n", escaped(name), words.join("\n")));
     };
@@ -82,8 +82,8 @@ fn called(command: &Command) -> &str {
     command.get_bin_name().unwrap_or_else(|| command.get_name())
 }
 
-/// Returns the options as a synopsis shows them: `[-o OUT]`. Options that exclude each other share the brackets. Help
-/// and version are left out, since every command has them.
+/// Returns the options in the form of a synopsis: `[-o OUT]`. Options that exclude each other stand in the same
+/// brackets. The options for help and version are left out, since every command has these options.
 fn options(command: &Command) -> Vec<String> {
     let is_standard = |argument: &Arg| {
         matches!(
@@ -137,7 +137,7 @@ fn brief(argument: &Arg) -> String {
     format!("\\fB{name}\\fR{}{dots}", value_after(argument, "\\ "))
 }
 
-/// Returns the value of an option as it follows the name: after `space`, or after an equals sign.
+/// Returns the value of an option in the form that follows the option's name: after `space`, or after an equals sign.
 fn value_after(argument: &Arg, space: &str) -> String {
     match value(argument) {
         Some(value) if argument.is_require_equals_set() => format!("[={value}]"),
@@ -158,7 +158,7 @@ fn value(argument: &Arg) -> Option<String> {
     argument.get_action().takes_values().then(|| format!("\\fI{}\\fR", escaped(&name)))
 }
 
-/// Returns the positional arguments as a synopsis shows them: `[FILE]...`.
+/// Returns the positional arguments in the form of a synopsis: `[FILE]...`.
 fn positionals(command: &Command) -> Vec<String> {
     let shown = |argument: &Arg| {
         let dots = if is_repeated(argument) { "..." } else { "" };
@@ -177,7 +177,7 @@ fn described(argument: &Arg) -> String {
     head.push_str(&value_after(argument, if head.is_empty() { "" } else { " " }));
     let mut entry = format!(".TP\n{head}\n");
     let help = text(argument.get_help());
-    // clap adds a remark about `-h`, which does not belong in a page.
+    // clap adds a remark about `-h` to the help. This remark does not belong in a manual page.
     let help = help.split(" (see ").next().unwrap_or_default();
     let default: Vec<_> = argument.get_default_values().iter().map(|value| value.to_string_lossy()).collect();
     let default = Some(default).filter(|values| argument.get_action().takes_values() && !values.is_empty());
@@ -199,8 +199,8 @@ fn described(argument: &Arg) -> String {
     entry
 }
 
-/// Renders the text after the options. A line that ends with a colon becomes a heading. The indented lines under it
-/// stay lines, and the others become paragraphs.
+/// Renders the text after the options. A line that ends with a colon becomes a heading. The indented lines under a
+/// heading stay separate lines, and all other lines become paragraphs.
 fn after_options(text: &str) -> String {
     let (mut page, mut inside) = (String::new(), false);
     for line in text.lines().filter(|line| !line.is_empty()) {
@@ -219,7 +219,7 @@ fn after_options(text: &str) -> String {
     page
 }
 
-/// Renders paragraphs that empty lines separate.
+/// Renders text in which empty lines separate the paragraphs.
 fn paragraphs(text: &str) -> String {
     let shown = |paragraph: &str| format!("{}\n", escaped(&paragraph.replace('\n', " ")));
     text.split("\n\n").map(shown).collect::<Vec<_>>().join(".PP\n")
@@ -229,7 +229,7 @@ fn text(text: Option<&StyledStr>) -> String {
     text.map(ToString::to_string).unwrap_or_default()
 }
 
-/// Returns the text with a small first letter, unless the first word is an abbreviation.
+/// Returns the text with a lowercase first letter, unless the first word is an abbreviation.
 fn uncapitalized(text: &str) -> String {
     let mut letters = text.chars();
     match (letters.next(), letters.clone().next()) {
@@ -238,8 +238,8 @@ fn uncapitalized(text: &str) -> String {
     }
 }
 
-/// Escapes what roff would interpret or draw otherwise: backslashes, a dot at the beginning, hyphens, quotes, and
-/// characters that are not ASCII.
+/// Escapes the characters that roff would interpret or draw in another form: backslashes, a dot at the beginning,
+/// hyphens, quotes, and characters that are not ASCII.
 fn escaped(line: &str) -> String {
     let mut escaped = String::new();
     for letter in line.chars() {

@@ -1,4 +1,4 @@
-//! Sealing and opening one of many objects.
+//! Seals or opens one of many objects.
 
 use std::any::Any;
 use std::io::{self, Cursor, Read, Write};
@@ -23,10 +23,10 @@ use deadpan_fleet::{About, Act, Divided, Foreign, Landing, Results, TreeFile};
 use deadpan_remote::{Address, Canceller};
 use deadpan_seal::{Kind, Metadata, Opened, Sealing, Work};
 
-/// Terms results come about.
+/// The options for making results in folders.
 pub struct FolderResults {
     pub sync: bool,
-    /// The bits that are removed from a mode.
+    /// The bits that are removed from the modes of files.
     pub mask: u32,
 }
 
@@ -34,7 +34,7 @@ impl Results for FolderResults {
     fn create(&self, place: &TreeFile, replace: bool) -> Result<Box<dyn Landing + '_>, Foreign> {
         let path = place.path();
         let spot = place.spot_to_make().map_err(|error| match error.kind() {
-            // A link could lead anywhere.
+            // Links are refused, because a link could lead to any folder.
             io::ErrorKind::NotADirectory => {
                 let message =
                     format!("a part of {} is a link or a file, and results go into real folders", shown(&path));
@@ -86,7 +86,8 @@ pub struct Sealings<'a> {
     pub sealing: &'a Sealing,
     pub format: FormatArg,
     pub armor: bool,
-    /// For sealing with a passphrase, which takes 256 MiB: one object at a time.
+    /// A lock for sealing with a passphrase. Hashing a passphrase takes 256 MiB of memory, so only one object at a time
+    /// is sealed with a passphrase.
     pub turn: Option<Mutex<()>>,
 }
 
@@ -149,7 +150,7 @@ impl Act for Sealings<'_> {
 /// Opens each object with the same keys.
 pub struct Opening {
     keys: Mutex<(Identities, Judge)>,
-    /// Whether a name did not end like that of a sealed file.
+    /// Whether an object's name did not have the extension of a sealed file.
     is_other: AtomicBool,
 }
 
@@ -225,10 +226,10 @@ impl Act for Opening {
     }
 }
 
-/// Opens the parts of one object, whose header was opened.
+/// Opens the parts of one object whose header was already opened.
 pub struct OpenedParts(pub Arc<Opened>);
 
-/// What is asked only of an object that is not divided.
+/// Returns the error for operations that are only possible on an object that is not divided into parts.
 fn whole_only() -> Foreign {
     Failure::new(Exit::System, "the object cannot be opened in parts", "open it into a file here").into()
 }

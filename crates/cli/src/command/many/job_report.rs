@@ -1,4 +1,4 @@
-//! What the user is told about many objects: each failure, and a summary at the end.
+//! Reports the work on many objects to the user: each failure, and a summary at the end.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -40,10 +40,10 @@ struct JobTally {
     waiting: u64,
     failed: u64,
     left_out: u64,
-    /// Results that were there already, and may be sealed for others.
+    /// The number of results that existed before this run, and may be sealed for other recipients.
     unknown: u64,
     bytes: u64,
-    /// Whether an object failed for a reason that may be gone when the command is run again.
+    /// Whether an object failed for a reason that may no longer exist when the user runs the command again.
     passing: bool,
     /// The exit code for a line that could not be printed.
     mute: Option<Exit>,
@@ -57,7 +57,7 @@ impl<'a> JobReport<'a> {
         Self { command, json, rehearse, start: Instant::now(), progress, report, tally, readers }
     }
 
-    /// Counts and reports what became of one object.
+    /// Counts and reports the outcome of one object.
     fn tell(&self, pair: &Pair, outcome: Outcome) {
         let (source, target) = (Source::File(path_of(&pair.source)), Place::Given(path_of(&pair.target)));
         let (mut tally, would) = (self.tally.lock(), matches!(outcome, Outcome::Would(_)));
@@ -94,7 +94,8 @@ impl<'a> JobReport<'a> {
             Outcome::Failed(error) => {
                 let exists = matches!(&error, Error::Store(error) if error.problem() == Problem::Exists);
                 let mut failure = Failure::job(&source.shown(), error);
-                // The object was not there when the targets were listed, so another command has made it meanwhile.
+                // The object did not exist when the targets were listed, so another command has made the object in the
+                // meantime.
                 if exists {
                     failure.exit = Exit::System;
                     failure.hint =
@@ -105,7 +106,7 @@ impl<'a> JobReport<'a> {
                 Err(failure)
             }
         };
-        // A rehearsal shows each object.
+        // A rehearsal (`--dry-run`) prints a line for each object.
         if would && !self.json {
             let line = format!("{}: {} -> {}\n", self.command, source.shown(), target.shown());
             if tally.mute.is_none()
@@ -120,7 +121,7 @@ impl<'a> JobReport<'a> {
         self.report.lock().add(&source, self.start, &result);
     }
 
-    /// Compares the recipients of a file that is there.
+    /// Compares the recipients of an existing result with the recipients that a new result would have.
     fn compare<'p>(&self, pair: &'p Pair) -> Option<(&'a Readers, &'p TreeFile, Compared)> {
         match (self.readers, &pair.target) {
             (Some(readers), Spot::File(file)) => Some((readers, file, readers.compare(file))),
@@ -128,14 +129,15 @@ impl<'a> JobReport<'a> {
         }
     }
 
-    /// Whether the run has found no object.
+    /// Whether the run found no object.
     pub fn is_empty(&self) -> bool {
         let tally = self.tally.lock();
         [tally.made, tally.there, tally.would, tally.waiting, tally.failed].iter().all(|number| *number == 0)
     }
 
-    /// Prints the summary of a run that ended with a failure. Without JSON, it is left out if no object was made.
-    /// Returns the failure. Its exit code is the highest one of the failure and of all objects.
+    /// Prints the summary of a run that ended with a failure. Without `--json`, the summary is left out if no object
+    /// was made. Returns the failure. The exit code of the returned failure is the highest exit code of the failure and
+    /// of all objects.
     pub fn end_early(self, job: Option<&Job>, is_new: bool, mut failure: Failure) -> Failure {
         let worst = self.report.lock().worst();
         failure.exit = failure.exit.max(worst);
@@ -147,9 +149,9 @@ impl<'a> JobReport<'a> {
         failure
     }
 
-    /// Prints the summary: how many objects were made, were there already, and failed. Returns the exit code.
-    /// `shares` work on the job. If the job `is_new`, it has not made the results that were there already, and a note
-    /// says so. `idle` are the patterns that have matched nothing.
+    /// Prints the summary: how many objects were made, how many existed before, and how many failed. Returns the exit
+    /// code. `shares` is the number of shares into which the job is divided. If `is_new`, this job did not make the
+    /// results that existed before, and a note reports that. `idle` contains the patterns that matched no object.
     pub fn end(self, job: Option<&Job>, shares: u64, is_new: bool, idle: &[String]) -> Exit {
         self.finish(job, shares, is_new, idle, None)
     }
@@ -259,8 +261,8 @@ impl Observer for SingleReport {
     }
 }
 
-/// Returns the path of a file, or the address of an object. The listing of a folder has escaped the parts that are not
-/// UTF-8, and put a NUL behind them.
+/// Returns the path of a file, or the address of an object. The listing of a folder escapes the parts of a path that
+/// are not UTF-8, and puts a NUL after these parts. This function removes the NULs.
 fn path_of(spot: &Spot) -> PathBuf {
     match spot {
         Spot::Object(_, address) => address.text().into(),

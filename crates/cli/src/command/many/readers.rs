@@ -1,4 +1,4 @@
-//! Whether a result that is there already is sealed for those for whom it would be sealed now.
+//! Checks whether an existing result is sealed for the same recipients as a new result of this command.
 
 use parking_lot::Mutex;
 
@@ -10,31 +10,31 @@ use crate::tell::shown::shown;
 use deadpan_fleet::TreeFile;
 use deadpan_seal::{Format, Opened, PublicKey, Stanza};
 
-/// Those for whom results are sealed.
+/// The recipients for whom results are sealed.
 pub struct Readers {
     keys: Vec<PublicKey>,
-    /// The kinds of recipients of a result, in order.
+    /// The kinds of a result's recipients, in sorted order.
     kinds: Vec<String>,
-    /// Terms many of the keys open a result together.
+    /// The number of keys that open a result together.
     needed: usize,
-    /// The user's own keys. Those that need no passphrase open results.
+    /// The user's own keys. Only the keys that need no passphrase are used to open results.
     own: Mutex<Identities>,
-    /// The command that gives results these recipients.
+    /// The `rewrap` command that would give existing results the recipients of this command.
     command: Option<String>,
 }
 
-/// Whether a result has the recipients that it would have now.
+/// The outcome of comparing the recipients of an existing result with the recipients that a new result would have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compared {
     Same,
     Others,
-    /// Nobody can tell: none of the user's keys opens it without a passphrase, or it does not show whose its
-    /// recipients are.
+    /// The recipients cannot be compared: none of the user's keys opens the result without a passphrase, or the result
+    /// does not show the owners of its recipients.
     Unknown,
 }
 
 impl Readers {
-    /// `options` are those of `rewrap` that name the same recipients.
+    /// `options` are the options of `rewrap` that name the same recipients.
     pub fn new(to: &Recipients, own: Identities, options: &str) -> Self {
         let mut keys: Vec<PublicKey> = Vec::new();
         to.keys.iter().for_each(|key| {
@@ -51,7 +51,8 @@ impl Readers {
         Self { keys, kinds, needed: to.needed, own: Mutex::new(own), command }
     }
 
-    /// Compares the recipients of a result. What cannot be read is not known.
+    /// Compares the recipients of a result with the recipients of this command. Returns `Unknown` if the result cannot
+    /// be read.
     pub fn compare(&self, result: &TreeFile) -> Compared {
         let opened = result.spot().and_then(|spot| spot.folder.file(&spot.name));
         let Ok((file, about)) = opened else { return Compared::Unknown };
@@ -74,7 +75,8 @@ impl Readers {
         }
     }
 
-    /// Looks for each key among the recipients of a result that was opened. There are as many recipients as keys.
+    /// Searches for each key among the recipients of a result that was opened. The result has as many recipients as
+    /// there are keys.
     fn recognize(&self, opened: &Opened, own: &Identities) -> Compared {
         let private = own.private_keys();
         let finds = |key: &PublicKey| {
@@ -99,7 +101,8 @@ impl Readers {
     }
 }
 
-/// Describes a recipient of a result as those for whom it would be sealed are described.
+/// Describes the kind of a result's recipient, in the same words as [`Readers::new`] uses for the recipients of new
+/// results.
 fn kind(stanza: &Stanza) -> String {
     match stanza {
         Stanza::Key(kem) => kem.name().to_owned(),

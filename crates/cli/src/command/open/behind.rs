@@ -1,4 +1,5 @@
-//! Behind the damage: with `--keep-going`, whatever is whole comes out of a damaged file, as `NAME.incomplete`.
+//! Recovers the data after a damaged place: with `--keep-going`, all undamaged parts of a damaged file are written to
+//! `NAME.incomplete`.
 
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
@@ -13,23 +14,23 @@ use crate::tell::shown::{bytes, count, shown};
 use deadpan_pack::LeftOut;
 use deadpan_seal::{Cursor, Error, Opened, RangeReader, ReadAt};
 
-/// The most gaps, and the most entries, that are named.
+/// The largest number of gaps, and the largest number of entries, that a message names.
 const MOST: usize = 20;
 
-/// The longest segment. Of a shorter file, nothing is whole if it is damaged.
+/// The length of the longest segment. A damaged file that is not longer than one segment has no undamaged part.
 const SEGMENT: u64 = 1 << 18;
 
-/// What is said where nothing behind the damage comes out.
+/// The message if no data after the damaged place can be recovered.
 pub const UNFOUND: &str = "what lies behind the damage cannot be found";
 pub const NO_FILE: &str = "it is not a file, or has armor";
 
-/// Returns the sealed data and their length, if the user wants what is behind the damage, and it can be found. A store
-/// that fails is no damage.
+/// Returns the sealed data and their length, if the user wants the data after a damaged place and these data can be
+/// found. Returns `None` for objects in stores, since a store that fails is not damage.
 pub fn local<'a>(origin: &Origin<'a>, job: &OpenJob<'_>) -> Option<(&'a dyn ReadAt, u64)> {
     origin.positions.filter(|_| job.args.unpack.keep_going && !origin.is_remote())
 }
 
-/// Says what the user can do about damage, if not everything is lost.
+/// Adds to the failure what the user can do about the damage, if some of the data can be recovered.
 pub fn advised(mut failure: Failure, origin: &Origin<'_>, job: &OpenJob<'_>) -> Failure {
     let length = origin.positions.map_or(0, |(_, length)| length);
     let is_there = length > SEGMENT && !origin.is_remote() && !job.args.unpack.keep_going;
@@ -39,12 +40,12 @@ pub fn advised(mut failure: Failure, origin: &Origin<'_>, job: &OpenJob<'_>) -> 
     failure
 }
 
-/// Whether an error is about data that are damaged or cannot be read.
+/// Whether the reason for an error is that data are damaged or cannot be read.
 pub fn is_damage(error: &Error) -> bool {
     matches!(error, Error::Segment { .. } | Error::Truncated | Error::Trailing | Error::Read(_))
 }
 
-/// Reads all data. Returns the ranges that cannot be read, in order, and the first error.
+/// Reads all data that can be read. Returns the ranges that cannot be read, in order, and the first error.
 pub fn gaps(
     reader: &mut RangeReader<impl Read + Seek>,
     name: &str,
@@ -76,7 +77,8 @@ pub fn gaps(
     Ok((gaps, first))
 }
 
-/// Writes what is whole of a damaged file, and names it in the failure. Where data are missing, the file has holes.
+/// Writes the undamaged parts of a damaged file, and names the written file in the failure. The written file has holes
+/// in the places of the missing data.
 pub fn file(
     opened: &Opened,
     origin: &Origin<'_>,
@@ -127,7 +129,8 @@ pub fn file(
     failure
 }
 
-/// Writes all that can be read. Returns notes about the rest; `None` if nothing can be read, or nothing may be kept.
+/// Writes all data that can be read. Returns notes about the missing data. Returns `None` if no data can be read, or if
+/// the signature does not allow to keep the data.
 fn with_holes(
     opened: &Opened,
     origin: &Origin<'_>,

@@ -28,7 +28,8 @@ pub fn open(opened: &Opened, origin: &Origin<'_>, sealed: &mut Sealed<'_>, job: 
     let place = args.output.folder(job.results, || job.usual(origin, opened, true, &mut renamed))?;
     job.claims.check_folder(&place, origin.source, args.output.force).map_err(named)?;
     let done = to(opened, origin, sealed, &place, job);
-    // A failure can come after the folder was changed, but without these options an existing folder is not changed.
+    // A failure can occur after the folder was changed. Without `--force` and `--only`, however, the command does not
+    // change an existing folder.
     if done.is_ok() || args.output.force || !args.only.is_empty() {
         job.claims.made(&place);
     }
@@ -38,8 +39,8 @@ pub fn open(opened: &Opened, origin: &Origin<'_>, sealed: &mut Sealed<'_>, job: 
     })
 }
 
-/// Whether an age file holds a folder that Deadpan packed. age files do not tell what they hold, so the index shows it,
-/// which needs a file that can be read at any position.
+/// Whether an age file holds a folder that Deadpan packed. An age file does not record the kind of its contents, so the
+/// function searches for the index of a pack. This requires a file that can be read at any position.
 pub fn is_in_age(opened: &Opened, origin: &Origin<'_>) -> bool {
     let Some((input, length)) = origin.positions.filter(|_| opened.format() == Format::Age) else { return false };
     let reader = opened.seek_in(Cursor::new(input, length));
@@ -70,7 +71,7 @@ fn to(
     if !target.is_new()
         && let Some((whole, failure)) = find()
     {
-        // A folder that is there does not get a part of a damaged one.
+        // The entries of a damaged folder are not added to an existing folder, but to a new folder beside it.
         return Ok(whole.unpack(&Chosen::all(), beside(target, place, origin, job)?, origin, failure));
     }
     if !args.only.is_empty() {
@@ -87,7 +88,7 @@ fn to(
         target.discard(Failure::usage("", ""));
         return Ok(whole.unpack(&Chosen::all(), begin()?, origin, stopped.failure));
     }
-    // Where the end is missing, there is no index.
+    // If the end of the data is missing, the index is missing, too, so the advice would be wrong.
     if stopped.is_damage && !stopped.is_cut {
         stopped.failure = behind::advised(stopped.failure, origin, job);
     }
@@ -95,10 +96,10 @@ fn to(
     if is_refused { Err(target.discard(failure)) } else { target.end(Err(failure), args.output.sync) }
 }
 
-/// The data of a sealed file, at any position.
+/// A reader for the data of a sealed file at any position.
 type SealedData<'a> = RangeReader<Cursor<&'a dyn ReadAt>>;
 
-/// A damaged pack, and the ranges of it that cannot be read.
+/// A damaged pack, and the ranges of the pack that cannot be read.
 struct Damaged<R> {
     contents: Contents<R>,
     other: Contents<R>,
@@ -106,8 +107,8 @@ struct Damaged<R> {
 }
 
 impl<'a> Damaged<SealedData<'a>> {
-    /// Finds what is whole of a damaged pack, if the user wants it, and its signatures and its index are whole. Returns
-    /// the failure, too. If nothing is damaged, returns `None`.
+    /// Finds the undamaged parts of a damaged pack, if the user wants these parts, and if the signatures and the index
+    /// of the pack are undamaged. Also returns the failure. Returns `None` if nothing is damaged.
     fn find(opened: &Opened, origin: &Origin<'a>, job: &OpenJob<'_>) -> Option<(Self, Failure)> {
         let (input, length) = behind::local(origin, job)?;
         let mut reader = opened.seek_in(Cursor::new(input, length)).ok()?;
@@ -115,7 +116,7 @@ impl<'a> Damaged<SealedData<'a>> {
         let contents = || {
             let reader = opened.seek_in(Cursor::new(input, length)).ok()?;
             let read = Contents::read(reader).or_else(|error| match (error, &opened.metadata().name) {
-                // The index is at the end, and the beginning may be damaged.
+                // The index is at the end of the pack, so it can be read even if the beginning of the pack is damaged.
                 (Error::Read(_), Some(name)) => {
                     let reader = opened.seek_in(Cursor::new(input, length)).map_err(|_| Error::Truncated)?;
                     Contents::read_behind(reader, name.clone())
@@ -124,14 +125,14 @@ impl<'a> Damaged<SealedData<'a>> {
             });
             read.ok().flatten()
         };
-        // All data are read only if the index is there.
+        // The function reads all data only if the pack has an index.
         let (contents, other) = (contents()?, contents()?);
         let (gaps, error) = behind::gaps(&mut reader, &origin.name, |_, _| Ok(())).ok()?;
         let failure = Failure::seal(&origin.name, library(error?));
         Some((Self { contents, other, gaps }, failure))
     }
 
-    /// Unpacks the chosen entries that are whole, and names the others in the failure.
+    /// Unpacks the chosen entries that are undamaged, and names the damaged entries in the failure.
     fn unpack(self, chosen: &Chosen, mut target: Target, origin: &Origin<'_>, failure: Failure) -> Done {
         let Self { mut contents, other, gaps } = self;
         let progress = Progress::new(&origin.name, None);
@@ -147,8 +148,8 @@ impl<'a> Damaged<SealedData<'a>> {
     }
 }
 
-/// Compares the data with what was signed, before a folder changes that exists already. A new folder needs no such
-/// check: it is discarded if the signature is wrong.
+/// Compares the data with the signed digest before an existing folder changes. A new folder needs no such check,
+/// because the new folder is discarded if the signature is wrong.
 fn compare_first(opened: &Opened, origin: &Origin<'_>, place: &Place, job: &OpenJob<'_>) -> Result<(), Failure> {
     if job.args.only.is_empty() && place.path().is_some_and(|path| !path.exists()) {
         return Ok(());
@@ -165,12 +166,13 @@ fn compare_first(opened: &Opened, origin: &Origin<'_>, place: &Place, job: &Open
     read.map(drop).map_err(|error| Failure::seal(&origin.name, error))
 }
 
-/// Why unpacking ended early.
+/// The reason why unpacking ended early.
 struct Stopped {
     failure: Failure,
-    /// Whether the signature is wrong, not the required one, or was not reached: nothing is kept.
+    /// Whether the signature is wrong, is not the required signature, or was not reached. In these cases no entry is
+    /// kept.
     is_refused: bool,
-    /// Whether the sealed data are damaged, and whether their end is missing.
+    /// Whether the sealed data are damaged. `is_cut` shows whether the end of the data is missing.
     is_damage: bool,
     is_cut: bool,
 }
@@ -184,7 +186,7 @@ impl Stopped {
         Self { is_refused: true, ..Self::failed(failure) }
     }
 
-    /// Says why nothing comes out that lies behind the damage.
+    /// Adds a note that explains why the entries after the damaged place cannot be recovered.
     fn unfound(mut self, origin: &Origin<'_>, job: &OpenJob<'_>) -> Self {
         if self.is_damage && job.args.unpack.keep_going {
             let why = match behind::local(origin, job) {
@@ -204,7 +206,7 @@ impl From<Stopped> for Failure {
     }
 }
 
-/// Unpacks everything that the payload holds, in order.
+/// Unpacks all entries of the payload, in order.
 fn through(
     opened: &Opened,
     origin: &Origin<'_>,
@@ -228,7 +230,8 @@ fn through(
     Ok((outcome, verdict))
 }
 
-/// Returns the failure for an error of unpacking: about `output` if it could not be written, otherwise about the input.
+/// Returns the failure for an error of unpacking. The failure is about `output` if `output` could not be written, and
+/// otherwise about the input.
 fn blamed(error: Error, origin: &Origin<'_>, output: &str) -> Failure {
     match error {
         Error::Write(error) => Failure::io("write", output, &error),
@@ -243,7 +246,7 @@ fn failed(error: Error, origin: &Origin<'_>) -> Failure {
     Failure { hint: hint.map(str::to_owned).or(failure.hint), ..failure }
 }
 
-/// Writes the one selected file to standard output or to a file, while the archive passes as a stream.
+/// Writes the one selected file to standard output or to a file, while the function reads the archive as a stream.
 fn single(
     opened: &Opened,
     origin: &Origin<'_>,
@@ -267,14 +270,15 @@ fn single(
     Ok(verdict.joined(Done { output: Some(place), bytes: outcome.bytes, ..Done::default() }))
 }
 
-/// Returns a writer to the output that owns its file. A terminal gets only text.
+/// Returns a writer to the output. The writer owns the output's file. If the output is a terminal, the writer accepts
+/// only text.
 fn stream(output: &Output) -> Result<Box<dyn Write + Send>, Failure> {
     let writer = output.owned_writer().map_err(|error| Failure::io("write", &output.shown(), &error))?;
     Ok(if output.is_terminal() { Box::new(TextOnly::new(writer)) } else { writer })
 }
 
-/// Reads the contents of a pack from its index. Each reader reads the signatures again and compares its data with them,
-/// because the file can change in between.
+/// Reads the contents of a pack from its index. Each reader reads the signatures again and compares its data with the
+/// signatures, because the file can change between two readers.
 fn contents<'a>(
     opened: &Opened,
     origin: &Origin<'_>,
@@ -294,7 +298,7 @@ fn contents<'a>(
     contents.ok_or_else(no_index).map(|contents| (contents, verdict))
 }
 
-/// Opens the selected entries, and finds them through the index.
+/// Opens the selected entries, which the function finds with the index.
 fn part(
     opened: &Opened,
     origin: &Origin<'_>,
@@ -309,7 +313,7 @@ fn part(
     let chosen = selection(&args.only).within(&mut contents).map_err(failed)?;
     let first: Vec<_> = chosen.entries(&mut contents).take(2).collect::<Result<_, _>>().map_err(failed)?;
     let is_file = |pick: &Pick| matches!(pick.file().kind, Kind::File | Kind::Sparse);
-    // The form follows from what is asked for, and not from how many entries match.
+    // The form of the output depends on the request of the user, and not on the number of entries that match.
     let one = first.first().filter(|pick| chosen.is_one_name() && first.len() == 1 && is_file(pick));
     if !place.is_stream() && (one.is_none() || !names_the_file(place, args, true)) {
         let mut target = target(place, origin, job)?;
@@ -340,7 +344,8 @@ fn part(
     let blamed = |error| blamed(error, origin, &output.shown());
     let mut writer = stream(&output)?;
     let bytes = match one {
-        // A file is written as it is, everything else as an archive. Both are compared with their headers.
+        // A single file is written as a plain file, and all other selections are written as an archive. The contents
+        // are compared with the hashes in their headers in both cases.
         Some(pick) => {
             let path = [contents.root_name(), b"/", &pick.entry.path].concat();
             let mut unpacker = Unpacker::single(Selection::new([path]).filter(), writer);
@@ -356,7 +361,7 @@ fn part(
     Ok(verdict.joined(Done { output: Some(place), bytes, ..Done::default() }))
 }
 
-/// Returns the error of copying an excerpt: of the excerpt, of the sealed data, or of the output.
+/// Returns the error for a failed copy of an excerpt: an error of the excerpt, of the sealed data, or of the output.
 fn of_copy(error: io::Error) -> Error {
     if error.get_ref().is_some_and(|inner| inner.is::<deadpan_seal::Error>()) {
         Error::Read(error)
@@ -365,8 +370,9 @@ fn of_copy(error: io::Error) -> Error {
     }
 }
 
-/// Whether `-o` names a file for the one file that `--only` names, and not a folder around it. Unless it `is_known`
-/// that this is a file, `-o` has to have its name.
+/// Whether `-o` names the output file for the one file that `--only` names, and not a folder around that file.
+/// `is_known` means that `--only` is known to name a file. If this is not known, `-o` must end with the same name as
+/// `--only`.
 fn names_the_file(place: &Place, args: &OpenOptions, is_known: bool) -> bool {
     let (Place::Given(path), [only]) = (place, args.only.as_slice()) else { return false };
     args.output.place() == Some(place)
@@ -376,19 +382,21 @@ fn names_the_file(place: &Place, args: &OpenOptions, is_known: bool) -> bool {
         && selection(&args.only).is_one_name()
 }
 
-/// Returns the time and the mode of a file in the archive, without the bits in `mask`, setuid, setgid and sticky.
+/// Returns the time and the mode of a file in the archive. The bits in `mask` and the bits setuid, setgid and sticky
+/// are removed from the mode.
 fn of_file(entry: &Entry, mask: u32) -> Attributes {
     Attributes { mode: entry.mode & 0o777 & !mask, modified: entry.modified.system() }
 }
 
-/// Begins the folder. A part of a sealed folder is added to an existing folder, unless the sender chose the name.
+/// Begins the output folder. A part of a sealed folder is added to an existing folder, unless the sender chose the name
+/// of the output folder.
 fn target(place: &Place, origin: &Origin<'_>, job: &OpenJob<'_>) -> Result<Target, Failure> {
     let args = job.args;
     Target::begin(place, origin.input, &args.unpack, &args.output, !args.only.is_empty())
         .map_err(|failure| job.one_of_several(origin, failure))
 }
 
-/// Begins a folder beside the target, which is there, for what is whole.
+/// Begins a new folder for the undamaged entries, beside the target folder, which already exists.
 fn beside(target: Target, place: &Place, origin: &Origin<'_>, job: &OpenJob<'_>) -> Result<Target, Failure> {
     let args = job.args;
     Ok(Target::begin_beside(place, origin.input, &args.unpack, &args.output)?.unwrap_or(target))

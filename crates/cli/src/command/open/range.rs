@@ -1,4 +1,5 @@
-//! `--range OFFSET:LEN` opens a part of a sealed file. If the file can be read at any position, the rest is not opened.
+//! `--range OFFSET:LEN` opens a part of a sealed file. If the file can be read at any position, the program does not
+//! open the rest of the file.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::str::FromStr;
@@ -13,10 +14,10 @@ use crate::tell::text::TextOnly;
 use deadpan_ct::Wiped;
 use deadpan_seal::{Cursor, Error, Opened, RangeReader, ReadAt, Summary};
 
-/// How much of an object is asked for at once.
+/// The number of bytes of an object in a store that one request reads.
 const PIECE: u64 = 8 << 20;
 
-/// A range of bytes. Without a length it extends to the end.
+/// A range of bytes. A range without a length extends to the end of the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
     offset: u64,
@@ -40,10 +41,10 @@ impl FromStr for Range {
 }
 
 impl Range {
-    /// All data.
+    /// The range of all data.
     pub const ALL: Self = Self { offset: 0, length: None };
 
-    /// Writes the range. The returned length is that of the range.
+    /// Writes the range. The summary that is returned has the length of the range.
     pub fn write(
         self,
         opened: &Opened,
@@ -73,7 +74,7 @@ impl Range {
             let reader = opened.seek_in(Cursor::new(input, length))?;
             return self.jump(reader, origin, output);
         }
-        // A stream is opened as a whole, and only the window is written.
+        // A stream is opened as a whole, but only the bytes of the range are written.
         let window = Window::new(output, self.offset, self.length.unwrap_or(u64::MAX));
         let total = pass(opened, origin, sealed, window)?;
         Ok(Summary { plain: self.within(total.plain)?, ..total })
@@ -126,7 +127,7 @@ impl Range {
         })
     }
 
-    /// Returns offset and length of the range in data of `total` bytes.
+    /// Returns the offset and the length of the range in data of `total` bytes.
     pub fn place(self, total: u64) -> Result<(u64, u64), Error> {
         self.within(total).map(|length| (self.offset, length))
     }
@@ -146,7 +147,7 @@ impl Range {
     }
 }
 
-/// Returns the library's error that a reader's error contains.
+/// Returns the error of the library that the error of a reader contains.
 pub fn library(error: io::Error) -> Error {
     error.downcast::<Error>().unwrap_or_else(Error::Read)
 }

@@ -1,4 +1,4 @@
-//! `deadpan picture capacity`: how much covers carry.
+//! `deadpan picture capacity`: shows how many bytes covers can carry.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -23,9 +23,10 @@ use crate::tell::streams::{print, print_json};
 use deadpan_picture::template::Bits;
 use deadpan_picture::{Header, Orientation, probe};
 
-/// About the number of bytes that sealing adds to short data: the header for one hybrid key, name and time.
+/// The approximate number of bytes that sealing adds to short data: the header for one hybrid key, the name and the
+/// time.
 const SEALING: u64 = 2 << 10;
-/// About the number of bytes that each further recipient adds, with a hybrid key.
+/// The approximate number of bytes that each further recipient with a hybrid key adds.
 const MORE: u64 = 1200;
 
 /// Shows how many bytes covers carry, at 1 to 4 bits in each channel of a pixel
@@ -90,12 +91,12 @@ impl CapacityArgs {
         text
     }
 
-    /// Returns the number of bytes that a cover carries, with one recipient.
+    /// Returns the number of bytes that a cover can carry if the data have one recipient.
     fn room(&self, header: &Header, bits: Bits) -> u64 {
         cover::room(header, self.format.into(), bits, 1)
     }
 
-    /// Returns the number of bytes that all covers carry together, besides the spare pictures.
+    /// Returns the number of bytes of data that all covers together can carry, if some of them become spare pictures.
     fn total(&self, rows: &[(PathBuf, Header)], bits: Bits) -> u64 {
         let rooms: Vec<_> = rows.iter().map(|(_, header)| self.room(header, bits)).collect();
         plan::room(&rooms, self.spare)
@@ -163,8 +164,8 @@ impl Plan for CapacityArgs {
     }
 }
 
-/// Reads the headers of covers, on all cores. Covers that `hide` would refuse are failures. A header does not tell
-/// whether a picture is whole and opaque, so all pixels are decoded.
+/// Reads the headers of covers, on all cores. Returns a failure for each cover that `hide` would refuse. A header does
+/// not show whether a picture is complete and opaque, so the function decodes all pixels.
 fn headers(covers: &[PathBuf]) -> Vec<Result<Header, Failure>> {
     let (next, headers) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
     let lock = || headers.lock();
@@ -184,7 +185,7 @@ fn headers(covers: &[PathBuf]) -> Vec<Result<Header, Failure>> {
     };
     let cores = available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
-        // If the system cannot start a thread, the other threads do its share.
+        // If the system cannot start a thread, the other threads do the work of that thread.
         for _ in 1..cores.min(covers.len()) {
             let _ = std::thread::Builder::new().spawn_scoped(scope, worker);
         }

@@ -1,4 +1,5 @@
-//! `deadpan picture compare`: what a cover and the picture made from it show to those who look for hidden data.
+//! `deadpan picture compare`: compares a cover with the picture that was made from the cover, and shows which traces of
+//! hidden data known methods find in these two pictures.
 
 use std::io::{BufWriter, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -21,11 +22,13 @@ use deadpan_disk::Replace;
 use deadpan_picture::analysis::{Comparison, Findings, compare, difference, examine};
 use deadpan_picture::{Compression, Format, Orientation, Pixels, write};
 
-/// The least probability for which chi-square counts as having found something, as in the paper.
+/// The least probability at which the chi-square test counts as having found hidden data. The value is from the paper
+/// about this test.
 const FOUND: f64 = 0.95;
-/// How many times brighter differences are drawn: differences of 1 to 3 become visible, and can be told apart.
+/// The factor by which differences are drawn brighter. With this factor, differences of 1 to 3 are visible and look
+/// different from each other.
 const GAIN: u8 = 48;
-/// What a method says of a picture with too few samples.
+/// The result of a method for a picture with too few samples.
 const TOO_SMALL: &str = "the picture is too small";
 
 /// Compares a picture that carries data with its cover, and shows what five known methods find in it
@@ -62,7 +65,8 @@ impl Plan for CompareArgs {
 }
 
 impl CompareArgs {
-    /// Returns a failure with the picture that it is about.
+    /// Compares the pictures and prints the results. Returns a failure together with the path of the picture that the
+    /// failure is about.
     fn compare(&self) -> Result<Exit, (&Path, Failure)> {
         let pixels = |path| cover::decode(path, Orientation::Apply).map(|decoded| decoded.pixels);
         let before = pixels(&self.cover).map_err(|failure| (self.cover.as_path(), failure))?;
@@ -130,7 +134,7 @@ impl CompareArgs {
         let fields = json!({
             "schema": 1,
             "command": "compare",
-            // Infinity, which equal pictures have, is null in JSON.
+            // Equal pictures have an infinite PSNR, which is null in JSON.
             "psnr": compared.psnr(),
             "changed_samples": compared.changed(),
             "changed_pixels": compared.changed_pixels(),
@@ -179,7 +183,8 @@ fn chi_square(found: &Findings) -> String {
 
 fn estimate(share: Option<f64>) -> String {
     match share {
-        // Estimates are as often below 0 as above it in a picture that carries nothing, and above 1 in a full one.
+        // In a picture without data, estimates are as often below 0 as above 0. In a full picture, estimates can be
+        // above 1.
         Some(share) => format!("estimates replaced bits in {} of the samples", percent(share.clamp(0.0, 1.0))),
         None => TOO_SMALL.to_owned(),
     }

@@ -1,4 +1,5 @@
-//! Pictures that claim the same place in a set. Neither names nor order decide between them.
+//! Compares pictures that claim the same place in a set. The choice between such pictures depends neither on their
+//! names nor on their order.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -6,8 +7,8 @@ use std::path::PathBuf;
 use super::found::Picture;
 use deadpan_picture::{Label, Set};
 
-/// Different pictures that claim the same index, all with the checksums in their labels. The order depends on labels
-/// and contents only.
+/// Different pictures that claim the same index. The contents of each picture have the checksum in the picture's label.
+/// The order of the pictures depends only on their labels and contents.
 pub struct Contest {
     pub index: u32,
     pub claims: Vec<(Label, Picture)>,
@@ -20,17 +21,17 @@ impl Contest {
     }
 }
 
-/// What was found out about pictures that claim the same index.
+/// The result of comparing the pictures that claim the same index.
 #[derive(Default)]
 pub struct Contested {
-    /// Pictures that differ although the checksums of all of them are right, in the order of their indexes.
+    /// Pictures that differ although all their checksums are right. The contests are in the order of the indexes.
     pub contests: Vec<Contest>,
-    /// Pictures that do not have their checksums.
+    /// Pictures whose contents do not have the checksums in their labels.
     pub damaged: Vec<PathBuf>,
 }
 
-/// Reads each picture whose index another one claims, too. Takes the damaged ones out of the set. Of equal ones, keeps
-/// one.
+/// Reads each picture whose index another picture claims, too. Removes the damaged pictures from the set. Keeps one
+/// picture of several equal pictures.
 pub fn compare(set: &mut Set<Picture>) -> Contested {
     let mut result = Contested::default();
     let indexes: Vec<u32> = set.claimed_twice().collect();
@@ -56,14 +57,14 @@ pub fn compare(set: &mut Set<Picture>) -> Contested {
     result
 }
 
-/// The choices between contested pictures, in an order in which none comes twice.
+/// The choices between contested pictures, in an order in which no choice comes twice.
 pub struct Choices<'c> {
     contests: &'c [Contest],
     chosen: Vec<usize>,
 }
 
 impl<'c> Choices<'c> {
-    /// Begins with the first picture of each contest.
+    /// Begins with the choice that has the first picture of each contest.
     pub fn new(contests: &'c [Contest]) -> Self {
         Self { contests, chosen: vec![0; contests.len()] }
     }
@@ -73,8 +74,8 @@ impl<'c> Choices<'c> {
         self.contests.iter().zip(&self.chosen).map(|(contest, chosen)| &contest.claims[*chosen])
     }
 
-    /// Goes to the next choice with another picture among those that `decided` selects. The selected ones must come
-    /// first. Returns `false` if there is none.
+    /// Goes to the next choice that has another picture among the pictures that `decided` selects. The selected
+    /// pictures must come before all other pictures. Returns `false` if there is no such choice.
     pub fn next(&mut self, decided: impl Fn(&Label) -> bool) -> bool {
         let decided = self.pictures().take_while(|(label, _)| decided(label)).count();
         self.chosen[decided..].fill(0);
@@ -89,7 +90,7 @@ impl<'c> Choices<'c> {
     }
 }
 
-/// Returns the index of the first part that does not begin where the one before it ends.
+/// Returns the index of the first part that does not begin at the end of the part before it.
 pub fn gap(set: &Set<Picture>) -> Option<u32> {
     let mut end = 0;
     for (label, _) in set.pictures().filter(|(label, _)| !label.is_spare()) {

@@ -9,18 +9,18 @@ use deadpan_seal::{Error, ReadAt, Work, WriteAt};
 
 /// The number of bytes that a worker copies at once.
 const PIECE: usize = 1 << 20;
-/// The number of bytes that a worker takes at most, about those of a picture: two that write to the same file would
-/// wait for each other.
+/// The most bytes that a worker takes at a time. The number is about the size of a picture, because two workers that
+/// write to the same file would wait for each other.
 const STRETCH: u64 = 32 << 20;
-/// For less data than this, a second thread costs more than it saves.
+/// The least number of bytes for which another thread saves more time than it costs.
 const WORTH_A_THREAD: u64 = 4 << 20;
 
-/// Copies the first `length` bytes, on all cores. Returns their number.
+/// Copies the first `length` bytes, on all cores. Returns the number of copied bytes.
 pub fn copy(input: &impl ReadAt, length: u64, output: &impl WriteAt, work: &Work<'_>) -> Result<u64, Error> {
     let (next, failure) = (AtomicU64::new(0), Mutex::new(None));
     let lock = || failure.lock();
     let cores = std::thread::available_parallelism().map_or(1, usize::from) as u64;
-    // At the end, workers do not wait long for the last one.
+    // The stretches are so short that the workers do not wait long for the last worker at the end.
     let stretch = (length / cores / 8).clamp(PIECE as u64, STRETCH);
     let job = || {
         let mut buffer = vec![0; PIECE];
@@ -45,7 +45,7 @@ pub fn copy(input: &impl ReadAt, length: u64, output: &impl WriteAt, work: &Work
         }
     };
     std::thread::scope(|scope| {
-        // If the system cannot start a thread, the other threads do its share.
+        // If the system cannot start a thread, the other threads do the work of that thread.
         for _ in 1..cores.min(length / WORTH_A_THREAD) {
             let _ = std::thread::Builder::new().spawn_scoped(scope, job);
         }

@@ -1,4 +1,4 @@
-//! Covers and other pictures that are read from their pixels.
+//! Opens and decodes covers and other pictures whose pixels are read.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -13,18 +13,19 @@ use deadpan_disk::{About, FileKind, Folder, Input, OpenMode, names};
 use deadpan_picture::template::{self, Bits, Front};
 use deadpan_picture::{Channels, Decoded, FileFormat, Format, Header, Limits, Orientation, probe, read_into};
 
-/// Opens a picture. Never waits: opening a pipe without a writer would wait for ever, and some devices act when
-/// they are opened.
+/// Opens a picture. Opens only regular files and never waits: opening a pipe without a writer would wait forever, and
+/// some devices start an action when they are opened.
 pub fn open(path: &Path) -> Result<File, Failure> {
     let failed = |error| Failure::path("read", path, &error);
     refuse(path, &about(path)?)?;
     let file = open_again(path).map_err(failed)?;
-    // The file may be another one by now.
+    // Another file may have taken this name after the first check, so the opened file is checked, too.
     refuse(path, &About::of_file(&file).map_err(failed)?)?;
     Ok(file)
 }
 
-/// Looks at the file or folder of this name. `-` is standard input for other commands, and is refused with advice.
+/// Returns the facts about the file or folder at `path`. Other commands accept `-` as standard input. This function
+/// refuses `-` with advice.
 pub fn about(path: &Path) -> Result<About, Failure> {
     About::of_path(path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound if path == Path::new("-") => {
@@ -35,12 +36,12 @@ pub fn about(path: &Path) -> Result<About, Failure> {
     })
 }
 
-/// Opens a file that was a picture, without waiting.
+/// Opens a file that was a picture when it was opened before. Never waits.
 pub fn open_again(path: &Path) -> io::Result<File> {
     Ok(Input::open(path, OpenMode::default())?.file)
 }
 
-/// Refuses what cannot be read at any position.
+/// Refuses everything except regular files, since only regular files can be read at any position.
 fn refuse(path: &Path, about: &About) -> Result<(), Failure> {
     let (what, hint) = match about.kind {
         FileKind::File => return Ok(()),
@@ -57,24 +58,25 @@ pub fn decode(path: &Path, orientation: Orientation) -> Result<Decoded, Failure>
     decode_into(path, orientation, Vec::new())
 }
 
-/// Decodes a picture, if possible into memory that was used before.
+/// Decodes a picture. If possible, reuses the memory of `room` for the pixels.
 pub fn decode_into(path: &Path, orientation: Orientation, room: Vec<u8>) -> Result<Decoded, Failure> {
     let file = BufReader::with_capacity(1 << 16, open(path)?);
     read_into(file, orientation, &Limits::default(), room).map_err(|error| Failure::picture(&shown(path), error))
 }
 
-/// Reads the front of a picture from its first rows. Returns `None` if the whole picture must be decoded.
+/// Reads the front of a picture, which consists of its seed and its doors, from the first rows of the picture. Returns
+/// `None` if the whole picture must be decoded.
 pub fn front(path: &Path) -> Option<Front> {
     let file = open(path).ok()?;
     Front::read(BufReader::with_capacity(1 << 16, file), &Limits::default()).ok().flatten()
 }
 
-/// Returns the paths of all covers: the pictures that are named, and those directly in folders that are named. Other
-/// files in the folders are left out.
+/// Returns the paths of all covers: the pictures that the user named, and the pictures directly in the folders that the
+/// user named. Other files in the folders are left out.
 pub fn all(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let (mut covers, mut seen) = (Vec::new(), HashSet::new());
-    // The user may name a photograph twice, also by its folder. Whoever has two pictures of the same photograph sees
-    // where they differ.
+    // The user may name a photograph twice, for example once by its path and once by its folder. The photograph must be
+    // used only once, because a person with two pictures of the same photograph can see where these pictures differ.
     let mut is_new = |path: &Path| About::of_path(path).map_or(true, |about| seen.insert(about.id));
     for path in named {
         if !path.is_dir() {
@@ -94,8 +96,8 @@ pub fn all(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     Ok(covers)
 }
 
-/// Returns the files directly in a folder, in the order of their names. Drafts, which killed runs leave, are left out:
-/// they can be pictures that are older than those beside them, or incomplete.
+/// Returns the files directly in a folder, in the order of their names. Leaves out drafts, which remain from runs that
+/// were killed. Drafts can be incomplete pictures, or can be older than the pictures beside them.
 pub fn files_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let failed = |error| Failure::path("read", folder, &error);
     let mut files = Vec::new();
@@ -105,7 +107,8 @@ pub fn files_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
             continue;
         }
         let path = folder.join(name);
-        // A link to a file is a file. Pipes and devices are left alone: opening one could wait for ever.
+        // A link to a file counts as a file. Pipes and devices are not opened, because opening a pipe or a device could
+        // wait forever.
         if About::of_path(&path).is_ok_and(|about| about.is_file()) {
             files.push(path);
         }
@@ -114,7 +117,8 @@ pub fn files_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
-/// Returns the folders directly in these folders, in the order of their names, except for hidden ones and these.
+/// Returns the folders directly in the folders `folders`, in the order of their names. Leaves out hidden folders and
+/// the folders `folders` themselves.
 pub fn folders_in(folders: &[PathBuf]) -> Vec<PathBuf> {
     let shows = |name: &OsStr| !name.as_bytes().starts_with(b".");
     let mut inside = Vec::new();
@@ -128,19 +132,20 @@ pub fn folders_in(folders: &[PathBuf]) -> Vec<PathBuf> {
     inside
 }
 
-/// Returns how many bytes a cover carries in a picture of this format. `doors` counts those besides that of the set.
+/// Returns the number of bytes that a cover can carry in a picture of the format `format`. `doors` is the number of
+/// doors without the door of the set.
 pub fn room(cover: &Header, format: Format, bits: Bits, doors: usize) -> u64 {
     let channels = match format {
         Format::Png => cover.channels,
-        // WebP has no gray.
+        // WebP has no gray pictures.
         Format::WebP => Channels::Rgb,
     };
     let samples = u64::from(cover.width) * u64::from(cover.height) * channels.count() as u64;
-    // The length of a part has 32 bits.
+    // The label of a picture stores the length of the part in 32 bits.
     template::capacity(samples, bits, doors).min(u32::MAX.into())
 }
 
-/// Returns the format of a picture; `None` if the file is no picture.
+/// Returns the format of a picture. Returns `None` if the file is not a picture.
 fn format_of(path: &Path) -> Option<FileFormat> {
     probe(BufReader::new(open(path).ok()?)).ok().map(|header| header.format)
 }

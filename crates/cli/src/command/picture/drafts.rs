@@ -1,4 +1,4 @@
-//! The pictures that a run makes. They get their names together, when all of them are complete.
+//! The pictures that a run makes. All pictures get their names at the same time, when all pictures are complete.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
@@ -23,10 +23,11 @@ use deadpan_picture::carrier::{Carrier, MOST_PICTURES};
 
 /// The least number of digits in the number of a picture.
 const DIGITS: usize = 3;
-/// The most runs of names in a message.
+/// The largest number of ranges of names in a message.
 const RUNS: usize = 5;
 
-/// Returns the name of a single picture for this path. `given` tells that the path may end as pictures do.
+/// Returns the name of a single picture for the path `path`. `given` means that the user named the path, so the path
+/// may already have the extension of a picture.
 pub fn name_of(path: &Path, format: Format, given: bool) -> PathBuf {
     if given && path.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending(format))) {
         return path.to_owned();
@@ -40,7 +41,7 @@ pub fn name_of(path: &Path, format: Format, given: bool) -> PathBuf {
 /// The names of the pictures of a set: `NAME.png` for one picture, `NAME-001.png` and so on for several.
 #[derive(Clone, Debug)]
 pub struct DraftNames {
-    /// The path without number and ending.
+    /// The path without the number and the extension.
     base: PathBuf,
     ending: OsString,
     /// The folder of the pictures.
@@ -48,7 +49,8 @@ pub struct DraftNames {
 }
 
 impl DraftNames {
-    /// Makes the names from a path, which may end as pictures of this format do. The ending stays as it is.
+    /// Makes the names from a path that may already have the extension of pictures of this format. The spelling of this
+    /// extension does not change.
     pub fn given(path: &Path, format: Format, folder: Folder) -> Self {
         match path.extension().filter(|found| found.eq_ignore_ascii_case(ending(format))) {
             Some(found) => Self { base: path.with_extension(""), ending: found.into(), folder },
@@ -56,12 +58,12 @@ impl DraftNames {
         }
     }
 
-    /// Makes the names from the name of the input, whose ending belongs to the input.
+    /// Makes the names from the name of the input. The extension of the input remains a part of the names.
     pub fn of_input(path: &Path, format: Format, folder: Folder) -> Self {
         Self { base: path.to_owned(), ending: ending(format).into(), folder }
     }
 
-    /// Returns the name of a picture, one of `count`.
+    /// Returns the name of the picture with the index `index` in a set of `count` pictures.
     pub fn path_of(&self, index: u32, count: u32) -> PathBuf {
         let mut name = OsString::from(self.base.file_name().unwrap_or_default());
         if count > 1 {
@@ -73,12 +75,12 @@ impl DraftNames {
         self.base.with_file_name(name)
     }
 
-    /// Returns the name that stands for the set in messages.
+    /// Returns the name that messages use for the whole set.
     pub fn set(&self) -> PathBuf {
         self.path_of(0, 1)
     }
 
-    /// Makes a file in the folder of the pictures, which gets a name later.
+    /// Makes a file in the folder of the pictures. The file gets its name later.
     pub fn draft(&self) -> Result<Partial, Failure> {
         Partial::create_in(&self.folder, &self.set())
     }
@@ -88,13 +90,14 @@ impl DraftNames {
         shown(self.set())
     }
 
-    /// Returns the failure that a picture, or a file on the way to it, cannot be written.
+    /// Returns the failure for a picture or a temporary file that cannot be written.
     pub fn unwritten(&self, error: &io::Error) -> Failure {
         Failure::io("write", &self.shown(), error)
     }
 
-    /// Refuses names that exist, unless they are to be replaced, and names of inputs. Other pictures with names like
-    /// those of the set are refused, too: they would mix with the set. `count` is `None` as long as it is unknown.
+    /// Refuses names that exist, unless `force` allows to replace them. Refuses names of inputs. Also refuses to
+    /// continue if the folder has other pictures whose names look like names of the set, because these pictures would
+    /// mix with the set. `count` is the number of pictures, or `None` if this number is not yet known.
     pub fn check(&self, count: Option<u32>, force: bool, claims: &Claims) -> Result<(), Failure> {
         let known = count.unwrap_or(1);
         for index in [0, known.saturating_sub(1)] {
@@ -107,7 +110,8 @@ impl DraftNames {
         for found in self.existing(&mine)? {
             let Existing { path, kind, .. } = &found;
             let is_input = claims.is_input(path);
-            // As long as the number of pictures is unknown, an input may have none of their names.
+            // If the number of pictures is not yet known, the check does not refuse an input that has a possible name
+            // of a picture.
             if !mine.contains(path) || is_input && count.is_none() {
                 let is_other = matches!(kind, FileKind::File | FileKind::Link) && !is_input;
                 others.extend(is_other.then_some(found));
@@ -118,12 +122,12 @@ impl DraftNames {
             } else {
                 claims.check(&Place::Given(path.clone()), &Source::Stdin)?;
                 replaced.get_or_insert_with(|| path.clone());
-                // A set of several pictures would not replace the one without a number.
+                // A set of several pictures would not replace a picture without a number in its name.
                 others.extend(count.is_none().then_some(found));
             }
         }
         let first = replaced.or_else(|| others.first().map(|first| first.path.clone()));
-        // What `--force` does not replace is refused first, so that the advice to use it is true.
+        // Files that `--force` does not replace are refused first, so that the advice to use `--force` is correct.
         match count {
             Some(_) if !others.is_empty() => return Err(mixing(&others)),
             Some(_) => {}
@@ -139,8 +143,8 @@ impl DraftNames {
         }
     }
 
-    /// Refuses files of which some would mix with the pictures, however many pictures there will be: all names of a set
-    /// have the same ending, and numbers of as many digits.
+    /// Refuses files if some of them would mix with the new pictures, whatever the number of new pictures will be. All
+    /// names of a set have the same extension, and their numbers have the same number of digits.
     fn check_any(&self, others: Vec<Existing>) -> Result<(), Failure> {
         let (same, strange): (Vec<_>, Vec<_>) =
             others.into_iter().partition(|other| other.path.extension() == Some(&self.ending));
@@ -156,16 +160,17 @@ impl DraftNames {
         ))
     }
 
-    /// Returns the files whose names are in `mine`, or like those of the pictures of a set, in order.
+    /// Returns the files whose names are in `mine` or look like the names of pictures of a set, in order.
     ///
-    /// Numbers of four or five digits are also those of photographs: `holiday-2024.png`. Only a set of a thousand
-    /// pictures has such numbers, and the set begins with `holiday-0001.png`. If that one is missing, only carriers
-    /// count. Templates cannot be told from photographs, so all other names that a set can have count.
+    /// Names of photographs can have numbers of four or five digits, too: `holiday-2024.png`. Among sets, only a set of
+    /// at least a thousand pictures has such numbers, and such a set begins with `holiday-0001.png`. If
+    /// `holiday-0001.png` is missing, a file with such a number is returned only if the file is a carrier. Files with
+    /// any other name that a set can have are always returned, because templates look like photographs.
     fn existing(&self, mine: &HashSet<PathBuf>) -> Result<Vec<Existing>, Failure> {
         let set = self.set();
         let listed = self.folder.entries().and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
         let listed = match listed {
-            // In a folder that may not be listed, only the names of the new pictures can be looked for.
+            // If the user may not list the folder, the function can only check the names of the new pictures.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                 mine.iter().filter_map(|path| Some((path.file_name()?.to_owned(), None))).collect()
             }
@@ -192,8 +197,9 @@ impl DraftNames {
         Ok(found)
     }
 
-    /// Returns how many digits the number in a name has, and the number, if a picture of a set with this base, of any
-    /// size, can have this name. Both are 0 in the name of a single picture. The case of the ending is ignored.
+    /// Returns the number of digits and the number in a name, if a picture of a set with this base can have this name.
+    /// The set may have any size. Both results are 0 for the name of a single picture. The comparison ignores the case
+    /// of the extension.
     fn number(&self, name: &[u8]) -> Option<(usize, u32)> {
         let base = self.base.file_name().unwrap_or_default().as_bytes();
         let rest = name.strip_prefix(base)?;
@@ -212,17 +218,17 @@ impl DraftNames {
     }
 }
 
-/// A file with a name like those of the pictures.
+/// A file whose name looks like the name of a picture of the set.
 struct Existing {
     path: PathBuf,
     kind: FileKind,
-    /// How many digits the number in the name has. 0 without a number.
+    /// The number of digits of the number in the name, or 0 if the name has no number.
     digits: usize,
     number: u32,
 }
 
-/// Returns the failure that these files would mix with the new pictures. They may be an older and larger set, but also
-/// photographs, so only the user can remove them.
+/// Returns the failure for files that would mix with the new pictures. The files may belong to an older and larger set,
+/// but may also be photographs, so the program does not remove the files.
 fn mixing(others: &[Existing]) -> Failure {
     let follows = |one: &Existing, next: &Existing| one.digits == next.digits && one.number + 1 == next.number;
     let mut runs: Vec<_> = others.chunk_by(follows).collect();
@@ -250,11 +256,11 @@ fn is_carrier(path: &Path) -> bool {
     cover::open(path).is_ok_and(|file| !matches!(Carrier::recognize(&file), Ok(None)))
 }
 
-/// Pictures without names.
+/// The pictures of a set while they do not have their names yet.
 pub struct Drafts {
     names: DraftNames,
     partials: Mutex<BTreeMap<u32, Partial>>,
-    /// The failure behind an error that the library passed on.
+    /// The failure that caused an error that the library returned.
     failure: Mutex<Option<Failure>>,
 }
 
@@ -267,7 +273,7 @@ impl Drafts {
         &self.names
     }
 
-    /// Opens the file of a picture, and makes it at first.
+    /// Opens the file of a picture. The first call for an index makes the file.
     pub fn open(&self, index: u32) -> io::Result<File> {
         let mut partials = self.partials.lock();
         if let Some(partial) = partials.get(&index) {
@@ -287,12 +293,13 @@ impl Drafts {
         Ok(file)
     }
 
-    /// Returns the failure of making a draft, or else `failure`, which it may have caused.
+    /// Returns the failure of making a draft, if making a draft failed, because that failure may have caused `failure`.
+    /// Otherwise returns `failure`.
     pub fn blame(&self, failure: Failure) -> Failure {
         self.failure.lock().take().unwrap_or(failure)
     }
 
-    /// Gives all pictures their names, or none.
+    /// Gives all pictures their names. After a failure, no picture gets its name.
     pub fn land(
         self,
         attributes: Attributes,
@@ -306,7 +313,8 @@ impl Drafts {
         let paths: Vec<_> = partials.keys().map(|index| self.names.path_of(*index, count)).collect();
         let files = partials.into_values().zip(paths.iter().cloned()).collect();
         land_all(files, attributes, force, sync)?;
-        // What a killed run left may be the only copy of older pictures, so it stays until the new ones are there.
+        // The drafts of a killed run may be the only copies of older pictures, so these drafts are removed only after
+        // the new pictures have their names.
         sweep(&self.names.folder, self.names.set().file_name().unwrap_or_default());
         Ok(paths)
     }

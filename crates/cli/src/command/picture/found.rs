@@ -17,9 +17,9 @@ use deadpan_picture::template::{self, Found, Front, Secret};
 use deadpan_picture::{Decoded, Error, Label, Limits, Opened, Orientation, Pixels, Sets, probe, read_into};
 use deadpan_seal::{Cost, Passphrase, key};
 
-/// Memory of pictures that were read, for the next ones.
+/// The memory of pictures that were read, which the next pictures reuse.
 static ROOMS: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
-/// The most memory blocks that are kept.
+/// The largest number of memory blocks that are kept.
 const MOST_ROOMS: usize = 4;
 
 fn rooms() -> MutexGuard<'static, Vec<Vec<u8>>> {
@@ -34,30 +34,30 @@ pub fn give_back(memory: Vec<u8>) {
     }
 }
 
-/// A picture that carries a part.
+/// A picture that carries a part of the data of a set.
 #[derive(Clone, Debug)]
 pub struct Picture {
     pub path: PathBuf,
     way: Way,
 }
 
-/// How a picture carries its part.
+/// The way in which a picture carries its part of the data.
 #[derive(Clone, Debug)]
 enum Way {
     Carrier(Carrier),
-    /// A carrier that another program wrote again.
+    /// A carrier that another program read and saved again.
     Rewritten(SampleOrder),
     Template(Box<Found>),
 }
 
 impl Picture {
-    /// Opens the picture for the reader of its set.
+    /// Opens the picture, so that the reader of its set can read the part.
     pub fn open(&self) -> io::Result<Opened> {
         match &self.way {
             Way::Carrier(carrier) => Ok(carrier.open(cover::open_again(&self.path)?)),
             Way::Rewritten(order) => Ok(Opened::Pixels(self.pixels()?, *order)),
             Way::Template(found) => {
-                // Where samples lie at known places, only those that are needed are read.
+                // If the samples are at known positions in the file, only the samples that are needed are read.
                 if let Ok(opened) = template::open(cover::open_again(&self.path)?, found) {
                     return Ok(opened);
                 }
@@ -84,21 +84,21 @@ impl Picture {
     }
 }
 
-/// The failure if a picture is another one than when its label was found.
+/// Returns the failure for a picture that changed after its label was found.
 fn changed(path: &Path) -> Failure {
     Failure::new(Exit::Data, "the picture changed while it was read", "reveal it again").about(&shown(path))
 }
 
-/// A picture that may be a template for secrets that are not known yet.
+/// A picture that may be a template, whose secret is not yet known.
 struct Closed {
     path: PathBuf,
     front: Front,
-    /// What all its pixels look like, if they were decoded.
+    /// The finding about all pixels of the picture, if the pixels were decoded.
     finding: Option<Finding>,
 }
 
 impl Closed {
-    /// Tries a passphrase, which costs a hash.
+    /// Tries a passphrase. Each try hashes the passphrase, which takes time.
     fn open(&self, passphrase: &Passphrase) -> Result<Option<Found>, Failure> {
         let open = |hash: &[u8]| self.front.find(&[Secret::passphrase(hash.try_into().ok()?)]);
         passphrase
@@ -107,35 +107,35 @@ impl Closed {
     }
 }
 
-/// What was found.
+/// The result of the search for pictures that carry data.
 #[derive(Default)]
 pub struct Search {
     pub sets: Sets<Picture>,
-    /// All files that were looked at.
+    /// All files that the search examined.
     pub files: Vec<PathBuf>,
-    /// The folders that are named. Folders in them are not searched.
+    /// The folders that the user named. Folders inside these folders are not searched.
     pub folders: Vec<PathBuf>,
-    /// Carriers that were compressed with loss, or scaled.
+    /// Carriers that another program compressed with loss or scaled.
     pub lost: Vec<PathBuf>,
-    /// Carriers whose label cannot be read, and files that were cut, with the reason.
+    /// Carriers whose labels cannot be read, and files that were cut off, each with the reason.
     pub damaged: Vec<(PathBuf, Failure)>,
-    /// Files in the named folders that cannot be read as pictures. If a picture carries data, a note names the files.
-    /// Otherwise they may be what the user meant, and are errors.
+    /// Files in the named folders that cannot be read as pictures. If some picture carries data, a note names these
+    /// files. Otherwise these files count as errors, because the user may have meant them.
     pub unreadable: Vec<(PathBuf, Failure)>,
-    /// The files that are named, not only their folders.
+    /// The files that the user named by their own paths, and not only by their folders.
     named: HashSet<PathBuf>,
     /// Pictures compressed with loss, in which nothing was found.
     pub lossy: Vec<PathBuf>,
     /// Pictures in which nothing was found.
     pub foreign: Vec<PathBuf>,
-    /// Whether a passphrase opened a set. Other sets with a passphrase were not opened then.
+    /// Whether a passphrase opened a set. If so, sets with other passphrases were not opened.
     pub used_passphrase: bool,
-    /// Whether a passphrase opened none of the pictures that were left.
+    /// Whether a passphrase was tried, but opened none of the remaining pictures.
     pub tried_passphrase: bool,
 }
 
 impl Search {
-    /// Looks at the files, and at those directly in the folders.
+    /// Searches the named files, and the files directly in the named folders.
     pub fn among(named: &[PathBuf], identities: &mut Identities, ask: bool) -> Result<Self, Failure> {
         let mut search = Self::default();
         let mut seen = HashSet::new();
@@ -149,7 +149,7 @@ impl Search {
                 search.named.insert(path.clone());
             }
             for file in inside {
-                // The same file may be named twice, also by its folder.
+                // The user may name the same file twice, for example once by its path and once by its folder.
                 if About::of_path(&file).is_ok_and(|about| seen.insert(about.id)) {
                     pixels.extend(search.look(&file)?.then(|| file.clone()));
                     search.files.push(file);
@@ -160,7 +160,7 @@ impl Search {
         Ok(search)
     }
 
-    /// Looks at the first bytes of a file. Returns whether its pixels may tell more.
+    /// Examines the first bytes of a file. Returns whether the pixels of the file must be examined, too.
     fn look(&mut self, path: &Path) -> Result<bool, Failure> {
         let (name, is_named) = (shown(path), self.named.contains(path));
         let file = match cover::open(path) {
@@ -175,7 +175,8 @@ impl Search {
                 self.sets.add(carrier.label, Picture { path: path.to_owned(), way: Way::Carrier(carrier) });
                 return Ok(false);
             }
-            // The cover of a template may be a carrier, of which the template left the magic by chance.
+            // The cover of a template may be a carrier. By chance, hiding data in this cover may have left the magic
+            // bytes of the carrier unchanged.
             Ok(None) | Err(Error::Label | Error::ImpossibleLabel) => {}
             Err(error) => {
                 self.cannot_read(path, Failure::picture(&name, error));
@@ -200,8 +201,9 @@ impl Search {
         }
     }
 
-    /// Looks at the first rows of a picture. Returns whether it is a carrier that another program wrote again, which is
-    /// added to its set. If the rest of the file is damaged, the reader of the set finds out.
+    /// Examines the first rows of a picture. If the picture is a carrier that another program saved again, adds the
+    /// carrier to its set and returns `true`. If the rest of the file is damaged, the reader of the set detects the
+    /// damage later.
     fn is_rewritten(&mut self, mut file: &File, path: &Path) -> bool {
         let found = file
             .rewind()
@@ -213,7 +215,7 @@ impl Search {
         })
     }
 
-    /// Looks at the pixels of pictures.
+    /// Examines the pixels of pictures.
     fn decode(&mut self, paths: Vec<PathBuf>, identities: &mut Identities, ask: bool) -> Result<(), Failure> {
         let mut secrets: Vec<_> =
             identities.public_keys().iter().map(|public| Secret::recipient(&key::public_der(public))).collect();
@@ -236,11 +238,13 @@ impl Search {
         self.with_passphrase(closed, secrets, identities, ask)
     }
 
-    /// Looks at all pixels of a picture. Returns its front and what its pixels look like if it may be a template.
+    /// Examines all pixels of a picture. If the picture may be a template, returns the picture's front and the finding
+    /// about its pixels.
     fn whole(&mut self, path: &Path) -> Option<(Front, Finding)> {
         let Decoded { pixels, source, .. } =
             cover::decode(path, Orientation::Ignore).map_err(|failure| self.cannot_read(path, failure)).ok()?;
-        // The cover of a template may be a carrier, so such pictures are looked at as templates, too.
+        // The cover of a template may be a carrier, so a picture that looks like a carrier is also examined as a
+        // template.
         let finding = Finding::in_pixels(&pixels);
         let path = path.to_owned();
         match finding {
@@ -258,7 +262,7 @@ impl Search {
         None
     }
 
-    /// Tries the passphrase on pictures that no other secret opens. Each try costs a hash.
+    /// Tries the passphrase on pictures that no other secret opens. Each try hashes the passphrase, which takes time.
     fn with_passphrase(
         &mut self,
         closed: Vec<Closed>,
@@ -281,7 +285,7 @@ impl Search {
         });
         match found {
             Ok(Some((at, found, passphrase))) => {
-                // The pictures before this one were tried.
+                // The passphrase was already tried on the pictures before this picture.
                 let mut untried = left.split_off(at);
                 let mut found = Some(found);
                 while !untried.is_empty() {
@@ -295,11 +299,12 @@ impl Search {
                         None => left.push(picture),
                     }
                 }
-                // The sealed data have the same passphrase.
+                // The sealed data in the pictures have the same passphrase as the pictures.
                 identities.know(passphrase);
                 self.used_passphrase = true;
             }
-            // The passphrase may be for something else, if there is something else.
+            // If the search found other sets, the user may have meant the passphrase for these sets, so the wrong
+            // passphrase is not an error.
             Err(mut failure) if self.sets.is_empty() && (ask || self.is_empty()) => {
                 let first = "of several pictures of a set, the first must be there";
                 failure.hint = failure.hint.map(|hint| format!("{hint}; {first}"));
@@ -312,7 +317,8 @@ impl Search {
         Ok(())
     }
 
-    /// Tries the secrets of the sets again on pictures that were looked at before them. Returns those that stay closed.
+    /// Tries the secrets of the found sets on pictures that were examined before these secrets were known. Returns the
+    /// pictures that no secret opens.
     fn with_sets(&mut self, closed: Vec<Closed>, secrets: &[Secret]) -> Vec<Closed> {
         let mut left = Vec::new();
         for picture in closed {
@@ -324,7 +330,7 @@ impl Search {
         left
     }
 
-    /// Says what the pictures are that stay closed.
+    /// Records the findings about the pictures that no secret opens.
     fn give_up(&mut self, left: Vec<Closed>) {
         for Closed { path, finding, .. } in left {
             if let Some(finding) = finding.or_else(|| self.whole(&path).map(|(_, finding)| finding)) {
@@ -333,7 +339,7 @@ impl Search {
         }
     }
 
-    /// Says what a picture is that is no template.
+    /// Records the finding about a picture that is not a template.
     fn say(&mut self, path: PathBuf, finding: Finding) {
         match finding {
             Finding::Lossy => self.lost.push(path),

@@ -89,7 +89,7 @@ pub struct HideArgs {
     file: Option<PathBuf>,
 }
 
-/// A validated `deadpan picture hide`.
+/// A validated `deadpan picture hide` command.
 pub struct Hide {
     args: HideArgs,
     source: Source,
@@ -123,10 +123,10 @@ impl HideArgs {
         Ok(Hide { args: self, source, format })
     }
 
-    /// Returns the format of the pictures, which `--format` and the ending of `-o` choose.
+    /// Returns the format of the pictures. `--format` and the extension of `-o` determine the format.
     fn format(&self) -> Result<Format, Failure> {
         let wanted = self.format.map(Format::from);
-        // The name of a folder may end like a picture.
+        // The name of a folder may have the extension of a picture, so folders are left out.
         let path = self.output.place().filter(|place| !place.is_folder() && !place.ends_with_slash());
         let Some(path) = path.and_then(Place::path) else { return Ok(wanted.unwrap_or_default()) };
         if is_other_picture(path) {
@@ -167,7 +167,7 @@ impl Hide {
         let names = self.names(&input)?;
         names.check(None, args.output.force, &claims)?;
         let named = args.to.find(&Home::find()?)?;
-        // Without sealing, recipients only find the data.
+        // With `--raw`, the data are not sealed. The recipients then only determine who can find the data.
         let to = if args.raw && !args.to.is_given() {
             None
         } else {
@@ -192,7 +192,7 @@ impl Hide {
         sealing.map_err(|error| Failure::seal(&input.shown(), error))
     }
 
-    /// Returns the attributes of the pictures. Bytes as they are can be read by nobody who cannot read the input.
+    /// Returns the attributes of the pictures. With `--raw`, only users who can read the input can read the pictures.
     fn attributes(&self, input: &Input) -> Attributes {
         let usual = Attributes::usual();
         match input.file().and_then(|file| About::of_file(file).ok()).filter(|about| self.args.raw && about.is_file()) {
@@ -201,7 +201,8 @@ impl Hide {
         }
     }
 
-    /// Returns the names of the pictures: those of `-o`, or the input's name beside it.
+    /// Returns the names of the pictures: the names that `-o` gives, or names beside the input that begin with the
+    /// input's name.
     fn names(&self, input: &Input) -> Result<DraftNames, Failure> {
         let usual = || match input.source.path() {
             Some(path) => folder::beside(path, "").map(Place::Given),
@@ -219,7 +220,8 @@ impl Hide {
             let hint = "name the pictures with -o, without number and ending";
             return Err(Failure::usage(format!("{} is no name for pictures", place.shown()), hint));
         }
-        // The names would only begin like that of the pipe or device.
+        // A pipe or device is refused as output: the pictures would be separate files whose names only begin with the
+        // name of the pipe or device.
         if About::of_path(path).is_ok_and(|about| !about.is_file() && !about.is_folder()) {
             return Err(is_no_file(path));
         }
@@ -233,16 +235,16 @@ impl Hide {
     }
 }
 
-/// A set that was made.
+/// A set of pictures that was made.
 struct Made {
     paths: Vec<PathBuf>,
     spares: u32,
-    /// Bytes of hidden data.
+    /// The number of bytes of the hidden data.
     total: u64,
 }
 
 impl Made {
-    /// Adds what is said about the set to a result.
+    /// Adds the facts about the set to a result.
     fn report(self, hide: &Hide, input: &Input, done: Done) -> Done {
         let Done { mut notes, mut more, .. } = done;
         put_names(&mut more, "pictures", &self.paths);
@@ -260,7 +262,8 @@ impl Made {
     }
 }
 
-/// Returns the length of the data that will be hidden, sealed or not, if it is known before they are read.
+/// Returns the length of the data that will be hidden, which may be sealed data. Returns `None` if this length is not
+/// known before the data are read.
 fn total(input: &Input, sealing: Option<&Sealing>) -> Result<Option<u64>, Failure> {
     let length = input.length().filter(|_| input.positioned);
     let sealed = |(length, sealing): (u64, &Sealing)| sealing.sealed_length(length);
@@ -270,7 +273,8 @@ fn total(input: &Input, sealing: Option<&Sealing>) -> Result<Option<u64>, Failur
     }
 }
 
-/// Writes the data of the input, sealed or not, and returns the number of its bytes.
+/// Writes the data of the input to `output`. Seals the data if `sealing` is given. The result has the number of bytes
+/// of the input.
 fn fill(
     hide: &Hide,
     input: &Input,
@@ -302,7 +306,7 @@ fn fill(
     Ok(Done { bytes, notes: grew.then(note).into_iter().collect(), ..Done::default() })
 }
 
-/// Writes in order.
+/// A writer that writes all bytes in order, at increasing positions.
 struct InOrder<'a, W>(&'a W, u64);
 
 impl<W: WriteAt> Write for InOrder<'_, W> {

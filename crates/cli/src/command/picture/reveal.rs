@@ -1,4 +1,4 @@
-//! `deadpan picture reveal`: restores what pictures carry.
+//! `deadpan picture reveal`: restores the data that pictures carry.
 
 mod authentic;
 mod left_out;
@@ -56,11 +56,11 @@ pub struct RevealArgs {
     pictures: Vec<PathBuf>,
 }
 
-/// A validated `deadpan picture reveal`.
+/// A validated `deadpan picture reveal` command.
 pub struct Reveal(RevealArgs);
 
 impl RevealArgs {
-    /// Whether results in JSON leave standard output to the data.
+    /// Whether standard output carries the data, so that results in JSON cannot go there.
     pub fn is_to_stdout(&self) -> bool {
         self.how.is_to_stdout()
     }
@@ -130,7 +130,7 @@ impl Plan for Reveal {
         if how.verify {
             report = report.talking();
         }
-        // In JSON, notes on files that belong to no result stand in the first one.
+        // In JSON, the first result contains the notes on files that belong to no result.
         let mut add = |path, start, result| {
             let result = with_notes(result, std::mem::take(&mut notes));
             report.add(&Source::File(path), start, &result);
@@ -147,8 +147,8 @@ impl Plan for Reveal {
     }
 }
 
-/// Groups sets with the same name, which contradict each other. The set with the most pictures comes first in its
-/// group, and the names of the pictures decide nothing.
+/// Groups the sets that have the same identifier, and therefore contradict each other. In each group, the set with the
+/// most pictures comes first. The names of the pictures do not affect the order.
 fn groups(sets: Vec<Set<Picture>>) -> Vec<Vec<Set<Picture>>> {
     let mut groups: Vec<Vec<Set<Picture>>> = Vec::new();
     let mut by_id = HashMap::new();
@@ -167,7 +167,7 @@ fn groups(sets: Vec<Set<Picture>>) -> Vec<Vec<Set<Picture>>> {
     groups
 }
 
-/// Puts notes before those of a result.
+/// Puts `notes` before the notes of a result.
 fn with_notes(result: Result<Done, Failure>, mut notes: Vec<String>) -> Result<Done, Failure> {
     match result {
         Ok(done) => {
@@ -185,15 +185,17 @@ fn first_path(set: &Set<Picture>) -> PathBuf {
     set.pictures().next().map_or(PathBuf::new(), |(_, picture)| picture.path.clone())
 }
 
-/// The most bytes of parts for each byte of their files where missing pictures of sealed data are made again.
+/// The largest number of bytes of parts for each byte of the pictures' files, if missing pictures of sealed data are
+/// made again.
 const SEALED_PROPORTION: u64 = 2;
-/// The same for bytes that are not sealed, which may compress well.
+/// The same limit as [`SEALED_PROPORTION`] for data that are not sealed. Such data may compress well.
 const RAW_PROPORTION: u64 = 16;
-/// The bytes of all pictures of sets, also of those that are not there, that a command makes again whatever the lengths
-/// of their files. This takes a core some seconds at most.
+/// The number of bytes of sets for which a command makes missing pictures again, whatever the lengths of the files are.
+/// The number counts all pictures of a set, including the missing pictures. This work takes one core a few seconds at
+/// most.
 const FREE_WORK: u64 = 1 << 30;
 
-/// The most names in a message.
+/// The largest number of names in a message.
 const NAMES: usize = 5;
 
 fn names(paths: &[PathBuf]) -> String {
@@ -206,15 +208,16 @@ fn names(paths: &[PathBuf]) -> String {
 
 struct RevealJob<'a> {
     raw: bool,
-    /// Why a set may lack pictures.
+    /// The reason why a set may lack pictures.
     lack: Lack,
-    /// What is left of [`FREE_WORK`].
+    /// The rest of [`FREE_WORK`] that the command has not yet used.
     free_work: Cell<u64>,
     job: OpenJob<'a>,
 }
 
 impl RevealJob<'_> {
-    /// Reveals the one of several sets with the same name that is authentic. The others contradict it.
+    /// Reveals the authentic set of several sets that have the same identifier. The other sets contradict the authentic
+    /// set.
     fn reveal_one_of(&mut self, mut group: Vec<Set<Picture>>) -> Result<Done, Failure> {
         let set = match group.len() {
             0 | 1 => group.pop(),
@@ -261,7 +264,8 @@ impl RevealJob<'_> {
         let has_spares = set.spares_present() > 0;
         let reader = self.reader(set, name, notes, false)?;
         if has_spares && self.job.args.is_stream() {
-            // What was written to a stream cannot be taken back, so the data are checked before.
+            // The program cannot take back data that it wrote to a stream, so the data are checked before they are
+            // written.
             let reader = self.checked(reader, name, notes)?;
             return self.restore(name, stem, &PictureSetFile::new(&reader));
         }
@@ -270,8 +274,9 @@ impl RevealJob<'_> {
             Err(failure) if matches!(failure.exit, Exit::Data | Exit::Key) => failure,
             result => return result,
         };
-        // What is sealed is authentic, so the checksums are needed only to name what is damaged. Damage can look like
-        // data that are not sealed, or sealed for another key. It lies in what was read so far.
+        // Opening sealed data checks that they are authentic, so the checksums are only needed to find the damaged
+        // pictures. Damaged data can look like data that are not sealed, or like data that are sealed for another key.
+        // The damage is in the part of the data that was read so far.
         if !pages.failed.into_inner() && reader.damaged_so_far().is_empty() {
             let Some(reader) = self.without_intruder(&reader, name, notes)? else { return Err(failure) };
             return self.restore(name, stem, &PictureSetFile::new(&reader));
@@ -281,8 +286,8 @@ impl RevealJob<'_> {
         self.restore(name, stem, &PictureSetFile::new(&reader))
     }
 
-    /// Checks the data, and puts spare pictures in place of those that spoil them. If nothing makes the data authentic,
-    /// restoring them says what is wrong.
+    /// Checks the data, and replaces the pictures with wrong data by spare pictures. If no replacement makes the data
+    /// authentic, restoring the data later reports what is wrong.
     fn checked(
         &mut self,
         reader: PictureReader,
@@ -299,8 +304,8 @@ impl RevealJob<'_> {
         if damaged.is_empty() { Ok(reader) } else { self.replacing(&damaged, reader, name, notes) }
     }
 
-    /// Opens the set again without the picture that somebody put in the place of a lost one. Returns `None` if there is
-    /// no such picture.
+    /// Opens the set again without the picture that somebody put in the place of a lost picture. Returns `None` if the
+    /// set has no such picture.
     fn without_intruder(
         &mut self,
         reader: &PictureReader,
@@ -321,7 +326,7 @@ impl RevealJob<'_> {
         self.reader(set, name, notes, true).map(Some)
     }
 
-    /// Opens the set again with spare pictures in place of the damaged ones.
+    /// Opens the set again, with spare pictures in place of the damaged pictures.
     fn replacing(
         &self,
         damaged: &[(u32, PathBuf)],
@@ -335,8 +340,8 @@ impl RevealJob<'_> {
         if set.is_readable() { self.reader(set, name, notes, true) } else { Err(self::damaged(name)) }
     }
 
-    /// Opens a set. Spare pictures replace those that are missing. `damaged` tells whether damaged ones were taken out
-    /// of it before.
+    /// Opens a set. Spare pictures replace the missing pictures. `damaged` means that damaged pictures were removed
+    /// from the set before.
     fn reader(
         &self,
         set: Set<Picture>,
@@ -369,10 +374,10 @@ impl RevealJob<'_> {
         Ok(reader)
     }
 
-    /// Refuses to make missing parts again if it would be much work for short files. Somebody can compress zeros so far
-    /// that 62 KB stand for 60 MB. Sealed bytes cannot be compressed, except for their armor. Data that are not sealed
-    /// can, so a set that makes little work is free: the work grows with all pictures that the set has, and with the
-    /// length of their parts.
+    /// Refuses to make missing parts again if the work is large and the files are short. An attacker can compress zeros
+    /// so far that 62 KB stand for 60 MB. Sealed bytes cannot be compressed, except for their armor. Data that are not
+    /// sealed can be compressed, so a set that needs little work is always accepted. The work grows with the number of
+    /// all pictures of the set, and with the length of their parts.
     fn check_proportion(&self, set: &Set<Picture>, name: &str) -> Result<(), Failure> {
         let most = if self.raw { RAW_PROPORTION } else { SEALED_PROPORTION };
         let file = |picture: &Picture| About::of_path(&picture.path).map_or(0, |about| about.length);
@@ -394,7 +399,7 @@ impl RevealJob<'_> {
         ))
     }
 
-    /// Makes a file without a name where the output goes, for the parts of missing pictures.
+    /// Makes a file without a name for the parts of missing pictures. The file is in the folder of the output.
     fn scratch(&self) -> Result<File, Failure> {
         let how = self.job.args;
         let folder = match how.output.place().and_then(Place::path) {
@@ -424,7 +429,8 @@ impl RevealJob<'_> {
                     };
                     return self.job.restore(&origin, sealed);
                 }
-                // Everybody can make such pictures, also some that claim to be part of a sealed set.
+                // Everybody can make pictures whose data are not sealed, and such pictures can claim to belong to a
+                // sealed set.
                 Err(Error::NotSealed(_)) => return Err(not_sealed(name)),
                 Err(error) => return Err(Failure::seal(name, error)),
             }
@@ -432,7 +438,7 @@ impl RevealJob<'_> {
         self.raw(name, stem, pages)
     }
 
-    /// Writes the bytes as they were hidden.
+    /// Writes the bytes that were hidden, without opening them.
     fn raw(&self, name: &str, stem: &[u8], pages: &PictureSetFile<'_>) -> Result<Done, Failure> {
         let how = self.job.args;
         let check = |damaged: Vec<Damage>| if damaged.is_empty() { Ok(()) } else { Err(self::damaged(name)) };
@@ -465,7 +471,7 @@ impl RevealJob<'_> {
         };
         written.map_err(|error| Failure::blame(error, name, &output.shown()))?;
         drop(progress);
-        // Of a range, only the pictures that it touches are checked.
+        // If only a range is revealed, only the pictures with bytes of this range are checked.
         check(if how.range.is_none() { pages.reader.damaged() } else { pages.reader.damaged_so_far() })?;
         let place = output.land(Attributes::usual(), how.output.sync).map_err(named)?;
         self.job.claims.made(&place);
@@ -489,10 +495,10 @@ fn stream(pages: &impl ReadAt, (offset, length): (u64, u64), output: &Output, wo
     }
 }
 
-/// A set of pictures as one file.
+/// A set of pictures, which can be read like one file.
 struct PictureSetFile<'a> {
     reader: &'a PictureReader,
-    /// Whether a picture could not be read.
+    /// Whether reading a picture has failed.
     failed: AtomicBool,
 }
 
@@ -518,7 +524,7 @@ fn damage(reader: &PictureReader) -> Vec<(u32, PathBuf)> {
     reader.damaged().iter().map(|damage| (damage.index, path(damage.index))).collect()
 }
 
-/// Returns the failure that the data of a set are not sealed.
+/// Returns the failure for a set whose data are not sealed.
 fn not_sealed(name: &str) -> Failure {
     Failure::new(
         Exit::Data,
@@ -527,13 +533,13 @@ fn not_sealed(name: &str) -> Failure {
     )
 }
 
-/// Returns the failure of a set with damaged pictures. Notes name them.
+/// Returns the failure for a set with damaged pictures. Notes name the damaged pictures.
 fn damaged(name: &str) -> Failure {
     let hint = "get another copy of the pictures that are named below";
     Failure::new(Exit::Data, format!("{name}: the data are damaged"), hint)
 }
 
-/// Returns notes on pictures that are present several times.
+/// Returns notes on pictures of which the set has several copies.
 fn doubled(set: &Set<Picture>) -> Vec<String> {
     let mut notes = Vec::new();
     let mut doubled = set.doubled();
@@ -552,20 +558,21 @@ fn paths(set: &Set<Picture>) -> Vec<PathBuf> {
     set.pictures().map(|(_, picture)| picture.path.clone()).collect()
 }
 
-/// Returns the note that pictures do not have their checksums.
+/// Returns the note about pictures whose contents do not have the right checksums.
 fn damaged_note(mut paths: Vec<PathBuf>) -> String {
     paths.sort();
     format!("damaged: {}", names(&paths))
 }
 
-/// Returns the note that pictures were left out.
+/// Returns the note about pictures that were not used, because they contradict other pictures.
 fn unused(paths: &[PathBuf]) -> String {
     let mut paths = paths.to_vec();
     paths.sort();
     format!("not used, because they contradict other pictures of their set: {}", names(&paths))
 }
 
-/// Returns a note on the pictures that a set with spare ones has lost, and on how many more it may lose.
+/// Returns a note on the pictures that a set with spare pictures has lost, and on the number of pictures that the set
+/// may still lose.
 fn losses(set: &Set<Picture>, or_damaged: bool) -> Option<String> {
     let (lost, spares) = (set.lost(), set.spares_present());
     let lost_spares = set.spares() - spares;
@@ -589,13 +596,13 @@ fn losses(set: &Set<Picture>, or_damaged: bool) -> Option<String> {
     Some(parts.join("; "))
 }
 
-/// Returns the note that pictures do not belong to the set that their labels name.
+/// Returns the note about pictures that do not belong to the set that their labels name.
 fn foreign(mut paths: Vec<PathBuf>) -> String {
     paths.sort();
     format!("not used, because their labels do not fit the other pictures of their set: {}", names(&paths))
 }
 
-/// Returns the failure that nothing decides between pictures.
+/// Returns the failure for pictures that contradict each other, if the program cannot determine the right picture.
 fn contradiction(name: &str, paths: &[PathBuf]) -> Failure {
     let mut paths = paths.to_vec();
     paths.sort();
@@ -608,18 +615,19 @@ fn contradiction(name: &str, paths: &[PathBuf]) -> Failure {
     failure
 }
 
-/// Why a set lacks pictures.
+/// The reason why a set lacks pictures.
 #[derive(Clone, Copy)]
 enum Lack {
     /// The pictures are not among the files.
     Missing,
-    /// They may be among the files that cannot be read.
+    /// The pictures may be among the files that cannot be read.
     Unreadable,
-    /// They may be damaged, and were taken out of the set.
+    /// The pictures may be damaged, and were removed from the set.
     Damaged,
 }
 
-/// Returns the failure that pictures are missing, or so damaged that they were taken out of the set.
+/// Returns the failure for a set in which pictures are missing. Pictures that are so damaged that they were removed
+/// from the set count as missing, too.
 fn missing(set: &Set<Picture>, name: &str, lack: Lack) -> Failure {
     let all = set.count() + set.spares();
     let mut ranges: Vec<_> = set.missing().take(NAMES).map(|range| numbers(&range)).collect();
@@ -643,7 +651,7 @@ fn missing(set: &Set<Picture>, name: &str, lack: Lack) -> Failure {
     )
 }
 
-/// Returns the numbers of pictures, counted from 1 as in their names.
+/// Returns the numbers of the pictures in a range of indexes. The numbers begin with 1, as in the names of pictures.
 fn numbers(range: &Range<u32>) -> String {
     match range.len() {
         1 => format!("{}", range.start + 1),
@@ -651,7 +659,7 @@ fn numbers(range: &Range<u32>) -> String {
     }
 }
 
-/// Returns the name of a picture without number and ending.
+/// Returns the name of a picture without the number and the extension.
 fn stem(path: &Path, pictures: u32) -> Vec<u8> {
     let name = path.file_stem().unwrap_or_default().as_bytes();
     let digits = name.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();

@@ -1,4 +1,4 @@
-//! Format and size of the pictures, as the command line names them.
+//! The format and the size of pictures, in the form that the command line uses.
 
 use std::path::Path;
 use std::str::FromStr;
@@ -23,7 +23,7 @@ impl From<PictureFormatArg> for Format {
     }
 }
 
-/// Returns the ending of file names in this format.
+/// Returns the extension of file names in the format `format`.
 pub fn ending(format: Format) -> &'static str {
     match format {
         Format::Png => "png",
@@ -31,13 +31,13 @@ pub fn ending(format: Format) -> &'static str {
     }
 }
 
-/// Returns the format that a file name asks for by its ending.
+/// Returns the format that belongs to the extension of a file name.
 pub fn format_of(path: &Path) -> Option<Format> {
     let extension = path.extension()?.to_ascii_lowercase();
     [Format::Png, Format::WebP].into_iter().find(|format| extension == ending(*format))
 }
 
-/// Whether a file name ends like pictures of another format.
+/// Whether a file name has the extension of a picture format that cannot be written.
 pub fn is_other_picture(path: &Path) -> bool {
     const OTHERS: [&str; 12] =
         ["avif", "bmp", "gif", "heic", "heif", "jfif", "jpeg", "jpg", "jp2", "jxl", "tif", "tiff"];

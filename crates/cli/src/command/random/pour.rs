@@ -1,4 +1,4 @@
-//! Writes random bytes to the output: raw bytes by one worker for each core, text by one worker.
+//! Writes random bytes to the output: one worker for each core writes raw bytes, or a single worker writes text.
 
 use std::io::Write;
 use std::os::unix::fs::FileExt;
@@ -18,10 +18,10 @@ pub enum RandomForm {
     Base64,
 }
 
-/// The number of bytes that are generated and written at once. They fit into the level 2 cache of most CPUs. The number
-/// is a multiple of three, so that base64 is padded only at the end.
+/// The number of bytes that are generated and written at once. A piece of this length fits into the level 2 cache of
+/// most CPUs. The number is a multiple of three, so that base64 is padded only at the end.
 const PIECE: usize = 384 << 10;
-/// The least number of bytes for which a second thread makes the work faster.
+/// The least number of bytes for which another thread makes the work faster.
 const WORTH_A_THREAD: u64 = 4 << 20;
 
 /// Writes `size` random bytes, or an endless stream if `size` is `None`, and returns the number of bytes. Calls `add`
@@ -38,18 +38,18 @@ pub fn pour(form: RandomForm, size: Option<u64>, output: &Output, add: &(dyn Fn(
         let write = |bytes: &[u8], at| file.write_all_at(bytes, at);
         on_all_cores(&supply, &|| raw(&supply, write, add))?;
     } else {
-        // The order of random bytes does not matter, so each worker writes when it is ready.
+        // The order of random bytes does not matter, so each worker writes its piece when the piece is ready.
         let write = |bytes: &[u8], _| output.writer().write_all(bytes);
         on_all_cores(&supply, &|| raw(&supply, write, add))?;
     }
     Ok(supply.size)
 }
 
-/// The number of bytes that are still to be generated. The workers share it.
+/// The supply of pieces that must still be generated. All workers take their pieces from this supply.
 struct Supply {
     size: u64,
     next: AtomicU64,
-    /// Set when a worker fails, so that the others stop.
+    /// A worker sets this flag when it fails, so that the other workers stop.
     failed: AtomicBool,
 }
 
@@ -67,7 +67,7 @@ fn on_all_cores(supply: &Supply, job: &(dyn Fn() -> Result<(), Error> + Sync)) -
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let wanted = cores.min(usize::try_from(supply.size / WORTH_A_THREAD).unwrap_or(usize::MAX));
     std::thread::scope(|scope| {
-        // If the system cannot start a thread, the other workers do its share.
+        // If the system cannot start a thread, the other workers do the work of that thread.
         let helpers: Vec<_> =
             (1..wanted).filter_map(|_| std::thread::Builder::new().spawn_scoped(scope, job).ok()).collect();
         let own = job();

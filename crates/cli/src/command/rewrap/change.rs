@@ -1,4 +1,4 @@
-//! What the command line asks for, and what it means for one file.
+//! The change that the command line requests, and the resulting plan for each file.
 
 use super::RewrapArgs;
 use super::known::{Known, Recognized, all};
@@ -13,41 +13,43 @@ use deadpan_seal::{Cost, Format, Mode, Opened, Passphrase, PublicKey, Recipient,
 /// The word that names the passphrase among the recipients to remove.
 const PASSPHRASE: &str = "passphrase";
 
-/// The change that the command line asks for.
+/// The change that the command line requests.
 pub struct Change {
     add: Vec<(String, Recipient)>,
     remove: Vec<(String, PublicKey)>,
     removes_passphrase: bool,
-    /// The new list, if it replaces all recipients.
+    /// The new list of recipients, if this list replaces all recipients.
     to: Option<Vec<(String, Recipient)>>,
     adds_passphrase: bool,
-    /// The source of the new passphrase. It is asked for when the first file needs it.
+    /// The source of the new passphrase. The user is asked for the new passphrase when the first file needs the
+    /// passphrase.
     new: Passphrases,
-    /// Whether the new passphrase has a source of its own.
+    /// Whether the new passphrase has its own source, which differs from the source of the old passphrase.
     new_has_source: bool,
-    /// Whether classical recipients may stand beside others.
+    /// Whether a file may have classical recipients together with other recipients.
     mixed: bool,
     force: bool,
     known: Vec<Known>,
-    /// The number of identities when the known people were last listed.
+    /// The number of the identities' public keys at the time when the list of known people was last made.
     known_for: Option<usize>,
 }
 
-/// The change of one file.
+/// The planned change of one file.
 pub struct RecipientPlan {
-    /// The numbers of the recipients that stay.
+    /// The numbers of the recipients that the file keeps.
     pub kept: Vec<usize>,
     pub added: Vec<Recipient>,
     pub added_names: Vec<String>,
     pub removed_names: Vec<String>,
-    /// The recipients before, by name.
+    /// The names of the recipients before the change.
     pub before: Vec<Option<String>>,
     pub notes: Vec<String>,
     pub mixed: bool,
 }
 
 impl Change {
-    /// Finds all recipients on the command line, and asks for passphrases of keys whose public part needs one.
+    /// Finds all recipients on the command line. Asks for the passphrase of a key if reading the key's public part
+    /// needs the passphrase.
     pub fn from_args(args: &RewrapArgs, home: &Home, passphrases: &Passphrases) -> Result<Self, Failure> {
         let is_passphrase = |who: &&String| *who == PASSPHRASE;
         if args.remove.iter().any(|who| is_passphrase(&who)) && home.names().iter().any(|name| name == PASSPHRASE) {
@@ -79,7 +81,7 @@ impl Change {
         Ok(change)
     }
 
-    /// Refuses added recipients of another mode than `--mode` names. With `ecc`, all modes may be mixed.
+    /// Refuses added recipients whose mode is not the mode that `--mode` names. With `ecc`, all modes may be mixed.
     fn refuse_other_modes(&self, mode: Option<ModeArg>) -> Result<(), Failure> {
         let Some(wanted) = mode.map(Mode::from).filter(|mode| *mode != Mode::Ecc) else { return Ok(()) };
         let all = self.add.iter().chain(self.to.iter().flatten());
@@ -96,7 +98,7 @@ impl Change {
         Err(Failure::usage(message, format!("leave out --mode, or name recipients whose mode is {wanted}")))
     }
 
-    /// Decides what to change in one file.
+    /// Determines the changes to one file.
     pub fn plan(
         &mut self,
         name: &str,
@@ -104,7 +106,8 @@ impl Change {
         home: &Home,
         identities: &Identities,
     ) -> Result<RecipientPlan, Failure> {
-        // A key that was unlocked in the meantime is one more known key.
+        // The list of known people is made again if a key was unlocked in the meantime, because that key is then a
+        // known key, too.
         let keys = identities.public_keys().len();
         if self.known_for != Some(keys) {
             let new = self.add.iter().chain(self.to.iter().flatten());
@@ -174,7 +177,8 @@ impl Change {
         Ok(plan)
     }
 
-    /// Refuses to change who opens a file that several keys open together: each new recipient would open it alone.
+    /// Refuses to change the recipients of a file that several keys open together, because each new recipient would
+    /// open the file alone.
     fn refuse_thresholds(&self, name: &str, stanzas: &[Stanza]) -> Result<(), Failure> {
         let changes = self.to.is_some() || self.adds_passphrase || self.removes_passphrase;
         let changes = changes || !self.add.is_empty() || !self.remove.is_empty();
@@ -191,8 +195,8 @@ impl Change {
         Err(Failure::usage(message, hint))
     }
 
-    /// Returns a note if a recipient to remove is certainly not among those of the file, and an error if nobody can
-    /// tell.
+    /// Returns a note if a recipient to remove is certainly not among the file's recipients. Returns an error if the
+    /// recipient to remove may be one of the file's recipients but cannot be recognized.
     fn missing(
         &self,
         name: &str,
@@ -221,7 +225,8 @@ impl Change {
         Err(Failure::usage(message, hint))
     }
 
-    /// Adds the new passphrase, if one is wanted. Returns whether the user knows a passphrase of the changed file.
+    /// Adds the new passphrase, if the user wants to add a passphrase. Returns whether the user knows a passphrase of
+    /// the changed file.
     fn add_passphrase(&self, name: &str, plan: &mut RecipientPlan, stanzas: &[Stanza]) -> Result<bool, Failure> {
         let kept = plan.kept.iter().any(|number| stanzas[*number].is_passphrase());
         if !self.adds_passphrase {
@@ -242,7 +247,8 @@ impl Change {
         Ok(true)
     }
 
-    /// Refuses a change after which nobody, or none of the user's own keys, opens the file.
+    /// Refuses a change after which nobody can open the file. Without `--force`, also refuses a change after which none
+    /// of the user's own keys opens the file.
     fn check_rest(
         &self,
         name: &str,
@@ -264,7 +270,8 @@ impl Change {
             Recipient::Key(key) => known.iter().any(|it| it.own && it.key == *key),
             _ => false,
         });
-        // A file that no own key opens was opened by its passphrase, or by a recipient that cannot be recognized.
+        // If none of the user's own keys is a recipient, the file was opened with its passphrase or for a recipient
+        // that cannot be recognized.
         let had_own = (0..stanzas.len()).any(|number| is_own(&number));
         let keeps_unknown = plan.kept.iter().any(|number| found.owner(*number, known).is_none());
         if plan.kept.iter().any(is_own) || adds_own || knows_passphrase && (!had_own || self.adds_passphrase) {
@@ -278,12 +285,12 @@ impl Change {
     }
 }
 
-/// Returns the key of a recipient that can be recognized by it.
+/// Returns the public key of a recipient, if the recipient can be recognized by a public key.
 fn key_of(recipient: &Recipient) -> Option<&PublicKey> {
     if let Recipient::Key(key) = recipient { Some(key) } else { None }
 }
 
-/// Returns the name of a recipient, if it is known.
+/// Returns the name of a recipient, if the name is known.
 fn label(stanza: Stanza, owner: Option<&Known>) -> Option<String> {
     if stanza.is_passphrase() { Some(PASSPHRASE.into()) } else { owner.map(|owner| owner.name.clone()) }
 }

@@ -1,4 +1,4 @@
-//! Changing the recipients of one file.
+//! Changes the recipients of one file.
 
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -20,13 +20,13 @@ use deadpan_seal::{Error, LooksLike, Stanza};
 /// The result of changing one file.
 #[derive(Default)]
 pub struct Outcome {
-    /// Whether the file was changed, or with `--dry-run` would be.
+    /// Whether the file was changed. With `--dry-run`, whether the file would be changed.
     pub changed: bool,
-    /// How many recipients were removed.
+    /// The number of recipients that were removed.
     pub removed: usize,
     pub remark: String,
     pub notes: Vec<String>,
-    /// Fields for the JSON object.
+    /// More fields for the JSON object of the result.
     pub more: Map<String, Value>,
 }
 
@@ -39,7 +39,7 @@ pub struct Rewrapped {
 }
 
 impl Rewrapped {
-    /// Opens the old header, and makes the new one.
+    /// Opens the old header, and makes the new header.
     pub fn make(
         name: &str,
         sealed: &Sealed<'_>,
@@ -62,7 +62,7 @@ impl Rewrapped {
     }
 }
 
-/// Changes the recipients of one file: the one at a spot, or else the one that the path names.
+/// Changes the recipients of one file: the file at `spot` if `spot` is given, or else the file that `path` names.
 pub fn rewrap(
     path: &Path,
     spot: Option<Spot>,
@@ -76,7 +76,7 @@ pub fn rewrap(
         recover::settle(path, &target.real, &target.file, &target.about)?;
     } else {
         recover::settle_target(&target)?;
-        // The old header may have been put back.
+        // The recovery may have written the old header back, so the facts about the file are read again.
         target.about = About::of_file(&target.file).map_err(|error| target.failed("read", &error))?;
     }
     let sealed = Sealed::begun(Vec::new(), &target.file).map_err(|error| not_sealed(&target.shown(), error))?;
@@ -119,14 +119,15 @@ pub fn rewrap(
 }
 
 impl Outcome {
-    /// Adds how the file or the object was changed.
+    /// Adds to the outcome how the file or the object was changed: in place or as a new file.
     pub fn changed_by(&mut self, way: &str) {
         self.remark = format!("{}, {way}", self.remark);
         self.more.insert("in_place".into(), json!(way == "in place"));
     }
 }
 
-/// Returns the failure for a list of recipients. The weaker one may be in the file already.
+/// Returns the failure for a list of recipients. If recipients of different strength are mixed, the weaker recipient
+/// may already be in the file.
 fn not_wrapped(name: &str, error: Error) -> Failure {
     let is_mixed = matches!(error, Error::Mixed(_));
     let failure = Failure::seal(name, error);
@@ -135,7 +136,8 @@ fn not_wrapped(name: &str, error: Error) -> Failure {
     if is_mixed { Failure { hint: Some(hint.into()), ..failure } } else { failure }
 }
 
-/// Refuses to put a new file in the place of one that has other names: those would keep the old recipients.
+/// Refuses to replace a file that has other names (hard links) by a new file: the other names would keep the file with
+/// the old recipients.
 fn refuse_links(target: &LockedFile, force: bool) -> Result<(), Failure> {
     if force || target.about.links < 2 {
         return Ok(());
@@ -148,7 +150,7 @@ fn refuse_links(target: &LockedFile, force: bool) -> Result<(), Failure> {
     Err(Failure::usage(message, "change it all the same with --force"))
 }
 
-/// Returns the failure for a file without a header. A picture may carry sealed data.
+/// Returns the failure for a file without a header. The file may be a picture that carries sealed data.
 pub fn not_sealed(name: &str, error: Error) -> Failure {
     let is_picture = matches!(error, Error::NotSealed(LooksLike::Png | LooksLike::WebP));
     let failure = Failure::seal(name, error);
@@ -157,7 +159,7 @@ pub fn not_sealed(name: &str, error: Error) -> Failure {
     if is_picture { Failure { hint: Some(hint.into()), ..failure } } else { failure }
 }
 
-/// Describes the change of a file.
+/// Returns the outcome that describes the change of a file.
 fn outcome(plan: &RecipientPlan, stanzas: &[Stanza], dry_run: bool) -> Outcome {
     let list = |names: &[String]| names.join(", ");
     let mut parts = Vec::new();

@@ -1,4 +1,5 @@
-//! The people whose recipients can be recognized: the user's own keys, the contacts, and those on the command line.
+//! The people whose recipients can be recognized: the owners of the user's own keys, the contacts, and the people on
+//! the command line.
 
 use crate::key::home::{self, Home};
 use crate::key::identity::Identities;
@@ -14,8 +15,8 @@ pub struct Known {
     pub own: bool,
 }
 
-/// Returns all public keys in the key folder, as far as they can be read without a passphrase, and those of the
-/// identities.
+/// Returns the public keys of the identities, the public keys on the command line, and all public keys in the key
+/// folder that can be read without a passphrase.
 pub fn all(home: &Home, identities: &Identities, named: &[(String, PublicKey)]) -> Result<Vec<Known>, Failure> {
     let mut known: Vec<Known> = Vec::new();
     let mut add = |name: String, key: PublicKey, own: bool| match known.iter_mut().find(|it| it.key == key) {
@@ -23,7 +24,7 @@ pub fn all(home: &Home, identities: &Identities, named: &[(String, PublicKey)]) 
         None => known.push(Known { name, key, own }),
     };
     for own in home.own()? {
-        // A damaged file must not keep the others from being recognized.
+        // A damaged key file must not prevent the other keys from being recognized.
         if let Ok(Some(key)) = own.public() {
             add(own.name, key, true);
         }
@@ -44,14 +45,15 @@ pub fn all(home: &Home, identities: &Identities, named: &[(String, PublicKey)]) 
     Ok(known)
 }
 
-/// The recipients of one file, as far as they are known.
+/// The owners of one file's recipients, as far as the owners are known.
 pub struct Recognized {
     /// For each recipient of the file, the number of its owner in the list of known people.
     owners: Vec<Option<usize>>,
 }
 
 impl Recognized {
-    /// Finds out which recipients of a file are known. A key finds its own recipient, whoever wrote it.
+    /// Determines the owners of a file's recipients. A private key recognizes its own recipient, whatever program wrote
+    /// the file.
     pub fn among(opened: &Opened, known: &[Known], identities: &Identities) -> Result<Self, deadpan_seal::Error> {
         let mut owners = vec![None; opened.stanzas().len()];
         for (person, it) in known.iter().enumerate() {
@@ -73,7 +75,7 @@ impl Recognized {
         self.owners.get(number).copied().flatten().and_then(|person| known.get(person))
     }
 
-    /// Returns the numbers of the recipients that have this key.
+    /// Returns the numbers of the recipients that have the key `key`.
     pub fn with<'s>(&'s self, key: &'s PublicKey, known: &'s [Known]) -> impl Iterator<Item = usize> + 's {
         (0..self.owners.len()).filter(move |number| self.owner(*number, known).is_some_and(|it| it.key == *key))
     }

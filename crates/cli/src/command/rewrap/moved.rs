@@ -1,5 +1,5 @@
-//! A new file for a header that does not fit the place of the old one. The payload is copied by the system, which
-//! shares the blocks of both files where the file system can.
+//! Makes a new file for a header that does not fit into the place of the old header. The system copies the payload, and
+//! shares the blocks of both files if the file system supports that.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
@@ -14,15 +14,16 @@ use crate::tell::progress::Progress;
 use deadpan_disk::{Replace, copy_range, keep};
 use deadpan_seal::{Error, Format, age};
 
-/// Blocks can be shared from a multiple of this on.
+/// The block size of file systems: files can share data only in blocks that begin at a multiple of this number.
 const BLOCK: u64 = 4096;
-/// The most bytes to copy at once, so that the progress is shown.
+/// The most bytes to copy at once. The limit lets the program show the progress.
 const STEP: u64 = 256 << 20;
-/// The length of the buffer where the system cannot copy.
+/// The length of the buffer for copying, if the system cannot copy.
 const BUFFER: usize = 1 << 20;
 
-/// Replaces the file by one with this header and the payload of the old file, which follows a header of `old` bytes.
-/// With `force`, the new file may lose what it cannot keep. Returns notes about that.
+/// Replaces the file by a new file with the header `header` and the payload of the old file. In the old file, the
+/// payload follows a header of `old` bytes. With `force`, the new file may lose attributes of the old file that the new
+/// file cannot keep. Returns notes about the lost attributes.
 pub fn replace(target: &LockedFile, header: &[u8], old: u64, force: bool) -> Result<Vec<String>, Failure> {
     let (partial, notes) = begin(target, force)?;
     let output = partial.file();
@@ -35,7 +36,8 @@ pub fn replace(target: &LockedFile, header: &[u8], old: u64, force: bool) -> Res
     Ok(notes)
 }
 
-/// Replaces a file in armor by one with this header and the payload of the old file, as [`replace`] does.
+/// Replaces a file in armor by a new file with the header `header` and the payload of the old file, as [`replace`]
+/// does.
 pub fn replace_armor(
     target: &LockedFile,
     header: &[u8],
@@ -49,12 +51,13 @@ pub fn replace_armor(
     Ok(notes)
 }
 
-/// Finds out whether a new file could take the place of the old one. Nothing of it stays.
+/// Checks whether a new file could take the place of the old file. The new file is removed again.
 pub fn rehearse(target: &LockedFile, force: bool) -> Result<Vec<String>, Failure> {
     begin(target, force).map(|(_, notes)| notes)
 }
 
-/// Makes the new file in the folder of the old one. What it cannot keep is refused before the data are copied.
+/// Makes the new file in the folder of the old file. Without `force`, returns an error before the data are copied if
+/// the new file cannot keep an attribute of the old file.
 fn begin(target: &LockedFile, force: bool) -> Result<(Partial, Vec<String>), Failure> {
     let partial = Partial::create_at(&target.real, &target.path)?;
     let lost = keep(partial.file(), &target.file, force).map_err(|error| partial::failure(&target.path, error))?;
@@ -65,7 +68,7 @@ fn begin(target: &LockedFile, force: bool) -> Result<(Partial, Vec<String>), Fai
     Ok((partial, notes))
 }
 
-/// Writes this header and the payload in the armor of their format.
+/// Writes the header `header` and the payload, in the armor of the sealed file's format.
 pub fn armor(output: impl Write, header: &[u8], sealed: Sealed<'_>) -> Result<(), Error> {
     if sealed.header.format() == Format::Age {
         let mut armor = age::armor::ArmorWriter::new(output);
@@ -90,9 +93,11 @@ fn append(output: &mut impl Write, header: &[u8], mut payload: impl Read) -> Res
     }
 }
 
-/// Gives the new file what the old one has, and then its name, if that is still the name of the old one.
+/// Gives the new file the attributes of the old file. Then gives the new file the name of the old file, if that name
+/// still belongs to the old file.
 fn land(target: &LockedFile, partial: Partial, force: bool) -> Result<(), Failure> {
-    // Writing has changed the time, and has taken away setuid and setgid.
+    // Writing has changed the new file's time and has removed its setuid and setgid bits, so the attributes are set
+    // again.
     keep(partial.file(), &target.file, force).map_err(|error| partial::failure(&target.path, error))?;
     target.refuse_changed()?;
     partial.land_dressed(Replace::Only(target.about.id), true)
@@ -110,7 +115,8 @@ fn copy(
     let end = from + length;
     let mut by_system = true;
     while from < end {
-        // The first piece ends where whole blocks begin, if they begin at one place in both files.
+        // The first piece ends at the next block boundary of the input. After that, whole blocks can be shared if the
+        // boundaries are at the same places in both files.
         let step = if from.is_multiple_of(BLOCK) { STEP } else { BLOCK - from % BLOCK };
         let step = usize::try_from(step.min(end - from)).unwrap_or(BUFFER);
         let copied = if by_system {

@@ -1,5 +1,5 @@
-//! Changing the recipients of an object in a store. The store gives the object its new header in one step, so there is
-//! nothing to put back after a crash.
+//! Changes the recipients of an object in a store. The store replaces the object's header in one step, so a crash
+//! leaves no half-changed object that must be recovered.
 
 use std::path::Path;
 
@@ -47,7 +47,7 @@ pub fn rewrap(
     Ok(outcome)
 }
 
-/// Replaces an object in armor, of which every byte may change.
+/// Replaces an object in armor. Every byte of such an object may change.
 fn replace_armor(name: &str, splice: Splice, header: &[u8], sealed: Sealed<'_>) -> Result<(), Failure> {
     splice.check_length().map_err(|error| failed(&error))?;
     let mut data = Vec::new();

@@ -24,13 +24,13 @@ impl From<FormatArg> for Format {
 }
 
 impl FormatArg {
-    /// Returns the format that the name of a sealed file shows.
+    /// Returns the format that belongs to the extension of a sealed file's name.
     pub fn of_name(path: &Path) -> Self {
         let [_, age] = ENDINGS;
         if path.as_os_str().as_encoded_bytes().ends_with(age.as_bytes()) { Self::Age } else { Self::Deadpan }
     }
 
-    /// Returns the ending of a sealed file's name.
+    /// Returns the extension of a sealed file's name.
     pub fn ending(self) -> &'static str {
         let [own, age] = ENDINGS;
         match self {

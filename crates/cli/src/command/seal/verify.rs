@@ -17,13 +17,14 @@ use crate::tell::shown::planted_by;
 use deadpan_disk::{self as disk, About, Spot};
 use deadpan_seal::Work;
 
-/// The keys that open the files which are sealed in this run.
+/// The keys that can open the files that this run seals.
 pub struct Removal {
     identities: Identities,
 }
 
 impl Removal {
-    /// Finds the keys. Fails if the user has no key that opens the result, since the result could not be checked.
+    /// Finds the keys. Fails if the user has no key that opens the result, because the program could not check the
+    /// result without a key.
     pub fn prepare(home: &Home, passphrases: Passphrases, to: &Recipients) -> Result<Self, Failure> {
         let mut own = Vec::new();
         for key in home.own()? {
@@ -44,7 +45,8 @@ impl Removal {
             return Err(Failure::usage(message, "leave out --remove-source, and remove the source yourself"));
         }
         let mut identities = match &to.passphrase {
-            // The passphrase is known already, while a protected key could need another question.
+            // The program already knows this passphrase. For a protected key, the program might have to ask for another
+            // passphrase.
             Some(_) => Identities::none(passphrases),
             None => Identities::collect(&own, home, passphrases)?,
         };
@@ -56,7 +58,7 @@ impl Removal {
     pub fn verify(&mut self, input: &Input, sealed: &File) -> Result<(), Failure> {
         let name = input.shown();
         let failed = |error| Failure::io("read", &name, &error);
-        // `check` lets only files pass.
+        // [`check`] accepts only regular files, so this input is a file.
         let Some(source) = input.file() else { return Ok(()) };
         for mut file in [source, sealed] {
             file.seek(SeekFrom::Start(0)).map_err(failed)?;
@@ -78,7 +80,7 @@ impl Removal {
     }
 }
 
-/// Refuses a source whose removal would not remove the data.
+/// Refuses a source if removing the source would not remove the data.
 pub fn check(input: &Input) -> Result<(), Failure> {
     let name = input.shown();
     let Some(path) = input.source.path() else { return Ok(()) };

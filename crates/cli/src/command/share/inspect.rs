@@ -1,4 +1,4 @@
-//! `deadpan share inspect`: which shares a sealed file needs, and what a file with a share is for.
+//! `deadpan share inspect`: shows the shares that a sealed file needs, or the purpose of a file with a share.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -42,7 +42,7 @@ pub struct ShareInspectArgs {
     files: Vec<PathBuf>,
 }
 
-/// A validated `deadpan share inspect`.
+/// A validated `deadpan share inspect` command.
 pub struct ShareInspect {
     args: ShareInspectArgs,
     sources: Vec<Source>,
@@ -103,7 +103,7 @@ impl ShareInspect {
     }
 }
 
-/// What is known of a sealed file or of a share.
+/// The facts that are known about a sealed file or about a file with shares.
 struct ShareView {
     group: String,
     needed: u8,

@@ -1,4 +1,4 @@
-//! `deadpan share open`: takes one's own share out of a sealed file, for the person who collects.
+//! `deadpan share open`: takes the user's own share out of a sealed file, for the person who collects the shares.
 
 use std::io::BufWriter;
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ use crate::place::sealed::Sealed;
 use crate::tell::failure::{Exit, Failure, help};
 use deadpan_seal::{Error, Header, Mode, Secret, Share, Stanza, Work};
 
-/// The ending of the name of a file with a share.
+/// The extension of a file with a share.
 const ENDING: &str = ".share";
 
 /// Takes your share out of a file that several keys open together, and seals it to the person who collects
@@ -61,14 +61,14 @@ pub struct ShareOpenArgs {
     file: Option<PathBuf>,
 }
 
-/// A validated `deadpan share open`.
+/// A validated `deadpan share open` command.
 pub struct ShareOpen {
     args: ShareOpenArgs,
     source: Source,
 }
 
 impl ShareOpenArgs {
-    /// Whether the result in JSON leaves standard output to the share.
+    /// Whether standard output carries the share, so that the result in JSON cannot go there.
     pub fn is_to_stdout(&self) -> bool {
         let reads_stdin = Source::reads_stdin(self.file.as_slice());
         self.output.is_stdout() || self.output.place().is_none() && reads_stdin
@@ -121,7 +121,8 @@ impl ShareOpen {
         Ok(done(&shares, place))
     }
 
-    /// Refuses to seal the share of a post-quantum or hybrid key to a classical one, unless the user asks for it.
+    /// Refuses to seal the share of a post-quantum or hybrid key to a classical key, unless the user allows this with
+    /// `--mode`.
     fn check_mode(&self, to: &Recipients, header: &Header) -> Result<(), Failure> {
         let stanzas = header.stanzas();
         let is_strong = |stanza: &Stanza| matches!(stanza, Stanza::Share { kem, .. } if kem.mode() != Mode::Ecc);

@@ -1,4 +1,4 @@
-//! The digest of an input, which is read once, in large pieces.
+//! Computes the digest of an input. The input is read once, in large pieces.
 
 use std::io::{ErrorKind, Read};
 
@@ -7,11 +7,11 @@ use crate::tell::failure::Failure;
 use deadpan_seal::Error;
 use deadpan_seal::sign::{Hash, Hasher};
 
-/// How much is read at once. Smaller pieces take more system calls, and larger ones do not fit into the processor's
-/// nearest caches.
+/// The number of bytes that are read at once. Smaller pieces take more system calls, and larger pieces do not fit into
+/// the processor's nearest caches.
 const PIECE: usize = 1 << 16;
 
-/// The digests of an input, and its length.
+/// The digests and the length of an input.
 pub struct Digests {
     pub sha512: [u8; 64],
     pub length: u64,
@@ -25,7 +25,7 @@ pub fn digest(input: &Input) -> Result<Digests, Failure> {
     Ok(Digests { sha512, length })
 }
 
-/// Returns the digest of an input by one hash, and the length of the input.
+/// Returns the digest of an input by the hash function `hash`, and the length of the input.
 pub fn by(input: &Input, hash: Hash) -> Result<(Vec<u8>, u64), Failure> {
     let mut hasher = Hasher::new(hash);
     let (mut reader, mut piece, mut length) = (input.reader(), vec![0; PIECE], 0);

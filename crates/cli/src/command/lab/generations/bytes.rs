@@ -1,6 +1,6 @@
-//! Seals and opens bytes in memory. Each process does the work twice, and the second time is measured: the memory of
-//! the output is then allocated, as in a program that reuses its buffer. The first time would mostly measure how the
-//! system allocates pages.
+//! Seals and opens bytes in memory. Each process does the work twice, and only the second time is measured. The memory
+//! of the output is allocated before the second time, as in a program that reuses its buffer. The time of the first
+//! call would mostly show how the system allocates pages.
 
 use std::time::Instant;
 
@@ -9,7 +9,7 @@ use deadpan_seal::{Cost, Header, Identity, Kem, Passphrase, PrivateKey, Recipien
 
 const PASSPHRASE: &[u8] = b"correct horse battery staple";
 
-/// A recipient to seal to, and the identity that opens for it.
+/// A sealing for one recipient, and the identity that opens data for this recipient.
 struct Lock {
     sealing: Sealing,
     identity: Identity,
@@ -59,7 +59,7 @@ fn seal(job: &Job, lock: &Lock) -> Result<Done, Trouble> {
         lock.sealing.seal_into(&plain, sealed, &Work::default())?;
         Ok(())
     })?;
-    // The input is freed before opening. The comparison generates it again.
+    // The input is freed before opening. The comparison generates the input again.
     drop(plain);
     let mut opened = Vec::new();
     lock.open(&sealed, &mut opened)?;

@@ -1,18 +1,19 @@
-//! The other languages: Deadpan's package in each, and the usual way without it.
+//! The workloads in other languages: Deadpan's package for each language, and the usual way in this language without
+//! Deadpan.
 //!
-//! `scripts/bench languages --workers` builds a worker for each language and prints their folder, which the environment
-//! variable `DEADPAN_WORKERS` names.
+//! `scripts/bench languages --workers` builds a worker for each language and prints the folder of the workers. The
+//! environment variable `DEADPAN_WORKERS` must name this folder.
 
 use super::{Told, Way};
 
-/// Returns the line that runs an operation of a worker once.
+/// Returns the shell command that lets a worker run an operation once.
 macro_rules! told {
     ($language:literal, $operation:literal) => {
         Told(concat!("echo '", $operation, " {bytes} 1' | \"$DEADPAN_WORKERS/", $language, "\" > '{result}'"))
     };
 }
 
-/// Returns a way whose actions a worker has. The first word of the name is the program that must be installed.
+/// Returns a way whose actions a worker runs. The first word of the name is the program that must be installed.
 macro_rules! way {
     ($name:literal, $language:literal, $seal:literal, $open:literal) => {
         Way::peer($name, [told!($language, $seal), told!($language, $open)]).setup(concat!(
@@ -23,7 +24,7 @@ macro_rules! way {
     };
 }
 
-/// Bytes in memory, to an output that was used before.
+/// Returns the ways for bytes in memory. The output is memory that was used before.
 pub(super) fn bytes() -> Vec<Way> {
     vec![
         way!("python3 deadpan", "python", "seal", "open"),
@@ -35,7 +36,7 @@ pub(super) fn bytes() -> Vec<Way> {
     ]
 }
 
-/// Files by path, in the system's folder for temporary files.
+/// Returns the ways for files that are named by path, in the system's folder for temporary files.
 pub(super) fn files() -> Vec<Way> {
     vec![
         way!("python3 deadpan", "python", "file.seal", "file.open"),

@@ -1,5 +1,5 @@
-//! Base64. Claim: the time of encoding depends only on the length. The time of decoding depends only on the length and
-//! on whether the text is valid.
+//! The Base64 targets. Claim: the time of encoding depends only on the length. The time of decoding depends only on the
+//! length and on whether the text is valid.
 
 use std::hint::black_box;
 
@@ -44,10 +44,10 @@ fn encoding(name: &str, bytes: usize) -> Target {
     })
 }
 
-/// Returns a target that decodes texts. It has a class for each kind of symbol, and classes of texts that are refused
-/// for white space or for another byte that is not a symbol. The time may depend on the length and on whether a text is
-/// refused, because the output of a refused text is wiped, which takes time. Refused texts are therefore compared only
-/// with each other.
+/// Returns a target that decodes texts. The target has a class for each kind of symbol, and classes of texts that are
+/// refused because of white space or another byte that is not a symbol. The time may depend on the length and on
+/// whether a text is refused, because the decoder wipes the output of a refused text, which takes time. Refused texts
+/// are therefore compared only with each other.
 fn decoding(name: &str, symbols: usize) -> Target {
     let valid = kinds().into_iter().fold(decoder(name, symbols), |target, (kind, symbols)| {
         target.class(kind, move |random, input| random.fill_from(&symbols, input))

@@ -1,4 +1,5 @@
-//! Constant-time operations. Claim: the time depends on the length of a slice, but not on the operands or the choice.
+//! The targets for constant-time operations. Claim: the time depends on the length of a slice, but not on the operands
+//! or the choice.
 
 mod number;
 
@@ -13,8 +14,8 @@ use number::Number;
 
 /// Number of entries in a table.
 const ENTRIES: usize = 16;
-/// The lengths of slices in bytes, with the names of their targets. One is the length of a key; the other is longer
-/// than any register.
+/// The lengths of slices in bytes, with the names of their targets. The first length is the length of a key, and the
+/// second length is longer than any register.
 const SLICES: [(usize, &str); 2] = [(32, "slice"), (1024, "slice.1KiB")];
 
 type Fill1 = fn(&mut Random, &mut [u8]);
@@ -168,7 +169,8 @@ fn assign(name: impl Into<String>, bytes: usize) -> Target {
     })
 }
 
-/// Returns the targets for arrays, whose code differs from that for slices because the compiler knows the length.
+/// Returns the targets for arrays. The machine code for arrays differs from the code for slices, because the compiler
+/// knows the length of an array.
 fn array() -> [Target; 2] {
     const BYTES: usize = 32;
     let arrays = |input: &mut [u8]| -> ([u8; BYTES], [u8; BYTES], Choice) {

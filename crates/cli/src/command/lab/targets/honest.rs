@@ -1,5 +1,5 @@
-//! Functions of AWS-LC that are known not to leak. The selftest of the lab counts false alarms with them, since they
-//! take far longer than a comparison of bytes.
+//! Functions of AWS-LC that are known not to leak. The selftest of the lab counts false alarms with these functions,
+//! since the functions take far longer than a comparison of bytes.
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use aws_lc_rs::agreement::{PrivateKey, UnparsedPublicKey, X25519, agree};

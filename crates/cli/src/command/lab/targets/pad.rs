@@ -1,4 +1,4 @@
-//! Padding with blocks of 16 bytes. The claims for each function are:
+//! The targets for padding with blocks of 16 bytes. The claims for each function are:
 //!
 //! | Target | Must not affect the time | May affect the time |
 //! |---|---|---|
@@ -99,7 +99,7 @@ fn unpad(scheme: Scheme) -> Target {
     with_paddings(Target::new(format!("pad.unpad.{scheme}"), PADDED, run), scheme, "broken")
 }
 
-/// Returns whether the addresses that are read depend on the length of the data.
+/// Returns whether padding reads addresses that depend on the length of the data.
 fn addresses_show() -> bool {
     level() < Level::Avx512
 }
@@ -123,9 +123,9 @@ fn with_counts(target: Target, public: bool) -> Target {
         .against_first()
 }
 
-/// Adds classes of blocks with 1 to 16 bytes of padding, and compares each number of bytes with one byte. If the scheme
-/// can detect a wrong padding, blocks with a broken padding are compared with valid blocks of the same number of bytes.
-/// `outcome` is the public result for a broken padding.
+/// Adds classes of blocks with 1 to 16 bytes of padding, and compares each number of padding bytes with one padding
+/// byte. If the scheme can detect a wrong padding, blocks with a broken padding are compared with valid blocks that
+/// have the same number of padding bytes. `outcome` is the public result for a broken padding.
 fn with_paddings(target: Target, scheme: Scheme, outcome: &str) -> Target {
     let whole = |count: usize| move |random: &mut Random, input: &mut [u8]| fill_padded(scheme, count, random, input);
     let broken = |count: usize| {
@@ -170,7 +170,7 @@ fn damage(scheme: Scheme, random: &mut Random, added: &mut [u8]) {
             let place = random.below(last as u64) as usize;
             added[place] ^= 1 + random.below(255) as u8;
         }
-        // These counts are not valid in any block: 0, and 17 and more.
+        // No block has these counts: 0, and 17 or more.
         _ => added[last] = (BLOCK as u8).wrapping_add(1 + random.below(256 - BLOCK as u64) as u8),
     }
 }

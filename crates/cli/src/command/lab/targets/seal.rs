@@ -1,4 +1,5 @@
-//! Opening sealed files. Claim: the time depends on the secrets only as far as the last column of this table allows.
+//! The targets for opening sealed files. Claim: the time depends on the secrets only as far as the last column of this
+//! table allows.
 //!
 //! | Target | Secret | May affect the time |
 //! |---|---|---|
@@ -15,17 +16,17 @@
 //! | `seal.share.combine` | the shares | their indices, their lengths, their number |
 //! | `seal.message` | the file key and the data | their length |
 //!
-//! Of the targets from `seal.pem.private` on, which take microseconds, one pair of classes is timed and all classes are
-//! traced: a bound for many pairs of slow calls takes long. `seal.message` is only traced.
+//! The targets from `seal.pem.private` on take microseconds. The lab times one pair of their classes and traces all
+//! their classes, because a bound for many pairs of slow calls takes long. `seal.message` is only traced.
 //!
 //! The following functions are not measured:
 //! - **Argon2id** (the passphrase of a file). From the second half of the first pass on, Argon2id reads addresses that
 //!   depend on the passphrase, which makes attacks costly. The same holds for scrypt in key files. The lab tests no
-//!   claim about either.
+//!   claim about Argon2id or scrypt.
 //! - **Sealing.** Keys, IVs and salts are drawn inside the function, so the traces of one input differ. Opening uses
 //!   the same cipher.
 //! - **Different ML-KEM keys.** The matrix is sampled from a public seed by rejection, so the time may differ between
-//!   keys. Ciphertexts for one key are compared with each other.
+//!   keys. The lab compares different ciphertexts for the same key with each other.
 
 mod age;
 mod floe;
@@ -68,8 +69,8 @@ fn flaw(random: &mut Random) -> u8 {
     1 + random.below(255) as u8
 }
 
-/// Returns the target for a comparison that opening uses for FLOE's header tag, a header's code and a passphrase's
-/// commitment.
+/// Returns the target for the comparison of two tags. Opening uses this comparison for FLOE's header tag, a header's
+/// code and a passphrase's commitment.
 fn tag() -> Target {
     let mut expected = Secret::zeroed(TAG);
     let target = Target::new("seal.tag", 2 * TAG, move |input| {
@@ -91,7 +92,7 @@ fn tag() -> Target {
 }
 
 /// Returns the target that opens whole messages for one key. The file key and the data are secret. The point of a
-/// message is public, and for X25519 the check of its form depends on it.
+/// message is public. The target uses P-256, because with X25519 the check of the point's form depends on the point.
 fn message() -> Target {
     let key = PrivateKey::from_seed(Kem::P256, &[7; 32]).expect("a scalar");
     let public = key.public().clone();
@@ -107,7 +108,7 @@ fn message() -> Target {
             random.fill(&mut data);
             input.copy_from_slice(&sealed(&data));
         })
-        // Its allocations make its times vary so much that a bound takes minutes.
+        // The allocations of this target make its times vary so much that a bound takes minutes.
         .untimed()
 }
 

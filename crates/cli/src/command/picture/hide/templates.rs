@@ -32,24 +32,26 @@ use deadpan_picture::{Compression, Format, Label, Orientation, Pixels, checksum,
 use deadpan_seal::{Cost, Passphrase, Sealing, key};
 use plan::{TemplateTask, plan, uses};
 
-/// The share of a cover's samples that may be black or white without a warning. There a change is the same as
-/// replacing the low bits, which RS and sample pair analysis estimate. Their estimates for covers without data differ
-/// by about this share.
+/// The largest share of black or white samples in a cover that causes no warning. In such a sample, a change has the
+/// same effect as replacing the low bits, and RS and sample pair analysis estimate the share of replaced low bits. The
+/// estimates of these methods for covers without data differ by about this share.
 const CLIPPED: f64 = 0.05;
-/// The share of smooth samples at the upper edge without a warning. More are smooth where the noise of a camera is
-/// below a step. There, the changes of seed and doors add more than a fifth to the differences between neighbors, and
-/// rows of photographs do not differ so much.
+/// The largest share of smooth samples at the upper edge that causes no warning. The share is larger if the noise of
+/// the camera is less than one step of the sample values. Then the changes for the seed and the doors increase the
+/// differences between neighbors by more than a fifth. The rows of a photograph differ less than this from each other.
 const SMOOTH: f64 = 0.5;
 
-/// Of how many pictures the notes name the cover.
+/// The largest number of pictures whose covers the notes name.
 const SOURCES: usize = 20;
 
-/// Who can find the data.
+/// The secrets with which the data can be found.
 struct Doors {
     keys: Vec<Secret>,
-    /// The passphrase, whose hash opens the first pictures, one more than may be lost. Each of them opens the others.
+    /// The passphrase. The hash of the passphrase opens the first pictures of the set. The number of these first
+    /// pictures is one more than the number of pictures that may be lost, and each first picture opens all other
+    /// pictures of the set.
     passphrase: Option<Passphrase>,
-    /// Held while a passphrase is hashed, which takes much memory.
+    /// A thread holds this lock while it hashes a passphrase, because hashing takes much memory.
     hashing: Mutex<()>,
 }
 
@@ -66,7 +68,7 @@ impl Doors {
         }
     }
 
-    /// Returns the number of doors of the picture that has the most of them.
+    /// Returns the number of doors of the picture with the most doors.
     fn count(&self) -> usize {
         self.keys.len() + usize::from(self.passphrase.is_some())
     }
@@ -98,11 +100,12 @@ pub fn hide(
     let bits = Bits::new(args.bits).ok_or_else(|| Failure::usage("--bits is 1 to 4", "leave it out"))?;
     let rooms = rooms(covers, hide.format, bits, doors.count())?;
     if let Some(total) = super::total(input, sealing)? {
-        // Refused before the data are sealed.
+        // Covers that are too small and existing names are refused before the data are sealed.
         let tasks = plan(&rooms, total, args.spare).map_err(|failure| failure.about(&names.shown()))?;
         names.check(Some(tasks.len() as u32), args.output.force, claims)?;
     }
-    // Sealed data wait in a file without a name until their length is known. What is not sealed stays where it is.
+    // Sealed data are written to a file without a name until their length is known. Data of a file that are not sealed
+    // are read directly from that file.
     let (spool, total, mut done);
     let plain = input.file().zip(input.length()).filter(|_| sealing.is_none() && input.positioned);
     if let Some((file, length)) = plain {
@@ -162,7 +165,7 @@ pub fn hide(
     Ok(Made { paths, spares: args.spare, total }.report(hide, input, done))
 }
 
-/// Returns how many bytes each cover carries.
+/// Returns the number of bytes that each cover can carry.
 fn rooms(covers: &[PathBuf], format: Format, bits: Bits, doors: usize) -> Result<Vec<u64>, Failure> {
     let room = |path: &PathBuf| {
         let file = cover::open(path)?;
@@ -172,13 +175,13 @@ fn rooms(covers: &[PathBuf], format: Format, bits: Bits, doors: usize) -> Result
     covers.iter().map(room).collect()
 }
 
-/// Makes the parts of the spare pictures, one after the other in a file without a name.
+/// Makes the parts of the spare pictures, and writes them one after the other to a file without a name.
 fn spare_parts(spool: &File, tasks: &[TemplateTask], names: &DraftNames) -> Result<Partial, Failure> {
     let partial = names.draft()?;
     let Some(TemplateTask { label, .. }) = tasks.iter().find(|task| task.label.is_spare()) else { return Ok(partial) };
     let length = u64::from(label.length);
     let read = |index: u32, buffer: &mut [u8], at: u64| {
-        // The parts before the last are as long as the spare ones.
+        // All parts except the last part have the same length as the spare parts.
         let from = u64::from(index) * length + at;
         let there = usize::try_from(label.total.saturating_sub(from)).unwrap_or(usize::MAX);
         let (known, zeros) = buffer.split_at_mut(there.min(buffer.len()));
@@ -203,7 +206,7 @@ fn unread(error: &io::Error) -> Failure {
     }
 }
 
-/// Returns which cover each picture was made from, if there is a choice of covers.
+/// Returns notes that name the cover of each picture, if the command has several covers.
 fn sources(covers: &[PathBuf], results: &[Changed], paths: &[PathBuf]) -> Vec<String> {
     if covers.len() < 2 {
         return Vec::new();
@@ -224,7 +227,8 @@ fn sources(covers: &[PathBuf], results: &[Changed], paths: &[PathBuf]) -> Vec<St
 fn reused(covers: &[PathBuf], rooms: &[u64], tasks: &[TemplateTask]) -> Option<String> {
     let uses = uses(tasks);
     let (cover, times) = uses.iter().find(|(_, times)| **times > 1)?;
-    // Pictures of the same set have about the same length, so each further picture needs one more cover.
+    // All parts of the same set have about the same length, so each further picture of a cover needs one more cover of
+    // this size.
     let room = rooms[*cover].max(1);
     let again = |cover: usize, times: u32| u64::from(times - 1) * rooms[cover];
     let more: u64 = uses.iter().map(|(cover, times)| again(*cover, *times)).sum();
@@ -235,7 +239,7 @@ fn reused(covers: &[PathBuf], rooms: &[u64], tasks: &[TemplateTask]) -> Option<S
     ))
 }
 
-/// Returns warnings on covers that show more of the data than others.
+/// Returns warnings about covers in which hidden data are easier to find than in other covers.
 fn warnings(covers: &[PathBuf], results: &[Changed]) -> Vec<String> {
     let warning = |applies: fn(&About) -> bool, text: &dyn Fn(&About) -> String| {
         let about: BTreeMap<usize, About> = results.iter().map(|result| (result.cover, result.about)).collect();
@@ -262,7 +266,7 @@ fn warnings(covers: &[PathBuf], results: &[Changed]) -> Vec<String> {
     [full, smooth, clipped].into_iter().flatten().collect()
 }
 
-/// How much a cover was changed.
+/// The changes to a cover for one picture.
 struct Changed {
     /// The index of the picture.
     index: u32,
@@ -271,18 +275,18 @@ struct Changed {
     about: About,
 }
 
-/// What makes a cover better or worse.
+/// The properties that make a cover good or bad.
 #[derive(Clone, Copy)]
 struct About {
     /// The share of the samples that are black or white.
     clipped: f64,
-    /// The share of smooth samples where each picture is changed, however short the data are.
+    /// The share of smooth samples in the part of the cover that is always changed, even if the data are short.
     smoothness: f64,
-    /// Whether it carries data already, for one of the same recipients.
+    /// Whether the cover already carries data for one of the same recipients.
     is_full: bool,
 }
 
-/// What all pictures of a set share.
+/// The data that all pictures of a set share.
 struct Job<'a> {
     hiding: Hiding,
     format: Format,
@@ -290,10 +294,10 @@ struct Job<'a> {
     doors: Doors,
     covers: &'a [PathBuf],
     uses: BTreeMap<usize, u32>,
-    /// Covers that are used again.
+    /// The decoded covers that are used more than once.
     decoded: Mutex<BTreeMap<usize, Arc<Cover>>>,
     spool: &'a File,
-    /// The parts of the spare pictures.
+    /// The file with the parts of the spare pictures.
     spares: Option<&'a File>,
     drafts: &'a Drafts,
 }
@@ -319,7 +323,7 @@ impl Job<'_> {
             }
         };
         std::thread::scope(|scope| {
-            // If the system cannot start a thread, the other threads do its share.
+            // If the system cannot start a thread, the other threads do the work of that thread.
             for _ in 1..workers {
                 let _ = std::thread::Builder::new().spawn_scoped(scope, worker);
             }
@@ -339,7 +343,7 @@ impl Job<'_> {
         let distortion = template::embed(&mut pixels, &label, &room.part, &hiding, &seed, threads)
             .map_err(|error| Failure::picture(&name, error))?;
         let file = self.drafts.open(label.index).map_err(|error| self.drafts.names().unwritten(&error))?;
-        // Whole bands are written without a detour through the buffer.
+        // The writer writes whole bands of the picture directly to the file, without a copy to its buffer.
         let mut writer = BufWriter::with_capacity(1 << 16, file);
         write(&pixels, self.format, self.compression, threads, &mut writer)
             .map_err(|error| Failure::picture(&self.drafts.names().shown(), error))?;
@@ -355,7 +359,7 @@ impl Job<'_> {
         Ok(Changed { index: label.index, cover: task.cover, distortion, about })
     }
 
-    /// Reads the part of a picture.
+    /// Reads the part of the data that a picture carries.
     fn part(&self, label: &Label, part: &mut Vec<u8>) -> Result<(), Failure> {
         part.resize(label.length as usize, 0);
         let (file, position) = match self.spares.filter(|_| label.is_spare()) {
@@ -365,7 +369,8 @@ impl Job<'_> {
         file.read_exact_at(part, position).map_err(|error| unread(&error))
     }
 
-    /// Returns a cover, whose pixels may be in the memory of `room`. A cover that is used again is decoded once.
+    /// Returns a cover. The pixels of the cover may be in the memory of `room`. A cover that is used several times is
+    /// decoded only once.
     fn cover(&self, cover: usize, mut room: Vec<u8>) -> Result<Cover, Failure> {
         if self.uses.get(&cover).is_none_or(|uses| *uses < 2) {
             return self.decode(cover, room);
@@ -384,7 +389,7 @@ impl Job<'_> {
 
     fn decode(&self, cover: usize, room: Vec<u8>) -> Result<Cover, Failure> {
         let mut pixels = cover::decode_into(&self.covers[cover], Orientation::Apply, room)?.pixels;
-        // WebP has no gray, so the samples that carry data are those of three channels.
+        // WebP has no gray pictures, so the samples of three channels carry the data.
         if self.format == Format::WebP {
             pixels = pixels.into_rgb();
         }
@@ -403,7 +408,7 @@ struct Cover {
     about: About,
 }
 
-/// Memory that a thread uses for one picture after the other.
+/// The memory that a thread reuses for each of its pictures.
 #[derive(Default)]
 struct Room {
     samples: Vec<u8>,

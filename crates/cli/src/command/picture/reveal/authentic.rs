@@ -1,4 +1,5 @@
-//! Decides between pictures that contradict each other: those are right with which the sealed data are authentic.
+//! Determines which of several contradicting pictures are right. Pictures are right if the sealed data are authentic
+//! with these pictures.
 
 use std::collections::HashSet;
 use std::io::{self, Seek, SeekFrom};
@@ -15,13 +16,14 @@ use crate::tell::shown::shown;
 use deadpan_picture::{Label, Reader, Set};
 use deadpan_seal::{Cursor, Error, ReadAt, Work};
 
-/// The most choices between contested pictures that are tried. Each try may read the whole of the data.
+/// The largest number of choices between contested pictures that are tried. Each try may read all data of the set.
 const TRIES: usize = 16;
-/// The most choices whose labels are looked at.
+/// The largest number of choices whose labels are examined.
 const STEPS: usize = 4096;
 
 impl RevealJob<'_> {
-    /// Takes the authentic set out of the group. Returns `None` if there is none, or more than one.
+    /// Takes the authentic set out of the group. Returns `None` if the group has no authentic set, or several authentic
+    /// sets.
     pub(super) fn authentic_one(&mut self, group: &mut Vec<Set<Picture>>) -> Option<Set<Picture>> {
         let readable = group.iter().filter(|set| set.is_readable()).count();
         if self.raw || readable == 0 || readable > TRIES {
@@ -45,9 +47,9 @@ impl RevealJob<'_> {
         authentic.map(|at| group.remove(at))
     }
 
-    /// Decides between pictures that claim the same place in the set. A damaged one gives way to a good copy. Of
-    /// different pictures, those are right with which the sealed data are authentic. If there are none, spare pictures
-    /// replace all of them.
+    /// Determines which of the pictures that claim the same place in the set are used. An undamaged copy replaces a
+    /// damaged picture. Of different pictures, the function keeps the pictures with which the sealed data are
+    /// authentic. If no choice makes the data authentic, spare pictures replace all these pictures.
     pub(super) fn settle(
         &mut self,
         set: &mut Set<Picture>,
@@ -69,7 +71,7 @@ impl RevealJob<'_> {
         if self.raw {
             return Err(contradiction(name, &all));
         }
-        // A spare picture is not needed while nothing is missing.
+        // A contested spare picture is removed: the set needs a spare picture only if another picture is missing.
         let count = set.count();
         contests.extract_if(.., |contest| contest.index >= count).for_each(|spare| set.remove(spare.index));
         let chosen = if set.is_complete() { self.choose(set, &contests, name) } else { None };
@@ -89,7 +91,8 @@ impl RevealJob<'_> {
     }
 
     /// Finds the contested pictures with which the data are authentic, with a limited number of tries. Returns `None`
-    /// if there are none, or if there is more than one choice, because everybody can seal data for a public key.
+    /// if no choice of pictures makes the data authentic. Also returns `None` if several choices do, because everybody
+    /// can seal data for a public key.
     fn choose(&mut self, set: &Set<Picture>, contests: &[Contest], name: &str) -> Option<Vec<(Label, Picture)>> {
         let (mut choices, mut found, mut tries) = (Choices::new(contests), None, 0);
         for _ in 0..STEPS {
@@ -103,11 +106,13 @@ impl RevealJob<'_> {
                         return None;
                     }
                     let reader = Reader::new(set, Picture::open as OpenPicture).ok()?;
-                    // A choice that begins with the same bytes fails in the same place.
+                    // Another choice that begins with the same bytes fails at the same place, so such choices are
+                    // skipped.
                     match self.authenticate(&reader, name) {
                         Err(end) => choices.next(|label| label.offset < end),
                         Ok(_) if found.is_some() => return None,
-                        // With this header, no other bytes are authentic.
+                        // With this header, no other bytes are authentic, so only choices with another header are
+                        // tried.
                         Ok(header) => {
                             found = Some(choices.pictures().cloned().collect());
                             choices.next(|label| label.offset < header)
@@ -122,9 +127,9 @@ impl RevealJob<'_> {
         None
     }
 
-    /// Finds the picture without which the data are authentic. Somebody may have put it in the place of one that is
-    /// lost, and spare pictures replace it. The pictures before the first place that is not authentic are tried, the
-    /// last of them first, then the spare ones.
+    /// Finds a picture whose removal makes the data authentic. Somebody may have put this picture in the place of a
+    /// lost picture, and spare pictures replace it. The function first tries the pictures before the first place that
+    /// is not authentic, and begins with the last of these pictures. Then the function tries the spare pictures.
     pub(super) fn intruder(&mut self, reader: &PictureReader, name: &str) -> Option<u32> {
         let end = self.authenticate(reader, name).err()?;
         let (mut labels, spares): (Vec<Label>, Vec<Label>) =
@@ -140,15 +145,15 @@ impl RevealJob<'_> {
         })
     }
 
-    /// Returns whether the data are sealed, but not for these keys.
+    /// Returns whether the data are sealed, but none of the user's keys opens the data.
     pub(super) fn no_key_fits(&mut self, reader: &PictureReader, name: &str) -> bool {
         let (pages, length) = (PictureSetFile::new(reader), reader.length());
         let Ok(sealed) = Sealed::begun(Vec::new(), Cursor::new(&pages, length)) else { return false };
         self.job.identities.open(name, &sealed).is_err_and(|failure| failure.exit == Exit::Key)
     }
 
-    /// Opens the data without writing them. Returns the length of their header if they are authentic, and otherwise a
-    /// position: the bytes before it are not authentic.
+    /// Opens the data without writing them. Returns the length of the header if the data are authentic. Otherwise
+    /// returns a position as the error: the bytes before this position are not authentic.
     pub(super) fn authenticate(&mut self, reader: &PictureReader, name: &str) -> Result<u64, u64> {
         let (pages, length) = (Watched { pages: PictureSetFile::new(reader), end: AtomicU64::new(0) }, reader.length());
         let end = || pages.end.load(Ordering::Relaxed);
@@ -168,7 +173,7 @@ impl RevealJob<'_> {
     }
 }
 
-/// Remembers how far the data were read.
+/// A reader of the data that records the end of the last byte that was read.
 struct Watched<'a> {
     pages: PictureSetFile<'a>,
     end: AtomicU64,

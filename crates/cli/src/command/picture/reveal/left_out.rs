@@ -1,4 +1,4 @@
-//! What is said about files that give no result.
+//! Messages about the files that give no result.
 
 use super::{Lack, NAMES, names};
 use crate::command::picture::cover;
@@ -7,7 +7,8 @@ use crate::tell::failure::{Exit, Failure};
 use crate::tell::shown::count;
 
 impl Search {
-    /// Returns the failure if nothing was found. Returns `None` if the failures of damaged files say everything.
+    /// Returns the failure for a search that found no data. Returns `None` if the failures of damaged files already
+    /// report everything.
     pub(super) fn nothing(&self) -> Option<Failure> {
         let (lost, lossy) = (names(&self.lost), names(&self.lossy));
         let mut failure = match (self.lost.is_empty(), self.lossy.is_empty()) {
@@ -40,7 +41,7 @@ impl Search {
         Some(failure)
     }
 
-    /// Returns the failure that the named folders have no pictures directly in them, whatever these carry.
+    /// Returns the failure for named folders that have no pictures directly in them.
     fn no_pictures(&self) -> Failure {
         let these = if self.folders.len() == 1 { "this folder" } else { "these folders" };
         let message = if self.files.is_empty() {
@@ -57,7 +58,7 @@ impl Search {
         Failure::new(Exit::Data, message, hint).about(&names(&self.folders))
     }
 
-    /// Names the files that are damaged.
+    /// Prints the failures of the damaged files.
     pub(super) fn say_damaged(&self) {
         self.damaged.iter().take(NAMES).for_each(|(_, failure)| failure.say());
         if let Some(more) = self.damaged.len().checked_sub(NAMES).filter(|more| *more > 0) {
@@ -93,7 +94,8 @@ impl Search {
         notes
     }
 
-    /// Returns where pictures may be that a set lacks.
+    /// Returns the reason why a set may lack pictures: the pictures are missing, or may be among the files that cannot
+    /// be read.
     pub(super) fn lack(&self) -> Lack {
         if self.unreadable.is_empty() && self.damaged.is_empty() { Lack::Missing } else { Lack::Unreadable }
     }

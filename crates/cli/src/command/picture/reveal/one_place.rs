@@ -1,6 +1,7 @@
-//! Which sets count where there is a place for one result only, as with `-o FILE`.
+//! Selects the sets to reveal if the output has a place for only one result, as with `-o FILE`.
 //!
-//! Everybody can put pictures beside those of a sealed set. The sealed data are revealed nevertheless.
+//! Everybody can put other pictures beside the pictures of a sealed set. The sealed data are revealed even if other
+//! pictures are there.
 
 use std::path::PathBuf;
 
@@ -12,13 +13,14 @@ use crate::tell::shown::shown;
 use deadpan_picture::{Reader, Set};
 use deadpan_seal::{Cursor, Error};
 
-/// Takes out the sets that are certainly not sealed, if there are others. Returns their pictures.
+/// Removes the sets that are certainly not sealed, if other sets are left. Returns the paths of the pictures of the
+/// removed sets.
 pub fn take_unsealed(groups: &mut Vec<Vec<Set<Picture>>>) -> Vec<PathBuf> {
     let taken = take_unless_all(groups, |group| group.iter().all(is_unsealed));
     taken.iter().flatten().flat_map(paths).collect()
 }
 
-/// Takes out the groups of which something is true, if there are others.
+/// Removes the groups for which `is_true` returns true, if other groups are left. Returns the removed groups.
 fn take_unless_all(
     groups: &mut Vec<Vec<Set<Picture>>>,
     is_true: impl FnMut(&Vec<Set<Picture>>) -> bool,
@@ -34,8 +36,8 @@ fn take_unless_all(
     groups.extract_if(.., |_| taken.next().unwrap_or(false)).collect()
 }
 
-/// Whether a set is complete and its data begin as sealed data do not. Damage in sealed data can look the same, so the
-/// pictures that were read must be whole.
+/// Whether a set is complete and the beginning of its data shows that the data are not sealed. Damaged sealed data can
+/// look the same, so the function also requires that the pictures that were read are undamaged.
 fn is_unsealed(set: &Set<Picture>) -> bool {
     if set.claimed_twice().next().is_some() {
         return false;
@@ -46,13 +48,15 @@ fn is_unsealed(set: &Set<Picture>) -> bool {
     matches!(begun, Err(Error::NotSealed(_))) && reader.damaged_so_far().is_empty()
 }
 
-/// Returns what is wrong with the sets of a group.
+/// A function that returns the failure of a group if something is wrong with the sets of the group.
 type Check = fn(&[Set<Picture>], Lack) -> Option<Failure>;
 
-/// Takes out the sets that give no result: those of which too many pictures are missing, and if several others are
-/// left, those of which too many are damaged. Returns the path of a picture of each, and what is wrong.
+/// Removes the sets that give no result: first the sets in which too many pictures are missing. If several sets are
+/// left, also removes the sets in which too many pictures are damaged. Returns the path of a picture and the failure of
+/// each removed set.
 ///
-/// To find damage, all pictures are read. This happens only if the command would be refused otherwise.
+/// To find damage, the function reads all pictures. The function does this only if the program would otherwise refuse
+/// the command.
 pub fn take_broken(groups: &mut Vec<Vec<Set<Picture>>>, lack: Lack) -> Vec<(PathBuf, Failure)> {
     let mut broken = Vec::new();
     let checks: [Check; 2] = [incomplete, |group, _| spoiled(group)];
@@ -70,17 +74,17 @@ pub fn take_broken(groups: &mut Vec<Vec<Set<Picture>>>, lack: Lack) -> Vec<(Path
     broken
 }
 
-/// Takes out the sets that are not authentic, or not for these keys, if there is one that is. Returns the path of a
-/// picture of each, and what is wrong.
+/// Removes the sets that are not authentic or that the user's keys do not open, if another set is left. Returns the
+/// path of a picture and the failure of each removed set.
 pub fn take_foreign(job: &mut RevealJob<'_>, groups: &mut Vec<Vec<Set<Picture>>>) -> Vec<(PathBuf, Failure)> {
     let taken = take_unless_all(groups, |group| is_foreign(job, group));
     let path = |group: &Vec<_>| group.first().map_or(PathBuf::new(), first_path);
     taken.iter().map(path).map(|path| (path.clone(), foreign(&shown(path)))).collect()
 }
 
-/// Returns whether the data of a set cannot be opened, though its pictures are whole.
+/// Returns whether the data of a set cannot be opened although the pictures of the set are undamaged.
 fn is_foreign(job: &mut RevealJob<'_>, group: &[Set<Picture>]) -> bool {
-    // Revealing them decides between sets that contradict each other.
+    // For several sets that contradict each other, revealing the group determines later which set is right.
     let [set] = group else { return false };
     let name = shown(first_path(set));
     let Ok(reader) = job.reader(set.clone(), &name, &mut Vec::new(), false) else { return true };
@@ -92,21 +96,23 @@ fn foreign(name: &str) -> Failure {
     Failure::new(Exit::Data, format!("{name}: the data are not authentic, or not for your keys"), hint)
 }
 
-/// Returns what is wrong if too many pictures are missing. The first set of a group has the most pictures.
+/// Returns the failure of a group if too many pictures are missing in all its sets. The failure is about the first set
+/// of the group, which has the most pictures.
 fn incomplete(group: &[Set<Picture>], lack: Lack) -> Option<Failure> {
     let set = group.first().filter(|_| group.iter().all(|set| !set.is_readable()))?;
     Some(missing(set, &shown(first_path(set)), lack))
 }
 
-/// Returns what is wrong if pictures are damaged and nothing replaces them. If pictures claim the same place, revealing
-/// them decides.
+/// Returns the failure of a group if pictures are damaged and no spare pictures replace the damaged pictures. If
+/// several pictures claim the same place, returns `None`, because revealing the group determines later which picture is
+/// right.
 fn spoiled(group: &[Set<Picture>]) -> Option<Failure> {
     let [set] = group else { return None };
     if set.claimed_twice().next().is_some() {
         return None;
     }
     let name = shown(first_path(set));
-    // If a picture is missing that spare ones replace, the set counts as whole.
+    // If spare pictures replace a missing picture, the set counts as undamaged.
     let reader = Reader::new(set.clone(), Picture::open as OpenPicture).ok()?;
     let spoiled = damage(&reader);
     let mut left = set.clone();

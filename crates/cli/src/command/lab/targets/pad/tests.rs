@@ -51,7 +51,8 @@ fn only_unpad_has_a_public_outcome_for_broken_paddings() {
     assert_eq!(outcomes(unpad(Scheme::Pkcs7)).iter().filter(|outcome| *outcome == "broken").count(), BLOCK);
 }
 
-/// Zero padding once read the last byte of the data in place, at an address that told whether the last block was empty.
+/// An earlier version of zero padding read the last byte of the data in place. The address of that read showed whether
+/// the last block was empty.
 #[test]
 #[expect(clippy::print_stderr)]
 fn zero_padding_accesses_the_same_addresses_for_all_lengths() {

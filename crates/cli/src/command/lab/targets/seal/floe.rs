@@ -1,4 +1,4 @@
-//! FLOE: opening of valid and invalid segments, and the speed of whole messages.
+//! Targets for FLOE: opening valid and invalid segments, and the speed of whole messages.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -9,12 +9,13 @@ use deadpan_lab::harness::SizedTarget;
 use deadpan_lab::{Random, Target};
 use deadpan_seal::floe::{Cipher, HEADER, Message, OVERHEAD, Parameters};
 
-/// The bytes of data in a segment, which are one page.
+/// The number of bytes of data in a segment, which is the size of one page.
 const DATA: usize = 4096;
 const SEALED: usize = DATA + OVERHEAD;
 const KEY: [u8; 32] = [7; 32];
 
-/// Starts the message of all segments. Each input contains one segment, which is the only one of the message.
+/// Starts the message to which all segments belong. Each input contains one segment, and this segment is the only
+/// segment of the message.
 fn message() -> Arc<Message> {
     let parameters = Parameters::with_segment(SEALED as u32).expect("room for data");
     Arc::new(Message::start(parameters, &KEY, b"").expect("random bytes").0)
@@ -26,7 +27,7 @@ fn opener(name: &str, message: &Arc<Message>) -> Target {
     Target::new(name, SEALED, move |input| cipher.open(0, true, input, &mut data).is_ok())
 }
 
-/// Returns a function that writes data with `fill` and seals them.
+/// Returns a function that makes data with `fill` and seals the data.
 fn sealed(
     message: &Arc<Message>,
     mut fill: impl FnMut(&mut Random, &mut [u8]) + 'static,

@@ -48,12 +48,13 @@ pub(super) fn pbes2_unpad() -> Target {
     target
         .class("another passphrase", move |random, input| {
             random.fill(&mut input[..BLOCK]);
-            // Whether a passphrase is ASCII may show: others are tried in up to three Unicode forms.
+            // All passphrases are ASCII, because the time may show whether a passphrase is ASCII: other passphrases are
+            // tried in up to three Unicode forms.
             input[..BLOCK].iter_mut().for_each(|byte| *byte &= 0x7f);
             input[BLOCK..].copy_from_slice(&text(&ENCRYPTED));
         })
         .class("first byte of the padding wrong", changed(|random, der| der[PADDING] ^= flaw(random)))
-        // With a changed highest bit, the last byte is never a valid count.
+        // If its highest bit is changed, the last byte is never a valid count.
         .class("last byte of the padding wrong", changed(|random, der| der[PADDING + BLOCK - 1] ^= 0x80 | flaw(random)))
         .class("a padding of one byte", changed(|_, der| der[PADDING + BLOCK - 1] ^= 16 ^ 1))
         .class("no sequence", changed(|random, der| der[FRAME] ^= flaw(random)))
@@ -99,8 +100,9 @@ pub(super) fn p256() -> Target {
     another_key("seal.key.p256", Kem::P256).pair("random", "zeros in front")
 }
 
-/// Returns a target that opens messages without success. Either the ciphertext is wrong, or the encapsulated secret is,
-/// for which ML-KEM returns another secret without an error. An input is the encapsulated secret, then the ciphertext.
+/// Returns a target that opens messages without success. Either the ciphertext is wrong, or the encapsulated secret is
+/// wrong. For a wrong encapsulated secret, ML-KEM returns another secret without an error. An input is the encapsulated
+/// secret, then the ciphertext.
 fn rejecting(name: &str, kem: Kem) -> Target {
     const LATTICE: usize = 1088;
     let key = PrivateKey::generate(kem).expect("random bytes");
@@ -113,7 +115,8 @@ fn rejecting(name: &str, kem: Kem) -> Target {
     let changed = |place: usize| {
         let public = public.clone();
         move |random: &mut Random, input: &mut [u8]| {
-            // The check whether an X25519 point, which is public, is below 2^255 − 19 reads one byte unless it is 127.
+            // An X25519 point is public, and the function checks whether the point is below 2^255 − 19. This check
+            // reads only the last byte unless that byte is 127, so points that end with 127 are left out.
             let (enc, sealed) =
                 std::iter::repeat_with(|| hpke::seal(&public, b"", b"", &[0; TAG]).expect("a recipient"))
                     .find(|(enc, _)| enc.last() != Some(&0x7f))

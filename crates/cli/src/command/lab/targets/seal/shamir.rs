@@ -1,11 +1,11 @@
-//! Shares of a file key: making one, and computing the key from some.
+//! Targets that make a share of a file key, and that compute a file key from shares.
 
 use super::TAG;
 use deadpan_lab::{Random, Target};
 use deadpan_seal::Secret;
 use deadpan_seal::threshold::shamir;
 
-/// The number of shares that are needed.
+/// The number of shares that are needed to compute the secret.
 const NEEDED: usize = 3;
 
 /// Returns the target that makes a share. An input is the secret, then the coefficients.

@@ -6,16 +6,16 @@ use crate::tell::failure::Failure;
 use deadpan_picture::carrier::MOST_PICTURES;
 use deadpan_picture::{Error, Label, spare};
 
-/// In a set with spare pictures, all parts except the last are a multiple of this.
+/// In a set with spare pictures, the lengths of all parts except the last part are multiples of this number of bytes.
 const WORD: u64 = 64;
 
-/// A picture to be made.
+/// A task to make one picture.
 pub struct TemplateTask {
     pub cover: usize,
     pub label: Label,
 }
 
-/// Divides the data among the covers. `rooms` has the number of bytes that each cover carries.
+/// Divides the data among the covers. `rooms` contains the number of bytes that each cover can carry.
 pub fn plan(rooms: &[u64], total: u64, spares: u32) -> Result<Vec<TemplateTask>, Failure> {
     let mut set = [0; 16];
     deadpan_seal::random::fill(&mut set).map_err(|error| Failure::seal("", error))?;
@@ -23,7 +23,7 @@ pub fn plan(rooms: &[u64], total: u64, spares: u32) -> Result<Vec<TemplateTask>,
     if spares > 0 { equal(rooms, label) } else { in_proportion(rooms, label) }
 }
 
-/// Returns how many bytes fit with spare pictures if no cover is used twice.
+/// Returns the number of bytes that fit into a set with `spares` spare pictures if no cover is used twice.
 pub fn room(rooms: &[u64], spares: u32) -> u64 {
     if spares == 0 {
         return rooms.iter().sum();
@@ -35,7 +35,7 @@ pub fn room(rooms: &[u64], spares: u32) -> u64 {
     (1..).zip(lengths(rooms)).map(most).max().unwrap_or(0)
 }
 
-/// Returns how often each cover is used.
+/// Returns the number of pictures that are made from each cover.
 pub fn uses(tasks: &[TemplateTask]) -> BTreeMap<usize, u32> {
     let mut uses = BTreeMap::new();
     tasks.iter().for_each(|task| *uses.entry(task.cover).or_default() += 1);
@@ -50,7 +50,8 @@ fn too_many() -> Failure {
     Failure::usage("the set would have too many pictures", "choose more or larger covers")
 }
 
-/// Fills the first covers that are enough, each in proportion to its room: fewer bits in each picture show less.
+/// Uses the first covers whose rooms together are large enough. Fills each cover in proportion to its room, because a
+/// picture with fewer hidden bits shows less.
 fn in_proportion(rooms: &[u64], label: Label) -> Result<Vec<TemplateTask>, Failure> {
     let total = label.total;
     let usable: Vec<usize> = (0..rooms.len()).filter(|cover| rooms[*cover] > 0).collect();
@@ -72,8 +73,8 @@ fn in_proportion(rooms: &[u64], label: Label) -> Result<Vec<TemplateTask>, Failu
     let mut tasks = Vec::new();
     for (index, cover) in (0..).zip(chosen) {
         before += rooms[cover];
-        // A share is at most the room of its picture, because all rooms together are enough. Rounding up of the ends
-        // can add a byte, which the bound takes away again.
+        // The share of a picture is at most the room of the picture, because all rooms together are large enough.
+        // Rounding up the end of a share can add one byte, and `min` in the next line removes this byte again.
         let end = (u128::from(total) * u128::from(before)).div_ceil(room.into()) as u64;
         let end = end.min(offset + rooms[cover]);
         let length = (end - offset) as u32;
@@ -87,7 +88,8 @@ fn in_proportion(rooms: &[u64], label: Label) -> Result<Vec<TemplateTask>, Failu
     }
 }
 
-/// Leaves out pictures that are not needed, the smallest first. `spare` is the room that is left.
+/// Leaves out pictures that are not needed, and begins with the smallest picture. `spare` is the number of bytes of
+/// room that the data do not need.
 fn leave_out(chosen: &mut Vec<usize>, rooms: &[u64], mut spare: u64) {
     let mut smallest: Vec<usize> = (0..chosen.len()).collect();
     smallest.sort_by_key(|at| rooms[chosen[*at]]);
@@ -100,28 +102,29 @@ fn leave_out(chosen: &mut Vec<usize>, rooms: &[u64], mut spare: u64) {
     chosen.retain(|_| is_needed.next().unwrap_or(true));
 }
 
-/// Returns how long the parts of a set with spare pictures can be in each cover that carries anything, the longest
-/// first.
+/// Returns the largest possible length of a part for each cover that can carry data, in a set with spare pictures. The
+/// longest length comes first.
 fn lengths(rooms: &[u64]) -> Vec<u64> {
     let mut lengths: Vec<u64> = rooms.iter().map(|room| room / WORD * WORD).filter(|room| *room > 0).collect();
     lengths.sort_unstable_by(|one, other| other.cmp(one));
     lengths
 }
 
-/// Gives all pictures parts of the same length, the last a shorter one, and the spare pictures after them the length of
-/// the longest part.
+/// Gives all pictures of the data parts of the same length, except that the last part may be shorter. Gives the spare
+/// pictures after them parts of the length of the longest part.
 fn equal(rooms: &[u64], label: Label) -> Result<Vec<TemplateTask>, Failure> {
     let (total, spares) = (label.total, label.spares);
     let lengths = lengths(rooms);
     if lengths.is_empty() {
         return Err(too_small());
     }
-    // A longer part needs fewer pictures, but leaves out the covers that are too small for it. The best length uses no
-    // cover more often than another length would, and needs the fewest pictures.
+    // With longer parts, the set needs fewer pictures, but covers that are too small for these parts cannot be used.
+    // The best length uses each cover as few times as possible. Of several such lengths, the best length needs the
+    // fewest pictures.
     let (mut best, mut refused) = (None, None);
     for (at, room) in (1_u64..).zip(&lengths) {
         let pictures = total.div_ceil(*room).max(1) + u64::from(spares);
-        // The lengths from the first to this one are the covers that have the room.
+        // The covers for the lengths from the first length to this length have enough room for a part of this length.
         let fits = lengths.get(at as usize).is_none_or(|next| next < room);
         let uses = pictures.div_ceil(at);
         let possible = u32::try_from(pictures - u64::from(spares)).map(|count| spare::check(count, spares));
@@ -134,8 +137,9 @@ fn equal(rooms: &[u64], label: Label) -> Result<Vec<TemplateTask>, Failure> {
     let (_, room) = best.ok_or_else(|| refused.map_or_else(too_many, |error| Failure::picture("", error)))?;
     let count = total.div_ceil(room).max(1);
     let part = total.div_ceil(count).next_multiple_of(WORD);
-    // Each part has data. Rounding up to words could leave nothing for the last one only if there were more pictures
-    // than a part has words, and then the parts are as long as the room.
+    // The number of pictures is computed again, so that each part has data. Rounding a part up to words could leave no
+    // data for the last part only if the set had more pictures than a part has words. In this case the parts are as
+    // long as the room.
     let count = total.div_ceil(part.max(1)).max(1) as u32;
     let usable = (0..rooms.len()).filter(|cover| rooms[*cover] >= room);
     let tasks = (0..count + spares).zip(usable.cycle()).map(|(index, cover)| {
@@ -208,7 +212,7 @@ mod tests {
         assert_eq!(covers(&[100, 64, 1000], 1090, 0), [0, 2]);
         assert_eq!(covers(&[100, 64, 1000], 150, 0), [0, 1]);
         assert_eq!(covers(&[1000, 1000, 1000], 10, 0), [0]);
-        // The smallest cover would make all parts short.
+        // The smallest cover is not used, because it would make all parts short.
         assert_eq!(covers(&[1000, 64, 1000, 1000], 1500, 1), [0, 2, 3]);
         assert_eq!(covers(&[1000, 640, 1000], 1200, 1), [0, 1, 2]);
         assert_eq!(covers(&[1000], 1500, 1), [0, 0, 0]);
