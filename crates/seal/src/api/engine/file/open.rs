@@ -25,7 +25,8 @@ pub(crate) fn open(
     let Shape { overhead, .. } = payload.shape();
     let data = segments.data_in(0);
     let room = room(output, segments.data(), payload.shape().data());
-    // A file that was made longer may ask for more room than there is. What is wrong with it shows when it is opened.
+    // If somebody made the input longer, it may ask for more room than the disk has. An error here is ignored, because
+    // opening the segments then finds what is wrong with the input.
     let _ = output.reserve(segments.data());
     let (shift, workers) = Shift::new(segments, work, data + overhead + room);
     let end = Mutex::new(padding::End::default());
@@ -50,7 +51,8 @@ pub(crate) fn open(
             if padded {
                 end.lock().map_err(|_| Error::Stopped)?.see(position, plain);
             }
-            // Another worker may have the next segment, so bytes are kept for the next write only within a batch.
+            // Another worker may open the segment after this batch, so bytes are kept for the next write only within a
+            // batch.
             pages.put(output, data, edge.last).map_err(Error::Write)
         });
     });

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::*;
 use crate::{Sink, Source, Taken};
 
-/// A source whose data are filled in only when their rest is completed; it can fail at a given position.
+/// A source that fills in data only in `complete`. The source can fail at a given position.
 #[derive(Clone)]
 pub(super) struct Lazy {
     data: Arc<Vec<u8>>,
@@ -52,7 +52,7 @@ impl Source for Lazy {
     }
 }
 
-/// A sink to which any thread writes data at their positions.
+/// A sink. Any thread writes data to it, each piece at the position of the piece.
 #[derive(Clone, Default)]
 struct Places {
     data: Arc<Mutex<Vec<u8>>>,
