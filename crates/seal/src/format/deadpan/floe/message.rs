@@ -39,7 +39,7 @@ impl Parameters {
         Self { rotation: if bits < 64 { bits } else { 63 }, ..self }
     }
 
-    /// Returns the bytes in a full segment, sealed.
+    /// Returns the number of bytes in a full sealed segment.
     #[must_use]
     pub const fn segment_length(self) -> usize {
         self.segment as usize
@@ -206,7 +206,7 @@ impl Message {
         Ok(nonce)
     }
 
-    /// Returns the bytes in a full segment, sealed.
+    /// Returns the number of bytes in a full sealed segment.
     #[must_use]
     pub fn segment_length(&self) -> usize {
         self.parameters.segment_length()

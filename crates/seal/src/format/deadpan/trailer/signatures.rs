@@ -23,13 +23,13 @@ pub enum Audience {
     Anyone,
     /// The signers named the recipients, and the recipient who opened the file is among them.
     Opener {
-        /// How many recipients the signers named.
+        /// The number of recipients that the signers named.
         recipients: usize,
     },
     /// The signers named recipients, and the recipient who opened the file is not among them: one of those recipients
     /// forwarded the file.
     Others {
-        /// How many recipients the signers named.
+        /// The number of recipients that the signers named.
         recipients: usize,
     },
 }
