@@ -25,7 +25,7 @@ pub enum Error {
     /// The header is not well formed.
     #[error("the header is damaged: {0}")]
     Header(&'static str),
-    /// The header is well formed, but asks for more than a reader should spend on it.
+    /// The header is well formed, but asks for more time or memory than a reader should spend.
     #[error("the header asks for more than is allowed: {0}")]
     Limit(&'static str),
     /// The header was changed: the header's MAC or FLOE's header tag is wrong.
@@ -79,7 +79,7 @@ pub enum Error {
     /// No key opens the file. The text contains the kinds of recipients that the file has.
     #[error("no key fits: the file is sealed to {0}")]
     NoKeyFits(String),
-    /// The file is sealed to a threshold, and the keys and shares that fit are too few.
+    /// The file is sealed to a threshold, and too few of the given keys and shares fit.
     #[error("{}", too_few(*needed, *of, *found))]
     TooFewShares {
         /// The number of keys or shares that are needed to open the file.
@@ -112,7 +112,7 @@ pub enum Error {
     /// The keys of a threshold, or the number of keys that it needs, are not valid.
     #[error("{0}")]
     Threshold(&'static str),
-    /// The bytes of a key are not a key of the kind that the caller named.
+    /// The bytes are not a key of the kind that the caller named.
     #[error("{0}")]
     InvalidKey(InvalidKey),
     /// The passphrase to seal with is empty.
@@ -149,7 +149,7 @@ pub enum Error {
     System(&'static str),
 }
 
-/// Returns in words how many shares are missing.
+/// Returns a message about the number of shares that are missing.
 fn too_few(needed: u8, of: u8, found: u8) -> String {
     let fit = if found == 1 { "fits" } else { "fit" };
     let missing = needed.saturating_sub(found);
@@ -157,7 +157,8 @@ fn too_few(needed: u8, of: u8, found: u8) -> String {
     format!("sealed to any {needed} of {of} keys; {found} of them {fit}; {missing} {more} needed")
 }
 
-/// The kind of file that an input resembles by its first bytes, if it is not a sealed file.
+/// The kind of file that an input seems to be. The first bytes of an input that is not a sealed file determine the
+/// kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LooksLike {
@@ -179,7 +180,7 @@ pub enum LooksLike {
     Format(&'static str),
     /// The output of `openssl enc`.
     OpenSsl,
-    /// A sealed file whose line ends were changed on the way.
+    /// A sealed file in which line ends were changed during a transfer.
     ChangedLineEnds,
     /// The input resembles no known kind of file.
     Unknown,
@@ -211,12 +212,12 @@ pub enum InvalidKey {
     PublicLength,
     /// The bytes have a wrong length for a private key of this kind.
     PrivateLength,
-    /// The bytes are not a valid public key: a point off the curve or not in its canonical form, or ML-KEM coefficients
-    /// out of range.
+    /// The bytes are not a valid public key: a point is not on the curve or not in its canonical form, or ML-KEM
+    /// coefficients are out of range.
     Public,
-    /// The bytes are not a valid private key: a scalar out of range, or an inconsistent ML-KEM key.
+    /// The bytes are not a valid private key: a scalar is out of range, or an ML-KEM key is inconsistent.
     Private,
-    /// The public key is an X25519 point of small order, with which everybody computes the same secret.
+    /// The public key is an X25519 point of small order. With such a key, everybody computes the same secret.
     SmallOrder,
     /// Keys of this kind have no expanded form. Only ML-KEM keys have an expanded form.
     Expanded,

@@ -273,7 +273,7 @@ impl Header {
         }
     }
 
-    /// Returns the recipients in words: `2 X-Wing keys and one passphrase`, `any 2 of 3 X-Wing keys`.
+    /// Describes the recipients in words, for example `2 X-Wing keys and one passphrase` or `any 2 of 3 X-Wing keys`.
     fn describe(&self) -> String {
         let mut kinds: Vec<(Stanza, usize)> = Vec::new();
         let mut group = None;

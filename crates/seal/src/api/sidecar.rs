@@ -22,8 +22,8 @@ use crate::format::deadpan::header::LONGEST;
 
 const SIGNATURE: [u8; 8] = [0x89, b'D', b'P', b'R', 0x0d, 0x0a, 0x1a, 0x0a];
 const VERSION: u8 = 1;
-/// The bytes before the headers: signature, version, the file's inode number and length, the digest of the payload's
-/// beginning, the length of a header.
+/// The number of bytes before the headers. These bytes are the signature, the version, the file's inode number and
+/// length, the digest of the payload's beginning, and the length of a header.
 const FIXED: usize = SIGNATURE.len() + 1 + 8 + 8 + DIGEST + 4;
 const DIGEST: usize = 32;
 
@@ -58,7 +58,7 @@ pub enum Standing {
 }
 
 impl Sidecar {
-    /// The greatest length of an encoded record.
+    /// The maximum length of an encoded record.
     pub const LONGEST: usize = FIXED + 2 * LONGEST + DIGEST;
     /// The number of bytes at the beginning of the payload that a record compares. If the payload is shorter, the
     /// record compares the whole payload.
@@ -89,7 +89,7 @@ impl Sidecar {
         bytes
     }
 
-    /// Reads a record. Returns `None` if it is incomplete or was changed.
+    /// Reads a record. Returns `None` if the record is incomplete or was changed.
     #[must_use]
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let (content, digest) = bytes.split_last_chunk::<DIGEST>()?;

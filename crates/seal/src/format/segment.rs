@@ -59,7 +59,7 @@ pub trait SegmentCipher {
     }
 }
 
-/// The keys of all segments of a payload, which several threads share.
+/// The keys of all segments of a payload. Several threads share this value.
 pub(crate) trait Payload: Sync {
     type Cipher<'a>: SegmentCipher
     where
@@ -70,7 +70,8 @@ pub(crate) trait Payload: Sync {
     /// Returns a cipher for segments. Each thread needs its own cipher.
     fn cipher(&self) -> Self::Cipher<'_>;
 
-    /// Returns how data of this length divide into segments, or [`Error::TooLong`].
+    /// Returns how data of this length divide into segments. Returns [`Error::TooLong`] if the data are too long for a
+    /// payload.
     fn segments_for(&self, data: u64) -> Result<Segments, Error> {
         Segments::for_data(self.shape(), data)
     }

@@ -1,4 +1,4 @@
-//! Sealing and opening at positions, usually of one regular file to another.
+//! Seals and opens at positions. The input and the output are usually regular files.
 
 mod open;
 mod pages;
@@ -52,7 +52,7 @@ impl<'a> Shift<'a> {
         (Self { segments, batch, next, end, failure: Mutex::new(None), work: *work }, workers)
     }
 
-    /// Takes the next batch of segments, if one is left.
+    /// Takes the next batch of segments. Returns `None` if no batch is left.
     fn take(&self) -> Option<Range<u64>> {
         let begin = self.next.fetch_add(1, Ordering::Relaxed) * self.batch;
         let end = (begin + self.batch).min(self.segments.count());

@@ -17,7 +17,7 @@ const SHORT: usize = 1 << 20;
 /// The number of bytes below which a second thread costs more time than it saves.
 const WORTH_A_THREAD: u64 = 2 << 20;
 
-/// Seals all of `data` and appends the segments to `sealed`. After an error, `sealed` is as before.
+/// Seals all of `data` and appends the segments to `sealed`. After an error, `sealed` is unchanged.
 pub(crate) fn seal(payload: &impl Payload, data: &[u8], sealed: &mut Vec<u8>) -> Result<(), Error> {
     if data.len() <= SHORT {
         let begin = sealed.len();
@@ -38,7 +38,7 @@ pub(crate) fn seal(payload: &impl Payload, data: &[u8], sealed: &mut Vec<u8>) ->
     Ok(())
 }
 
-/// Opens all segments and appends the data to `data`. After an error, `data` is as before.
+/// Opens all segments and appends the data to `data`. After an error, `data` is unchanged.
 pub(crate) fn open<P: Payload>(payload: &P, sealed: &[u8], data: &mut Vec<u8>) -> Result<(), Error> {
     if sealed.len() <= SHORT {
         return payload.open_onto(sealed, data);
@@ -58,7 +58,7 @@ pub(crate) fn open<P: Payload>(payload: &P, sealed: &[u8], data: &mut Vec<u8>) -
     }
     match result {
         Ok(()) => spare.keep(),
-        // Data that were authentic before the failure must not remain in memory.
+        // Data that were opened before the failure must not remain in memory, although they are authentic.
         Err(_) => spare.pieces(payload.shape().data()).for_each(|piece| piece.clear().wipe()),
     }
     result

@@ -1,4 +1,4 @@
-//! Sealing and opening of a stream to a stream, in order.
+//! Seals and opens a stream to a stream, in order.
 
 mod input;
 mod output;
@@ -43,7 +43,7 @@ pub(crate) struct Passed<I, S> {
     pub(crate) output: S,
 }
 
-/// Seals all of `input`, whose units are [`data_unit`] bytes long.
+/// Seals all of `input`. Each unit of the input has [`data_unit`] bytes.
 pub(crate) fn seal<I: Input, S: Drain>(
     payload: &impl Payload,
     input: I,
@@ -71,7 +71,7 @@ pub(crate) fn seal<I: Input, S: Drain>(
     })
 }
 
-/// Opens all of `input`, whose units are [`sealed_unit`] bytes long.
+/// Opens all of `input`. Each unit of the input has [`sealed_unit`] bytes.
 pub(crate) fn open<I: Input, S: Drain>(
     payload: &impl Payload,
     input: I,

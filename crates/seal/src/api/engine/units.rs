@@ -1,4 +1,4 @@
-//! Data that come from many sources, such as the files of a folder, or go to many outputs.
+//! Traits for data that come from many places, such as the files of a folder, or go to many places.
 
 use std::io::{self, Read, Write};
 
@@ -17,7 +17,8 @@ pub trait Source: Send {
     /// If the data cannot be taken, which ends the work.
     fn take(&mut self, buffer: &mut [u8]) -> io::Result<Taken<Self::Rest>>;
 
-    /// Fills in the parts of these bytes that `take` left out. Any thread may do this, for several data at once.
+    /// Fills in the parts of these bytes that `take` left out. Any thread may call this function, and several threads
+    /// may call it at the same time.
     ///
     /// # Errors
     /// If the data cannot be read.
@@ -29,7 +30,7 @@ pub trait Source: Send {
 pub struct Taken<R> {
     /// The number of bytes in the buffer that belong to the data.
     pub length: usize,
-    /// Whether these are the last data.
+    /// Whether the buffer holds the last data.
     pub last: bool,
     /// The work that is left for these data.
     pub rest: R,
@@ -47,7 +48,8 @@ pub trait Sink: Send {
     /// If the data cannot be put, which ends the work.
     fn put(&mut self, bytes: &[u8]) -> io::Result<Self::Rest>;
 
-    /// Does the work that `put` left for these bytes. Any thread may do this, for several data at once.
+    /// Does the work that `put` left for these bytes. Any thread may call this function, and several threads may call
+    /// it at the same time.
     ///
     /// # Errors
     /// If the data cannot be completed, which ends the work.

@@ -60,7 +60,7 @@ impl<R> fmt::Debug for Opener<R> {
 }
 
 impl<R: Read> Opener<R> {
-    /// Reads the segments of `payload` from `input`, and the trailer if there is one.
+    /// Reads the segments of `payload` from `input`, and then the trailer if the file has a trailer.
     pub(super) fn new(opened: &Opened, payload: AnyPayload, input: R) -> Self {
         let segment = payload.shape().sealed;
         let about = opened.expected();

@@ -31,7 +31,7 @@ impl<R> fmt::Debug for RangeReader<R> {
 }
 
 impl<R: Read + Seek> RangeReader<R> {
-    /// Reads the segments, which begin at `begin` in `input`.
+    /// Makes a reader of the segments that begin at `begin` in `input`.
     fn new(located: Located, input: R, begin: u64, padded: bool) -> Result<Self, Error> {
         let Located { payload, segments, signed } = located;
         let input = Shared::new(input);

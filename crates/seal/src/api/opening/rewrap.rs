@@ -10,7 +10,7 @@ use crate::format::deadpan::{floe, recipient};
 use crate::primitive::entropy::Entropy;
 use crate::{Error, Format, PrivateKey, PublicKey, Recipient, Stanza};
 
-/// Recipients who could open the file before can still open the payload if they kept the old header or the file key. To
+/// A recipient of the old header can still open the payload if the recipient kept the old header or the file key. To
 /// exclude a recipient, seal the data again.
 impl Opened {
     /// Makes a header for other recipients. The new header has the length of the old header, so that it can be written
@@ -30,7 +30,7 @@ impl Opened {
     }
 
     /// Makes a header for other recipients that may be longer than the old header. A longer header cannot be written
-    /// over the old one: write the new header to a new file, and append the payload.
+    /// over the old header: write the new header to a new file, and append the payload.
     ///
     /// # Errors
     /// The errors of [`crate::Sealing::to`], or of [`crate::Sealing::mixed`] if `mixed` is set; [`Error::TooMany`] if
@@ -94,7 +94,7 @@ impl Opened {
         let Unlocked::Deadpan { key: file, header, .. } = &self.unlocked else { return Ok(Vec::new()) };
         match Recipient::from(key).wrap(file, Entropy::System) {
             Ok(entries) => Ok(numbers(header, |other| entries.contains(other))),
-            // Nobody can seal to a point of small order.
+            // The key is a point of small order. Nobody can seal to such a key, so no recipient has it.
             Err(Error::InvalidKey(_)) => Ok(Vec::new()),
             Err(error) => Err(error),
         }
@@ -128,7 +128,7 @@ impl Opened {
     }
 }
 
-/// Returns the elements with these numbers.
+/// Returns the entries with these numbers.
 fn at<'e, E>(entries: &'e [(Stanza, E)], numbers: &[usize]) -> Result<Vec<&'e (Stanza, E)>, Error> {
     let found = numbers.iter().map(|number| entries.get(*number)).collect::<Option<Vec<_>>>();
     found.ok_or(Error::Invalid("a file has no recipient of this number"))
@@ -139,7 +139,7 @@ fn numbers(header: &Parsed, is_wanted: impl Fn(&Entry) -> bool) -> Vec<usize> {
     entries.filter(|(_, (_, entry))| is_wanted(entry)).map(|(number, _)| number).collect()
 }
 
-/// Returns a header of Deadpan's own format that keeps some recipients and adds others.
+/// Returns a header of Deadpan's own format that keeps some recipients and adds other recipients.
 fn rewrapped(
     key: &FileKey,
     header: &Parsed,

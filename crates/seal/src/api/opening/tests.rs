@@ -92,7 +92,7 @@ fn a_new_header_is_as_long_as_the_old_one_or_refused() {
         assert_eq!(data_of(&copied, Identity::Key(large_key.clone())).expect("the new key"), b"data");
         assert!(data_of(&copied, passphrase(b"straight face")).is_err());
     }
-    // If the old header is long enough, the new one has its length.
+    // If the old header is long enough, the new header has the same length.
     assert_eq!(opened.rewrap_longer(&[other()], false).expect("a header").len(), length);
 }
 

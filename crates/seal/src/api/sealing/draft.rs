@@ -176,7 +176,7 @@ impl<'s, 'o> Draft<'s, 'o> {
         Ok(Self { start, header_length, recorder })
     }
 
-    /// Returns the bytes before the first segment.
+    /// Returns the number of bytes before the first segment.
     pub(super) fn length(&self) -> usize {
         self.header_length + self.start.bytes.len()
     }

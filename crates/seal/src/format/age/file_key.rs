@@ -54,7 +54,7 @@ impl AgeFileKey {
         Ok(Secret::copy_of(expected.as_ref()).same(mac))
     }
 
-    /// Returns the key of the payload that begins with this nonce.
+    /// Derives the key of the payload that begins with this nonce.
     pub(crate) fn payload_key(&self, nonce: &[u8]) -> Result<Secret, Error> {
         derive(&self.0, nonce, b"payload")
     }
@@ -69,7 +69,8 @@ impl AgeFileKey {
         Ok(sealed)
     }
 
-    /// Opens a file key. Returns `None` if it was sealed under another key. May leak: whether the result is `None`.
+    /// Opens a file key. Returns `None` if the file key was sealed under another wrapping key. May leak: whether the
+    /// result is `None`.
     pub(crate) fn open(wrapping: &[u8], sealed: &[u8]) -> Result<Option<Self>, Error> {
         let (input, tag) = sealed.split_at_checked(KEY).ok_or(Error::Header("the length of a recipient"))?;
         let mut secret = Secret::zeroed(KEY);

@@ -131,7 +131,7 @@ impl HeaderLines {
             self.line = self.searched;
         }
         self.searched = text.len();
-        // A part of a line, without its line feed.
+        // The text ends with a part of a line, without a line feed.
         let part = &text[self.line..];
         if part.starts_with(END) {
             LAST_LINE.checked_sub(part.len()).filter(|missing| *missing > 0)

@@ -118,7 +118,7 @@ impl ChunkCipher {
         if self.is_open(chunk, last, sealed, data) {
             return Ok(());
         }
-        // The nonce of the other meaning shows what happened to the file.
+        // Opening the chunk with the opposite of `last` shows what happened to the file.
         if self.is_open(chunk, !last, sealed, data) {
             data.wipe();
             return Err(if last { Error::Truncated } else { Error::Trailing });
@@ -126,7 +126,7 @@ impl ChunkCipher {
         Err(Error::Segment { segment: chunk })
     }
 
-    /// Opens a chunk. If that fails, `data` is wiped.
+    /// Opens a chunk, and returns whether the chunk opened. After a failure, `data` is wiped.
     fn is_open(&self, chunk: u64, last: bool, sealed: &[u8], data: &mut [u8]) -> bool {
         let (input, tag) = sealed.split_last_chunk::<TAG>().expect("a tag");
         let opened = self.0.0.open(&nonce(chunk, last), input, tag, data);

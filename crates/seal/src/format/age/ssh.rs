@@ -40,7 +40,7 @@ fn tag(key: &SshPublic) -> [u8; TAG] {
     digest(&SHA256, key.blob()).as_ref().first_chunk().copied().unwrap_or_default()
 }
 
-/// Returns the tweak of an Ed25519 key, which binds the shared secret to the SSH key.
+/// Returns the tweak of an Ed25519 key. The tweak binds the shared secret to the SSH key.
 fn tweak(key: &SshPublic) -> Result<Secret, Error> {
     derive(b"", key.blob(), ED25519)
 }

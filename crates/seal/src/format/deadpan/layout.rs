@@ -1,4 +1,4 @@
-//! The parts of a header that all other modules share: the preamble, and a recipient's entry.
+//! The parts of a header that all other modules use: the preamble, and the entry of a recipient.
 
 pub(crate) const VERSION: u8 = 1;
 /// The number of bytes at the start of the preamble that distinguish a sealed file from other files. The version and

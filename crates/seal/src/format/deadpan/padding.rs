@@ -15,7 +15,7 @@ pub(crate) fn padded_length(data: u64) -> Result<u64, Error> {
     data.checked_add(1).and_then(padme).ok_or(Error::TooLong)
 }
 
-/// A reader that returns data and then their padding.
+/// A reader that returns the data and then the padding.
 pub(crate) struct Padded<R> {
     input: R,
     length: u64,
@@ -109,7 +109,7 @@ pub(crate) struct Stripper {
 /// The bytes to pass on: first the bytes that were held back, and then a part of the piece.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct PassedOn {
-    /// If set, a mark and this many zeros come first.
+    /// If this is set, a mark and this many zeros come first.
     pub(crate) before: Option<u64>,
     /// The number of bytes to pass on after that, from the beginning of the piece.
     pub(crate) length: usize,
@@ -141,7 +141,7 @@ impl Stripper {
     }
 }
 
-/// Writes a mark and zeros that turned out to be data.
+/// Writes a mark and zeros that were held back but are data.
 pub(crate) fn write_held(zeros: u64, output: &mut impl Write) -> io::Result<()> {
     output.write_all(&[MARK])?;
     io::copy(&mut io::repeat(0).take(zeros), output).map(drop)

@@ -21,7 +21,7 @@ use crate::{Cost, Error, Kem, Mode, Passphrase, PublicKey, Session, Threshold};
 /// key's entry is the number of its KEM.
 const PASSPHRASE: u16 = 0xff01;
 const SESSION: u16 = 0xff02;
-/// The type of entries whose key a plugin wraps.
+/// The type of an entry whose wrapping key is wrapped by a plugin.
 const PLUGIN: u16 = 0xff03;
 
 /// A recipient: a person or program that can open a file.
@@ -126,7 +126,7 @@ pub enum Stanza {
         needed: u8,
         /// The number of shares that the file has.
         of: u8,
-        /// The number of this share, from 1 on.
+        /// The number of this share. Numbers begin with 1.
         index: u8,
     },
     /// A recipient of a plugin.
@@ -155,7 +155,7 @@ impl Stanza {
         }
     }
 
-    /// Returns whether a passphrase opens this recipient.
+    /// Returns whether a passphrase opens the entry of this recipient.
     #[must_use]
     pub fn is_passphrase(&self) -> bool {
         self.cost().is_some()

@@ -19,7 +19,7 @@ pub enum Question {
         text: String,
         /// The option that means yes.
         yes: String,
-        /// The option that means no, if there is one.
+        /// The option that means no, or `None` if there is no such option.
         no: Option<String>,
     },
     /// A text that everybody may see while it is typed. The answer is [`Answer::Text`].

@@ -5,7 +5,7 @@ use std::fmt;
 /// The maximum number of characters of a type that are kept.
 const LONGEST: usize = 40;
 
-/// The type of a stanza that a plugin made, such as `piv-p256`, cut after 40 characters.
+/// The type of a stanza that a plugin made, such as `piv-p256`. A longer type is cut after 40 characters.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Tag {
     bytes: [u8; LONGEST],

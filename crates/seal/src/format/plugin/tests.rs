@@ -206,7 +206,7 @@ fn plugins_that_lie_are_refused() {
         let words = if says.is_empty() { "closed its output" } else { words };
         assert!(error.starts_with("age-plugin-dummy ") && error.contains(words), "{says:?}: {error}");
     }
-    // An error counts even if there are stanzas.
+    // An error counts even if the plugin also made stanzas.
     assert!(wrap(&format!("{stanza}-> error internal\n\n-> done\n\n")).is_err());
     assert!(wrap(&format!("-> request-secret\nUElOPw\n{stanza}-> done\n\n")).is_ok());
     let key = "-> file-key 0\nAQEBAQEBAQEBAQEBAQEBAQ\n";

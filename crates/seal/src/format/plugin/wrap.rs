@@ -14,7 +14,7 @@ const LABELS: usize = 16;
 /// Keys that a plugin has wrapped.
 #[derive(Clone, Debug, Default)]
 pub struct Wrapping {
-    /// The stanzas of each key, in the order of the keys. Each key has at least one.
+    /// The stanzas of each key, in the order of the keys. Each key has at least one stanza.
     pub stanzas: Vec<Vec<AgeStanza>>,
     /// The labels of these stanzas. A file's recipients must all have the same labels.
     pub labels: Vec<String>,

@@ -8,14 +8,14 @@ use crate::Error;
 use crate::format::fill::read_full;
 use deadpan_ct::Wiped;
 
-/// A reader that opens a payload in order. All data that it returns are authentic. The reader reports the end only
-/// after it has seen the last segment.
+/// A reader that opens a payload in order. All data that the reader returns are authentic. The reader reports the end
+/// only after it has seen the last segment.
 pub struct SegmentReader<C, R> {
     cipher: C,
     input: R,
     data: Wiped<Vec<u8>>,
     taken: usize,
-    /// Holds a sealed segment and the byte after it.
+    /// Holds a sealed segment and the byte after the segment.
     sealed: Vec<u8>,
     ahead: bool,
     segment: u64,

@@ -12,7 +12,7 @@ use crate::primitive::threads::on_threads;
 use crate::{Error, ReadAt, Work, WriteAt};
 
 /// Opens the segments that begin at `begin` in `input`, and returns the number of bytes of data. If the data are
-/// padded, the output holds the padding too, and the returned length is the length without it.
+/// padded, this function writes the padding to the output, too. The returned length does not include the padding.
 pub(crate) fn open(
     payload: &impl Payload,
     input: &impl ReadAt,

@@ -14,7 +14,7 @@ pub(super) struct Pages {
     buffer: Buffer,
     /// The position in the file where the buffer begins. This position is the beginning of a page.
     base: u64,
-    /// The range of the buffer that is filled and not yet written.
+    /// `from` and `to` are the range of the buffer that is filled but not yet written.
     from: usize,
     to: usize,
 }
@@ -36,7 +36,7 @@ impl Pages {
         self.base = position - self.from as u64;
     }
 
-    /// Returns the room for the next `length` bytes.
+    /// Returns the part of the buffer for the next `length` bytes.
     pub(super) fn room(&mut self, length: usize) -> &mut [u8] {
         let begin = self.to;
         self.to += length;

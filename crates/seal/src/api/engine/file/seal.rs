@@ -28,7 +28,7 @@ impl<R: ReadAt> Plain<'_, R> {
         Ok(buffer)
     }
 
-    /// Reads at a position. Positions after the end of the data hold the padding.
+    /// Fills `buffer` with the bytes at a position. The padding is at the positions after the end of the data.
     fn read(&self, buffer: &mut [u8], position: u64) -> Result<(), Error> {
         let here =
             usize::try_from(self.length.saturating_sub(position)).map_or(buffer.len(), |left| left.min(buffer.len()));

@@ -43,7 +43,7 @@ pub(crate) struct Stream<R> {
     finished: bool,
 }
 
-/// The unit's number and length, and whether it is the last one.
+/// The number and the length of a unit, and whether the unit is the last one.
 #[derive(Debug)]
 pub(crate) struct Unit {
     pub(super) number: u64,

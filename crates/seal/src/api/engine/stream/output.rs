@@ -1,4 +1,5 @@
-//! The output of a stream. If the output takes units in order, a worker whose unit is early waits.
+//! The output of a stream. If the output takes units in order, a worker waits until the units before its own unit are
+//! written.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};

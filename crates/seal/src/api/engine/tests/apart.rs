@@ -45,7 +45,7 @@ impl Source for Lazy {
         if fails {
             return Err(io::Error::other("rest"));
         }
-        // Some units take longer than the units after them.
+        // Some units take longer than the units that follow.
         std::thread::sleep(Duration::from_micros(range.start as u64 % 7 * 300));
         bytes.copy_from_slice(&data[range]);
         Ok(())

@@ -44,7 +44,8 @@ fn segments_of_any_length_open_in_all_ways() {
     }
 }
 
-/// The engine starts a second thread at 4 MiB and a fifth at 16 MiB; batches then begin and end at any segment.
+/// The engine starts a second thread at 4 MiB of data and a fifth thread at 16 MiB. With several threads, batches begin
+/// and end at any segment.
 #[test]
 fn batches_of_any_segments_meet() {
     for segment in SEGMENTS {

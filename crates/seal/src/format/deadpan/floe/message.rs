@@ -1,4 +1,4 @@
-//! A message: its parameters, and the keys of all its segments.
+//! A message: its parameters, and the keys of its segments.
 
 use std::fmt;
 use std::io::Read;

@@ -6,8 +6,8 @@ use super::{Cipher, Message};
 use crate::Error;
 use crate::format::segment;
 
-/// A reader that opens a message in order. All data that it returns are authentic. The reader reports the end only
-/// after it has seen the last segment.
+/// A reader that opens a message in order. All data that the reader returns are authentic. The reader reports the end
+/// only after it has seen the last segment.
 pub type Reader<M, R> = segment::SegmentReader<Cipher<M>, R>;
 
 /// A reader that opens a message at any position. The reader opens the last segment first, so that the length is

@@ -1,8 +1,9 @@
-//! Recognizes files that are not sealed by their first bytes, so that the error message can name their kind.
+//! Recognizes the kind of a file that is not sealed. The first bytes of the file decide. The error message can then
+//! name the kind.
 
 use crate::LooksLike;
 
-/// Formats and the bytes with which they begin.
+/// The first bytes of well-known formats, and the names of these formats.
 const FORMATS: &[(&[u8], &str)] = &[
     (b"\x1f\x8b\x08", "a gzip file"),
     (b"PK\x03\x04", "a zip file"),

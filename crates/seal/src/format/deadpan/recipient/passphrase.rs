@@ -31,11 +31,11 @@ pub(crate) fn cost(body: &[u8]) -> Result<Cost, Error> {
 /// Hashes a passphrase to open a file. The implementor is a passphrase, or a session that may already have hashed its
 /// passphrase.
 pub(crate) trait Stretch {
-    /// Returns the forms of the passphrase to try on a salt, in order.
+    /// Returns the forms of the passphrase that are tried with this salt, in order.
     fn forms(&self, salt: &[u8; SALT]) -> Vec<Form>;
 
-    /// Returns `length` bytes of Argon2id over the passphrase in a form, or [`Error::TooCostly`] if the cost is above
-    /// the ceiling.
+    /// Hashes the passphrase in the given form with Argon2id, and returns `length` bytes. Returns [`Error::TooCostly`]
+    /// if the cost is above the maximum that is allowed.
     fn stretched(&self, form: Form, cost: Cost, salt: &[u8; SALT], length: usize) -> Result<Secret, Error>;
 }
 

@@ -21,9 +21,9 @@ const REST: usize = 1 + KEY + TAG;
 pub(crate) const SHORTEST: usize = REST + "-> x\n\n".len();
 /// The length of the longest body. The length field of an entry has two bytes.
 const LONGEST: usize = u16::MAX as usize;
-/// The label of stanzas that withstand a quantum computer, in age's specification.
+/// age's specification gives this label to stanzas that withstand a quantum computer.
 const POST_QUANTUM: &str = "postquantum";
-/// The values of the byte for the mode.
+/// The possible values of the mode's byte.
 const CLASSICAL_MODE: u8 = 0;
 const POST_QUANTUM_MODE: u8 = 1;
 

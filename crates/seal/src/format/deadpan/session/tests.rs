@@ -144,7 +144,7 @@ fn threads_that_ask_other_questions_do_not_wait() {
     let (sender, receiver) = mpsc::channel();
     let report = |sealed: &[u8]| sender.send(open(&session, sealed).expect("opened")).expect("the receiver waits");
     thread::scope(|scope| {
-        // Holds the cell as if the hash of the slow item were being computed.
+        // The test locks the cell, as if a thread were computing the hash of the slow item.
         let computing = lock(&cell);
         scope.spawn(|| report(&slow));
         scope.spawn(|| report(&quick));

@@ -10,7 +10,7 @@ const ONES: u64 = 0x0101_0101_0101_0101;
 #[inline(always)]
 fn double(word: u64) -> u64 {
     let carried = word >> 7 & ONES;
-    // The polynomial without x⁸ is 1b: bits 0, 1, 3 and 4.
+    // Without x⁸, the polynomial is hexadecimal 1b: bits 0, 1, 3 and 4.
     (word & !(ONES << 7)) << 1 ^ carried ^ carried << 1 ^ carried << 3 ^ carried << 4
 }
 

@@ -53,8 +53,8 @@ pub fn combine(shares: &[(u8, &[u8])]) -> Secret {
     secret
 }
 
-/// Returns Lagrange's factor of the share with this index for the value at 0: the product of j / (j − index) over all
-/// other indices j. In this field, subtraction is XOR.
+/// Returns Lagrange's factor for the value at 0 of the share with this index. The factor is the product of j / (j −
+/// index) over all other indices j. In this field, subtraction is XOR.
 fn at_zero(index: u8, all: impl Iterator<Item = u8>) -> u8 {
     all.filter(|other| *other != index)
         .fold(1, |factor, other| multiply(factor, multiply(other, invert(other ^ index))))

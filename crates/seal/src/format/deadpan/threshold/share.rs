@@ -62,7 +62,7 @@ impl Share {
         bytes
     }
 
-    /// Returns the number of the share, from 1 on.
+    /// Returns the number of the share. Numbers begin with 1.
     #[must_use]
     pub fn index(&self) -> u8 {
         self.numbers.index

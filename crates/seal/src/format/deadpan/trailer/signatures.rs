@@ -21,13 +21,13 @@ pub struct Signatures {
 pub enum Audience {
     /// The signers named no recipients, so anyone may forward the file.
     Anyone,
-    /// The signers named the recipients, and the recipient who opened the file is among them.
+    /// The signers named the recipients, and the recipient who opened the file is one of the named recipients.
     Opener {
         /// The number of recipients that the signers named.
         recipients: usize,
     },
-    /// The signers named recipients, and the recipient who opened the file is not among them: one of those recipients
-    /// forwarded the file.
+    /// The signers named recipients, but the recipient who opened the file is not one of the named recipients: one of
+    /// the named recipients forwarded the file.
     Others {
         /// The number of recipients that the signers named.
         recipients: usize,

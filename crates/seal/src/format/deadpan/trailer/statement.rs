@@ -55,7 +55,7 @@ pub(crate) struct Statement {
     pub(crate) audience: Addressees,
 }
 
-/// Returns the hashes by which a statement names its signers, in ascending order.
+/// Returns a hash of each signer's key, in ascending order. A statement names its signers by these hashes.
 pub(crate) fn signers<'k>(keys: impl Iterator<Item = &'k VerifyingKey>) -> Vec<Hash> {
     let mut hashes: Vec<Hash> = keys.map(|key| sha256(&key.to_ssh())).collect();
     hashes.sort_unstable();

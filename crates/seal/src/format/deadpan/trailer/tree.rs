@@ -81,7 +81,7 @@ pub(crate) const fn leaves_in(page: u64, segments: u64) -> usize {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Tree {
     pub(crate) segments: u64,
-    /// Bytes of data in all segments, padding included.
+    /// The number of bytes of data in all segments, including padding.
     pub(crate) length: u64,
     pub(crate) pages: Vec<Hash>,
 }

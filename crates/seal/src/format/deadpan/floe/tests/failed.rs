@@ -31,7 +31,7 @@ fn a_reader_that_failed_stays_failed() {
     assert!((0..6).all(|_| reader.segment().is_err()));
 }
 
-/// A writer that fails once, in the middle, and then works again.
+/// A writer that fails once, in the middle of the output, and then works again.
 struct Hiccup<T> {
     inner: T,
     left: usize,
