@@ -31,7 +31,7 @@ pub enum Error {
     /// The header was changed: the header's MAC or FLOE's header tag is wrong.
     #[error("the header was changed after sealing")]
     HeaderForged,
-    /// A segment cannot be opened, because it was changed.
+    /// A segment cannot be opened, because it is damaged or was changed.
     #[error("segment {segment} is damaged or was changed after sealing")]
     Segment {
         /// The segment's number, counted from 0.
