@@ -7,8 +7,8 @@ use crate::format::deadpan::threshold::ShareFault;
 
 /// The reason why sealing or opening failed.
 ///
-/// [`Error::fault`] tells who caused it. Messages describe the error and give no advice: the caller knows the user, and
-/// chooses advice by the variant.
+/// [`Error::fault`] returns the cause. Messages describe the error and give no advice: the caller knows the user, and
+/// can choose advice that fits the variant.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -25,13 +25,13 @@ pub enum Error {
     /// The header is not well formed.
     #[error("the header is damaged: {0}")]
     Header(&'static str),
-    /// The header is well formed, but asks for more than a reader should spend on it.
+    /// The header is well formed, but asks for more time or memory than a reader should spend.
     #[error("the header asks for more than is allowed: {0}")]
     Limit(&'static str),
-    /// The header's MAC or FLOE's header tag is wrong: the header was changed.
+    /// The header was changed: the header's MAC or FLOE's header tag is wrong.
     #[error("the header was changed after sealing")]
     HeaderForged,
-    /// A segment does not open.
+    /// A segment cannot be opened, because it is damaged or was changed.
     #[error("segment {segment} is damaged or was changed after sealing")]
     Segment {
         /// The segment's number, counted from 0.
@@ -40,15 +40,15 @@ pub enum Error {
     /// The trailer of a signed file is missing, or is not well formed.
     #[error("the trailer with the signatures is damaged: {0}")]
     Trailer(&'static str),
-    /// A part of the trailer does not open.
+    /// A part of the trailer cannot be opened, because it was changed.
     #[error("the trailer with the signatures was changed after sealing")]
     TrailerForged,
-    /// A signature is wrong or was removed, or what was signed are other data. Somebody who can open the file changed
-    /// it.
+    /// A signature is wrong or was removed, or the signatures belong to other data. Somebody who can open the file
+    /// changed the file.
     #[error("a signature is wrong or was removed: the data or the signers are not those that were signed")]
     SignatureForged,
-    /// A header stands where its payload is wanted. The methods that take the bytes after the header, such as
-    /// [`Opened::read_from`], were given the whole file; or the file is damaged.
+    /// The input begins with a header, but it must begin with the payload. Either a method that takes the bytes after
+    /// the header, such as [`Opened::read_from`], got the whole file, or the file is damaged.
     ///
     /// [`Opened::read_from`]: crate::Opened::read_from
     #[error("a header stands where the bytes after the header are wanted, as if the whole file were given again")]
@@ -59,34 +59,34 @@ pub enum Error {
     /// The opened data do not have the padding that the header announces.
     #[error("the padding inside is not what the header says")]
     Padding,
-    /// A share is of no use for the file, and the others are too few.
+    /// A share is of no use for the file, and the other shares are too few.
     #[error("{0}")]
     Share(ShareFault),
-    /// A plugin failed, or refuses.
+    /// A plugin failed, or refused to work.
     #[error("{0}")]
     Plugin(#[from] crate::format::plugin::PluginError),
-    /// The armor of an age file is not in its one form.
+    /// The armor of an age file is not in the one form that is allowed.
     #[error("the armor is damaged: {0}")]
     Armor(&'static str),
     /// A key file cannot be read.
     #[error("{0}")]
     Key(#[from] crate::key::KeyError),
-    /// Something was not signed, or a signature is not accepted.
+    /// Signing failed, or a signature is not accepted.
     #[error("{0}")]
     Sign(#[from] crate::key::sign::SignError),
 
     // The keys.
-    /// None of the keys opens the file. The text names the kinds of recipients that the file has.
+    /// No key opens the file. The text contains the kinds of recipients that the file has.
     #[error("no key fits: the file is sealed to {0}")]
     NoKeyFits(String),
-    /// The file is sealed to a threshold, and the keys and shares that fit are too few.
+    /// The file is sealed to a threshold, and too few of the given keys and shares fit.
     #[error("{}", too_few(*needed, *of, *found))]
     TooFewShares {
-        /// How many keys or shares open the file.
+        /// The number of keys or shares that are needed to open the file.
         needed: u8,
-        /// How many there are.
+        /// The number of keys or shares that exist.
         of: u8,
-        /// How many of those that were given fit.
+        /// The number of given keys or shares that fit.
         found: u8,
     },
     /// The passphrase is wrong.
@@ -102,22 +102,23 @@ pub enum Error {
     /// The list of recipients is empty.
     #[error("no recipient")]
     NoRecipients,
-    /// The list has recipients with and without post-quantum protection. The text names one without.
+    /// The list has recipients with and recipients without post-quantum protection. The text names a recipient without
+    /// post-quantum protection.
     #[error("{0} is classical, which would make the whole file classical")]
     Mixed(String),
-    /// More recipients than fit a header, or more than one passphrase.
+    /// The list has more recipients than fit into a header, or more than one passphrase.
     #[error("{0}")]
     TooMany(&'static str),
     /// The keys of a threshold, or the number of keys that it needs, are not valid.
     #[error("{0}")]
     Threshold(&'static str),
-    /// The bytes of a key are not a key of the kind that the caller named.
+    /// The bytes are not a key of the kind that the caller named.
     #[error("{0}")]
     InvalidKey(InvalidKey),
     /// The passphrase to seal with is empty.
     #[error("an empty passphrase protects nothing")]
     EmptyPassphrase,
-    /// The input is not a regular file, and cannot be read at positions.
+    /// The input is not a regular file, so it cannot be read at positions.
     #[error("the input is not a regular file")]
     NotRegular,
     /// The output file is not empty.
@@ -148,7 +149,7 @@ pub enum Error {
     System(&'static str),
 }
 
-/// Returns in words how many shares are missing.
+/// Returns a message about the number of shares that are missing.
 fn too_few(needed: u8, of: u8, found: u8) -> String {
     let fit = if found == 1 { "fits" } else { "fit" };
     let missing = needed.saturating_sub(found);
@@ -156,7 +157,8 @@ fn too_few(needed: u8, of: u8, found: u8) -> String {
     format!("sealed to any {needed} of {of} keys; {found} of them {fit}; {missing} {more} needed")
 }
 
-/// The kind of file that an input resembles by its first bytes, if it is not a sealed file.
+/// The kind of file that an input seems to be. The first bytes of an input that is not a sealed file determine the
+/// kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LooksLike {
@@ -174,13 +176,13 @@ pub enum LooksLike {
     Png,
     /// A WebP picture, which may carry sealed data.
     WebP,
-    /// Another well-known format, such as gzip; the text names it, with its article.
+    /// Another well-known format, such as gzip. The text is the name of the format, with an article.
     Format(&'static str),
     /// The output of `openssl enc`.
     OpenSsl,
-    /// A sealed file whose line ends were changed on the way.
+    /// A sealed file in which line ends were changed during a transfer.
     ChangedLineEnds,
-    /// No known kind of file.
+    /// The input resembles no known kind of file.
     Unknown,
 }
 
@@ -202,22 +204,22 @@ impl fmt::Display for LooksLike {
     }
 }
 
-/// The reason why bytes are not a key of a kind.
+/// The reason why bytes are not a key of the wanted kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InvalidKey {
-    /// A public key of this kind has another length.
+    /// The bytes have a wrong length for a public key of this kind.
     PublicLength,
-    /// A private key of this kind has another length.
+    /// The bytes have a wrong length for a private key of this kind.
     PrivateLength,
-    /// The bytes are not a valid public key: a point off the curve or not in its canonical form, or ML-KEM coefficients
-    /// out of range.
+    /// The bytes are not a valid public key: a point is not on the curve or not in its canonical form, or ML-KEM
+    /// coefficients are out of range.
     Public,
-    /// The bytes are not a valid private key: a scalar out of range, or an inconsistent ML-KEM key.
+    /// The bytes are not a valid private key: a scalar is out of range, or an ML-KEM key is inconsistent.
     Private,
-    /// The public key is an X25519 point of small order, with which everybody computes the same secret.
+    /// The public key is an X25519 point of small order. With such a key, everybody computes the same secret.
     SmallOrder,
-    /// Keys of this kind have no expanded form; only those of ML-KEM do.
+    /// Keys of this kind have no expanded form. Only ML-KEM keys have an expanded form.
     Expanded,
 }
 
@@ -237,7 +239,7 @@ impl fmt::Display for InvalidKey {
 /// The cause of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The data are wrong: a file was changed, cut short or is not sealed, or a key is invalid.
+    /// The data are wrong: a file was changed, was cut short or is not a sealed file, or a key is invalid.
     Data,
     /// The caller asked for something that is not possible.
     Caller,
@@ -287,7 +289,8 @@ impl Error {
 }
 
 impl Error {
-    /// Converts to an error of `Read` and `Write`. An error of the system stays as it is; any other goes inside one.
+    /// Converts to an error of `Read` and `Write`. Returns an error of the system unchanged, and puts any other error
+    /// inside a new [`io::Error`].
     pub(crate) fn into_io(self) -> io::Error {
         match self {
             Self::Read(error) | Self::Write(error) => error,

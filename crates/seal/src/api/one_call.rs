@@ -1,4 +1,4 @@
-//! Sealing and opening in one call: bytes in memory, and streams.
+//! Functions that seal or open bytes in memory, or a stream, in one call.
 
 use std::io::{Read, Write};
 
@@ -25,12 +25,12 @@ use crate::{Error, Header, Identity, IntoRecipients, Sealing, Summary, Work};
 /// [`crate::Session`].
 ///
 /// # Errors
-/// Those of [`Sealing::to`], and if the system has no random bytes or no memory for a passphrase.
+/// The errors of [`Sealing::to`], and an error if the system has no random bytes, or no memory to hash a passphrase.
 pub fn seal(recipients: impl IntoRecipients, plain: &[u8]) -> Result<Vec<u8>, Error> {
     Sealing::to(recipients)?.seal(plain)
 }
 
-/// Opens bytes with a private key, a passphrase or a session. The result is all of the data, or an error.
+/// Opens bytes with a private key, a passphrase or a session. Returns either all data or an error.
 ///
 /// # Errors
 /// If the key or passphrase does not fit, or if the bytes were changed or cut short.
@@ -40,8 +40,8 @@ pub fn open(identity: impl Into<Identity>, sealed: &[u8]) -> Result<Vec<u8>, Err
     opened.open(rest)
 }
 
-/// Seals all that `input` returns, and writes it to `output`. The recipients are those of [`seal()`]. Works on all
-/// cores and in constant memory.
+/// Seals all data from `input`, and writes the sealed file to `output`. Takes the same kinds of recipients as
+/// [`seal()`]. Works on all cores and in constant memory.
 ///
 /// ```
 /// use deadpan_seal::{Kem, PrivateKey, open_stream, seal_stream};
@@ -55,7 +55,7 @@ pub fn open(identity: impl Into<Identity>, sealed: &[u8]) -> Result<Vec<u8>, Err
 /// ```
 ///
 /// # Errors
-/// Those of [`Sealing::to`] and [`Sealing::seal_stream`]. After an error, the output is of no use.
+/// The errors of [`Sealing::to`] and of [`Sealing::seal_stream`]. After an error, the output is of no use.
 pub fn seal_stream(
     recipients: impl IntoRecipients,
     input: impl Read + Send,
@@ -64,8 +64,8 @@ pub fn seal_stream(
     Sealing::to(recipients)?.seal_stream(input, output, &Work::default())
 }
 
-/// Opens a sealed file that `input` returns, and writes the data to `output`. All written data are authentic. They are
-/// complete only if this function returns without an error. The summary tells who signed the data.
+/// Reads a sealed file from `input`, opens it, and writes the data to `output`. All written data are authentic. The
+/// data are complete only if this function returns without an error. The summary contains the signers of the data.
 ///
 /// # Errors
 /// If the key or passphrase does not fit, if the data were changed or cut short, or if reading or writing fails.

@@ -1,4 +1,5 @@
-//! Opening: read the header, open it with a key that fits, and then read the data in any of several ways.
+//! Opens sealed files. The caller reads the header, opens the header with a key that fits, and then reads the data in
+//! one of several ways.
 
 mod opened;
 mod opener;
@@ -29,43 +30,43 @@ use crate::format::plugin;
 use crate::{Cost, Error, Format, Identity, PublicKey, Share, ShareFault, Stanza};
 use unlocked::{Unlocked, refuse_header};
 
-/// The lengths of the parts of a trailer, as everybody can see them.
+/// The lengths of the parts of a trailer. Everybody can see these lengths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Trailer {
-    /// Bytes in the trailer.
+    /// The number of bytes in the trailer.
     pub length: u64,
-    /// The number of segments before it.
+    /// The number of segments before the trailer.
     pub segments: u64,
-    /// Bytes in the sealed hashes of the segments.
+    /// The number of bytes in the sealed hashes of the segments.
     pub leaves: u64,
-    /// Bytes in the sealed box with the signatures.
+    /// The number of bytes in the sealed box with the signatures.
     pub signatures: u64,
 }
 
 impl Trailer {
-    /// The bytes at the end of a signed file that tell the lengths.
+    /// The number of bytes at the end of a signed file that contain these lengths.
     pub const END: usize = FOOTER;
 }
 
-/// A sealed file's header. The header is parsed, but not authentic before [`Header::open`]. Everybody can read it
-/// without a key.
+/// A sealed file's header. The header is parsed, but [`Header::open`] must check whether it is authentic. Everybody can
+/// read the header without a key.
 #[derive(Clone)]
 pub struct Header(FormatHeader);
 
-/// The header of either format.
+/// The header of a file in one of the two formats.
 #[derive(Clone)]
 enum FormatHeader {
     Deadpan(Parsed),
     Age(age::AgeHeader),
 }
 
-/// What happened when no identity fitted alone.
+/// The results of trying identities when no identity fits alone.
 #[derive(Default)]
 struct Misses {
     /// Whether a passphrase was tried.
     tried: bool,
-    /// The cost of a passphrase that was too dear to be tried.
+    /// The cost of a passphrase that was not tried because its cost is too high.
     costly: Option<Cost>,
     /// The first failure of a plugin.
     plugin: Option<plugin::PluginError>,
@@ -81,7 +82,7 @@ impl fmt::Debug for Header {
 }
 
 impl Header {
-    /// Reads the header, and no byte after it.
+    /// Reads the header, and no byte after the header.
     ///
     /// # Errors
     /// If the input cannot be read, is not a sealed file, or is damaged.
@@ -111,7 +112,7 @@ impl Header {
         if let FormatHeader::Deadpan(parsed) = &self.0 { Some(parsed) } else { None }
     }
 
-    /// Returns the stanzas of an age file as they are; `None` for Deadpan's own format.
+    /// Returns the unchanged stanzas of an age file, or `None` for a file in Deadpan's own format.
     #[must_use]
     pub fn age_stanzas(&self) -> Option<Vec<&age::AgeStanza>> {
         let FormatHeader::Age(header) = &self.0 else { return None };
@@ -127,7 +128,7 @@ impl Header {
         }
     }
 
-    /// Returns the bytes in the header. The payload follows.
+    /// Returns the number of bytes in the header. The payload follows the header.
     #[must_use]
     pub fn length(&self) -> u64 {
         (match &self.0 {
@@ -142,29 +143,29 @@ impl Header {
         VERSION
     }
 
-    /// Returns how many bytes are free for more recipients.
+    /// Returns the number of bytes in the header that are free for more recipients.
     #[must_use]
     pub fn slack(&self) -> u64 {
         self.parsed().map_or(0, |parsed| parsed.slack as u64)
     }
 
-    /// Returns the bytes in the metadata box. An age file has none.
+    /// Returns the number of bytes in the metadata box. An age file has no metadata.
     #[must_use]
     pub fn metadata_length(&self) -> u64 {
         self.parsed().map_or(0, |parsed| parsed.metadata.len() as u64)
     }
 
-    /// Returns whether the file is signed: a trailer with the signatures follows the payload.
+    /// Returns whether the file is signed. In a signed file, a trailer with the signatures follows the payload.
     #[must_use]
     pub fn is_signed(&self) -> bool {
         self.parsed().is_some_and(|parsed| parsed.preamble.is_signed())
     }
 
-    /// Returns the lengths of the parts of the trailer, for a signed file that ends with these bytes. The answer is not
-    /// authentic.
+    /// Returns the lengths of the parts of the trailer. `end` holds the last bytes of a signed file. The lengths are
+    /// not authentic.
     ///
     /// # Errors
-    /// If the file is not signed, or if these are not the last bytes of a signed file.
+    /// If the file is not signed, or if `end` does not hold the last bytes of a signed file.
     pub fn trailer(&self, end: &[u8]) -> Result<Trailer, Error> {
         let footer = end.last_chunk::<FOOTER>().filter(|_| self.is_signed()).ok_or(Error::Trailer("its end"))?;
         let footer = Footer::decode(footer)?;
@@ -176,11 +177,11 @@ impl Header {
         })
     }
 
-    /// Returns how the payload of a file of `length` bytes divides into segments; a trailer does not count to this
-    /// length. `input` begins after the header. The answer is not authentic.
+    /// Returns how the payload of a file of `length` bytes divides into segments. `length` does not include a trailer.
+    /// `input` begins after the header. The result is not authentic.
     ///
     /// # Errors
-    /// If the payload's header is not well formed, or no sealed file has this length.
+    /// If the payload's header is not well formed, or if no sealed file has this length.
     pub fn segments(&self, mut input: impl Read, length: u64) -> Result<Segments, Error> {
         if let FormatHeader::Age(header) = &self.0 {
             return Segments::for_sealed(age::SHAPE, length.saturating_sub((header.length() + age::NONCE) as u64));
@@ -194,16 +195,16 @@ impl Header {
         parameters.segments_in(payload)
     }
 
-    /// Tries the identities in order, each on the recipients of its kind, and opens the header with the first that
-    /// fits. If none fits alone, opens the header with the shares of a threshold that the identities are or can open.
-    /// May leak: which identity fits which recipient.
+    /// Tries the identities in order, each identity on the recipients of its kind, and opens the header with the first
+    /// identity that fits. If no identity fits alone, opens the header with shares of a threshold: the shares that are
+    /// among the identities, and the shares that the identities can open. May leak: which identity fits which
+    /// recipient.
     ///
     /// # Errors
-    /// [`Error::NoKeyFits`] if no identity fits; [`Error::TooFewShares`] if those that fit are too few together;
-    /// [`Error::Share`] if one of them is wrong and the others are too few; [`Error::Plugin`] if a plugin failed, and
+    /// [`Error::NoKeyFits`] if no identity fits; [`Error::TooFewShares`] if there are too few fitting shares;
+    /// [`Error::Share`] if a share is wrong and the other shares are too few; [`Error::Plugin`] if a plugin failed, and
     /// nothing else fits; [`Error::WrongPassphrase`] if a passphrase was tried; [`Error::TooCostly`] if a passphrase
-    /// was not tried because of its cost, and nothing else fits;
-    /// [`Error::HeaderForged`] if the header was changed.
+    /// was not tried because of its cost, and nothing else fits; [`Error::HeaderForged`] if the header was changed.
     pub fn open(self, identities: &[Identity]) -> Result<Opened, Error> {
         let mut misses = Misses::default();
         let own = |identity: &Identity| identity.public().cloned().into_iter().collect();
@@ -222,7 +223,8 @@ impl Header {
                 }
             }
             FormatHeader::Age(header) => {
-                // A key that does not fit may be a fault of the plugin, and another identity may still open the file.
+                // If the key does not fit, the plugin may have made a mistake. Another identity may still open the
+                // file.
                 let plugin = |plugin: &plugin::Identity| match age::unwrap_with_plugin(plugin, &header.stanzas)? {
                     Some((key, _)) if header.verify(&key).is_err() => Err(plugin.wrong_key().into()),
                     found => Ok(found),
@@ -247,19 +249,19 @@ impl Header {
     }
 
     /// Returns a short name of the shares that the file is sealed to, if it is sealed to a threshold. Everybody can see
-    /// it. It differs from file to file, and is the one of [`Share::group`].
+    /// this name. It differs from file to file. [`Share::group`] returns the same name.
     #[must_use]
     pub fn group(&self) -> Option<String> {
         self.parsed()?.group.as_ref().map(Group::fingerprint)
     }
 
-    /// Returns the shares that these identities can open, in the order of the identities, each share once. With an
-    /// [`Identity::Share`], checks that the share is one of this file. Opening shares does not prove that the rest of
-    /// the header, or the data, are authentic.
+    /// Returns the shares that these identities can open, in the order of the identities, each share once. Checks that
+    /// each [`Identity::Share`] is a share of this file. Opening shares does not prove that the rest of the header, or
+    /// the data, are authentic.
     ///
     /// # Errors
-    /// [`Error::Threshold`] if the file is not sealed to a threshold; [`Error::Share`] if a share is wrong, and none is
-    /// right; [`Error::NoKeyFits`].
+    /// [`Error::Threshold`] if the file is not sealed to a threshold; [`Error::Share`] if a share is wrong, and no
+    /// share is right; [`Error::NoKeyFits`] if no identity fits.
     pub fn shares(&self, identities: &[Identity]) -> Result<Vec<Share>, Error> {
         let parsed = self.parsed().and_then(|parsed| Some((parsed, parsed.group.as_ref()?)));
         let (parsed, group) = parsed.ok_or(Error::Threshold("the file is not sealed to a threshold"))?;
@@ -271,7 +273,7 @@ impl Header {
         }
     }
 
-    /// Returns the recipients in words: `2 X-Wing keys and one passphrase`, `any 2 of 3 X-Wing keys`.
+    /// Describes the recipients in words, for example `2 X-Wing keys and one passphrase` or `any 2 of 3 X-Wing keys`.
     fn describe(&self) -> String {
         let mut kinds: Vec<(Stanza, usize)> = Vec::new();
         let mut group = None;
@@ -297,14 +299,14 @@ impl Header {
     }
 }
 
-/// An identity that opened an entry to the file key.
+/// An identity that opened an entry, and the file key from the entry.
 struct Fit<'a, E, K> {
     key: K,
     identity: &'a Identity,
     entry: &'a E,
 }
 
-/// Returns what the first fitting identity opens.
+/// Tries the identities in order, and returns the result of the first identity that fits.
 fn fitting<'a, E, K>(
     identities: &'a [Identity],
     entries: &'a [(Stanza, E)],
@@ -344,10 +346,11 @@ fn unlock(key: FileKey, header: Parsed, keys: Vec<PublicKey>, opener: Addressee)
     Ok(Opened::new(Unlocked::Deadpan { key, header, opener }, contents, keys))
 }
 
-/// The file key that shares gave, the members' keys, and the recipient that the members are together.
+/// The file key that the shares give, the members' keys, and the recipient that consists of all members.
 type Combined = (FileKey, Vec<PublicKey>, Addressee);
 
-/// Opens the file key with the shares that the identities are or can open; `None` if no share fits.
+/// Opens the file key with shares: the shares that are among the identities, and the shares that the identities can
+/// open. Returns `None` if no share fits.
 fn combined(parsed: &Parsed, identities: &[Identity]) -> Result<Option<Combined>, Error> {
     let Some(group) = &parsed.group else {
         let has_share = identities.iter().any(|it| matches!(it, Identity::Share(_)));

@@ -1,4 +1,4 @@
-//! Sealing: the recipients and the options. The methods seal bytes, streams, and data at positions.
+//! [`Sealing`] holds the recipients and the options. Its methods seal bytes, streams, and data at positions.
 
 mod draft;
 pub(crate) mod parts;
@@ -30,7 +30,7 @@ use draft::{Draft, Start};
 
 const SMALL: Error = Error::Invalid("the buffer is too small");
 
-/// The recipients and options of a sealed file. Its methods seal.
+/// The recipients and options of a sealed file. The methods of this type seal data.
 ///
 /// ```
 /// use deadpan_seal::{Header, Identity, Kem, PrivateKey, Sealing};
@@ -50,23 +50,23 @@ pub struct Sealing {
     contents: Contents,
     signing: Signing,
     entropy: Entropy,
-    /// Whether a classical recipient may stand beside others.
+    /// Whether the file may have classical recipients together with other recipients.
     mixed: bool,
 }
 
 impl Sealing {
-    /// Seals to these recipients. A key that is repeated counts once.
+    /// Seals to these recipients. A repeated key counts once.
     ///
     /// # Errors
     /// [`Error::NoRecipients`] if the list is empty; [`Error::TooMany`]; [`Error::EmptyPassphrase`]; [`Error::Mixed`]
-    /// if some recipients are classical and others are not: see [`Sealing::mixed`].
+    /// if some recipients are classical and some are not: see [`Sealing::mixed`].
     pub fn to(recipients: impl IntoRecipients) -> Result<Self, Error> {
         let recipients = recipients.into_recipients();
         recipient::check(&recipients, false)?;
         Ok(Self::unchecked(recipient::distinct(recipients), false))
     }
 
-    /// Seals to these recipients, even if the classical ones among them make the whole file classical.
+    /// Seals to these recipients, even if a classical recipient in the list makes the whole file classical.
     ///
     /// # Errors
     /// [`Error::NoRecipients`] if the list is empty; [`Error::TooMany`]; [`Error::EmptyPassphrase`].
@@ -81,8 +81,8 @@ impl Sealing {
         Self { recipients, format, contents, signing, entropy: Entropy::System, mixed }
     }
 
-    /// Seals to the owners of these keys: any `needed` of them open the file together. For a threshold beside other
-    /// recipients, or with keys of different modes, take [`Recipient::Threshold`].
+    /// Seals to the owners of these keys: any `needed` owners open the file together. For a threshold together with
+    /// other recipients, or with keys of different modes, use [`Recipient::Threshold`].
     ///
     /// # Errors
     /// [`Error::Threshold`], [`Error::Mixed`].
@@ -93,7 +93,8 @@ impl Sealing {
     /// Sets the format of the file. An age file keeps no metadata.
     ///
     /// # Errors
-    /// [`Error::Invalid`] or [`Error::TooMany`] if the format has no such recipients, or not beside each other.
+    /// [`Error::Invalid`] or [`Error::TooMany`] if the format does not support one of the recipients, or this
+    /// combination of recipients.
     pub fn format(mut self, format: Format) -> Result<Self, Error> {
         if format == Format::Age {
             age::check(&self.recipients)?;
@@ -119,16 +120,16 @@ impl Sealing {
         Ok(self)
     }
 
-    /// Sets whether to pad the data, which hides all but the order of magnitude of their length. Padding adds up to 12
-    /// %. age files have no padding: sealing one fails.
+    /// Sets whether to pad the data. Padding hides the length of the data, except for its order of magnitude. Padding
+    /// adds up to 12 %. age files have no padding, so sealing to an age file with this option fails.
     #[must_use]
     pub fn hide_length(mut self, hide: bool) -> Self {
         self.contents.padded = hide;
         self
     }
 
-    /// Adds a signer, who says that the data, the metadata and the recipients are those of this file. Only those who
-    /// can open the file see the signature. They can show it to others.
+    /// Adds a signer. The signer confirms that the data, the metadata and the recipients belong together in this file.
+    /// Only people who can open the file see the signature. They can show the signature to others.
     ///
     /// ```
     /// use deadpan_seal::sign::{Scheme, SigningKey};
@@ -148,14 +149,14 @@ impl Sealing {
     /// ```
     ///
     /// # Errors
-    /// [`Error::TooMany`] if there are 16 signers already; [`Error::Invalid`] if one of them has the same key.
+    /// [`Error::TooMany`] if there are 16 signers already; [`Error::Invalid`] if another signer has the same key.
     pub fn sign(mut self, signer: Signer) -> Result<Self, Error> {
         self.signing.add(signer)?;
         Ok(self)
     }
 
-    /// Leaves the recipients out of what is signed. Without this call, a recipient who forwards the file to others
-    /// cannot make it look as if the signers had sent it to them.
+    /// Leaves the recipients out of the signed statement. Without this call, the recipients are signed, too: if a
+    /// recipient forwards the file, the new readers see that the signers did not send the file to them.
     #[must_use]
     pub fn for_anyone(mut self) -> Self {
         self.signing.for_anyone = true;
@@ -163,12 +164,12 @@ impl Sealing {
     }
 
     /// Seals one regular file to another, on all cores, at positions. The length of `input` is read when the call
-    /// begins: bytes that are appended later are not sealed. `output` must be empty, and not open for appending,
+    /// begins, so bytes that are appended later are not sealed. `output` must be empty, and not open for appending,
     /// because systems then ignore positions.
     ///
     /// # Errors
-    /// If either is not a regular file or `output` is not empty, if `input` becomes shorter, or if reading, writing or
-    /// the system fails. After an error, the contents of `output` are not usable.
+    /// If `input` or `output` is not a regular file, if `output` is not empty, if `input` becomes shorter, or if
+    /// reading, writing or the system fails. After an error, the contents of `output` are not usable.
     pub fn seal_file(&self, input: &File, output: &File, work: &Work<'_>) -> Result<Summary, Error> {
         let about = input.metadata().map_err(Error::Read)?;
         if !about.is_file() {
@@ -203,8 +204,8 @@ impl Sealing {
         Ok(Summary { plain: length, sealed: begin + segments.sealed() + trailer, signatures: None })
     }
 
-    /// Returns how long the results of [`Sealing::seal`], [`Sealing::seal_into`], [`Sealing::seal_file`] and
-    /// [`Sealing::seal_at`] are for `length` bytes.
+    /// Returns the length of the sealed file that [`Sealing::seal`], [`Sealing::seal_into`], [`Sealing::seal_file`] and
+    /// [`Sealing::seal_at`] make from `length` bytes.
     ///
     /// # Errors
     /// If the data are too long, or if the system has no random bytes.
@@ -235,8 +236,9 @@ impl Sealing {
         self.seal_dyn(&mut input, &mut output, work)
     }
 
-    /// Seals as [`Sealing::seal_stream`] does. The reader and the writer are trait objects, so the compiler makes the
-    /// engine once, and not for each of their types. The engine calls them once for each unit.
+    /// Does the work of [`Sealing::seal_stream`]. The reader and the writer are trait objects, so the compiler makes
+    /// the engine only once, and not for each type of reader and writer. The engine calls the reader and the writer
+    /// once for each unit.
     fn seal_dyn(
         &self,
         input: &mut (dyn Read + Send),
@@ -299,8 +301,9 @@ impl Sealing {
         Ok((summary, passed.input.into_source()))
     }
 
-    /// Whether a source has to be read ahead of: to pad its data, or because age allows no empty chunk after others,
-    /// and a source may show only by an empty last piece that it has ended.
+    /// Returns whether the engine must read one byte ahead of each unit of a source. This is necessary to pad the data.
+    /// It is also necessary for age: age allows no empty chunk after other chunks, but a source may report its end only
+    /// with an empty last piece.
     fn goes_alone(&self) -> bool {
         self.contents.padded || self.format == Format::Age
     }
@@ -329,12 +332,12 @@ impl Sealing {
         Draft::begin(start, long, |_| Shelf::held())
     }
 
-    /// Seals bytes into a buffer, and returns the length of the result, which [`Sealing::sealed_length`] tells before.
-    /// More than a few mebibytes are sealed on all cores.
+    /// Seals bytes into a buffer, and returns the length of the result. [`Sealing::sealed_length`] returns the same
+    /// length in advance. More than a few mebibytes are sealed on all cores.
     ///
     /// # Errors
-    /// If the buffer is too small, if the work is stopped, if the system has no random bytes, or no memory for a
-    /// passphrase. The contents of the buffer are then not usable.
+    /// If the buffer is too small, if the work is stopped, or if the system has no random bytes, or no memory for a
+    /// passphrase. After an error, the contents of the buffer are not usable.
     pub fn seal_into(&self, plain: &[u8], sealed: &mut [u8], work: &Work<'_>) -> Result<usize, Error> {
         if self.contents.padded {
             return self.seal_all_into(&padded(plain)?, sealed, work);
@@ -364,7 +367,7 @@ impl Sealing {
     /// # Errors
     /// If the system has no random bytes, or no memory for a passphrase.
     pub fn write_to<W: Write>(&self, mut output: W) -> Result<Sealer<W>, Error> {
-        // The length of the data is not known, so the header is the shorter one.
+        // The length of the data is not known, so the header has no room for more recipients.
         let draft = Draft::begin(Start::new(self)?, false, |_| Shelf::held())?;
         let header = draft.header()?;
         output.write_all(&header).map_err(Error::Write)?;

@@ -1,5 +1,5 @@
-//! The record of a header that is being written over another one. Until the new header is on the disk, the record lies
-//! beside the file, so that a program that finds the header half written can put the old one back.
+//! The record of a new header that is being written over an old header. Until the new header is on the disk, the record
+//! lies beside the file. If a program finds a header that was only partly written, it can put the old header back.
 //!
 //! ```
 //! use deadpan_seal::{Sidecar, Standing};
@@ -22,13 +22,13 @@ use crate::format::deadpan::header::LONGEST;
 
 const SIGNATURE: [u8; 8] = [0x89, b'D', b'P', b'R', 0x0d, 0x0a, 0x1a, 0x0a];
 const VERSION: u8 = 1;
-/// The bytes before the headers: signature, version, the file's inode number and length, the digest of the payload's
-/// beginning, the length of a header.
+/// The number of bytes before the headers. These bytes are the signature, the version, the file's inode number and
+/// length, the digest of the payload's beginning, and the length of a header.
 const FIXED: usize = SIGNATURE.len() + 1 + 8 + 8 + DIGEST + 4;
 const DIGEST: usize = 32;
 
-/// A record of the old and the new header of a file. It holds nothing that the file did not show before or does not
-/// show afterwards, and nothing secret.
+/// A record of the old and the new header of a file. The record holds no secrets, and nothing that is not also in the
+/// file before or after the change.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Sidecar {
     inode: u64,
@@ -44,34 +44,35 @@ impl fmt::Debug for Sidecar {
     }
 }
 
-/// How a header compares with the two in a [`Sidecar`].
+/// The result of comparing a header with the two headers in a [`Sidecar`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// It is the old header: nothing was written yet.
+    /// The header is the old header: nothing was written yet.
     Old,
-    /// It is the new header: everything was written.
+    /// The header is the new header: everything was written.
     New,
-    /// Each of its bytes is that of the old or of the new header: writing was interrupted.
+    /// Each byte of the header comes from the old or from the new header: writing was interrupted.
     Torn,
-    /// It is another header, so the record does not belong to the file any more.
+    /// The header is a third header, so the record does not belong to the file any more.
     Other,
 }
 
 impl Sidecar {
-    /// The greatest length of an encoded record.
+    /// The maximum length of an encoded record.
     pub const LONGEST: usize = FIXED + 2 * LONGEST + DIGEST;
-    /// How many bytes of the payload's beginning a record compares. A shorter payload counts as a whole.
+    /// The number of bytes at the beginning of the payload that a record compares. If the payload is shorter, the
+    /// record compares the whole payload.
     pub const BEGINNING: usize = floe::HEADER;
 
     /// Makes a record for a file with this inode number and length, whose payload begins with these bytes. Returns
-    /// `None` if the headers differ in length, or no header has this length.
+    /// `None` if the headers differ in length, or if no header can have this length.
     #[must_use]
     pub fn new(inode: u64, length: u64, payload: &[u8], old: Vec<u8>, new: Vec<u8>) -> Option<Self> {
         let fits = old.len() == new.len() && (1..=LONGEST).contains(&old.len());
         fits.then(|| Self { inode, length, payload: beginning(payload), old, new })
     }
 
-    /// Returns the bytes of the record. The last of them are a digest of the others.
+    /// Returns the bytes of the record. The last bytes are a digest of all bytes before the digest.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(FIXED + 2 * self.old.len() + DIGEST);
@@ -88,7 +89,7 @@ impl Sidecar {
         bytes
     }
 
-    /// Reads a record. Returns `None` if it is incomplete or was changed.
+    /// Reads a record. Returns `None` if the record is incomplete or was changed.
     #[must_use]
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let (content, digest) = bytes.split_last_chunk::<DIGEST>()?;
@@ -106,7 +107,7 @@ impl Sidecar {
         Some(Self { inode, length, payload: *payload, old: old.to_vec(), new: new.to_vec() })
     }
 
-    /// Whether these bytes may be the beginning of a record. The empty beginning is one, too.
+    /// Returns whether these bytes may be the beginning of a record. An empty slice may be such a beginning, too.
     #[must_use]
     pub fn begins(bytes: &[u8]) -> bool {
         let shared = bytes.len().min(SIGNATURE.len());
@@ -131,13 +132,14 @@ impl Sidecar {
         &self.new
     }
 
-    /// Whether the record belongs to a file of this length, or a copy of it, whose payload begins with these bytes.
+    /// Returns whether the record belongs to a file of this length whose payload begins with these bytes, or to a copy
+    /// of this file.
     #[must_use]
     pub fn is_of(&self, length: u64, payload: &[u8]) -> bool {
         self.length == length && self.payload == beginning(payload)
     }
 
-    /// Compares the header that the file has now with those of the record.
+    /// Compares the current header of the file with the two headers in the record.
     #[must_use]
     pub fn standing(&self, now: &[u8]) -> Standing {
         if now == self.old {
@@ -183,7 +185,7 @@ mod tests {
         }
     }
 
-    /// A record that was killed while it was written must not be used.
+    /// If the program was killed while it wrote a record, the record must not be used.
     #[test]
     fn every_cut_and_every_change_is_refused() {
         let bytes = record(100).encode();
@@ -197,7 +199,7 @@ mod tests {
         for other in [&b"x"[..], b"\x89DPN\r\n\x1a\n", b"age-encryption.org"] {
             assert!(!Sidecar::begins(other));
         }
-        // The digest is right, and a length lies.
+        // The digest is right, but a length is wrong.
         let mut lie = bytes[..bytes.len() - DIGEST].to_vec();
         for (place, value) in [(FIXED - 1, 99), (FIXED - 1, 101), (FIXED - 1, 0), (FIXED - 4, 0xff)] {
             let before = std::mem::replace(&mut lie[place], value);

@@ -2,13 +2,13 @@
 
 use crate::Signatures;
 
-/// The work that was done.
+/// The numbers of bytes that were sealed or opened, and the signatures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// Bytes of plain data, without padding.
+    /// The number of bytes of plain data, without padding.
     pub plain: u64,
-    /// Bytes of sealed data, header and trailer included.
+    /// The number of bytes of sealed data, including header and trailer.
     pub sealed: u64,
-    /// Who signed the data that were opened; `None` if nobody did, and after sealing.
+    /// The signatures of the data that were opened; `None` if nobody signed the data, and always `None` after sealing.
     pub signatures: Option<Signatures>,
 }

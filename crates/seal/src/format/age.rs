@@ -1,7 +1,8 @@
-//! age files (C2SP `age.md`): the second format of the same engine.
+//! age files (C2SP `age.md`), the second format of the engine.
 //!
-//! The header is text: a version, one stanza for each recipient, and a MAC. The payload is a nonce, and chunks of
-//! 64 KiB. docs/age.md tells what is read and written, and where the rules here are stricter than the specification.
+//! The header is text: a version, one stanza for each recipient, and a MAC. The payload is a nonce, and chunks of 64
+//! KiB. docs/age.md describes what this module reads and writes, and which of its rules are stricter than the
+//! specification.
 
 pub mod armor;
 mod edwards;

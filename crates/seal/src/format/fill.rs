@@ -1,8 +1,9 @@
-//! Reading until a buffer is full, and counting what is read.
+//! Reads until a buffer is full, and counts the bytes that are read.
 
 use std::io::{self, Read};
 
-/// Reads until `buffer` is full or the input ends, in as many reads as it takes. Returns how many bytes were read.
+/// Reads until `buffer` is full or the input ends, with as many reads as necessary. Returns the number of bytes that
+/// were read.
 pub(crate) fn read_full(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     let mut length = 0;
     while length < buffer.len() {

@@ -15,11 +15,11 @@ pub enum Identity {
     Key(PrivateKey),
     /// A passphrase.
     Passphrase(Passphrase),
-    /// The passphrase of a session, which keeps its hashes.
+    /// The passphrase of a session. The session keeps its hashes.
     Session(Session),
     /// A share of a file that is sealed to a threshold.
     Share(Share),
-    /// A private key of SSH, which opens age files.
+    /// A private SSH key, which opens age files.
     Ssh(OpensshKey),
     /// An identity of one of age's plugins.
     Plugin(plugin::Identity),
@@ -44,8 +44,8 @@ impl From<&Session> for Identity {
 }
 
 impl Identity {
-    /// Returns the same identity with a limit on the cost of trying a passphrase, if it is one: see
-    /// [`Passphrase::with_max_cost`] and [`Session::with_max_cost`]. Keys have no cost.
+    /// Returns the same identity. If the identity is a passphrase or a session, sets a limit on the cost of trying the
+    /// passphrase: see [`Passphrase::with_max_cost`] and [`Session::with_max_cost`]. Keys have no cost.
     #[must_use]
     pub fn with_max_cost(self, max: MaxCost) -> Self {
         match self {
@@ -55,17 +55,18 @@ impl Identity {
         }
     }
 
-    /// Returns the public key of a private key.
+    /// Returns the public key if the identity is a private key.
     pub(crate) fn public(&self) -> Option<&PublicKey> {
         if let Self::Key(key) = self { Some(key.public()) } else { None }
     }
 
-    /// Whether this is a passphrase, which may fit any passphrase entry.
+    /// Returns whether this identity is a passphrase, which may fit any passphrase entry.
     pub(crate) fn is_passphrase(&self) -> bool {
         matches!(self, Self::Passphrase(_) | Self::Session(_))
     }
 
-    /// Returns the recipient that this identity is, as the signers of a file name it. The identity opened `entry`.
+    /// Returns the value by which the signers of a file name the recipient with this identity. The identity opened
+    /// `entry`.
     pub(crate) fn addressee(&self, entry: &Entry) -> Addressee {
         match self {
             Self::Key(key) => Addressee::key(key.public()),

@@ -1,4 +1,4 @@
-//! Payloads of either format behind one type, so that every way to seal or open takes both.
+//! One type for the payloads of the two formats, so that every way to seal or open works with each format.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::format::age::{ChunkCipher, Chunks};
 use crate::format::deadpan::floe::{Cipher, Message};
 use crate::format::segment::{Payload, SegmentCipher, Shape};
 
-/// The payload of a file: FLOE's message, or age's chunks.
+/// The payload of a file: a message of FLOE, or the chunks of age.
 pub(crate) enum AnyPayload {
     Floe(Message),
     Age(Chunks),
@@ -19,11 +19,11 @@ pub(crate) enum AnyCipher<M> {
     Age(ChunkCipher),
 }
 
-/// A cipher that owns what it needs.
+/// A cipher that owns its keys and borrows nothing.
 pub(crate) type OwnedCipher = AnyCipher<Arc<Message>>;
 
 impl AnyPayload {
-    /// Returns a cipher that owns what it needs.
+    /// Returns a cipher that owns its keys and borrows nothing.
     pub(crate) fn into_cipher(self) -> OwnedCipher {
         match self {
             Self::Floe(message) => AnyCipher::Floe(Cipher::new(Arc::new(message))),

@@ -1,12 +1,13 @@
-//! age's plugins: programs named `age-plugin-NAME` that wrap and unwrap file keys, mostly with hardware.
+//! age's plugins. They are programs named `age-plugin-NAME` that wrap and unwrap file keys, mostly with hardware.
 //!
-//! A [`Recipient`] is a line `age1NAME1…`, or an identity of a plugin that is sealed to. An [`Identity`] is a line
-//! `AGE-PLUGIN-NAME-1…`. The protocol is that of C2SP's age-plugin: the client starts the program, sends what it has,
-//! and then answers the plugin's commands until the plugin is done. Keys and stanzas travel as text over two pipes.
+//! A [`Recipient`] is a line `age1NAME1…`, or a plugin's identity to which files are sealed. An [`Identity`] is a line
+//! `AGE-PLUGIN-NAME-1…`. The protocol is specified in C2SP's age-plugin: the client starts the program, sends its
+//! recipients, identities, keys and stanzas, and then answers the plugin's commands until the plugin is done. Keys and
+//! stanzas travel as text over two pipes.
 //!
-//! The library asks nobody anything. A [`Client`] holds the [`Dialog`] that answers a plugin's questions, and the time
-//! after which a silent plugin is stopped. A plugin runs with all rights of the user; this module protects against
-//! plugins that fail, not against plugins that attack.
+//! The library itself never asks the user. A [`Client`] holds the [`Dialog`] that answers a plugin's questions, and the
+//! time after which a silent plugin is stopped. A plugin runs with all rights of the user. This module protects against
+//! plugins that fail, but not against plugins that attack.
 //!
 //! ```no_run
 //! use deadpan_seal::{Header, Identity, Recipient, Sealing, plugin};
@@ -62,13 +63,13 @@ pub const KEY: usize = 16;
 pub struct Recipient {
     address: Address,
     client: Client,
-    /// A key that the plugin has wrapped already, for one file.
+    /// A key for one file that the plugin has already wrapped.
     pub(crate) prepared: Option<Arc<Prepared>>,
-    /// Keys that the plugin has wrapped, and that have not sealed any file yet.
+    /// Keys that the plugin has already wrapped and that no file uses yet.
     ahead: Arc<Mutex<Vec<Arc<Prepared>>>>,
 }
 
-/// What the plugin is told to wrap to.
+/// The recipient or identity to which the plugin wraps keys.
 #[derive(Clone)]
 enum Address {
     Recipient(PluginRecipient),
@@ -107,7 +108,8 @@ impl Recipient {
         self.plugin().as_str()
     }
 
-    /// Returns the recipient as a line of text; `None` if it is an identity, which is a secret.
+    /// Returns the recipient as a line of text. Returns `None` if the recipient is an identity, because an identity is
+    /// secret.
     #[must_use]
     pub fn text(&self) -> Option<&str> {
         match &self.address {
@@ -116,13 +118,13 @@ impl Recipient {
         }
     }
 
-    /// Sets how to talk to the plugin and to the user.
+    /// Sets the client that talks to the plugin and to the user.
     #[must_use]
     pub fn with(self, client: Client) -> Self {
         Self { client, ..self }
     }
 
-    /// Starts the plugin, which wraps each of the keys.
+    /// Starts the plugin, and lets it wrap each key.
     ///
     /// # Errors
     /// If there is no such plugin, if it fails or breaks the protocol, or if it refuses the recipient.
@@ -131,7 +133,7 @@ impl Recipient {
         process::run(self.plugin(), &self.client, "recipient-v1", run).map_err(|reason| self.failed(reason))
     }
 
-    /// Wraps keys with a plugin that runs already and is at the other end of `pipe`.
+    /// Wraps keys with a plugin that is already running at the other end of `pipe`.
     ///
     /// # Errors
     /// If the plugin fails, breaks the protocol, or refuses the recipient.
@@ -139,7 +141,7 @@ impl Recipient {
         self.wrap_through(pipe, keys).map_err(|reason| self.failed(reason))
     }
 
-    /// Returns the recipient with a wrapped key, which is for one file.
+    /// Returns the recipient with a wrapped key for one file.
     pub(crate) fn with_prepared(&self, prepared: Arc<Prepared>) -> Self {
         Self { prepared: Some(prepared), ..self.clone() }
     }
@@ -148,7 +150,7 @@ impl Recipient {
         self.ahead.lock()
     }
 
-    /// Returns the error for recipients that do not have the labels of this one.
+    /// Returns the error for other recipients that do not have the labels of this recipient.
     pub(crate) fn incompatible(&self, labels: &[String]) -> PluginError {
         self.failed(Reason::Labels(labels.join(", ")))
     }
@@ -201,32 +203,33 @@ impl Identity {
         self.line.name()
     }
 
-    /// Sets how to talk to the plugin and to the user.
+    /// Sets the client that talks to the plugin and to the user.
     #[must_use]
     pub fn with(self, client: Client) -> Self {
         Self { client, ..self }
     }
 
-    /// Returns the identity as a recipient: the plugin finds out what to wrap to.
+    /// Returns the identity as a recipient. The plugin itself determines the recipient that belongs to the identity.
     #[must_use]
     pub fn to_recipient(&self) -> Recipient {
         Recipient::to(Address::Identity(self.line.clone())).with(self.client.clone())
     }
 
-    /// Starts the plugin, which looks for stanzas of its own among those of each file. Returns a key for each file
+    /// Starts the plugin, which looks for its own stanzas among the stanzas of each file. Returns a key for each file
     /// whose key the plugin has unwrapped.
     ///
     /// # Errors
-    /// If there is no such plugin, if it fails or breaks the protocol, or if it refuses and unwraps no key.
+    /// If there is no such plugin, if the plugin fails or breaks the protocol, or if it reports an error and unwraps no
+    /// key.
     pub fn unwrap(&self, files: &[Vec<AgeStanza>]) -> Result<Vec<Option<Secret>>, PluginError> {
         let run = |pipe: &mut dyn Pipe| self.unwrap_through(pipe, files);
         process::run(&self.line.name, &self.client, "identity-v1", run).map_err(|reason| self.failed(reason))
     }
 
-    /// Unwraps keys with a plugin that runs already and is at the other end of `pipe`.
+    /// Unwraps keys with a plugin that is already running at the other end of `pipe`.
     ///
     /// # Errors
-    /// If the plugin fails, breaks the protocol, or refuses and unwraps no key.
+    /// If the plugin fails or breaks the protocol, or if it reports an error and unwraps no key.
     pub fn unwrap_over(
         &self,
         pipe: &mut dyn Pipe,
@@ -239,7 +242,7 @@ impl Identity {
         unwrap::unwrap(&mut talk::Talk::new(pipe, &self.line.name, &self.client), &self.line.text, files)
     }
 
-    /// Returns the error for a key that the plugin gave and that does not open the file.
+    /// Returns the error for a key that the plugin has unwrapped but that does not open the file.
     pub(crate) fn wrong_key(&self) -> PluginError {
         self.failed(Reason::WrongKey)
     }

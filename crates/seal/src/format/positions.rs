@@ -1,31 +1,33 @@
-//! Reading and writing at positions, on every system: regular files, and everything that behaves like one.
+//! Reads and writes at positions, on every system. Works with regular files, and with everything that behaves like a
+//! regular file.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
 use crate::Error;
 
-/// Reads at positions, from several threads at once.
+/// An input that several threads can read at any position at the same time.
 pub trait ReadAt: Sync {
-    /// Reads into `buffer` from `position` on. Returns how many bytes were read: at least one, or 0 after the end.
+    /// Reads into `buffer` from `position` on. Returns the number of bytes that were read: at least one, or 0 after the
+    /// end.
     ///
     /// # Errors
     /// If the data cannot be read.
     fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize>;
 
-    /// Returns `length` bytes at `position`, if the data lie in memory and nobody can change them meanwhile. The engine
-    /// then does not copy them, and may read them twice: to authenticate them and to decrypt them. Returns none unless
-    /// it is overridden.
+    /// Returns `length` bytes at `position`, if the data lie in memory and nobody can change the data while they are
+    /// borrowed. The engine does not copy these bytes, and may read them twice: to authenticate them and to decrypt
+    /// them. The default implementation returns `None`.
     fn bytes_at(&self, _position: u64, _length: usize) -> Option<&[u8]> {
         None
     }
 }
 
-/// Writes at positions, from several threads at once.
+/// An output to which several threads can write at any position at the same time.
 pub trait WriteAt: Sync {
-    /// Checks before the first write that the output can be used. Does nothing unless it is overridden. A regular file
-    /// must be empty, because old bytes would remain after the new data, and must not be open for appending, because
-    /// systems then ignore positions.
+    /// Checks before the first write that the output can be used. The default implementation does nothing. A regular
+    /// file must be empty, because old bytes would remain after the new data, and must not be open for appending,
+    /// because systems then ignore positions.
     ///
     /// # Errors
     /// If the output cannot be used.
@@ -33,14 +35,15 @@ pub trait WriteAt: Sync {
         Ok(())
     }
 
-    /// Writes all of `bytes` from `position` on. Each position is written once, in any order.
+    /// Writes all of `bytes` from `position` on. Each position is written only once. The positions may come in any
+    /// order.
     ///
     /// # Errors
     /// If the data cannot be written.
     fn write_all_at(&self, bytes: &[u8], position: u64) -> io::Result<()>;
 
-    /// Is told before the first write of the data that they will end at `end`, and may find room for them. Does nothing
-    /// unless it is overridden.
+    /// Is called before the first write of the data. The data will end at `end`, and this method may reserve room for
+    /// the data. The default implementation does nothing.
     ///
     /// # Errors
     /// If there is not enough room.
@@ -48,8 +51,8 @@ pub trait WriteAt: Sync {
         Ok(())
     }
 
-    /// Cuts off the padding, which begins at `end`, after the last write. Does nothing unless it is overridden. A
-    /// regular file is made shorter.
+    /// Is called after the last write. Cuts off the padding, which begins at `end`. The default implementation does
+    /// nothing. A regular file becomes shorter.
     ///
     /// # Errors
     /// If the output cannot be cut off.
@@ -57,8 +60,8 @@ pub trait WriteAt: Sync {
         Ok(())
     }
 
-    /// Returns how many bytes are best written at once. The default suits files: the system lets one thread write to a
-    /// file at a time, and each change of the writer costs time.
+    /// Returns the best number of bytes for one write. The default suits files: the system lets only one thread at a
+    /// time write to a file, and each change of the writing thread costs time.
     fn at_once(&self) -> usize {
         1 << 20
     }
@@ -142,13 +145,14 @@ impl WriteAt for File {
     }
 }
 
-/// Files that are shorter than this are not worth the call.
+/// For files that are shorter than this, reserving room costs more than it saves.
 #[cfg(target_os = "linux")]
 const WORTH_ROOM: u64 = 4 << 20;
 
-/// Lets an ext4 file have its blocks at once. Otherwise the system looks for a block at each page that is written,
-/// which is a third of the time that writing takes. Other file systems may fill the blocks with zeros, or stop to
-/// compress the file. The file keeps its length: after a crash it must not end in zeros that were never written.
+/// Reserves all blocks of an ext4 file in one step. Otherwise the system looks for a block for each page that is
+/// written, which takes a third of the time of writing. Does nothing on other file systems, because they may fill the
+/// blocks with zeros, or stop compressing the file. The file keeps its length, so that after a crash it does not end in
+/// zeros that were never written.
 #[cfg(target_os = "linux")]
 fn reserve(file: &File, end: u64) -> io::Result<()> {
     use rustix::fs::{FallocateFlags, FsWord, fallocate, fstatfs, fstatvfs};
@@ -157,16 +161,17 @@ fn reserve(file: &File, end: u64) -> io::Result<()> {
     if end < WORTH_ROOM || !fstatfs(file).is_ok_and(|about| about.f_type == EXT4) {
         return Ok(());
     }
-    // A disk that is too small is not filled up before that shows: other programs would find it full meanwhile.
+    // If the disk is too small, this check fails before any block is reserved. Otherwise other programs would find the
+    // disk full in the meantime.
     if fstatvfs(file).is_ok_and(|about| about.f_bfree.saturating_mul(about.f_frsize) < end) {
         return Err(io::ErrorKind::StorageFull.into());
     }
-    // It is an advantage, and not necessary.
+    // The reserved blocks are an advantage, but they are not necessary, so an error is ignored.
     let _ = fallocate(file, FallocateFlags::KEEP_SIZE, 0, end);
     Ok(())
 }
 
-/// Reads at a position until `buffer` is full or the data end. Returns how many bytes were read.
+/// Reads at a position until `buffer` is full or the data end. Returns the number of bytes that were read.
 pub(crate) fn read_full_at(input: &impl ReadAt, buffer: &mut [u8], position: u64) -> io::Result<usize> {
     let mut length = 0;
     while length < buffer.len() {
@@ -180,7 +185,8 @@ pub(crate) fn read_full_at(input: &impl ReadAt, buffer: &mut [u8], position: u64
     Ok(length)
 }
 
-/// A position in data of a known length, so that a [`ReadAt`] can be read in order and sought in.
+/// A position in data of a known length. With a cursor, a [`ReadAt`] can be used as a reader that reads in order and
+/// seeks.
 ///
 /// ```
 /// use std::io::Read;
@@ -241,7 +247,7 @@ impl<R: ReadAt> Seek for Cursor<R> {
     }
 }
 
-/// Writes in order to a [`WriteAt`], from its beginning or another position.
+/// A writer that writes in order to a [`WriteAt`], from the beginning or from another position.
 pub(crate) struct InOrder<W> {
     output: W,
     position: u64,

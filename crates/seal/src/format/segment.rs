@@ -1,7 +1,7 @@
-//! Data in segments: what the engines and the readers need to know of a payload, whichever format it has.
+//! Data in segments. The engines and the readers use these types and traits for the payloads of each format.
 //!
-//! A payload is a row of sealed segments. Each segment is longer than its data by the same overhead, all segments but
-//! the last are full, and each opens alone.
+//! A payload is a sequence of sealed segments. Each segment is longer than its data by the same overhead. All segments
+//! except the last one are full. Each segment can be opened alone.
 
 mod reader;
 mod seek;
@@ -19,14 +19,14 @@ use deadpan_ct::Wipe;
 /// The lengths of a payload's segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Bytes in a full segment, sealed.
+    /// The number of bytes in a full sealed segment.
     pub sealed: usize,
-    /// Bytes that a sealed segment has more than its data.
+    /// The number of bytes by which a sealed segment is longer than its data.
     pub overhead: usize,
 }
 
 impl Shape {
-    /// Returns the bytes of data in a full segment.
+    /// Returns the number of bytes of data in a full segment.
     pub const fn data(self) -> usize {
         self.sealed - self.overhead
     }
@@ -36,29 +36,30 @@ impl Shape {
 pub trait SegmentCipher {
     fn shape(&self) -> Shape;
 
-    /// Seals `data` into `sealed`, which is longer by the overhead. Only the last segment may be shorter than the
-    /// others.
+    /// Seals `data` into `sealed`, which must be longer than `data` by the overhead. Only the last segment may be
+    /// shorter than the other segments.
     ///
     /// # Errors
     /// If the lengths do not fit, or the system fails.
     fn seal(&mut self, segment: u64, last: bool, data: &[u8], sealed: &mut [u8]) -> Result<(), Error>;
 
-    /// Opens a segment into `data`, which is shorter by the overhead. After a failure, `data` holds nothing of the
-    /// segment.
+    /// Opens a segment into `data`, which must be shorter than `sealed` by the overhead. After a failure, `data` holds
+    /// nothing of the segment.
     ///
     /// # Errors
     /// If the segment was changed or belongs to another position, or if `last` does not match the segment.
     fn open(&mut self, segment: u64, last: bool, sealed: &[u8], data: &mut [u8]) -> Result<(), Error>;
 
-    /// After [`Error::Trailing`] or [`Error::Truncated`], opens a segment that was sealed as the last one although
-    /// others follow (`last` is false), or the other way round. Returns whether the format tells such a segment, whose
-    /// data are authentic: they are handed out before the error.
+    /// Opens a misplaced segment after [`Error::Trailing`] or [`Error::Truncated`]. Either the segment was sealed as
+    /// the last segment but other segments follow (`last` is false), or no segment follows a segment that was not
+    /// sealed as the last one (`last` is true). Returns whether the format recognizes such a segment. If it does, the
+    /// data of the segment are authentic, and the reader hands them out before the error.
     fn open_misplaced(&mut self, _segment: u64, _last: bool, _sealed: &[u8], _data: &mut [u8]) -> bool {
         false
     }
 }
 
-/// The keys of all segments of a payload, which several threads share.
+/// The keys of all segments of a payload. Several threads share this value.
 pub(crate) trait Payload: Sync {
     type Cipher<'a>: SegmentCipher
     where
@@ -66,10 +67,11 @@ pub(crate) trait Payload: Sync {
 
     fn shape(&self) -> Shape;
 
-    /// Returns a cipher for segments. Each thread has its own.
+    /// Returns a cipher for segments. Each thread needs its own cipher.
     fn cipher(&self) -> Self::Cipher<'_>;
 
-    /// Returns how data of this length divide into segments, or [`Error::TooLong`].
+    /// Returns how data of this length divide into segments. Returns [`Error::TooLong`] if the data are too long for a
+    /// payload.
     fn segments_for(&self, data: u64) -> Result<Segments, Error> {
         Segments::for_data(self.shape(), data)
     }
@@ -95,7 +97,7 @@ pub(crate) trait Payload: Sync {
         Ok(())
     }
 
-    /// Opens all segments on this thread, and appends the data to `data`. If that fails, `data` is as before.
+    /// Opens all segments on this thread, and appends the data to `data`. After an error, `data` is unchanged.
     fn open_onto(&self, sealed: &[u8], data: &mut Vec<u8>) -> Result<(), Error> {
         let begin = data.len();
         let segments = self.segments_in(sealed.len() as u64)?;

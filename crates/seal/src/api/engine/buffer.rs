@@ -1,10 +1,11 @@
-//! Buffers that begin on a page, so that copies from and to files are aligned. They are wiped on drop.
+//! Buffers that begin at a page boundary, so that copies from and to files are aligned. Buffers are wiped when they are
+//! dropped.
 
 use std::ops::{Deref, DerefMut};
 
 use deadpan_ct::Wiped;
 
-/// Bytes in a page; systems copy whole pages fastest.
+/// The number of bytes in a page. Systems copy whole pages fastest.
 pub(super) const PAGE: usize = 4096;
 
 pub(super) struct Buffer {
@@ -18,7 +19,8 @@ impl Buffer {
         #[cfg(test)]
         count::made();
         let memory = Wiped::new(vec![0; length + PAGE]);
-        // The offset is less than a page. If it cannot be computed, the buffer is unaligned, which is only slower.
+        // The offset is less than a page. If the offset cannot be computed, the buffer is unaligned. An unaligned
+        // buffer is only slower.
         let begin = memory.as_ptr().align_offset(PAGE);
         Self { begin: if begin < PAGE { begin } else { 0 }, memory, length }
     }
@@ -46,7 +48,7 @@ impl Drop for Buffer {
     }
 }
 
-/// Counts buffers: tests check that memory does not grow with the data.
+/// Counts buffers, so that tests can check that memory does not grow with the data.
 #[cfg(test)]
 pub(crate) mod count {
     use std::sync::atomic::{AtomicUsize, Ordering};
@@ -63,7 +65,7 @@ pub(crate) mod count {
         NOW.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Returns how many buffers exist, and how many were ever made.
+    /// Returns the number of buffers that exist now, and the number of buffers that were ever made.
     pub(crate) fn read() -> (usize, usize) {
         (NOW.load(Ordering::Relaxed), MADE.load(Ordering::Relaxed))
     }

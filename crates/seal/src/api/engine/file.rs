@@ -1,4 +1,4 @@
-//! Sealing and opening at positions, usually of one regular file to another.
+//! Seals and opens at positions. The input and the output are usually regular files.
 
 mod open;
 mod pages;
@@ -16,12 +16,12 @@ use crate::format::segment::Segments;
 use crate::primitive::threads::workers;
 use crate::{Error, Work};
 
-/// The most segments in a batch. If a batch has this many full segments of 256 KiB, its data end on a page boundary, so
-/// no two workers write to the same page.
+/// The maximum number of segments in a batch. If a batch has this many full segments of 256 KiB, its data end on a page
+/// boundary, so no two workers write to the same page.
 const LONGEST_BATCH: u64 = 128;
 /// The number of batches for each worker. With several batches, all workers finish at about the same time.
 const BATCHES: u64 = 8;
-/// For less data than this, a second thread costs more than it saves.
+/// The number of bytes below which a second thread costs more time than it saves.
 const WORTH_A_THREAD: u64 = 4 << 20;
 
 /// The state that all workers share.
@@ -31,13 +31,14 @@ struct Shift<'a> {
     batch: u64,
     /// The number of the next batch.
     next: AtomicU64,
-    /// The first segment that failed, or the number of segments. Workers begin only with earlier segments.
+    /// The first segment that failed, or the number of segments if none failed. Workers begin only segments before this
+    /// one.
     end: AtomicU64,
     failure: Mutex<Option<(u64, Error)>>,
     work: Work<'a>,
 }
 
-/// Whether the segment is the first or the last one of its batch.
+/// Tells whether a segment is the first or the last segment of its batch.
 struct Edge {
     first: bool,
     last: bool,
@@ -52,7 +53,7 @@ impl<'a> Shift<'a> {
         (Self { segments, batch, next, end, failure: Mutex::new(None), work: *work }, workers)
     }
 
-    /// Takes the next batch of segments, if one is left.
+    /// Takes the next batch of segments. Returns `None` if no batch is left.
     fn take(&self) -> Option<Range<u64>> {
         let begin = self.next.fetch_add(1, Ordering::Relaxed) * self.batch;
         let end = (begin + self.batch).min(self.segments.count());
@@ -81,7 +82,7 @@ impl<'a> Shift<'a> {
         }
     }
 
-    /// Records a failure. Of several, the failure of the first segment is reported.
+    /// Records a failure. If several segments fail, the failure of the first segment is reported.
     fn fail(&self, segment: u64, error: Error) {
         self.end.fetch_min(segment, Ordering::Relaxed);
         let mut failure = self.failure.lock();

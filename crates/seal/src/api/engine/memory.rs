@@ -1,5 +1,6 @@
-//! Sealing and opening from memory to memory. There are no system calls for input and output, so workers simply take
-//! segments in order. Each worker clears the memory for its own results, which then stays in its nearest cache.
+//! Sealing and opening from memory to memory. Input and output need no system calls, so workers simply take segments in
+//! order. Each worker clears the memory for its own results, so that this memory stays in the cache nearest to the
+//! worker's core.
 
 use parking_lot::Mutex;
 
@@ -11,12 +12,12 @@ use crate::primitive::threads::{on_threads, workers};
 use crate::{Error, ReadAt, Work};
 use deadpan_ct::Wipe;
 
-/// Inputs up to this length are worked on by one thread, into memory that is cleared at once.
+/// One thread alone works on inputs up to this length. The memory for its results is cleared in one go.
 const SHORT: usize = 1 << 20;
-/// For less data than this, a second thread costs more than it saves.
+/// The number of bytes below which a second thread costs more time than it saves.
 const WORTH_A_THREAD: u64 = 2 << 20;
 
-/// Seals all of `data` and appends the segments to `sealed`. If that fails, `sealed` is as before.
+/// Seals all of `data` and appends the segments to `sealed`. After an error, `sealed` is unchanged.
 pub(crate) fn seal(payload: &impl Payload, data: &[u8], sealed: &mut Vec<u8>) -> Result<(), Error> {
     if data.len() <= SHORT {
         let begin = sealed.len();
@@ -37,7 +38,7 @@ pub(crate) fn seal(payload: &impl Payload, data: &[u8], sealed: &mut Vec<u8>) ->
     Ok(())
 }
 
-/// Opens all segments and appends the data to `data`. If that fails, `data` is as before.
+/// Opens all segments and appends the data to `data`. After an error, `data` is unchanged.
 pub(crate) fn open<P: Payload>(payload: &P, sealed: &[u8], data: &mut Vec<u8>) -> Result<(), Error> {
     if sealed.len() <= SHORT {
         return payload.open_onto(sealed, data);
@@ -50,14 +51,14 @@ pub(crate) fn open<P: Payload>(payload: &P, sealed: &[u8], data: &mut Vec<u8>) -
     };
     let each = |cipher: &mut P::Cipher<'_>, segment, piece: Piece<'_>| open(cipher, segment, piece.clear());
     let mut result = run(segments, pieces, &Work::default(), || payload.cipher(), each);
-    // An empty last segment has no piece.
+    // An empty last segment has no piece of the output.
     let last = segments.count() - 1;
     if result.is_ok() && segments.data_in(last) == 0 {
         result = open(&mut payload.cipher(), last, &mut []);
     }
     match result {
         Ok(()) => spare.keep(),
-        // Data that were authentic before the failure must not remain in memory.
+        // Data that were opened before the failure must not remain in memory, although they are authentic.
         Err(_) => spare.pieces(payload.shape().data()).for_each(|piece| piece.clear().wipe()),
     }
     result
@@ -78,9 +79,9 @@ pub(crate) fn seal_into(payload: &impl Payload, data: &[u8], sealed: &mut [u8], 
     )
 }
 
-/// Opens all segments, which begin at `begin` in `input`, into `data`, which is as long as their data. Each segment is
-/// read once, and opened from that copy, so the input may change meanwhile; bytes that `input` lends are not copied. If
-/// that fails, `data` holds nothing of the segments.
+/// Opens all segments, which begin at `begin` in `input`, into `data`, which is as long as the data of the segments.
+/// Each segment is read once into a copy, and opened from that copy, so the input may change meanwhile. Bytes that
+/// `input` lends are not copied. After an error, `data` holds nothing of the segments.
 pub(crate) fn open_into(
     payload: &impl Payload,
     segments: Segments,
@@ -105,15 +106,15 @@ pub(crate) fn open_into(
         };
         SegmentCipher::open(cipher, segment, segments.is_last(segment), sealed, data)
     };
-    // An empty last segment has no data, and is a piece all the same.
+    // An empty last segment has no data, but it needs a piece, too.
     let (full, empty): (_, &mut [u8]) = (data.chunks_mut(shape.data()), &mut []);
     let last = (segments.data_in(segments.count() - 1) == 0).then_some(empty);
     run(segments, full.chain(last), work, || (payload.cipher(), Vec::new()), open).inspect_err(|_| data.wipe())
 }
 
-/// Calls `each` for every piece, on several threads. Each thread has a state, which `state` makes. Of several failures,
-/// the failure of the first segment is reported: workers take pieces in order, so all pieces before a failed one are
-/// done or in progress.
+/// Calls `each` for every piece, on several threads. Each thread has a state, which `state` makes. If several segments
+/// fail, the failure of the first segment is reported. Workers take pieces in order, so all pieces before a failed
+/// piece are done or in progress.
 fn run<S, T: Send>(
     segments: Segments,
     pieces: impl Iterator<Item = T> + Send,

@@ -1,4 +1,4 @@
-//! Sealing and opening of a stream to a stream, in order.
+//! Seals and opens a stream to a stream, in order.
 
 mod input;
 mod output;
@@ -18,32 +18,32 @@ use output::{Fallen, Output};
 /// A unit of sealed segments has about this many bytes.
 const UNIT: usize = 512 << 10;
 
-/// Returns how many segments make a unit.
+/// Returns the number of segments in a unit.
 fn per_unit(payload: &impl Payload) -> usize {
     (UNIT / payload.shape().sealed).max(1)
 }
 
-/// Returns the bytes in a unit of plain data.
+/// Returns the number of bytes in a unit of plain data.
 pub(crate) fn data_unit(payload: &impl Payload) -> usize {
     per_unit(payload) * payload.shape().data()
 }
 
-/// Returns the bytes in a unit of sealed segments.
+/// Returns the number of bytes in a unit of sealed segments.
 pub(crate) fn sealed_unit(payload: &impl Payload) -> usize {
     per_unit(payload) * payload.shape().sealed
 }
 
 /// The result of moving all data from the input to the output.
 pub(crate) struct Passed<I, S> {
-    /// Bytes that were read.
+    /// The number of bytes that were read.
     pub(crate) read: u64,
-    /// Bytes that were written.
+    /// The number of bytes that were written.
     pub(crate) written: u64,
     pub(crate) input: I,
     pub(crate) output: S,
 }
 
-/// Seals all of `input`, whose units are [`data_unit`] bytes long.
+/// Seals all of `input`. Each unit of the input has [`data_unit`] bytes.
 pub(crate) fn seal<I: Input, S: Drain>(
     payload: &impl Payload,
     input: I,
@@ -71,7 +71,7 @@ pub(crate) fn seal<I: Input, S: Drain>(
     })
 }
 
-/// Opens all of `input`, whose units are [`sealed_unit`] bytes long.
+/// Opens all of `input`. Each unit of the input has [`sealed_unit`] bytes.
 pub(crate) fn open<I: Input, S: Drain>(
     payload: &impl Payload,
     input: I,
@@ -102,8 +102,8 @@ pub(crate) fn open<I: Input, S: Drain>(
 }
 
 /// Takes units from the input, calls `each` for them on several threads, and writes the results in order. `each` gets a
-/// unit and a buffer for its result. It stores the length of the result through its last argument, also when it fails,
-/// and returns how many bytes of data the unit had.
+/// unit and a buffer for the result. `each` stores the length of the result through its last argument, also when it
+/// fails. It returns the number of bytes of data in the unit.
 fn run<P: Payload, I: Input, S: Drain>(
     payload: &P,
     input: I,
@@ -112,8 +112,8 @@ fn run<P: Payload, I: Input, S: Drain>(
     each: impl Fn(&mut P::Cipher<'_>, &Unit, &[u8], &mut [u8], &mut usize) -> Result<usize, Error> + Sync,
 ) -> Result<Passed<I, S>, Error> {
     let size = sealed_unit(payload);
-    // One thread more than there are cores: while one reads and one writes, the others work. If the input has ended, no
-    // more data than one unit are left.
+    // There is one thread more than there are cores, because one thread reads and one thread writes while the other
+    // threads seal or open. If the input has ended, at most one unit is left.
     let units = if input.ended() { 1 } else { u64::MAX };
     let mut count = workers(work, 2 * size, units);
     if units > 1 && work.threads != 1 {
@@ -138,7 +138,7 @@ fn run<P: Payload, I: Input, S: Drain>(
                 I::complete(rest, &mut from[..unit.length])?;
                 each(&mut cipher, &unit, &from[..unit.length], &mut to, &mut done)
             });
-            // The segments before the failed one are authentic, and are written.
+            // The segments before the failed segment are authentic, so they are written.
             output.put(number, &to[..done], result, work);
         }
     });

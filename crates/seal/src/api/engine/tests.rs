@@ -1,4 +1,4 @@
-//! Tests of the engines against each other, and on inputs that must fail.
+//! Tests that compare the engines with each other, and tests with inputs that must fail.
 
 mod agree;
 mod apart;
@@ -72,8 +72,8 @@ fn opened(sealed: &[u8]) -> Result<(Opened, &[u8]), Error> {
     Ok((opened, payload))
 }
 
-/// Returns the result of a job that must end by itself. A job that hangs fails the test after ten minutes, and keeps
-/// running.
+/// Returns the result of a job that must end by itself. If the job hangs, the test fails after ten minutes, and the job
+/// keeps running.
 fn that_ends<T: Send + 'static>(job: impl FnOnce() -> T + Send + 'static) -> std::thread::Result<T> {
     let (done, result) = mpsc::channel();
     std::thread::spawn(move || done.send(std::panic::catch_unwind(std::panic::AssertUnwindSafe(job))));

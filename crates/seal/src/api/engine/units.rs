@@ -1,23 +1,24 @@
-//! Data that come from many sources, such as the files of a folder, or go to many outputs.
+//! Traits for data that come from many places, such as the files of a folder, or go to many places.
 
 use std::io::{self, Read, Write};
 
 use crate::WriteAt;
 
-/// Provides data in order, and leaves the slow part of the work to any thread. A folder is an example: one thread at a
-/// time decides the order and the lengths, and all threads read the files.
+/// A source provides data in order, and leaves the slow part of the work to any thread. A folder is an example: one
+/// thread at a time decides the order and the lengths of the files, and all threads read the files.
 pub trait Source: Send {
-    /// The rest of the work on the data of one call of [`Sink::put`].
+    /// The work that remains for the data of one call of [`Source::take`].
     type Rest: Send;
 
-    /// Fills `buffer` with the next data, except for the parts that [`Source::complete`] fills in later. Fewer bytes
-    /// than the buffer has room for are the last ones.
+    /// Fills `buffer` with the next data, except for the parts that [`Source::complete`] fills in later. If the data do
+    /// not fill the buffer, they are the last data.
     ///
     /// # Errors
     /// If the data cannot be taken, which ends the work.
     fn take(&mut self, buffer: &mut [u8]) -> io::Result<Taken<Self::Rest>>;
 
-    /// Fills in the parts of these bytes that `take` left out. Any thread may do this, for several data at once.
+    /// Fills in the parts of these bytes that `take` left out. Any thread may call this function, and several threads
+    /// may call it at the same time.
     ///
     /// # Errors
     /// If the data cannot be read.
@@ -27,27 +28,28 @@ pub trait Source: Send {
 /// The result of [`Source::take`].
 #[derive(Debug)]
 pub struct Taken<R> {
-    /// Bytes in the buffer that belong to the data.
+    /// The number of bytes in the buffer that belong to the data.
     pub length: usize,
-    /// Whether these are the last data.
+    /// Whether the buffer holds the last data.
     pub last: bool,
-    /// The work that is left for them.
+    /// The work that is left for these data.
     pub rest: R,
 }
 
-/// Takes data in order, and leaves the slow part of the work to any thread. A folder is an example: one thread at a
-/// time creates the files in order, and all threads write them.
+/// A sink takes data in order, and leaves the slow part of the work to any thread. A folder is an example: one thread
+/// at a time creates the files in order, and all threads write the files.
 pub trait Sink: Send {
-    /// The rest of the work on the data of one call of [`Sink::put`].
+    /// The work that remains for the data of one call of [`Sink::put`].
     type Rest: Send;
 
-    /// Looks at the next data, and returns the work that is left for them.
+    /// Looks at the next data, and returns the work that is left for these data.
     ///
     /// # Errors
     /// If the data cannot be put, which ends the work.
     fn put(&mut self, bytes: &[u8]) -> io::Result<Self::Rest>;
 
-    /// Does the work that `put` left for these bytes. Any thread may do this, for several data at once.
+    /// Does the work that `put` left for these bytes. Any thread may call this function, and several threads may call
+    /// it at the same time.
     ///
     /// # Errors
     /// If the data cannot be completed, which ends the work.
@@ -57,7 +59,7 @@ pub trait Sink: Send {
 /// An output of the engine, which takes units.
 pub(crate) trait Drain: Send {
     type Rest: Send;
-    /// Whether the output takes units in order only.
+    /// Whether the output takes units only in order.
     const ORDERED: bool;
 
     fn put(&mut self, number: u64, bytes: &[u8]) -> io::Result<Self::Rest>;
@@ -65,7 +67,7 @@ pub(crate) trait Drain: Send {
     fn complete(rest: Self::Rest, bytes: &[u8]) -> io::Result<()>;
 }
 
-/// A sink as an output.
+/// Uses a sink as an output.
 pub(crate) struct Giving<S>(pub(crate) S);
 
 impl<S: Sink> Drain for Giving<S> {
@@ -81,7 +83,7 @@ impl<S: Sink> Drain for Giving<S> {
     }
 }
 
-/// A writer as an output. After a write, no work is left.
+/// Uses a writer as an output. After a write, no work is left.
 pub(crate) struct Writing<W>(pub(crate) W);
 
 impl<W: Write + Send> Drain for Writing<W> {
@@ -118,7 +120,7 @@ impl<'o, W: WriteAt> Drain for Placing<'o, W> {
     }
 }
 
-/// A source or a sink as a stream, on one thread.
+/// Uses a source or a sink as a stream, on one thread.
 pub(crate) struct Alone<T> {
     pub(crate) inner: T,
     pub(crate) ended: bool,

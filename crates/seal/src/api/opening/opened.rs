@@ -18,7 +18,7 @@ use crate::format::segment::{Payload, Segments};
 use crate::{Cursor, Error, Format, Metadata, PublicKey, ReadAt, Signatures, Summary, Work, WriteAt};
 use deadpan_ct::Wipe;
 
-/// A file whose header is open. It holds the file key, and its methods open the payload.
+/// A file whose header is open. This value holds the file key, and its methods open the payload.
 pub struct Opened {
     pub(super) unlocked: Unlocked,
     pub(super) contents: Contents,
@@ -30,12 +30,12 @@ pub struct Opened {
 pub(super) struct Located {
     pub(super) payload: AnyPayload,
     pub(super) segments: Segments,
-    /// The upper part of the hashes of a signed file, and where its trailer begins.
+    /// The checked upper part of the hash tree of a signed file, and the position of its trailer.
     pub(super) signed: Option<(Verified, u64)>,
 }
 
 impl Located {
-    /// Opens the segments by `open`, which compares them with what was signed. `input` holds the trailer.
+    /// Opens the segments with `open`, which compares the segments with the signed hashes. `input` holds the trailer.
     fn open<R: ReadAt, T>(
         self,
         input: &R,
@@ -64,13 +64,14 @@ impl Opened {
         self.unlocked.format()
     }
 
-    /// Returns whether the file is signed. Each way to open it checks the signatures, and returns them with its result.
+    /// Returns whether the file is signed. Each way to open a signed file checks the signatures, and returns them with
+    /// its result.
     #[must_use]
     pub fn is_signed(&self) -> bool {
         self.expected().is_some()
     }
 
-    /// Returns what the signatures have to fit; `None` if the file is not signed.
+    /// Returns the values that the signatures must match, or `None` if the file is not signed.
     pub(crate) fn expected(&self) -> Option<Expected<'_>> {
         match &self.unlocked {
             Unlocked::Deadpan { key, opener, .. } if key.preamble().is_signed() => {
@@ -80,8 +81,8 @@ impl Opened {
         }
     }
 
-    /// Checks the signatures of a whole sealed file, and returns them; `None` if nobody signed it. The data are not
-    /// opened, so this does not tell whether the data are those that were signed: each way to open them does.
+    /// Checks the signatures of a whole sealed file, and returns them; `None` if nobody signed it. This method does not
+    /// open the data, so it does not check whether the data are the signed data. Each way to open the data checks that.
     ///
     /// # Errors
     /// If the file was changed or cut short, or if a signature is wrong.
@@ -89,14 +90,14 @@ impl Opened {
         Ok(self.locate(input)?.signed.map(|(verified, _)| verified.signatures))
     }
 
-    /// Returns the public keys of the private keys that opened the file: one, several of a threshold, or none if a
-    /// passphrase or shares of others did.
+    /// Returns the public keys of the private keys that opened the file: one key, several keys of a threshold, or no
+    /// key if a passphrase or the shares of other people opened the file.
     #[must_use]
     pub fn opened_by(&self) -> &[PublicKey] {
         &self.keys
     }
 
-    /// Returns the metadata that were sealed with the data. An age file has none.
+    /// Returns the metadata that were sealed with the data. An age file has no metadata.
     #[must_use]
     pub fn metadata(&self) -> &Metadata {
         &self.contents.metadata
@@ -108,7 +109,7 @@ impl Opened {
         self.contents.padded
     }
 
-    /// Returns the bytes before the first segment.
+    /// Returns the number of bytes before the first segment.
     pub(super) fn begin(&self) -> u64 {
         self.unlocked.begin()
     }
@@ -118,7 +119,7 @@ impl Opened {
         self.unlocked.payload(input)
     }
 
-    /// Finds the parts of a whole sealed file, and checks its signatures.
+    /// Finds the parts of a whole sealed file, and checks the signatures of the file.
     pub(super) fn locate<R: Read + Seek>(&self, mut input: R) -> Result<Located, Error> {
         let length = input.seek(SeekFrom::End(0)).map_err(Error::Read)?;
         input.seek(SeekFrom::Start(self.unlocked.header_length() as u64)).map_err(Error::Read)?;
@@ -126,7 +127,7 @@ impl Opened {
         self.locate_in(payload, input, self.begin(), length)
     }
 
-    /// Finds the segments, which begin at `begin`, and the trailer after them.
+    /// Finds the segments, which begin at `begin`, and the trailer after the segments.
     fn locate_in(&self, payload: AnyPayload, input: impl Read + Seek, begin: u64, end: u64) -> Result<Located, Error> {
         let Some(expected) = self.expected() else {
             let segments = payload.segments_in(end.saturating_sub(begin))?;
@@ -150,8 +151,8 @@ impl Opened {
     }
 
     /// Opens `input`, a whole sealed file of `length` bytes, to `output`, on all cores, at positions. A file as
-    /// `output` must be empty, and not open for appending. Other outputs have room for [`Opened::room_at`] bytes, of
-    /// which the first [`Summary::plain`] bytes are then the data.
+    /// `output` must be empty, and not open for appending. Any other output must have room for [`Opened::room_at`]
+    /// bytes. Afterwards the first [`Summary::plain`] bytes of the output are the data.
     ///
     /// # Errors
     /// If `output` refuses, if the data were changed or cut short, if reading or writing fails, or if the system fails.
@@ -178,13 +179,13 @@ impl Opened {
     /// `length` bytes.
     ///
     /// # Errors
-    /// If no sealed file has this length, if its beginning was changed, or if reading fails.
+    /// If no sealed file has this length, if the beginning of the file was changed, or if reading fails.
     pub fn room_at(&self, input: &impl ReadAt, length: u64) -> Result<u64, Error> {
         Ok(self.locate(Cursor::new(input, length))?.segments.data())
     }
 
     /// Opens a stream to a stream, on all cores, in order. `input` begins after the header. All written data are
-    /// authentic. They are complete only if this method returns without an error.
+    /// authentic. The data are complete only if this method returns without an error.
     ///
     /// # Errors
     /// If the data were changed or cut short, if reading or writing fails, or if the system fails.
@@ -197,8 +198,9 @@ impl Opened {
         self.open_dyn(&mut input, &mut output, work)
     }
 
-    /// Opens as [`Opened::open_stream`] does. The reader and the writer are trait objects, so the compiler makes the
-    /// engine once, and not for each of their types. The engine calls them once for each unit.
+    /// Does the work of [`Opened::open_stream`]. The reader and the writer are trait objects, so the compiler makes the
+    /// engine only once, and not for each type of reader and writer. The engine calls the reader and the writer once
+    /// for each unit.
     fn open_dyn(
         &self,
         input: &mut (dyn Read + Send),
@@ -216,7 +218,7 @@ impl Opened {
     }
 
     /// Opens a stream to a [`Sink`], on all cores. `input` begins after the header. All data that the sink gets are
-    /// authentic. They are complete only if this method returns without an error.
+    /// authentic. The data are complete only if this method returns without an error.
     ///
     /// # Errors
     /// If the data were changed or cut short, if reading or writing fails, or if the system fails.
@@ -255,8 +257,9 @@ impl Opened {
         Ok((Summary { plain: written, sealed: self.begin() + read + trailer.read, signatures }, output))
     }
 
-    /// Opens bytes in memory. `payload` begins after the header. More than a few mebibytes are opened on all cores. The
-    /// signatures of a signed file are checked; [`Opened::open_stream`] and [`Opened::open_into`] return them.
+    /// Opens bytes in memory. `payload` begins after the header. More than a few mebibytes are opened on all cores.
+    /// This method checks the signatures of a signed file, but does not return them. [`Opened::open_stream`] and
+    /// [`Opened::open_into`] return the signatures.
     ///
     /// # Errors
     /// If the data were changed or cut short.
@@ -271,13 +274,13 @@ impl Opened {
         Ok(plain)
     }
 
-    /// Opens `input`, a whole sealed file of `length` bytes, into a buffer of at least [`Opened::room_at`] bytes. The
-    /// first [`Summary::plain`] bytes of the buffer are then the data. More than a few mebibytes are opened on all
-    /// cores.
+    /// Opens `input`, a whole sealed file of `length` bytes, into a buffer of at least [`Opened::room_at`] bytes.
+    /// Afterwards the first [`Summary::plain`] bytes of the buffer are the data. More than a few mebibytes are opened
+    /// on all cores.
     ///
-    /// `input` may change meanwhile, unless [`ReadAt::bytes_at`] lends its bytes: each segment is read once, and what
-    /// comes out is authentic. For memory that others can write, such as a memory map, implement a [`ReadAt`] that
-    /// copies.
+    /// `input` may change during this call, unless [`ReadAt::bytes_at`] lends its bytes: each segment is read only
+    /// once, so the opened data are authentic. For memory that other programs can write, such as a memory map,
+    /// implement a [`ReadAt`] that copies.
     ///
     /// # Errors
     /// If the buffer is too small, if the data were changed or cut short, if reading fails, or if the work is stopped.
@@ -298,7 +301,7 @@ impl Opened {
         Ok(Summary { plain, sealed: length, signatures })
     }
 
-    /// Returns the length of the data, without the padding after them. If the padding is wrong, wipes the data.
+    /// Returns the length of the data, without the padding after the data. If the padding is wrong, wipes the data.
     fn length_of(&self, plain: &mut [u8]) -> Result<u64, Error> {
         if !self.contents.padded {
             return Ok(plain.len() as u64);
@@ -308,7 +311,7 @@ impl Opened {
         stripper.finish().inspect_err(|_| plain.wipe())
     }
 
-    /// Returns a reader that opens in order, on the caller's thread. `input` begins after the header.
+    /// Returns a reader that opens the data in order, on the caller's thread. `input` begins after the header.
     ///
     /// # Errors
     /// If the payload's header cannot be read or was changed.
@@ -318,7 +321,7 @@ impl Opened {
     }
 }
 
-/// Returns the beginning of a buffer, as long as the data of all segments.
+/// Returns the beginning of the buffer. The result is as long as the data of all segments.
 fn room_for(segments: Segments, plain: &mut [u8]) -> Result<&mut [u8], Error> {
     let room = usize::try_from(segments.data()).ok().and_then(|length| plain.get_mut(..length));
     room.ok_or(Error::Invalid("the buffer is too small"))

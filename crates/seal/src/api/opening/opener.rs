@@ -1,4 +1,4 @@
-//! Reading the data of a sealed file in order.
+//! Reads the data of a sealed file in order.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -13,8 +13,9 @@ use crate::format::segment::{Payload, SegmentReader};
 use crate::{Error, Signatures};
 use deadpan_ct::Wiped;
 
-/// A reader that opens in order. All data that it returns are authentic for the recipients. If it reaches the end
-/// without an error, the data are complete, and if the file is signed, they are those that were signed.
+/// A reader that opens the data of a sealed file in order. All data that the reader returns are authentic for the
+/// recipients. If the reader reaches the end without an error, the data are complete. If the file is signed, too, the
+/// data are then the signed data.
 pub struct Opener<R> {
     reader: OpenReader<R>,
     /// The state of removing the padding, if the data are padded.
@@ -24,16 +25,16 @@ pub struct Opener<R> {
 
 type OpenReader<R> = SegmentReader<WatchedCipher<OwnedCipher, Option<Arc<Leaves>>>, PayloadReader<R>>;
 
-/// What is known of the signatures.
+/// The state of checking the signatures.
 enum Signed {
     No,
     Failed,
-    /// They are checked at the end.
+    /// The signatures are checked at the end of the data.
     Later(Box<TrailerToCheck>),
     Checked(Signatures),
 }
 
-/// What the trailer is compared with.
+/// The values that the trailer is compared with.
 struct TrailerToCheck {
     leaves: Arc<Leaves>,
     key: FileKey,
@@ -44,7 +45,7 @@ struct TrailerToCheck {
 #[derive(Default)]
 struct Stripping {
     stripper: Stripper,
-    /// The next output, in this order: a mark, zeros, and a piece.
+    /// `mark`, `zeros` and `piece` are the next output, in this order.
     mark: bool,
     zeros: u64,
     piece: Wiped<Vec<u8>>,
@@ -59,7 +60,7 @@ impl<R> fmt::Debug for Opener<R> {
 }
 
 impl<R: Read> Opener<R> {
-    /// Reads the segments of `payload` from `input`, and the trailer if there is one.
+    /// Reads the segments of `payload` from `input`, and then the trailer if the file has a trailer.
     pub(super) fn new(opened: &Opened, payload: AnyPayload, input: R) -> Self {
         let segment = payload.shape().sealed;
         let about = opened.expected();
@@ -76,7 +77,8 @@ impl<R: Read> Opener<R> {
         }
     }
 
-    /// Returns who signed the data; `None` before the end was reached without an error, and if nobody did.
+    /// Returns the signatures of the data. Returns `None` if nobody signed the data, and as long as the reader has not
+    /// reached the end without an error.
     #[must_use]
     pub fn signatures(&self) -> Option<&Signatures> {
         match &self.signed {
@@ -116,7 +118,8 @@ impl Stripping {
             self.mark = passed.before.is_some();
             self.zeros = passed.before.unwrap_or_default();
             if self.piece.capacity() < piece.len() {
-                // The memory grows while it is empty: memory that grows leaves copies of its contents behind.
+                // New memory replaces the empty piece: memory that grew with contents would leave copies of them
+                // behind.
                 self.piece = Wiped::new(Vec::with_capacity(piece.len()));
             }
             self.piece.clear();

@@ -1,4 +1,4 @@
-//! Reading the data of a sealed file at any position: a range at once, or by a reader that seeks.
+//! Reads the data of a sealed file at any position: one range in one call, or with a reader that can seek.
 
 use std::fmt;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -14,8 +14,8 @@ use crate::format::segment::{Payload, SeekReader, SegmentCipher};
 use crate::{Cursor, Error, ReadAt, Signatures};
 use deadpan_ct::{Wipe, Wiped};
 
-/// A reader that opens at any position. It opens only the segments that hold the wanted data. If the file is signed,
-/// all data that it returns are those that were signed.
+/// A reader that opens data at any position. The reader opens only the segments that hold the wanted data. If the file
+/// is signed, the reader returns only data that were signed.
 pub struct RangeReader<R> {
     reader: RangeSegments<R>,
     length: u64,
@@ -31,7 +31,7 @@ impl<R> fmt::Debug for RangeReader<R> {
 }
 
 impl<R: Read + Seek> RangeReader<R> {
-    /// Reads the segments, which begin at `begin` in `input`.
+    /// Makes a reader of the segments that begin at `begin` in `input`.
     fn new(located: Located, input: R, begin: u64, padded: bool) -> Result<Self, Error> {
         let Located { payload, segments, signed } = located;
         let input = Shared::new(input);
@@ -44,22 +44,23 @@ impl<R: Read + Seek> RangeReader<R> {
         Ok(Self { reader, length, signatures })
     }
 
-    /// Reads the segments of a damaged file that nobody signed. The length is that of the segments, with padding.
+    /// Reads the segments of a damaged file that nobody signed. The length of the reader is the length of the segments,
+    /// with padding.
     fn over_damaged(payload: AnyPayload, input: R, begin: u64, end: u64) -> Result<Self, Error> {
         let cipher = WatchedCipher { cipher: payload.into_cipher(), watch: None };
         let reader = SeekReader::over_damaged(cipher, Shared::new(input), begin, end)?;
         Ok(Self { length: reader.length(), reader, signatures: None })
     }
 
-    /// Returns who signed the file; `None` if nobody did. The signatures are right, and each segment is compared with
-    /// what was signed before its data are returned.
+    /// Returns the signatures of the file, or `None` if nobody signed the file. The signatures are already checked. The
+    /// reader compares each segment with the signed hash before it returns the data of the segment.
     #[must_use]
     pub fn signatures(&self) -> Option<&Signatures> {
         self.signatures.as_ref()
     }
 
-    /// Goes on behind the segment that holds the position, for example because it is damaged and cannot be read.
-    /// Returns the position, which is the length at the end.
+    /// Moves the position to the end of the segment that holds it, for example because the segment is damaged. Returns
+    /// the new position. At the end of the data, this position is the length.
     pub fn skip_segment(&mut self) -> u64 {
         self.reader.skip_segment().min(self.length)
     }
@@ -71,7 +72,7 @@ impl<R: Read + Seek> RangeReader<R> {
     }
 }
 
-/// Finds the end of padded data. The search goes from the back, since padding is the smaller part.
+/// Finds the end of padded data. The search begins at the end of the file, because there is less padding than data.
 fn end_of_padded<R: Read + Seek>(reader: &mut RangeSegments<R>) -> Result<u64, Error> {
     let mut end = End::default();
     let mut begin = reader.length();
@@ -105,14 +106,15 @@ impl<R: Read + Seek> Seek for RangeReader<R> {
 
 impl Opened {
     /// Reads a range of the data of `input`, a whole sealed file of `length` bytes, into `data`, which must be as long
-    /// as the range. One read brings all segments that hold the range into `sealed`, which suits an input that answers
-    /// slowly. A caller that reads many ranges saves time by passing the same `sealed` again. This method does not
-    /// notice whether the file was cut off behind the range; [`Opened::seek_in`] does.
+    /// as the range. One read copies all segments that hold the range into `sealed`. This suits an input that answers
+    /// slowly. A caller that reads many ranges saves time if it passes the same `sealed` each time. This method does
+    /// not notice that the file was cut off after the range. [`Opened::seek_in`] notices it.
     ///
     /// # Errors
-    /// If the range ends behind the data, if the data were changed, or if reading fails. [`Error::Invalid`] if the file
-    /// is signed or hides its length, because both need its end, or if `data` has another length than the range. `data`
-    /// is wiped after an error.
+    /// If the range ends after the end of the data, if the data were changed, or if reading fails. [`Error::Invalid`]
+    /// if the file is signed or hides its length, because this method does not read the end of the file, where the
+    /// signatures and the padding are. [`Error::Invalid`] also if `data` and the range differ in length. `data` is
+    /// wiped after an error.
     pub fn read_range(
         &self,
         input: &impl ReadAt,
@@ -126,7 +128,7 @@ impl Opened {
         opened.inspect_err(|_| data.wipe())
     }
 
-    /// Checks a range that is to be `wanted` bytes long. Returns where the file's segments lie.
+    /// Checks a range that must be `wanted` bytes long. Returns the positions of the file's segments.
     fn locate_range(
         &self,
         input: &impl ReadAt,
@@ -145,7 +147,7 @@ impl Opened {
         }
     }
 
-    /// Reads and opens the segments of a range that was checked.
+    /// Reads and opens the segments of a range that is already checked.
     fn open_range(
         &self,
         input: &impl ReadAt,
@@ -187,7 +189,8 @@ impl Opened {
         Ok(())
     }
 
-    /// Returns a reader that can seek, and opens only the segments that are read. `input` is the whole sealed file.
+    /// Returns a reader that can seek, and that opens only the segments that are read. `input` is the whole sealed
+    /// file.
     ///
     /// # Errors
     /// If the file cannot have this length, if its last segment does not open, or if a signature is wrong.
@@ -195,12 +198,12 @@ impl Opened {
         RangeReader::new(self.locate(&mut input)?, input, self.begin(), self.contents.padded)
     }
 
-    /// As [`Opened::seek_in`], for a file whose end may be damaged or missing. All data that the reader returns are
-    /// authentic, but not their length, and padding is returned as data.
+    /// Does the same as [`Opened::seek_in`], but for a file whose end may be damaged or missing. All data that the
+    /// reader returns are authentic, but the length of the data is not authentic. The reader returns padding as data.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the file is signed, because the signatures are at the end. Otherwise if not even the
-    /// beginning of the payload is whole.
+    /// [`Error::Invalid`] if the file is signed, because the signatures are at the end. Another error if even the
+    /// beginning of the payload is damaged.
     pub fn seek_in_damaged<R: Read + Seek>(&self, mut input: R) -> Result<RangeReader<R>, Error> {
         if self.is_signed() {
             return Err(Error::Invalid("the beginning of a signed file"));

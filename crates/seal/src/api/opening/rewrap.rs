@@ -1,4 +1,4 @@
-//! Changing the recipients of a sealed file: a new header for the old payload.
+//! Changes the recipients of a sealed file by making a new header for the old payload.
 
 use super::Opened;
 use super::unlocked::Unlocked;
@@ -10,19 +10,19 @@ use crate::format::deadpan::{floe, recipient};
 use crate::primitive::entropy::Entropy;
 use crate::{Error, Format, PrivateKey, PublicKey, Recipient, Stanza};
 
-/// Recipients who could open the file before can still open the payload if they kept the old header or the file key. To
+/// A recipient of the old header can still open the payload if the recipient kept the old header or the file key. To
 /// exclude a recipient, seal the data again.
 impl Opened {
-    /// Makes a header for other recipients, with the length of the old header, to be written over it. The payload stays
-    /// as it is.
+    /// Makes a header for other recipients. The new header has the length of the old header, so that it can be written
+    /// over the old header. The payload stays unchanged.
     ///
     /// # Errors
-    /// Those of [`crate::Sealing::to`], or of [`crate::Sealing::mixed`] if `mixed` is set; [`Error::TooMany`] if the
-    /// recipients need a longer header: see [`Opened::rewrap_longer`].
+    /// The errors of [`crate::Sealing::to`], or of [`crate::Sealing::mixed`] if `mixed` is set; [`Error::TooMany`] if
+    /// the recipients need a longer header: see [`Opened::rewrap_longer`].
     pub fn rewrap(&self, recipients: &[Recipient], mixed: bool) -> Result<Vec<u8>, Error> {
         let header = self.rewrap_longer(recipients, mixed)?;
         let room = self.unlocked.header_length();
-        // An age header has no free room, so it fits only if it is as long.
+        // An age header has no free room, so a new age header must be exactly as long as the old header.
         if header.len() > room || self.format() == Format::Age && header.len() < room {
             return Err(Error::TooMany("these recipients need more room than the header has"));
         }
@@ -30,22 +30,23 @@ impl Opened {
     }
 
     /// Makes a header for other recipients that may be longer than the old header. A longer header cannot be written
-    /// over the old one: write it to a new file, and append the payload to it.
+    /// over the old header: write the new header to a new file, and append the payload.
     ///
     /// # Errors
-    /// Those of [`crate::Sealing::to`], or of [`crate::Sealing::mixed`] if `mixed` is set; [`Error::TooMany`] if the
-    /// recipients do not fit any header.
+    /// The errors of [`crate::Sealing::to`], or of [`crate::Sealing::mixed`] if `mixed` is set; [`Error::TooMany`] if
+    /// the recipients do not fit into any header.
     pub fn rewrap_longer(&self, recipients: &[Recipient], mixed: bool) -> Result<Vec<u8>, Error> {
         self.rewrap_keeping(&[], recipients, mixed)
     }
 
-    /// Makes a header that keeps the recipients whose numbers are in `kept`, as they are, and adds others. The numbers
-    /// are those of [`Opened::stanzas`]; the order of the list counts. The header is as long as the old header if that
-    /// has enough room, and otherwise longer: see [`Opened::rewrap_longer`].
+    /// Makes a header that keeps the entries of the recipients whose numbers are in `kept`, and adds other recipients.
+    /// The numbers are positions in the result of [`Opened::stanzas`]. The new header keeps the order of `kept`. The
+    /// new header is as long as the old header if the old header has enough room. Otherwise the new header is longer:
+    /// see [`Opened::rewrap_longer`].
     ///
     /// # Errors
     /// [`Error::NoRecipients`] if nobody is left; [`Error::TooMany`] if there is more than one passphrase, or if the
-    /// recipients do not fit any header; [`Error::EmptyPassphrase`]; [`Error::Mixed`] unless `mixed` is set, if an
+    /// recipients do not fit into any header; [`Error::EmptyPassphrase`]; [`Error::Mixed`] unless `mixed` is set, if an
     /// added recipient would make a file classical, or would have no post-quantum protection in a classical file.
     pub fn rewrap_keeping(&self, kept: &[usize], added: &[Recipient], mixed: bool) -> Result<Vec<u8>, Error> {
         let added = recipient::distinct(added.to_vec());
@@ -77,15 +78,15 @@ impl Opened {
         }
     }
 
-    /// Returns the bytes in the header.
+    /// Returns the number of bytes in the header.
     #[must_use]
     pub fn header_length(&self) -> u64 {
         self.unlocked.header_length() as u64
     }
 
-    /// Returns the numbers of the recipients that have this public key, which only a holder of the file key can find.
-    /// Entries of other writers and of earlier versions are not found, because they come from random bytes. In age
-    /// files, none is found.
+    /// Returns the numbers of the recipients that have this public key. Only a holder of the file key can find these
+    /// recipients. This method does not find entries of other writers and of earlier versions, because those entries
+    /// come from random bytes. In age files, it finds no recipient.
     ///
     /// # Errors
     /// If the system fails.
@@ -93,13 +94,14 @@ impl Opened {
         let Unlocked::Deadpan { key: file, header, .. } = &self.unlocked else { return Ok(Vec::new()) };
         match Recipient::from(key).wrap(file, Entropy::System) {
             Ok(entries) => Ok(numbers(header, |other| entries.contains(other))),
-            // Nobody can seal to a point of small order.
+            // The key is a point of small order. Nobody can seal to such a key, so no recipient has it.
             Err(Error::InvalidKey(_)) => Ok(Vec::new()),
             Err(error) => Err(error),
         }
     }
 
-    /// Returns the numbers of the recipients that this private key opens, whoever wrote them.
+    /// Returns the numbers of the recipients whose entries this private key opens. It does not matter which program
+    /// wrote the entries.
     ///
     /// # Errors
     /// If the system fails.
@@ -126,7 +128,7 @@ impl Opened {
     }
 }
 
-/// Returns the elements with these numbers.
+/// Returns the entries with these numbers.
 fn at<'e, E>(entries: &'e [(Stanza, E)], numbers: &[usize]) -> Result<Vec<&'e (Stanza, E)>, Error> {
     let found = numbers.iter().map(|number| entries.get(*number)).collect::<Option<Vec<_>>>();
     found.ok_or(Error::Invalid("a file has no recipient of this number"))
@@ -137,7 +139,7 @@ fn numbers(header: &Parsed, is_wanted: impl Fn(&Entry) -> bool) -> Vec<usize> {
     entries.filter(|(_, (_, entry))| is_wanted(entry)).map(|(number, _)| number).collect()
 }
 
-/// Returns a header of Deadpan's own format that keeps some recipients and adds others.
+/// Returns a header of Deadpan's own format that keeps some recipients and adds other recipients.
 fn rewrapped(
     key: &FileKey,
     header: &Parsed,
@@ -148,7 +150,7 @@ fn rewrapped(
     let old = at(&header.entries, kept)?;
     let stanzas: Vec<_> = old.iter().map(|(stanza, _)| *stanza).collect();
     recipient::check_beside(&stanzas, &added, mixed)?;
-    // The mode of a plugin's recipient is known when the plugin has wrapped its key.
+    // The mode of a plugin's recipient is known only after the plugin has wrapped a key.
     let added = recipient::prepare(&added, true)?.unwrap_or(added);
     recipient::check_beside(&stanzas, &added, mixed)?;
     let mut entries: Vec<Entry> = old.into_iter().map(|(_, entry)| entry.clone()).collect();
@@ -157,7 +159,7 @@ fn rewrapped(
     let length = header.length();
     let is_aligned = (length + floe::HEADER).is_multiple_of(PAGE);
     let length = match needed > length {
-        // Where the old payload began on a page, the new one does, too.
+        // If the old payload begins on a page, the new payload begins on a page, too.
         true if is_aligned => header::with_room(needed),
         _ => needed.max(length),
     };

@@ -1,4 +1,5 @@
-//! Tests of headers for other recipients, written over the old header or before a copy of the payload.
+//! Tests of headers for other recipients. The new header is written over the old header, or before a copy of the
+//! payload.
 
 mod excerpt;
 mod keeping;
@@ -22,7 +23,7 @@ fn key(kem: Kem) -> (PrivateKey, Recipient) {
     (key, recipient)
 }
 
-/// Returns data sealed to the passphrase, and the `Opened` for them.
+/// Returns a file sealed to the passphrase, and the `Opened` for this file.
 fn sealed(data: &[u8]) -> (Vec<u8>, Opened, usize) {
     let sealed = Sealing::to(vec![recipient()]).and_then(|it| it.seal(data)).expect("sealed");
     let header = Header::read(&sealed[..]).expect("a header");
@@ -74,7 +75,7 @@ fn recipients_can_be_changed_without_the_payload() {
 fn a_new_header_is_as_long_as_the_old_one_or_refused() {
     let (sealed, opened, length) = sealed(b"data");
     assert_eq!(Header::read(&sealed[..]).expect("a header").slack(), 0, "a short file has no room");
-    // The entry is 28 bytes shorter than that of the passphrase; they become slack.
+    // The entry is 28 bytes shorter than the passphrase's entry. These 28 bytes become slack.
     let (small_key, small) = key(Kem::X25519);
     let new = opened.rewrap(&[small], false).expect("it fits");
     assert_eq!(new.len(), length);
@@ -91,7 +92,7 @@ fn a_new_header_is_as_long_as_the_old_one_or_refused() {
         assert_eq!(data_of(&copied, Identity::Key(large_key.clone())).expect("the new key"), b"data");
         assert!(data_of(&copied, passphrase(b"straight face")).is_err());
     }
-    // If the old header is long enough, the new one has its length.
+    // If the old header is long enough, the new header has the same length.
     assert_eq!(opened.rewrap_longer(&[other()], false).expect("a header").len(), length);
 }
 
@@ -109,7 +110,7 @@ fn new_recipients_are_held_to_the_same_rules() {
     }
 }
 
-/// The file key is sealed again under a new key.
+/// The new header seals the file key again, under a new key.
 #[test]
 fn a_new_header_has_a_new_salt() {
     let (sealed, opened, length) = sealed(b"data");

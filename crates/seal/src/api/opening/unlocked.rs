@@ -1,4 +1,4 @@
-//! A header that is open, with its file key: what opening the payload starts from, in either format.
+//! An open header with its file key, in one of the two formats. Opening the payload starts from this value.
 
 use std::io::Read;
 
@@ -41,7 +41,7 @@ impl Unlocked {
         }
     }
 
-    /// Returns the bytes before the first segment.
+    /// Returns the number of bytes before the first segment.
     pub(super) fn begin(&self) -> u64 {
         let start = match self {
             Self::Deadpan { .. } => floe::HEADER,
@@ -67,7 +67,7 @@ impl Unlocked {
     }
 }
 
-/// Refuses a payload that begins with the signature of a sealed file: FLOE's header never does.
+/// Refuses a payload that begins with the signature of a sealed file. FLOE's header never begins with this signature.
 pub(super) fn refuse_header(start: &[u8]) -> Result<(), Error> {
     if start.starts_with(&START) { Err(Error::WholeFile) } else { Ok(()) }
 }

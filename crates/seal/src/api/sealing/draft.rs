@@ -1,5 +1,5 @@
-//! One file that is being sealed, in either format. Every way to seal has the same steps: [`Start`] makes the keys,
-//! [`Draft`] plans the header and makes header and payload, and [`Draft::finish`] makes the trailer.
+//! One file that is being sealed, in one of the two formats. Every way to seal has the same steps: [`Start`] makes the
+//! keys, [`Draft`] plans the header and then makes the header and the payload, and [`Draft::finish`] makes the trailer.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::format::payload::AnyPayload;
 use crate::format::segment::{Payload, Segments};
 use crate::{Error, Format, Secret};
 
-/// The keys of a file, and all of its header that does not depend on a passphrase.
+/// The keys of a file, and the parts of its header that do not depend on a passphrase.
 pub(super) struct Start<'s> {
     sealing: &'s Sealing,
     head: Head,
@@ -32,10 +32,10 @@ enum Head {
     Deadpan {
         key: FileKey,
         metadata: Vec<u8>,
-        /// The recipients with the keys that their plugins have wrapped, if there are plugins.
+        /// The recipients with the keys that their plugins have wrapped, or `None` if no recipient has a plugin.
         prepared: Option<Vec<Recipient>>,
     },
-    /// The header is not made yet if it takes a passphrase.
+    /// If the file has a passphrase, the header is not made yet.
     Age { key: age::AgeFileKey, header: Option<Vec<u8>> },
 }
 
@@ -77,18 +77,18 @@ impl<'s> Start<'s> {
         Ok(Self { sealing, head, payload: AnyPayload::Age(chunks), bytes: nonce.to_vec() })
     }
 
-    /// Returns the bytes of plain data in a unit of the engine.
+    /// Returns the number of bytes of plain data in a unit of the engine.
     pub(super) fn unit(&self) -> usize {
         stream::data_unit(&self.payload)
     }
 
-    /// Returns how data of this length, and their padding, divide into segments.
+    /// Returns how data of this length divide into segments, together with the padding of the data.
     pub(super) fn segments_for(&self, length: u64) -> Result<Segments, Error> {
         self.payload.segments_for(if self.sealing.contents.padded { padded_length(length)? } else { length })
     }
 
-    /// Returns the length of the header. If there is more data than one unit, the first segment begins on a page, and
-    /// there is room for more recipients, where the format allows that.
+    /// Returns the length of the header. If the data are longer than a unit and the format allows it, the first segment
+    /// begins on a page, and the header has room for more recipients.
     fn header_length(&self, long: bool) -> usize {
         match &self.head {
             Head::Deadpan { metadata, .. } => {
@@ -102,7 +102,7 @@ impl<'s> Start<'s> {
         }
     }
 
-    /// Returns the bytes before the first segment of a file with these segments.
+    /// Returns the number of bytes before the first segment of a file with these segments.
     pub(super) fn length(&self, segments: Segments) -> u64 {
         (self.header_length(segments.data() > self.unit() as u64) + self.bytes.len()) as u64
     }
@@ -114,14 +114,14 @@ impl<'s> Start<'s> {
         }
     }
 
-    /// Gives wrapped keys that sealed nothing back to their recipients.
+    /// Gives wrapped keys that were not used to seal anything back to their recipients.
     pub(super) fn put_back(&self) {
         if let Head::Deadpan { prepared: Some(prepared), .. } = &self.head {
             recipient::put_back(prepared);
         }
     }
 
-    /// Makes the header and the beginning of the payload. With a passphrase this takes a while.
+    /// Makes the header and the beginning of the payload. This takes longer if the file has a passphrase.
     fn header(&self, length: usize) -> Result<Vec<u8>, Error> {
         let mut header = match &self.head {
             Head::Deadpan { key, metadata, .. } => {
@@ -138,8 +138,8 @@ impl<'s> Start<'s> {
         Ok(header)
     }
 
-    /// Makes a header that takes the place of one segment. Returns the keys of the payload, and the beginning of a file
-    /// in parts.
+    /// Makes a header that is as long as a segment. Returns the keys of the payload, and the beginning of a file that
+    /// is made in parts.
     pub(super) fn into_parts(self) -> Result<(Message, Beginning), Error> {
         let room = self.payload.shape().sealed.saturating_sub(self.bytes.len());
         let header = self.header(room)?;
@@ -156,7 +156,7 @@ fn age_header(sealing: &Sealing, key: &age::AgeFileKey) -> Result<Vec<u8>, Error
     age::AgeHeader::build(key, &age::wrap_all(&sealing.recipients, &[], sealing.mixed, key, sealing.entropy)?)
 }
 
-/// A file whose header has a fixed length. The recorder hashes the segments if the file is signed.
+/// A file whose header length is decided. If the file is signed, the recorder hashes the segments.
 pub(super) struct Draft<'s, 'o> {
     start: Start<'s>,
     header_length: usize,
@@ -164,8 +164,8 @@ pub(super) struct Draft<'s, 'o> {
 }
 
 impl<'s, 'o> Draft<'s, 'o> {
-    /// Plans the header. `long` says whether there is more data than one unit. `shelf` keeps the hashes of a signed
-    /// file, and gets the position of the first segment.
+    /// Plans the header. `long` means that the data are longer than a unit. `shelf` gets the position of the first
+    /// segment, and returns the place that keeps the hashes of a signed file.
     pub(super) fn begin(start: Start<'s>, long: bool, shelf: impl FnOnce(u64) -> Shelf<'o>) -> Result<Self, Error> {
         let header_length = start.header_length(long);
         let begin = (header_length + start.bytes.len()) as u64;
@@ -176,28 +176,28 @@ impl<'s, 'o> Draft<'s, 'o> {
         Ok(Self { start, header_length, recorder })
     }
 
-    /// Returns the bytes before the first segment.
+    /// Returns the number of bytes before the first segment.
     pub(super) fn length(&self) -> usize {
         self.header_length + self.start.bytes.len()
     }
 
-    /// Returns the bytes of a sealed unit of the engine.
+    /// Returns the number of bytes in a sealed unit of the engine.
     pub(super) fn unit(&self) -> u64 {
         stream::sealed_unit(&self.start.payload) as u64
     }
 
-    /// Makes the bytes before the first segment. With a passphrase this takes a while.
+    /// Makes the bytes before the first segment. This takes longer if the file has a passphrase.
     pub(super) fn header(&self) -> Result<Vec<u8>, Error> {
         self.start.header(self.header_length)
     }
 
-    /// Returns the payload, which hashes its segments if the file is signed.
+    /// Returns the payload. If the file is signed, the payload hashes its segments.
     pub(super) fn payload(&self) -> Watched<'_, AnyPayload, Option<Recorder<'o>>> {
         Watched { payload: &self.start.payload, watch: &self.recorder }
     }
 
-    /// Makes header and payload, at the same time if the header takes long: the payload does not depend on the
-    /// passphrase. Returns the header and the result of `put_payload`.
+    /// Makes the header and the payload. If the header takes long, makes both at the same time: the payload does not
+    /// depend on the passphrase. Returns the header and the result of `put_payload`.
     pub(super) fn make<P>(
         &self,
         put_header: impl Fn(&[u8]) -> Result<(), Error> + Sync,
@@ -208,14 +208,15 @@ impl<'s, 'o> Draft<'s, 'o> {
             put_header(&header).map(|()| header)
         };
         let payload = || put_payload(&self.payload());
-        // A session hashes its passphrase only the first time, and a thread for each item would cost more than that.
+        // A session hashes its passphrase only for the first item. A thread for each item would cost more than this
+        // hash.
         if !self.start.sealing.recipients.iter().any(|it| matches!(it, Recipient::Passphrase(..))) {
             return Ok((header()?, payload()?));
         }
         std::thread::scope(|scope| {
             let thread = std::thread::Builder::new().spawn_scoped(scope, header);
             let payload = payload()?;
-            // Without another thread, header and payload are made one after the other.
+            // If no thread can be started, the header is made after the payload.
             let header = thread
                 .map_or_else(|_| header(), |thread| thread.join().unwrap_or(Err(Error::System("a thread ended"))))?;
             Ok((header, payload))
@@ -232,7 +233,8 @@ impl<'s, 'o> Draft<'s, 'o> {
 }
 
 impl Draft<'_, 'static> {
-    /// Returns the payload, and what the trailer of a signed file is made of, for a writer that outlives the draft.
+    /// Returns the payload, and the inputs for the trailer of a signed file. A writer that outlives the draft needs
+    /// these values.
     pub(super) fn into_ending(self, header: &[u8]) -> Result<(AnyPayload, Option<TrailerToWrite>), Error> {
         let Start { sealing: Sealing { signing, contents, recipients, entropy, .. }, head, payload, .. } = self.start;
         let ending = match (self.recorder, head) {

@@ -1,4 +1,5 @@
-//! Sealed files that are made in parts: each part alone, in any order, on any machine, and again after a failure.
+//! Sealed files that are made in parts. Each part can be made alone, in any order, on any machine, and again after a
+//! failure.
 
 #[cfg(test)]
 mod tests;
@@ -23,8 +24,8 @@ use deadpan_ct::Wiped;
 
 /// How a sealed file divides into parts, and the keys that seal them.
 ///
-/// All parts are equally long, as some stores want them; only the last may be shorter. The header fills the place of
-/// one segment in part 0, so that every other part begins with a segment.
+/// All parts have the same length, because some data stores require that. Only the last part may be shorter. The header
+/// is as long as one segment and stands at the beginning of part 0, so every part after part 0 begins with a segment.
 ///
 /// ```
 /// use deadpan_seal::{Header, Identity, Kem, PrivateKey, Recipient, Sealing, open};
@@ -51,9 +52,9 @@ use deadpan_ct::Wiped;
 pub struct Parts {
     message: Message,
     segments: Segments,
-    /// How many segments a part has room for.
+    /// The number of segments for which a part has room.
     each: u64,
-    /// Bytes of data, without padding.
+    /// The number of bytes of data, without padding.
     length: u64,
 }
 
@@ -63,12 +64,12 @@ impl fmt::Debug for Parts {
     }
 }
 
-/// The beginning of a sealed file that is made in parts. It holds the file key.
+/// The beginning of a sealed file that is made in parts. This value holds the file key.
 pub struct Beginning {
     pub(super) header: Vec<u8>,
     pub(super) key: FileKey,
     pub(super) metadata: Vec<u8>,
-    /// The header of the payload, which is the end of `header`.
+    /// The header of the payload. `header` ends with these bytes.
     pub(super) start: Vec<u8>,
 }
 
@@ -79,14 +80,14 @@ impl fmt::Debug for Beginning {
 }
 
 impl Beginning {
-    /// Returns the bytes at the beginning of part 0, as long as a segment.
+    /// Returns the bytes at the beginning of part 0. They are as long as a segment.
     #[must_use]
     pub fn header(&self) -> &[u8] {
         &self.header
     }
 
-    /// Returns what others need to seal parts: the file key, sealed to them, in the form of the beginning of a sealed
-    /// file. [`Opened::divide`] takes it.
+    /// Returns a ticket, with which other people or machines can seal parts. The ticket contains the file key, sealed
+    /// to these recipients, and looks like the beginning of a sealed file. [`Opened::divide`] takes the ticket.
     ///
     /// # Errors
     /// If there are too many recipients, or if the system fails.
@@ -105,7 +106,8 @@ impl Sealing {
     ///
     /// # Errors
     /// [`Error::Invalid`] if `each` is 0, or for age files and signed files, which cannot be made in parts;
-    /// [`Error::TooMany`] if the recipients do not fit a segment; [`Error::TooLong`]; or if the system fails.
+    /// [`Error::TooMany`] if the recipients do not fit into a segment; [`Error::TooLong`]; or another error if the
+    /// system fails.
     pub fn divide(&self, length: u64, each: u64) -> Result<(Parts, Beginning), Error> {
         if !self.signing.is_empty() {
             return Err(Error::Invalid("a signed file cannot be made in parts"));
@@ -121,7 +123,7 @@ impl Sealing {
 impl Parts {
     pub(crate) fn new(message: Message, length: u64, each: u64, padded: bool) -> Result<Self, Error> {
         let segments = message.segments_for(if padded { padded_length(length)? } else { length })?;
-        // The parts are made in memory.
+        // The parts are made in memory, so the length of a part is limited.
         if each == 0 || each.checked_mul(segments.segment_length()).is_none_or(|part| part > isize::MAX as u64) {
             return Err(Error::Invalid("a part of no bytes, or of more than memory can hold"));
         }
@@ -134,15 +136,16 @@ impl Parts {
         (self.segments.count() + 1).div_ceil(self.each)
     }
 
-    /// Returns the segments in a part.
+    /// Returns the numbers of the segments in a part.
     fn segments(&self, part: u64) -> Range<u64> {
         let count = self.segments.count();
         let first = part.saturating_mul(self.each);
-        // The header takes the first place.
+        // The header takes the place of the first segment in part 0.
         first.saturating_sub(1).min(count)..first.saturating_add(self.each - 1).min(count)
     }
 
-    /// Returns which of the data a part is made from. It is empty for a part that has only the header, or padding.
+    /// Returns the range of the data that a part is made from. The range is empty if the part has only the header, or
+    /// only padding.
     #[must_use]
     pub fn data(&self, part: u64) -> Range<u64> {
         let segments = self.segments(part);
@@ -150,7 +153,7 @@ impl Parts {
         at(segments.start)..at(segments.end)
     }
 
-    /// Returns the length of a part. That of part 0 counts the header.
+    /// Returns the length of a part. The length of part 0 includes the header.
     #[must_use]
     pub fn sealed_length(&self, part: u64) -> usize {
         let segments = self.segments(part);
@@ -159,17 +162,18 @@ impl Parts {
         (header + sealed(segments.end) - sealed(segments.start)) as usize
     }
 
-    /// Returns the length of all parts together.
+    /// Returns the total length of all parts.
     #[must_use]
     pub fn length(&self) -> u64 {
         self.segments.segment_length() + self.segments.sealed()
     }
 
-    /// Seals a part: `data` is what [`Parts::data`] names, and `sealed` is as long as [`Parts::sealed_length`] says. In
-    /// part 0, the place of the header stays as it is. A part may be sealed again, from the same data.
+    /// Seals a part. `data` must be the range of the data that [`Parts::data`] returns, and `sealed` must be as long as
+    /// [`Parts::sealed_length`] returns. In part 0, this method does not write the bytes of the header. A part may be
+    /// sealed again from the same data.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there is no such part, or if a length is wrong; or if the system fails.
+    /// [`Error::Invalid`] if there is no such part, or if a length is wrong. Another error if the system fails.
     pub fn seal(&self, part: u64, data: &[u8], sealed: &mut [u8]) -> Result<(), Error> {
         let range = self.data(part);
         let is_right = part < self.count() && data.len() as u64 == range.end - range.start;
@@ -195,7 +199,8 @@ impl Parts {
         Ok(())
     }
 
-    /// Fills a segment that begins at `at` in the data with the rest of the data, and with padding.
+    /// Fills a segment that begins at position `at` of the data. The segment gets the rest of the data, and then
+    /// padding.
     fn pad(&self, at: u64, rest: &[u8], wanted: usize, padded: &mut Vec<u8>) {
         padded.clear();
         padded.extend_from_slice(rest);
@@ -207,11 +212,12 @@ impl Parts {
 }
 
 impl Opened {
-    /// Returns how a sealed file for `length` bytes of data divides into parts with room for `each` segments. This is
-    /// opened from a ticket ([`Beginning::ticket`]), and `input` is the rest of it.
+    /// Returns how a sealed file for `length` bytes of data divides into parts with room for `each` segments. The
+    /// header that was opened must come from a ticket ([`Beginning::ticket`]). `input` is the rest of the ticket.
     ///
     /// # Errors
-    /// [`Error::Invalid`] as for [`Sealing::divide`]; or if the rest of the ticket was changed or cannot be read.
+    /// [`Error::Invalid`] for the same reasons as in [`Sealing::divide`]. Another error if the rest of the ticket was
+    /// changed or cannot be read.
     pub fn divide(&self, input: impl Read, length: u64, each: u64) -> Result<Parts, Error> {
         match self.payload(input)? {
             AnyPayload::Floe(message) if !self.is_signed() => Parts::new(message, length, each, self.hides_length()),

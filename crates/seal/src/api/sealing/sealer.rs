@@ -14,7 +14,8 @@ use crate::format::segment;
 /// Seals the segments, and hashes them if the file is signed.
 type SealCipher = WatchedCipher<OwnedCipher, Option<Arc<Recorder<'static>>>>;
 
-/// A writer that seals. Call [`Sealer::finish`] at the end: without it the output is cut short, and readers refuse it.
+/// A writer that seals the bytes written to it. Call [`Sealer::finish`] at the end. Without this call, the output is
+/// cut short, and readers refuse the output.
 #[must_use = "without `finish` the output is cut short, and refused"]
 pub struct Sealer<W> {
     writer: segment::SegmentWriter<SealCipher, W>,
@@ -23,7 +24,7 @@ pub struct Sealer<W> {
     ending: Option<TrailerToWrite>,
 }
 
-/// What the trailer of a signed file is made of.
+/// The inputs for the trailer of a signed file.
 pub(super) struct TrailerToWrite {
     pub(super) recorder: Arc<Recorder<'static>>,
     pub(super) signing: Signing,
@@ -44,17 +45,17 @@ impl<W: Write> Sealer<W> {
         Self { writer: segment::SegmentWriter::over(cipher, output), written: 0, padded, ending }
     }
 
-    /// Writes the last segment, and the trailer if the file is signed. Returns the inner writer.
+    /// Writes the last segment. If the file is signed, writes the trailer, too. Returns the inner writer.
     ///
     /// # Errors
-    /// If writing fails, or if a signer does not sign.
+    /// If writing fails, or if a signer fails to sign.
     pub fn finish(mut self) -> io::Result<W> {
         if self.padded {
             padding::write_padding(self.written, &mut self.writer)?;
         }
         let mut output = self.writer.finish()?;
         if let Some(TrailerToWrite { recorder, signing, key, claim }) = self.ending {
-            // The writer's share is gone, since the writer is.
+            // The segment writer is dropped, so it no longer holds the recorder.
             let recorder = Arc::into_inner(recorder).ok_or_else(|| io::Error::other("the hashes are in use"))?;
             signing.finish(recorder, &key, claim, &mut output).map_err(Error::into_io)?;
             output.flush()?;

@@ -8,7 +8,7 @@ use crate::format::deadpan::recipient::{unwrap_with_key, unwrap_with_passphrase}
 use crate::tests::foreign::recipient;
 use crate::{Kem, Passphrase, PrivateKey};
 
-/// Returns every field of a sealed file that has to be random, by name.
+/// Returns the name and the value of every field of a sealed file that has to be random.
 fn random_fields(sealed: &[u8], key: &PrivateKey) -> Vec<(&'static str, Vec<u8>)> {
     let mut payload = sealed;
     let header = Parsed::read(&mut payload).expect("a header");
@@ -45,7 +45,7 @@ fn two_files_share_nothing_that_should_be_random() {
     let fields: Vec<_> = files.iter().map(|sealed| random_fields(sealed, &key)).collect();
     for (i, of_one) in fields.iter().enumerate() {
         for (which, (name, value)) in of_one.iter().enumerate() {
-            // Halves are compared, so that a field that is filled in part is found, too.
+            // The test compares the halves of a field, so that it also finds a field of which only a half is filled.
             for half in [0..value.len() / 2, value.len() / 2..value.len()] {
                 let others = fields[..i].iter().map(|other| &other[which].1[half.clone()]);
                 assert!(value[half.clone()].iter().any(|byte| *byte != 0), "{name}: zeros");

@@ -1,7 +1,7 @@
-//! age's armor: files as text, in strict PEM.
+//! age's armor, which represents files as text in strict PEM.
 //!
-//! There is one form: lines of 64 symbols, of which only the last is shorter, canonical base64, and nothing else within
-//! the markers. White space may stand before and after. Lines end in `\n` or `\r\n`.
+//! Only one form is valid. Between the markers are only lines of canonical base64. Each line has 64 symbols, but the
+//! last line may be shorter. White space may stand before and after the armor. Lines end in `\n` or `\r\n`.
 //!
 //! ```
 //! use std::io::{Read, Write};
@@ -25,17 +25,18 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use crate::Error;
 use deadpan_base64::STANDARD;
 
-/// The first line.
+/// The first line of the armor.
 pub const BEGIN: &str = "-----BEGIN AGE ENCRYPTED FILE-----";
 const END: &str = "-----END AGE ENCRYPTED FILE-----";
 const COLUMNS: usize = 64;
 const LINE_BYTES: usize = COLUMNS / 4 * 3;
-/// The most white space before or after the armor. More is refused, so that a reader ends.
+/// The maximum number of bytes of white space before or after the armor. The reader refuses more white space, so that
+/// it ends even if white space never ends.
 const MOST_SPACE: usize = 1024;
-/// The longest line that is looked at: a marker or a full line, and its line end.
+/// The length of the longest line that the reader looks at. A marker or a full line fits, with its line end.
 const LONGEST: u64 = 80;
 
-/// Writes armor. Without [`ArmorWriter::finish`] the end is missing.
+/// A writer of armor. Without a call of [`ArmorWriter::finish`], the end of the armor is missing.
 pub struct ArmorWriter<W> {
     output: W,
     line: Vec<u8>,
@@ -114,14 +115,14 @@ impl<W: Write> Write for ArmorWriter<W> {
 enum ArmorState {
     Before,
     Inside,
-    /// The last line of symbols was read, and the end has to follow.
+    /// The last line of symbols was read, so the end marker must follow.
     Short,
     Ended,
     Failed,
 }
 
-/// Reads armor, to its end and to the end of the input. The error of armor that is not valid holds an
-/// [`Error::Armor`].
+/// A reader of armor. It reads to the end of the armor and to the end of the input. If the armor is not valid, the
+/// reader's error holds an [`Error::Armor`].
 pub struct ArmorReader<R> {
     input: BufReader<R>,
     state: ArmorState,
@@ -129,7 +130,7 @@ pub struct ArmorReader<R> {
     bytes: [u8; LINE_BYTES],
     taken: usize,
     length: usize,
-    /// The error after the bytes that were handed out last.
+    /// The error to report after the bytes that were handed out last.
     failure: Option<io::Error>,
 }
 
@@ -158,8 +159,8 @@ impl<R: Read> ArmorReader<R> {
         }
     }
 
-    /// Reads a line. Removes its line end, and returns whether there was a line. Of a line that is too long, only the
-    /// beginning is read.
+    /// Reads a line and removes the line end. Returns whether there was a line. If a line is too long, reads only the
+    /// beginning of the line.
     fn next_line(&mut self) -> io::Result<bool> {
         self.line.clear();
         let read = self.input.by_ref().take(LONGEST).read_until(b'\n', &mut self.line)?;
@@ -195,11 +196,11 @@ impl<R: Read> ArmorReader<R> {
             if !self.next_line()? {
                 return Err(damaged("it has no first line"));
             }
-            // Only whole lines of white space may stand before the first line.
+            // Only whole lines of white space may stand before the begin marker.
             if !self.line.iter().all(u8::is_ascii_whitespace) {
                 break;
             }
-            // The line goes on.
+            // A line of this length was not read to its end.
             inside = self.line.len() as u64 == LONGEST;
             skipped += self.line.len() + 1;
             if skipped > MOST_SPACE {
@@ -214,7 +215,7 @@ impl<R: Read> ArmorReader<R> {
         if self.input.fill_buf()?.is_empty() { Ok(()) } else { Err(damaged("something stands after it")) }
     }
 
-    /// Reads the next line of symbols, or the end.
+    /// Reads the next line of symbols, or the end of the armor.
     fn advance(&mut self) -> io::Result<()> {
         match std::mem::replace(&mut self.state, ArmorState::Failed) {
             ArmorState::Failed => return Err(damaged("an earlier part of it")),
@@ -259,7 +260,7 @@ impl<R: Read> Read for ArmorReader<R> {
                 match self.advance() {
                     Ok(()) => continue,
                     Err(error) if done == 0 => return Err(error),
-                    // The bytes before the fault are handed out first.
+                    // The reader hands out the bytes before the fault first.
                     Err(error) => {
                         self.failure = Some(error);
                         break;

@@ -1,8 +1,9 @@
 //! The X25519 form of Ed25519 public keys: u = (1 + y) / (1 - y) modulo 2^255 - 19 (RFC 7748, section 4.1).
 //!
-//! Public keys are public: nothing here takes constant time.
+//! This module handles only public keys, so its functions do not run in constant time.
 
-/// A number modulo 2^255 - 19, in four limbs. It may be above the prime between two steps.
+/// A number modulo 2^255 - 19, in four limbs. Between two steps of a calculation, the number may be greater than the
+/// prime.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Field([u64; 4]);
 
@@ -11,8 +12,8 @@ const ONE: Field = Field([1, 0, 0, 0]);
 /// The constant d of the curve.
 const D: Field = Field([0x75eb_4dca_1359_78a3, 0x0070_0a4d_4141_d8ab, 0x8cc7_4079_7779_e898, 0x5203_6cee_2b6f_fe73]);
 
-/// Returns the X25519 form of an Ed25519 public key. Returns `None` for bytes that are not a point in its canonical
-/// form, and for the neutral point, which has no such form.
+/// Returns the X25519 form of an Ed25519 public key. Returns `None` if the bytes are not the canonical form of a point.
+/// Also returns `None` for the neutral point, which has no X25519 form.
 pub(super) fn to_x25519(point: &[u8; 32]) -> Option<[u8; 32]> {
     let mut bytes = *point;
     // The highest bit is the sign of x.
@@ -28,7 +29,7 @@ pub(super) fn to_x25519(point: &[u8; 32]) -> Option<[u8; 32]> {
 }
 
 impl Field {
-    /// Reads a number in little-endian order; `None` if it is not below the prime.
+    /// Reads a number in little-endian order. Returns `None` if the number is not below the prime.
     fn from_bytes(bytes: &[u8; 32]) -> Option<Self> {
         let mut limbs = [0; 4];
         for (limb, bytes) in limbs.iter_mut().zip(bytes.as_chunks::<8>().0) {
@@ -45,7 +46,7 @@ impl Field {
         bytes
     }
 
-    /// Returns the number below the prime.
+    /// Returns the same number, reduced below the prime.
     fn reduced(mut self) -> Self {
         while !self.0.iter().rev().lt(PRIME.iter().rev()) {
             let mut borrow = false;
@@ -58,7 +59,7 @@ impl Field {
         self
     }
 
-    /// Returns the number of these limbs and `high` times 2^256, which is 38 modulo the prime.
+    /// Returns the number in these limbs plus `high` times 2^256. 2^256 is 38 modulo the prime.
     fn folded(mut limbs: [u64; 4], high: u64) -> Self {
         let mut carry = u128::from(high) * 38;
         while carry > 0 {
@@ -112,7 +113,7 @@ impl Field {
         Self::folded(limbs, carry as u64)
     }
 
-    /// Returns the power whose exponent has these limbs.
+    /// Returns the power with the exponent in these limbs.
     fn power(self, exponent: [u64; 4]) -> Self {
         (0..256).rev().fold(ONE, |power, bit| {
             let square = power.times(power);
@@ -124,7 +125,7 @@ impl Field {
         self.power([PRIME[0] - 2, PRIME[1], PRIME[2], PRIME[3]])
     }
 
-    /// Whether a number is zero or has a root: Euler's criterion, with the exponent (p - 1) / 2.
+    /// Returns whether the number is zero or has a square root, by Euler's criterion with the exponent (p - 1) / 2.
     fn is_square(self) -> bool {
         let half = [
             PRIME[0] >> 1 | PRIME[1] << 63,
@@ -144,7 +145,7 @@ mod tests {
     use super::*;
     use crate::primitive::imp::x25519;
 
-    /// The scalar of an Ed25519 seed times the base point is the X25519 form of its public key.
+    /// Multiplying the base point by the scalar of an Ed25519 seed gives the X25519 form of the seed's public key.
     #[test]
     fn the_form_is_that_of_the_private_key() {
         for seed in 0..50_u8 {
@@ -162,11 +163,11 @@ mod tests {
         let mut neutral = [0; 32];
         neutral[0] = 1;
         assert_eq!(to_x25519(&neutral), None);
-        // The prime, which is another form of zero.
+        // These are the bytes of the prime, which is another form of zero.
         let mut prime = [0xff; 32];
         (prime[0], prime[31]) = (0xed, 0x7f);
         assert_eq!(to_x25519(&prime), None);
-        // About half of all y have no x.
+        // For about half of all values of y, no point has this y.
         let points = (2..200_u8).filter(|byte| to_x25519(&[*byte; 32].map(|byte| byte & 0x7f)).is_some()).count();
         assert!((60..140).contains(&points), "{points}");
     }

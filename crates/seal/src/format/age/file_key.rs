@@ -8,9 +8,9 @@ use crate::primitive::imp::hkdf::{self, HkdfHash};
 use crate::{Error, Secret};
 use deadpan_ct::Wiped;
 
-/// Bytes in a file key.
+/// The number of bytes in a file key.
 pub(crate) const KEY: usize = 16;
-/// Bytes in a file key that is sealed to a recipient.
+/// The number of bytes in a sealed file key.
 pub(crate) const SEALED: usize = KEY + 16;
 
 /// A file key: 16 random bytes, new for each file.
@@ -32,7 +32,7 @@ impl AgeFileKey {
         &self.0
     }
 
-    /// Returns whether both are the same key.
+    /// Returns whether the two keys are equal.
     pub(crate) fn same(&self, other: &Self) -> bool {
         self.0.same(&other.0)
     }
@@ -42,7 +42,7 @@ impl AgeFileKey {
         self.0.clone()
     }
 
-    /// Returns the MAC of a header: of all bytes up to the hyphens of the last line.
+    /// Returns the MAC of a header. `header` is the header up to and including the hyphens of the last line.
     pub(crate) fn mac(&self, header: &[u8]) -> Result<hmac::Tag, Error> {
         let key = derive(&self.0, b"", b"header")?;
         Ok(hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &key), header))
@@ -54,12 +54,12 @@ impl AgeFileKey {
         Ok(Secret::copy_of(expected.as_ref()).same(mac))
     }
 
-    /// Returns the key of the payload that begins with this nonce.
+    /// Derives the key of the payload that begins with this nonce.
     pub(crate) fn payload_key(&self, nonce: &[u8]) -> Result<Secret, Error> {
         derive(&self.0, nonce, b"payload")
     }
 
-    /// Seals the file key under a wrapping key, which seals nothing else.
+    /// Seals the file key under a wrapping key. This wrapping key must seal nothing else.
     pub(crate) fn seal(&self, wrapping: &[u8]) -> Result<Vec<u8>, Error> {
         let mut sealed = vec![0; SEALED];
         let (output, tag) = sealed.split_at_mut(KEY);
@@ -69,7 +69,8 @@ impl AgeFileKey {
         Ok(sealed)
     }
 
-    /// Opens a file key. Returns `None` if it was sealed under another key. May leak: whether the result is `None`.
+    /// Opens a file key. Returns `None` if the file key was sealed under another wrapping key. May leak: whether the
+    /// result is `None`.
     pub(crate) fn open(wrapping: &[u8], sealed: &[u8]) -> Result<Option<Self>, Error> {
         let (input, tag) = sealed.split_at_checked(KEY).ok_or(Error::Header("the length of a recipient"))?;
         let mut secret = Secret::zeroed(KEY);
@@ -92,7 +93,7 @@ fn cipher(key: &[u8]) -> Result<LessSafeKey, Error> {
     Ok(LessSafeKey::new(key))
 }
 
-/// Returns the nonce. It is constant, because each wrapping key seals one file key.
+/// Returns the nonce. The nonce is constant, because each wrapping key seals only one file key.
 fn nonce() -> Nonce {
     Nonce::assume_unique_for_key([0; 12])
 }

@@ -1,4 +1,4 @@
-//! Headers: reading them strictly, and writing them.
+//! Reads headers strictly, and writes headers.
 
 use std::io::Read;
 
@@ -8,19 +8,19 @@ use crate::format::fill::read_full;
 use deadpan_base64::STANDARD_NO_PAD;
 
 const VERSION: &[u8] = b"age-encryption.org/v1\n";
-/// The beginning of every version.
+/// The beginning of a header of any version.
 const ANY_VERSION: &[u8] = b"age-encryption.org/";
-/// The beginning of the last line, which the MAC covers too.
+/// The beginning of the last line. The MAC covers these bytes, too.
 const END: &[u8] = b"---";
-/// The last line: the hyphens, a space, 43 symbols of base64, a line feed.
+/// The length of the last line: the hyphens, a space, 43 symbols of base64, and a line feed.
 const LAST_LINE: usize = END.len() + 1 + 43 + 1;
-/// The longest header that is read or written.
+/// The length of the longest header that is read or written.
 const LONGEST: usize = 1 << 20;
 
-/// A header that is well formed. Nothing in it is trusted until its MAC is checked.
+/// A header that is well formed. The contents are not trusted until the MAC is checked.
 #[derive(Clone, Debug)]
 pub(crate) struct AgeHeader {
-    /// The stanzas, each with what it is.
+    /// The stanzas, each with its kind.
     pub(crate) stanzas: Vec<(crate::Stanza, AgeStanza)>,
     /// All bytes that the MAC covers.
     bytes: Vec<u8>,
@@ -33,7 +33,7 @@ pub(crate) fn is_age(start: &[u8]) -> bool {
 }
 
 impl AgeHeader {
-    /// Reads a header of which `start` was read already, and no byte after it.
+    /// Reads a header whose first bytes are `start`, which the caller has already read. Reads no byte after the header.
     pub(crate) fn read(start: &[u8], mut input: impl Read) -> Result<Self, Error> {
         let (mut text, mut lines) = (start.to_vec(), HeaderLines::default());
         while let Some(missing) = lines.missing(&text) {
@@ -69,7 +69,7 @@ impl AgeHeader {
         Ok(Self { stanzas, bytes: bytes.to_vec(), mac })
     }
 
-    /// Returns the bytes of a header with these stanzas, which [`AgeHeader::read`] accepts.
+    /// Returns the bytes of a header with these stanzas. [`AgeHeader::read`] accepts these bytes.
     pub(crate) fn build(key: &AgeFileKey, stanzas: &[AgeStanza]) -> Result<Vec<u8>, Error> {
         let mut text = VERSION.to_vec();
         for stanza in stanzas {
@@ -83,22 +83,22 @@ impl AgeHeader {
         if text.len() > LONGEST {
             return Err(Error::TooMany("the recipients do not fit a header of one megabyte"));
         }
-        // A header may replace one that opens, so it is read back before it is used.
+        // The new header may replace a header that opens, so it is read back before it is used.
         Self::read(&[], &text[..]).map_err(|_| Error::System("a new header cannot be read back"))?;
         Ok(text)
     }
 
-    /// Returns the length of a header whose stanzas are this long together.
+    /// Returns the length of a header whose stanzas have this total length.
     pub(crate) const fn length_for(stanzas: usize) -> usize {
         VERSION.len() + stanzas + LAST_LINE
     }
 
-    /// Returns the bytes of the whole header.
+    /// Returns the number of bytes in the whole header.
     pub(crate) fn length(&self) -> usize {
         self.bytes.len() + LAST_LINE - END.len()
     }
 
-    /// Returns an error if the file key is not that of the header, or the header was changed.
+    /// Returns an error if the file key does not belong to the header, or if the header was changed.
     pub(crate) fn verify(&self, key: &AgeFileKey) -> Result<(), Error> {
         if key.verify(&self.bytes, &self.mac)? { Ok(()) } else { Err(Error::HeaderForged) }
     }
@@ -109,18 +109,19 @@ fn version_error(text: &[u8]) -> Error {
     if number.starts_with(b"v1") { Error::Header("its first line") } else { Error::Newer("another version of age") }
 }
 
-/// Finds the end of a header that is read in pieces. Looks at each byte once.
+/// Finds the end of a header that is read in pieces. Examines each byte once.
 #[derive(Default)]
 struct HeaderLines {
-    /// Where the line begins that is not complete yet.
+    /// The beginning of the line that is not complete yet.
     line: usize,
-    /// How many bytes were searched for line feeds already.
+    /// The number of bytes that were already searched for line feeds.
     searched: usize,
 }
 
 impl HeaderLines {
-    /// Returns how many bytes a header that begins with `text` has more, at least; `None` if it is complete, or if its
-    /// last line is too long. Reading so many bytes at once never goes beyond the header.
+    /// Returns the minimum number of bytes that are missing after `text`, with which the header begins. Returns `None`
+    /// if the header is complete, or if its last line is too long. Reading this number of bytes in one step never goes
+    /// beyond the header.
     fn missing(&mut self, text: &[u8]) -> Option<usize> {
         while let Some(length) = text[self.searched..].iter().position(|byte| *byte == b'\n') {
             if text[self.line..].starts_with(END) {
@@ -130,7 +131,7 @@ impl HeaderLines {
             self.line = self.searched;
         }
         self.searched = text.len();
-        // A part of a line, without its line feed.
+        // The text ends with a part of a line, without a line feed.
         let part = &text[self.line..];
         if part.starts_with(END) {
             LAST_LINE.checked_sub(part.len()).filter(|missing| *missing > 0)
@@ -198,7 +199,8 @@ mod tests {
         assert!(matches!(AgeHeader::read(start, &rest[..]), Err(Error::Limit(_))));
     }
 
-    /// HeaderLines of a megabyte once took seconds, and a last line of that length took minutes.
+    /// In earlier versions, reading a line of a megabyte took seconds, and reading a last line of that length took
+    /// minutes.
     #[test]
     fn a_long_line_takes_no_time() {
         let symbols = "A".repeat(LONGEST);

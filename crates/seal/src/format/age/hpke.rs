@@ -1,6 +1,6 @@
-//! Recipients that take HPKE: the hybrid `age1pq1…`, and the tagged `age1tag1…` and `age1tagpq1…`, whose keys usually
-//! are in hardware. The tag lets the hardware skip other stanzas, and tells everybody which stanzas are for the same
-//! key, if they know the key.
+//! Recipients that use HPKE: the hybrid `age1pq1…`, and the tagged `age1tag1…` and `age1tagpq1…`. The keys of tagged
+//! recipients are usually in hardware. The tag lets the hardware skip stanzas for other keys. Everybody who knows a key
+//! can see from the tags which stanzas are for this key.
 
 use aws_lc_rs::digest::{SHA256, digest};
 
@@ -11,7 +11,7 @@ use crate::primitive::hpke;
 use crate::primitive::imp::{hkdf, p256};
 use crate::{Error, Kem, PrivateKey, PublicKey};
 
-/// Returns the type of the stanzas for keys of this kind; `None` if age has none.
+/// Returns the type of the stanzas for keys of this kind, or `None` if age has no such type.
 pub(super) const fn tag_name(kem: Kem) -> Option<&'static str> {
     match kem {
         Kem::XWing => Some(XWING),
@@ -52,8 +52,9 @@ pub(super) fn unwrap(key: &PrivateKey, stanza: &AgeStanza) -> Result<Tried, Erro
     })
 }
 
-/// Returns the tag of a stanza for this key: a hash over the encapsulated secret and the P-256 half of the key, as the
-/// recipient's text holds it: compressed if the key has no other half. X-Wing has no tag.
+/// Returns the tag of a stanza for this key: a hash over the encapsulated secret and the P-256 half of the key. The
+/// P-256 half has the same form as in the recipient's text: it is compressed if the key has no other half. X-Wing has
+/// no tag.
 fn tag(name: &str, key: &PublicKey, enc: &[u8]) -> Result<Option<[u8; TAG]>, Error> {
     let short = match (key.kem(), key.as_bytes()) {
         (Kem::P256, point) => digest(

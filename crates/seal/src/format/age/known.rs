@@ -1,7 +1,8 @@
-//! The types of stanzas that are known: what each has to look like.
+//! The known types of stanzas, and the form that a stanza of each type must have.
 //!
-//! Each type has a number of arguments and a length of the body. A stanza of a known type in another form makes the
-//! whole header invalid, whichever key opens it: no honest writer sends it. Unknown types are ignored.
+//! Each type has a fixed number of arguments and allowed lengths of the body. If a stanza of a known type has another
+//! form, the whole header is invalid, even if a key opens the header: no honest writer makes such a stanza. Unknown
+//! types are ignored.
 
 use super::AgeStanza;
 use super::file_key::SEALED;
@@ -19,15 +20,15 @@ pub(super) const HYBRID_TAG: &str = "mlkem768p256tag";
 const SSH_ED25519: &str = "ssh-ed25519";
 const SSH_RSA: &str = "ssh-rsa";
 
-/// The lengths of what RSA makes of a file key: as long as the modulus.
+/// The allowed lengths of a file key that RSA has encrypted. The ciphertext is as long as the modulus.
 const RSA_BODY: std::ops::RangeInclusive<usize> = 128..=2048;
 
-/// Bytes in the tag of a recipient, by which its key recognizes the stanza.
+/// The number of bytes in a recipient's tag. The owner of the key recognizes the stanza by the tag.
 pub(super) const TAG: usize = 4;
 
 const FORM: Error = Error::Header("the form of a recipient");
 
-/// Returns what a stanza is, and checks its form.
+/// Returns the kind of a stanza, and checks its form.
 pub(super) fn kind(stanza: &AgeStanza) -> Result<Stanza, Error> {
     let form = |lengths: &[usize]| {
         let fits = stanza.args.len() == lengths.len()
@@ -50,14 +51,15 @@ pub(super) fn kind(stanza: &AgeStanza) -> Result<Stanza, Error> {
     })
 }
 
-/// Whether a stanza of this kind may be a plugin's. age's specification lets plugins make and open tagged stanzas,
-/// beside those of their own types. All other types of age are not for plugins: their keys are software, and no reader
-/// would ask a plugin for them.
+/// Returns whether a plugin may make and open stanzas of this kind. age's specification allows this for tagged stanzas
+/// and for the plugin's own types. Plugins must not use any other type that age defines: keys of these types are
+/// software keys, and no reader would ask a plugin to open their stanzas.
 pub(super) const fn may_be_of_plugin(kind: &Stanza) -> bool {
     matches!(kind, Stanza::Unknown | Stanza::Key(Kem::P256 | Kem::MlKem768P256))
 }
 
-/// Checks a stanza that a plugin has made: its type may be a plugin's, and a type that is known has its form.
+/// Checks a stanza that a plugin has made. A plugin must be allowed to use its type. If the type is known, the stanza
+/// must have the form of the type.
 pub(crate) fn check_of_plugin(stanza: &AgeStanza) -> Result<(), Reason> {
     match kind(stanza) {
         Ok(kind) if may_be_of_plugin(&kind) => Ok(()),
@@ -65,17 +67,17 @@ pub(crate) fn check_of_plugin(stanza: &AgeStanza) -> Result<(), Reason> {
     }
 }
 
-/// Decodes an argument in base64; `None` if it is not canonical.
+/// Decodes an argument in base64. Returns `None` if the base64 is not canonical.
 pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
     STANDARD_NO_PAD.decode(text.as_bytes()).ok()
 }
 
-/// Returns an argument of a stanza whose form was checked.
+/// Decodes an argument of a stanza whose form is already checked.
 pub(super) fn argument(stanza: &AgeStanza, number: usize) -> Result<Vec<u8>, Error> {
     stanza.args.get(number).and_then(|text| decode(text)).ok_or(FORM)
 }
 
-/// Encodes an argument.
+/// Encodes an argument in base64.
 pub(super) fn encode(bytes: &[u8]) -> String {
     STANDARD_NO_PAD.encode(bytes)
 }

@@ -1,7 +1,7 @@
 //! The payload of an age file: chunks of 64 KiB under ChaCha20-Poly1305.
 //!
-//! The nonce of a chunk is its number and whether it is the last one. An empty last chunk is valid only if all data are
-//! empty, so that the same data have one number of chunks.
+//! The nonce of a chunk consists of the chunk's number and a mark for the last chunk. An empty last chunk is valid only
+//! if all data are empty, so there is only one way to divide data into chunks.
 
 use std::fmt;
 use std::io::Read;
@@ -15,9 +15,9 @@ use crate::primitive::entropy::Entropy;
 use crate::primitive::imp::chacha20_poly1305::{ChaCha, KEY, TAG};
 use deadpan_ct::Wipe;
 
-/// Bytes of the nonce, which comes before the first chunk.
+/// The number of bytes in the payload's nonce, which stands before the first chunk.
 pub(crate) const NONCE: usize = 16;
-/// Bytes of data in a full chunk.
+/// The number of bytes of data in a full chunk.
 const DATA: usize = 64 << 10;
 pub(crate) const SHAPE: Shape = Shape { sealed: DATA + TAG, overhead: TAG };
 
@@ -26,7 +26,7 @@ pub(crate) const SHAPE: Shape = Shape { sealed: DATA + TAG, overhead: TAG };
 pub(crate) struct Chunks(Arc<ChaCha>);
 
 impl Chunks {
-    /// Starts a payload. Returns it with its nonce.
+    /// Starts a payload. Returns the payload and its nonce.
     pub(crate) fn start(file: &AgeFileKey, entropy: Entropy) -> Result<(Self, [u8; NONCE]), Error> {
         let mut nonce = [0; NONCE];
         entropy.fill("age nonce", 0, &mut nonce)?;
@@ -39,7 +39,7 @@ impl Chunks {
         if read_full(&mut input, &mut nonce).map_err(Error::Read)? < NONCE {
             return Err(Error::Truncated);
         }
-        // A nonce is random, and begins like the text of a header once in 2¹²⁸ files.
+        // A nonce is random, so only once in 2¹²⁸ files does it begin like the text of a header.
         if is_age(&nonce) {
             return Err(Error::WholeFile);
         }
@@ -77,8 +77,8 @@ impl fmt::Debug for ChunkCipher {
 }
 
 impl ChunkCipher {
-    /// Makes a cipher for the chunks of one payload, whose key is derived from the file key and the payload's nonce. No
-    /// key may be for two payloads.
+    /// Makes a cipher for the chunks of one payload, whose key is derived from the file key and the payload's nonce. A
+    /// key must not be used for two payloads.
     ///
     /// # Errors
     /// If the system fails.
@@ -86,8 +86,9 @@ impl ChunkCipher {
         Chunks::under(key).map(Self)
     }
 
-    /// Seals `data` into `sealed`, which is longer by the tag of 16 bytes. Only the last chunk may be shorter than
-    /// 64 KiB, and it is empty only if it is the first one. No chunk may be sealed twice with different data.
+    /// Seals `data` into `sealed`, which must be 16 bytes longer, for the tag. Only the last chunk may be shorter than
+    /// 64 KiB. A chunk may be empty only if it is the first and the last chunk. The same chunk number must not be
+    /// sealed twice with different data.
     ///
     /// # Errors
     /// If the lengths do not fit, or the system fails.
@@ -102,7 +103,8 @@ impl ChunkCipher {
         self.0.0.seal(&nonce(chunk, last), data, output, tag)
     }
 
-    /// Opens a chunk into `data`, which is shorter by the tag. After a failure, `data` holds nothing of the chunk.
+    /// Opens a chunk into `data`, which must be 16 bytes shorter, because it holds no tag. After a failure, `data`
+    /// holds nothing of the chunk.
     ///
     /// # Errors
     /// If the chunk was changed or belongs to another position, or if `last` does not match the chunk.
@@ -116,7 +118,7 @@ impl ChunkCipher {
         if self.is_open(chunk, last, sealed, data) {
             return Ok(());
         }
-        // The other meaning tells what happened to the file.
+        // Opening the chunk with the opposite of `last` shows what happened to the file.
         if self.is_open(chunk, !last, sealed, data) {
             data.wipe();
             return Err(if last { Error::Truncated } else { Error::Trailing });
@@ -124,7 +126,7 @@ impl ChunkCipher {
         Err(Error::Segment { segment: chunk })
     }
 
-    /// Opens a chunk. If that fails, `data` is wiped.
+    /// Opens a chunk, and returns whether the chunk opened. After a failure, `data` is wiped.
     fn is_open(&self, chunk: u64, last: bool, sealed: &[u8], data: &mut [u8]) -> bool {
         let (input, tag) = sealed.split_last_chunk::<TAG>().expect("a tag");
         let opened = self.0.0.open(&nonce(chunk, last), input, tag, data);
@@ -135,7 +137,7 @@ impl ChunkCipher {
     }
 }
 
-/// Returns the nonce of a chunk: eleven bytes of its number, and whether it is the last one.
+/// Returns the nonce of a chunk: its number in eleven bytes, and a byte that marks the last chunk.
 fn nonce(chunk: u64, last: bool) -> [u8; 12] {
     let mut nonce = [0; 12];
     nonce[3..11].copy_from_slice(&chunk.to_be_bytes());
@@ -159,7 +161,7 @@ impl SegmentCipher for ChunkCipher {
     }
 
     fn open_misplaced(&mut self, chunk: u64, last: bool, sealed: &[u8], data: &mut [u8]) -> bool {
-        // A chunk that is not the last one is full.
+        // If `last` is set, the chunk was sealed as a chunk before the last one, and such a chunk must be full.
         (!last || data.len() == DATA) && self.is_open(chunk, !last, sealed, data)
     }
 }

@@ -1,11 +1,11 @@
-//! Plugins' recipients in age files. The plugin gets the file key itself, and its stanzas stand in the header.
+//! Plugins' recipients in age files. The plugin gets the file key itself. The header holds the plugin's stanzas.
 
 use super::known::may_be_of_plugin;
 use super::{AgeFileKey, AgeStanza};
 use crate::format::plugin;
 use crate::{Error, Stanza};
 
-/// Lets the plugin wrap the file key. Returns the stanzas and their labels.
+/// Lets the plugin wrap the file key. Returns the stanzas and the labels of the stanzas.
 pub(super) fn wrap(recipient: &plugin::Recipient, file: &AgeFileKey) -> Result<(Vec<AgeStanza>, Vec<String>), Error> {
     let mut wrapping = recipient.wrap(&[file.secret()])?;
     wrapping.labels.sort();
@@ -13,8 +13,8 @@ pub(super) fn wrap(recipient: &plugin::Recipient, file: &AgeFileKey) -> Result<(
     Ok((wrapping.stanzas.pop().unwrap_or_default(), wrapping.labels))
 }
 
-/// Returns the file key if the plugin unwraps it. The plugin gets all stanzas, and is started only if one may be its
-/// own. May leak: whether it unwraps one.
+/// Returns the file key if the plugin unwraps the key. The plugin gets all stanzas. It is started only if one of the
+/// stanzas may belong to a plugin. May leak: whether the plugin unwraps a stanza.
 pub(crate) fn unwrap<'s>(
     identity: &plugin::Identity,
     stanzas: &'s [(Stanza, AgeStanza)],
@@ -24,7 +24,7 @@ pub(crate) fn unwrap<'s>(
     }
     let copies = stanzas.iter().map(|(_, stanza)| stanza.clone()).collect();
     let key = identity.unwrap(&[copies])?.into_iter().next().flatten();
-    // The plugin does not tell which stanza it opened.
+    // The plugin does not report which stanza it opened, so the first stanza is returned.
     let first = stanzas.first().map(|(_, stanza)| stanza);
     Ok(key.and_then(AgeFileKey::from_secret).zip(first))
 }

@@ -1,7 +1,7 @@
-//! Passphrases, which age hashes with scrypt.
+//! Passphrases of age files. age hashes passphrases with scrypt.
 //!
-//! scrypt with r = 8 takes N KiB of memory, so that the memory of a [`Cost`] chooses N. The default cost gives age's
-//! usual N = 2^18. Passes and lanes have no meaning here.
+//! scrypt with r = 8 takes N KiB of memory, so the memory of a [`Cost`] determines N. The default cost gives age's
+//! usual N = 2^18. The passes and lanes of the cost are ignored.
 
 use super::file_key::SEALED;
 use super::known::{self, SCRYPT};
@@ -15,18 +15,19 @@ use crate::{Cost, Error, Passphrase, Secret};
 const LABEL: &[u8] = b"age-encryption.org/v1/scrypt";
 const SALT: usize = 16;
 const R: u64 = 8;
-/// The greatest exponent of N that is read: 4 GiB.
+/// The greatest exponent of N that is accepted. It means 4 GiB of memory.
 const MOST: u32 = 22;
 
 const FORM: Error = Error::Header("the form of a recipient");
 
-/// Checks the form of a stanza, and returns what one try at the passphrase costs.
+/// Checks the form of a stanza, and returns the cost of one try at the passphrase.
 pub(super) fn cost(stanza: &AgeStanza) -> Result<Cost, Error> {
     let [salt, exponent] = &stanza.args[..] else { return Err(FORM) };
     if known::decode(salt).is_none_or(|salt| salt.len() != SALT) || stanza.body.len() != SEALED {
         return Err(FORM);
     }
-    // A number without a sign or leading zeros. The digits are checked first, so that any long number is too large.
+    // The exponent is a number without a sign and without leading zeros. The digits are checked first. If parsing then
+    // fails, the number is too large.
     if !exponent.bytes().all(|byte| byte.is_ascii_digit()) || exponent.starts_with('0') || exponent.is_empty() {
         return Err(FORM);
     }
@@ -60,7 +61,8 @@ pub(super) fn wrap(
     Ok(AgeStanza { tag: SCRYPT.into(), args, body: file.seal(&wrapping)? })
 }
 
-/// Returns the file key if the passphrase is right in one of its forms. May leak: which form is right, if one is.
+/// Returns the file key if the passphrase is right in one of its forms. May leak: which form of the passphrase is
+/// right, if any form is right.
 pub(super) fn unwrap(passphrase: &Passphrase, stanza: &AgeStanza) -> Result<Option<AgeFileKey>, Error> {
     let cost = cost(stanza)?;
     passphrase.max_cost().check(cost)?;
@@ -74,11 +76,11 @@ pub(super) fn unwrap(passphrase: &Passphrase, stanza: &AgeStanza) -> Result<Opti
     Ok(None)
 }
 
-/// Returns the wrapping key. May leak: the length of the passphrase, and what scrypt leaks of it.
+/// Returns the wrapping key. May leak: the length of the passphrase, and the information about it that scrypt leaks.
 fn stretch(passphrase: &Passphrase, salt: &[u8], exponent: u32) -> Result<Secret, Error> {
     let mut key = Secret::zeroed(32);
     let n = 1_u64 << exponent;
-    // The table, and the few blocks beside it.
+    // This is the memory for scrypt's table and for a few more blocks.
     let memory = usize::try_from(128 * R * (n + 3)).unwrap_or(usize::MAX);
     let done = imp::scrypt::derive(passphrase.as_bytes(), &[LABEL, salt].concat(), n, R, 1, memory, &mut key);
     if done { Ok(key) } else { Err(Error::System("not enough memory")) }

@@ -1,7 +1,7 @@
-//! Recipients that are keys of SSH: `ssh-ed25519`, used as X25519, and `ssh-rsa`.
+//! Recipients that are SSH keys: `ssh-ed25519`, which is used as an X25519 key, and `ssh-rsa`.
 //!
-//! The first argument of a stanza is a tag: the beginning of a hash of the public key, by which the owner, and anybody
-//! else who knows the key, recognizes the stanza.
+//! The first argument of a stanza is a tag: the beginning of a hash of the public key. The owner, and anybody else who
+//! knows the public key, recognizes the stanza by this tag.
 
 use aws_lc_rs::digest::{SHA256, SHA512, digest};
 
@@ -16,7 +16,7 @@ use deadpan_ct::Wiped;
 
 const ED25519: &[u8] = b"age-encryption.org/v1/ssh-ed25519";
 const RSA: &[u8] = b"age-encryption.org/v1/ssh-rsa";
-/// The bytes of the shortest modulus that is sealed to: 2048 bits.
+/// The number of bytes in the shortest RSA modulus that files can be sealed to: 2048 bits.
 const SHORTEST_MODULUS: usize = 256;
 
 const INVALID: Error = Error::InvalidKey(InvalidKey::Public);
@@ -40,7 +40,7 @@ fn tag(key: &SshPublic) -> [u8; TAG] {
     digest(&SHA256, key.blob()).as_ref().first_chunk().copied().unwrap_or_default()
 }
 
-/// Returns the tweak of an Ed25519 key, which binds the shared secret to the SSH key.
+/// Returns the tweak of an Ed25519 key. The tweak binds the shared secret to the SSH key.
 fn tweak(key: &SshPublic) -> Result<Secret, Error> {
     derive(b"", key.blob(), ED25519)
 }
@@ -66,7 +66,7 @@ pub(super) fn unwrap(key: &OpensshKey, stanza: &AgeStanza) -> Result<Tried, Erro
     opened(key, stanza).map(Tried::tagged)
 }
 
-/// Returns the file key if the stanza, which has the key's tag, was sealed to this key.
+/// Returns the file key if the stanza was sealed to this key. The stanza must have the key's tag.
 fn opened(key: &OpensshKey, stanza: &AgeStanza) -> Result<Option<AgeFileKey>, Error> {
     let public = key.public();
     match (key.material(), public.rsa()) {

@@ -1,22 +1,24 @@
-//! Stanzas: a line of arguments and a body in base64. age's headers consist of stanzas, and plugins speak in stanzas.
+//! Stanzas. A stanza is a line of arguments and a body in base64. age's headers consist of stanzas, and messages to and
+//! from plugins are stanzas, too.
 
 use std::io::BufRead;
 
 use crate::Error;
 use deadpan_base64::STANDARD_NO_PAD;
 
-/// The symbols in a full line of a body, and the bytes that they stand for.
+/// The number of symbols in a full line of a body, and the number of bytes that these symbols encode.
 const COLUMNS: usize = 64;
 const LINE_BYTES: usize = COLUMNS / 4 * 3;
-/// The longest stanza that is read, in bytes of text: as long as the longest header.
+/// The length of the longest stanza that is read, in bytes of text. The longest header has the same length.
 const LONGEST: u64 = 1 << 20;
 /// The beginning of a stanza.
 const ARROW: &[u8] = b"-> ";
 
-/// A stanza: what one recipient of an age file needs, or one message of a plugin's protocol.
+/// A stanza: the data for one recipient of an age file, or one message of the plugins' protocol.
 ///
-/// Each stanza has one encoding: the arguments are printable ASCII, one space stands between them, and the body is
-/// canonical base64 without padding in lines of 64 columns, of which the last one is shorter, and may be empty.
+/// Each stanza has one encoding: the arguments are printable ASCII with one space between two arguments. The body is
+/// canonical base64 without padding, in lines of 64 columns. The last line of the body is shorter than 64 columns, and
+/// may be empty.
 ///
 /// ```
 /// use deadpan_seal::age::AgeStanza;
@@ -29,7 +31,7 @@ const ARROW: &[u8] = b"-> ";
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgeStanza {
-    /// The first argument, which tells the type.
+    /// The first argument, which is the type of the stanza.
     pub tag: String,
     /// The other arguments.
     pub args: Vec<String>,
@@ -51,7 +53,7 @@ impl AgeStanza {
     /// Appends the text of the stanza to `text`.
     ///
     /// # Errors
-    /// If an argument is empty or has other characters than printable ASCII. `text` is then as before.
+    /// If an argument is empty or has other characters than printable ASCII. After an error, `text` is unchanged.
     pub fn encode_onto(&self, text: &mut Vec<u8>) -> Result<(), Error> {
         if !self.arguments().all(|argument| is_argument(argument.as_bytes())) {
             return Err(Error::Invalid("an argument of a stanza that is not printable ASCII"));
@@ -72,11 +74,11 @@ impl AgeStanza {
         Ok(())
     }
 
-    /// Reads the next stanza, and no byte after it. Returns `None` if the input ends before it.
+    /// Reads the next stanza, and no byte after the stanza. Returns `None` if the input ends before the stanza.
     ///
     /// # Errors
-    /// If the input cannot be read, ends within the stanza, or is not a stanza in its one encoding; [`Error::Limit`] if
-    /// the stanza is longer than a mebibyte.
+    /// If the input cannot be read, if it ends within the stanza, or if it is not a stanza in the one valid encoding;
+    /// [`Error::Limit`] if the stanza is longer than a mebibyte.
     pub fn read(input: impl BufRead) -> Result<Option<Self>, Error> {
         let mut input = input.take(LONGEST);
         let Some(line) = line(&mut input)? else { return Ok(None) };
@@ -112,12 +114,12 @@ fn argument(bytes: &[u8]) -> Result<String, Error> {
     String::from_utf8(bytes.to_vec()).map_err(|_| ARGUMENT)
 }
 
-/// Whether these bytes can be an argument: printable ASCII without spaces, and not empty.
+/// Returns whether these bytes can be an argument: they must be printable ASCII without spaces, and not empty.
 fn is_argument(bytes: &[u8]) -> bool {
     !bytes.is_empty() && bytes.iter().all(u8::is_ascii_graphic)
 }
 
-/// Reads a line, and returns it without its line feed. Returns `None` at the end of the input.
+/// Reads a line, and returns the line without its line feed. Returns `None` at the end of the input.
 fn line<R: BufRead>(input: &mut std::io::Take<R>) -> Result<Option<Vec<u8>>, Error> {
     let mut line = Vec::new();
     input.read_until(b'\n', &mut line).map_err(Error::Read)?;

@@ -1,42 +1,42 @@
-//! Opening an age file's key with an identity.
+//! Opens an age file's key with an identity.
 
 use std::cell::Cell;
 
 use super::{AgeFileKey, AgeStanza, hpke, scrypt, ssh, x25519};
 use crate::{Error, Identity, Kem, Stanza};
 
-/// The number of stanzas after which a header is given up that have the tag of a key and do not open with it. A tag has
-/// four bytes, so honest headers have none; everybody who knows a public key can write a thousand, and RSA takes
-/// milliseconds for each. age gives up after the first one.
+/// After this many stanzas that have the tag of a key but do not open with this key, the reader gives up the header. A
+/// tag has four bytes, so honest headers have no such stanzas. Everybody who knows a public key can write a thousand
+/// such stanzas, and RSA takes milliseconds for each. age gives up after the first such stanza.
 const MOST_MISTAGGED: usize = 8;
 
 /// The result of trying a key on a stanza.
 pub(super) enum Tried {
     Opened(AgeFileKey),
-    /// The stanza was sealed to another key, as far as its tag says, or it has no tag.
+    /// The stanza's tag shows that the stanza was sealed to another key, or the stanza has no tag and does not open.
     OtherKey,
-    /// The stanza has the tag of this key, but was not sealed to it.
+    /// The stanza has the tag of this key, but was not sealed to this key.
     Mistagged,
 }
 
 impl Tried {
-    /// Returns the result of trying the key of a stanza's tag.
+    /// Returns the result of trying a key on a stanza that has the key's tag.
     pub(super) fn tagged(file: Option<AgeFileKey>) -> Self {
         file.map_or(Self::Mistagged, Self::Opened)
     }
 }
 
-/// Opens the stanzas of one header, and counts those that are tried in vain.
+/// Opens the stanzas of one header, and counts the stanzas that have a key's tag but do not open with the key.
 #[derive(Default)]
 pub(crate) struct Unwrapping {
     mistagged: Cell<usize>,
 }
 
 impl Unwrapping {
-    /// Returns the file key if the identity fits the stanza. May leak: whether it does.
+    /// Returns the file key if the identity fits the stanza. May leak: whether the identity fits.
     ///
     /// # Errors
-    /// [`Error::Limit`] if too many stanzas had the tag of a key and did not open; if the system fails.
+    /// [`Error::Limit`] if too many stanzas had the tag of a key and did not open. Another error if the system fails.
     pub(crate) fn unwrap(
         &self,
         identity: &Identity,
@@ -84,7 +84,7 @@ mod tests {
     use crate::primitive::entropy::Entropy;
     use crate::{PrivateKey, Recipient};
 
-    /// Identities whose stanzas have tags, and their recipients.
+    /// Returns identities whose stanzas have tags, and the recipients of these identities.
     fn tagged() -> Vec<(Identity, Recipient)> {
         let ssh = |file: &[u8]| {
             let file = PrivateFile::read(file).expect("a key file");
@@ -103,7 +103,7 @@ mod tests {
         ]
     }
 
-    /// 1472 stanzas of the type ssh-rsa took 26 seconds.
+    /// Before the limit existed, 1472 stanzas of the type ssh-rsa took 26 seconds.
     #[test]
     fn stanzas_with_the_tag_of_a_key_are_given_up_after_a_few() {
         for (identity, recipient) in tagged() {
@@ -125,7 +125,7 @@ mod tests {
                 let result = open(count, &bad, own);
                 assert!(matches!(result, Err(Error::Limit(_))), "{name}: {result:?}");
             }
-            // All identities together have one limit.
+            // The limit applies to all identities together.
             let identities = vec![identity.clone(); MOST_MISTAGGED];
             let header = AgeHeader::build(&key, &[bad]).expect("a header");
             let result = crate::Header::read(&header[..]).expect("a header").open(&identities).map(drop);

@@ -1,18 +1,18 @@
-//! Sealing an age file's key to recipients.
+//! Seals an age file's key to recipients.
 
 use super::{AgeFileKey, AgeHeader, AgeStanza, hpke, plugin, scrypt, ssh, x25519};
 use crate::format::deadpan::recipient;
 use crate::primitive::entropy::Entropy;
 use crate::{Error, Kem, Mode, Recipient};
 
-/// The label of recipients that withstand a quantum computer. Only recipients with the same labels go together.
+/// The label of recipients that withstand a quantum computer. All recipients of a file must have the same labels.
 const POST_QUANTUM: &str = "postquantum";
 
-/// The stanzas of one recipient, and their labels in order.
+/// The stanzas of one recipient, and the sorted labels of these stanzas.
 type Wrapped = (Vec<AgeStanza>, Vec<String>);
 
-/// Checks that age knows recipients of these kinds. The caller has checked that post-quantum and classical keys do not
-/// mix.
+/// Checks that age knows recipients of these kinds. The caller must already have checked that post-quantum and
+/// classical keys do not mix.
 pub(crate) fn check(recipients: &[Recipient]) -> Result<(), Error> {
     for recipient in recipients {
         match recipient {
@@ -31,7 +31,8 @@ pub(crate) fn check(recipients: &[Recipient]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns the length of the header if the recipient is a passphrase, which takes long to hash.
+/// Returns the length of the header if the recipient is a passphrase. This function does not hash the passphrase, which
+/// would take long.
 pub(crate) fn passphrase_length(recipients: &[Recipient]) -> Option<usize> {
     match recipients {
         [Recipient::Passphrase(_, cost)] => Some(AgeHeader::length_for(scrypt::length(*cost))),
@@ -39,8 +40,8 @@ pub(crate) fn passphrase_length(recipients: &[Recipient]) -> Option<usize> {
     }
 }
 
-/// Seals the file key to all recipients, beside those that are in the file already. Returns the stanzas. The labels of
-/// plugins' stanzas have to be those of all others, unless `mixed` is set.
+/// Seals the file key to all new recipients. `kept` are the recipients that are already in the file. Returns the new
+/// stanzas. All recipients must have the same labels as the plugins' stanzas, unless `mixed` is set.
 pub(crate) fn wrap_all(
     recipients: &[Recipient],
     kept: &[recipient::Stanza],
@@ -49,7 +50,7 @@ pub(crate) fn wrap_all(
     entropy: Entropy,
 ) -> Result<Vec<AgeStanza>, Error> {
     let wrapped = recipients.iter().map(|recipient| wrap(recipient, file, entropy)).collect::<Result<Vec<_>, _>>()?;
-    // Nobody knows the labels of stanzas of an unknown type.
+    // The labels of stanzas of an unknown type are not known, so these stanzas are ignored here.
     let kept: Vec<_> = kept.iter().filter_map(|stanza| stanza.mode().map(labels)).collect();
     let all = || wrapped.iter().map(|(_, labels)| labels).chain(&kept);
     for (recipient, (_, labels)) in recipients.iter().zip(&wrapped) {
@@ -78,10 +79,10 @@ fn wrap(recipient: &Recipient, file: &AgeFileKey, entropy: Entropy) -> Result<Wr
     Ok((vec![stanza], Vec::new()))
 }
 
-/// Returns the labels of recipients of this mode that age itself knows.
+/// Returns the labels of age's own recipients of this mode.
 fn labels(mode: Mode) -> Vec<String> {
     if mode == Mode::Ecc { Vec::new() } else { vec![POST_QUANTUM.to_owned()] }
 }
 
-/// [`check`] has refused these recipients.
+/// [`check`] has already refused these recipients.
 const NONE: Error = Error::Invalid("age has no such recipients");

@@ -24,8 +24,8 @@ pub(super) fn unwrap(key: &PrivateKey, stanza: &AgeStanza) -> Result<Option<AgeF
     AgeFileKey::open(&wrapping, &stanza.body)
 }
 
-/// Makes an ephemeral key, and returns its share and the wrapping key. A `tweak` multiplies the shared secret: SSH keys
-/// have one.
+/// Makes an ephemeral key, and returns the share of this key and the wrapping key. A `tweak` multiplies the shared
+/// secret. Only SSH keys have a tweak.
 pub(super) fn agree(recipient: &[u8; 32], tweak: Option<&[u8; 32]>, info: &[u8]) -> Result<([u8; 32], Secret), Error> {
     let ephemeral = Secret::random(32)?;
     let ephemeral = ephemeral.as_array().ok_or(LENGTH)?;
@@ -35,7 +35,7 @@ pub(super) fn agree(recipient: &[u8; 32], tweak: Option<&[u8; 32]>, info: &[u8])
     Ok((share, derive(&shared, &[&share[..], recipient].concat(), info)?))
 }
 
-/// Returns the wrapping key that the owner of `recipient` has in common with the maker of `share`.
+/// Returns the wrapping key that the owner of `recipient` shares with the maker of `share`.
 pub(super) fn agreed(
     scalar: &[u8; 32],
     recipient: &[u8; 32],
@@ -47,7 +47,7 @@ pub(super) fn agreed(
     derive(&shared, &[&share[..], recipient].concat(), info)
 }
 
-/// Returns the product of scalar, tweak and point; `None` for a point of small order.
+/// Returns the product of scalar, tweak and point. Returns `None` if the point has small order.
 fn multiply(scalar: &[u8; 32], point: &[u8; 32], tweak: Option<&[u8; 32]>) -> Result<Option<Secret>, Error> {
     let mut product = Secret::zeroed(32);
     if !x25519::multiply(scalar, point, product.as_mut_array().ok_or(LENGTH)?) {

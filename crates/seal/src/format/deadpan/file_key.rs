@@ -7,10 +7,11 @@ use crate::primitive::imp::hkdf::{self, HkdfHash};
 use crate::{Error, PublicKey, Secret};
 use deadpan_ct::Wiped;
 
-/// Bytes in a file key and in each key derived from it.
+/// The number of bytes in a file key and in each derived key.
 pub(crate) const KEY: usize = 32;
 
-/// A file key: 32 random bytes, new for each file; and the preamble of its file, to which all derived keys are bound.
+/// A file key, and the preamble of its file. The file key is 32 random bytes, new for each file. All derived keys are
+/// bound to the preamble.
 #[derive(Clone)]
 pub(crate) struct FileKey {
     secret: Secret,
@@ -26,7 +27,7 @@ impl FileKey {
         &self.secret
     }
 
-    /// Returns whether both are the same key. May leak: the answer.
+    /// Returns whether the two keys are equal. May leak: the answer.
     pub(crate) fn same(&self, other: &Self) -> bool {
         self.secret.same(&other.secret)
     }
@@ -48,9 +49,9 @@ impl FileKey {
         Ok(key)
     }
 
-    /// Derives the random bytes with which this file key is encapsulated to a public key. They are as secret as the
-    /// file key, and each key of each file has its own. Each holder of the file key can make a recipient's entry again,
-    /// and so find the entry of a known public key.
+    /// Derives the random bytes with which this file key is encapsulated to a public key. These bytes are as secret as
+    /// the file key, and they differ for each public key and each file. A holder of the file key can make a recipient's
+    /// entry again, and can so find the entry of a known public key.
     pub(crate) fn encapsulation(&self, key: &PublicKey) -> Result<Secret, Error> {
         let info = [&b"deadpan v1 encapsulation"[..], &key.kem().id().to_be_bytes(), key.as_bytes()].concat();
         self.expand(&info, key.kem().random_len())
@@ -75,7 +76,7 @@ impl FileKey {
         self.derive("deadpan v1 metadata")
     }
 
-    /// Calls `make` with the key of the payload, to start or resume its message.
+    /// Calls `make` with the key of the payload. `make` starts or resumes the payload's message.
     pub(crate) fn message<T>(&self, make: impl FnOnce(&[u8; KEY]) -> Result<T, Error>) -> Result<T, Error> {
         make(self.payload_key()?.as_array().ok_or(Error::System("key derivation failed"))?)
     }

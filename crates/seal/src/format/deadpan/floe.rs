@@ -1,7 +1,7 @@
-//! FLOE: authenticated encryption in segments, each of which can be opened alone and in any order.
+//! FLOE: authenticated encryption in segments. Each segment can be opened alone, and in any order.
 //!
-//! This is Snowflake's public specification (ePrint 2025/2275) with AES-256-GCM and HKDF-Expand-SHA-384. The module
-//! does not depend on the file format: with a 32-byte key, it seals any data.
+//! This module implements Snowflake's public specification (ePrint 2025/2275) with AES-256-GCM and HKDF-Expand-SHA-384.
+//! The module does not depend on the file format: with a 32-byte key, it seals any data.
 //!
 //! ```
 //! use deadpan_seal::floe::{self, Parameters};
@@ -32,11 +32,11 @@ pub use streams::{Reader, SeekReader, Writer};
 use crate::Error;
 pub use crate::format::segment::Segments;
 
-/// Bytes of FLOE's header, which comes before the first segment.
+/// The number of bytes in FLOE's header, which stands before the first segment.
 pub const HEADER: usize = PARAMETERS + IV + HEADER_TAG;
-/// Bytes that a sealed segment has more than its data.
+/// The number of bytes by which a sealed segment is longer than its data.
 pub const OVERHEAD: usize = LENGTH + NONCE + TAG;
-/// The most segments in a message.
+/// The maximum number of segments in a message.
 pub const MOST_SEGMENTS: u64 = 1 << 40;
 
 const PARAMETERS: usize = 10;
@@ -60,7 +60,7 @@ pub fn seal(parameters: Parameters, key: &[u8; 32], aad: &[u8], data: &[u8]) -> 
 /// Opens bytes in memory.
 ///
 /// # Errors
-/// If they were not sealed with this key and `aad`, were changed, or are cut short.
+/// If the bytes were not sealed with this key and `aad`, if they were changed, or if they are cut short.
 pub fn open(key: &[u8; 32], aad: &[u8], sealed: &[u8]) -> Result<Vec<u8>, Error> {
     let (header, segments) = sealed.split_at_checked(HEADER).ok_or(Error::Truncated)?;
     let mut data = Vec::new();

@@ -1,11 +1,12 @@
-//! The parts of a header that all other modules share: the preamble, and a recipient's entry.
+//! The parts of a header that all other modules use: the preamble, and the entry of a recipient.
 
 pub(crate) const VERSION: u8 = 1;
-/// Bytes of the preamble that tell a sealed file from other files; the version and the flags follow.
+/// The number of bytes at the start of the preamble that distinguish a sealed file from other files. The version and
+/// the flags follow.
 pub(crate) const SIGNATURE: usize = 8;
 pub(crate) const START: [u8; SIGNATURE] = [0x89, b'D', b'P', b'N', 0x0d, 0x0a, 0x1a, 0x0a];
 
-/// Signature, version and flags. Every cryptographic step is bound to their bytes.
+/// The signature, the version and the flags of a file. Every cryptographic step is bound to the bytes of the preamble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Preamble {
     bytes: [u8; Self::LENGTH],
@@ -15,7 +16,7 @@ impl Preamble {
     pub(crate) const LENGTH: usize = SIGNATURE + 2;
     /// The preamble of a file without any flag.
     pub(crate) const PLAIN: Self = Self::new(0);
-    /// The preamble of a signed file: flag bit 0 announces a trailer.
+    /// The preamble of a signed file. Flag bit 0 announces a trailer.
     pub(crate) const SIGNED: Self = Self::new(1);
 
     /// Returns the preamble with these flags.
@@ -37,7 +38,7 @@ impl Preamble {
     }
 }
 
-/// A recipient as a header holds it: a type and a body.
+/// The entry of a recipient in a header: a type and a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) kind: u16,

@@ -1,4 +1,4 @@
-//! Metadata: the name, time and mode that are sealed with the data.
+//! The metadata: the name, the time and the mode that are sealed with the data.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -10,12 +10,13 @@ use crate::{Error, Secret};
 
 const NONCE: usize = 12;
 const TAG: usize = 16;
-/// Boxes grow in steps of this many bytes, so that names of different lengths look alike.
+/// The length of a box is rounded up in steps of this many bytes, so that boxes with names of different lengths look
+/// alike.
 const STEP: usize = 256;
-/// The shortest box.
+/// The length of the shortest box.
 pub(crate) const SHORTEST: usize = NONCE + STEP + TAG;
 const LONGEST_NAME: usize = 4096;
-/// The most bytes in the fields.
+/// The maximum number of bytes in the fields.
 pub(crate) const LONGEST_FIELDS: usize = 3 + 12 + 2 + 2 + LONGEST_NAME;
 const LONGEST: usize = NONCE + LONGEST_FIELDS.next_multiple_of(STEP) + TAG;
 
@@ -26,7 +27,7 @@ const NAME: u8 = 4;
 /// The kind of the data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
-    /// Bytes without a file, such as those of a pipe.
+    /// Bytes that come from no file, for example from a pipe.
     #[default]
     Bytes,
     /// The contents of a file.
@@ -35,22 +36,22 @@ pub enum Kind {
     Folder,
 }
 
-/// Name, time and mode of the sealed file or folder.
+/// The name, the time and the mode of the sealed file or folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Metadata {
     /// The kind of the data.
     pub kind: Kind,
-    /// The last component of its path, in the system's bytes. It never contains `/` or `\`, and is never `.` or `..`.
-    /// The reader has to handle other names that a system forbids (on Windows, `C:x` leads elsewhere) and characters
-    /// that a terminal would obey.
+    /// The last component of the path, in the system's bytes. The name never contains `/` or `\`, and is never `.` or
+    /// `..`. The program that uses the name must still handle other names that a system forbids (on Windows, `C:x`
+    /// leads to another folder) and characters that a terminal would interpret as commands.
     pub name: Option<Vec<u8>>,
-    /// When the file was last changed.
+    /// The time at which the file was last changed.
     pub modified: Option<SystemTime>,
     /// The permission bits, 0 to 0o7777.
     pub mode: Option<u32>,
 }
 
-/// The contents of the metadata box: what users see, and whether the data are padded.
+/// The contents of the metadata box: the metadata that users see, and whether the data are padded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Contents {
     pub(crate) metadata: Metadata,
@@ -82,7 +83,7 @@ impl Metadata {
 }
 
 impl Contents {
-    /// Returns the fields, without the zeros after them.
+    /// Returns the bytes of the fields, without the zeros after the fields.
     pub(crate) fn fields(&self) -> Vec<u8> {
         self.encode()[..self.length()].to_vec()
     }
@@ -148,7 +149,7 @@ impl Contents {
         Ok(Self { metadata: Metadata { kind, name, modified, mode }, padded })
     }
 
-    /// Seals the contents: IV, ciphertext, tag.
+    /// Seals the contents. Returns the IV, the ciphertext and the tag.
     pub(crate) fn seal(&self, key: &FileKey, entropy: Entropy) -> Result<Vec<u8>, Error> {
         let plain = self.encode();
         let mut sealed = vec![0; NONCE + plain.len() + TAG];
@@ -162,7 +163,7 @@ impl Contents {
         Ok(sealed)
     }
 
-    /// Opens the box of a header whose MAC is right.
+    /// Opens the box of a header. The header's MAC must already be checked.
     pub(crate) fn open(key: &FileKey, sealed: &[u8]) -> Result<Self, Error> {
         let (nonce, rest) = sealed.split_at(NONCE);
         let (input, tag) = rest.split_at(rest.len() - TAG);
@@ -180,7 +181,7 @@ fn cipher(key: &FileKey) -> Result<LessSafeKey, Error> {
     Ok(LessSafeKey::new(key))
 }
 
-/// Returns seconds since 1970, rounded down, and the remaining nanoseconds.
+/// Returns the seconds since 1970, rounded down, and the remaining nanoseconds.
 fn since_epoch(time: SystemTime) -> (i64, u32) {
     match time.duration_since(UNIX_EPOCH) {
         Ok(after) => (i64::try_from(after.as_secs()).unwrap_or(i64::MAX), after.subsec_nanos()),

@@ -1,5 +1,5 @@
-//! Hidden lengths: data are extended to their Padmé length by ISO/IEC 7816-4 padding (the byte 0x80 and zeros), and the
-//! padding is removed again.
+//! Hides the length of data. Sealing extends the data to their Padmé length with ISO/IEC 7816-4 padding (the byte 0x80
+//! and zeros). Opening removes the padding.
 
 use std::io::{self, Read, Write};
 
@@ -15,11 +15,11 @@ pub(crate) fn padded_length(data: u64) -> Result<u64, Error> {
     data.checked_add(1).and_then(padme).ok_or(Error::TooLong)
 }
 
-/// A reader that returns data and then their padding.
+/// A reader that returns the data and then the padding.
 pub(crate) struct Padded<R> {
     input: R,
     length: u64,
-    /// How many bytes of padding are left, once the data have ended.
+    /// The number of bytes of padding that are left. Before the end of the data, this is `None`.
     left: Option<u64>,
 }
 
@@ -55,12 +55,12 @@ impl<R: Read> Read for Padded<R> {
     }
 }
 
-/// Returns how many bytes follow the data of a message of this length.
+/// Writes the padding that follows `data` bytes of data.
 pub(crate) fn write_padding(data: u64, output: &mut impl Write) -> io::Result<()> {
     io::copy(&mut Padded { input: io::empty(), length: data, left: None }, output).map(drop)
 }
 
-/// Returns data with their padding. They are wiped on drop.
+/// Returns the data with their padding. The result is wiped when it is dropped.
 pub(crate) fn padded(data: &[u8]) -> Result<Wiped<Vec<u8>>, Error> {
     let length = padded_length(data.len() as u64)?;
     let mut padded = Wiped::new(Vec::new());
@@ -71,7 +71,8 @@ pub(crate) fn padded(data: &[u8]) -> Result<Wiped<Vec<u8>>, Error> {
     Ok(padded)
 }
 
-/// Finds the end of padded data from pieces in any order: the end is the last byte that is not zero.
+/// Finds the end of padded data. Pieces of the data may come in any order. The padding begins at the last byte that is
+/// not zero.
 #[derive(Debug, Default)]
 pub(crate) struct End(Option<(u64, u8)>);
 
@@ -82,12 +83,12 @@ impl End {
         self.0 = self.0.max(here);
     }
 
-    /// Whether all bytes so far were zero.
+    /// Returns whether all bytes so far were zero.
     pub(crate) fn is_open(&self) -> bool {
         self.0.is_none()
     }
 
-    /// Returns the length of the data, of `padded` bytes in all.
+    /// Returns the length of the data. `padded` is the length with the padding.
     pub(crate) fn length(self, padded: u64) -> Result<u64, Error> {
         match self.0 {
             Some((length, MARK)) if padded_length(length)? == padded => Ok(length),
@@ -96,20 +97,21 @@ impl End {
     }
 }
 
-/// Removes the padding from data that pass in order. A mark and zeros are held back until another byte follows them.
+/// Removes the padding from data that pass in order. A mark and the zeros after it are held back until another byte
+/// follows.
 #[derive(Debug, Default)]
 pub(crate) struct Stripper {
     seen: u64,
-    /// If the last byte that was not zero was a mark: how many zeros followed it.
+    /// The number of zeros after a mark. This is `None` if the last byte that was not zero is no mark.
     held: Option<u64>,
 }
 
-/// The bytes to pass on: first those that were held back, then a part of the piece.
+/// The bytes to pass on: first the bytes that were held back, and then a part of the piece.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct PassedOn {
-    /// If set, a mark and this many zeros come first.
+    /// If this is set, a mark and this many zeros come first.
     pub(crate) before: Option<u64>,
-    /// How many bytes of the piece follow, from its front.
+    /// The number of bytes to pass on after that, from the beginning of the piece.
     pub(crate) length: usize,
 }
 
@@ -132,14 +134,14 @@ impl Stripper {
         }
     }
 
-    /// Returns the length of the data, at the end.
+    /// Returns the length of the data. Must be called at the end of the padded data.
     pub(crate) fn finish(&self) -> Result<u64, Error> {
         let length = self.held.and_then(|zeros| self.seen.checked_sub(zeros + 1)).ok_or(Error::Padding)?;
         if padded_length(length)? == self.seen { Ok(length) } else { Err(Error::Padding) }
     }
 }
 
-/// Writes a mark and zeros that turned out to be data.
+/// Writes a mark and zeros that were held back but are data.
 pub(crate) fn write_held(zeros: u64, output: &mut impl Write) -> io::Result<()> {
     output.write_all(&[MARK])?;
     io::copy(&mut io::repeat(0).take(zeros), output).map(drop)
@@ -176,7 +178,7 @@ mod tests {
         padded
     }
 
-    /// Data that look like padding, at many lengths.
+    /// Returns data that look like padding, in many lengths.
     fn samples() -> impl Iterator<Item = Vec<u8>> {
         (0..200_usize).chain([511, 512, 513, 4096]).flat_map(|length| {
             let kinds: [fn(usize) -> u8; 5] =
@@ -210,7 +212,7 @@ mod tests {
             stripper.pass(bad);
             let mut end = End::default();
             end.see(0, bad);
-            // One of these lengths is a Padmé length.
+            // The padding is right only if the input ends with a mark and its length is a Padmé length.
             let right = bad.ends_with(&[MARK]) && padme(bad.len() as u64) == Some(bad.len() as u64);
             assert_eq!(stripper.finish().is_ok(), right, "{}", bad.escape_ascii());
             assert_eq!(end.length(bad.len() as u64).is_ok(), right, "{}", bad.escape_ascii());

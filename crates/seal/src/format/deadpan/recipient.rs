@@ -1,4 +1,4 @@
-//! Recipients: the keys and passphrases that can open a file. The header holds the file key, sealed once for each
+//! Recipients are the keys and passphrases that can open a file. The header holds the file key, sealed once for each
 //! recipient.
 
 mod key;
@@ -17,10 +17,11 @@ use crate::key::passphrase::form::Form;
 use crate::primitive::entropy::Entropy;
 use crate::{Cost, Error, Kem, Mode, Passphrase, PublicKey, Session, Threshold};
 
-/// The types of passphrase entries: for one file, and for the items of a session. A key's type is its KEM's number.
+/// The types of passphrase entries: one type for a single file, and one type for the items of a session. The type of a
+/// key's entry is the number of its KEM.
 const PASSPHRASE: u16 = 0xff01;
 const SESSION: u16 = 0xff02;
-/// The type of entries whose key a plugin wraps.
+/// The type of an entry whose wrapping key is wrapped by a plugin.
 const PLUGIN: u16 = 0xff03;
 
 /// A recipient: a person or program that can open a file.
@@ -28,15 +29,15 @@ const PLUGIN: u16 = 0xff03;
 pub enum Recipient {
     /// The owner of a key.
     Key(PublicKey),
-    /// Everybody who knows a passphrase, which is hashed at this cost.
+    /// Everybody who knows this passphrase. The passphrase is hashed at this cost.
     Passphrase(Passphrase, Cost),
     /// Everybody who knows the passphrase of a session. The passphrase is hashed once for many files.
     Session(Session),
-    /// The owners of any few keys of a group, together.
+    /// The owners of a group of keys. A given number of any owners can open the file together.
     Threshold(Threshold),
-    /// The owner of a key of SSH. Only age files have such recipients.
+    /// The owner of an SSH key. Only age files have such recipients.
     Ssh(SshPublic),
-    /// The owner of a key that a plugin of age knows. Each file that is sealed starts the plugin.
+    /// The owner of a key that a plugin of age knows. Sealing a file starts the plugin.
     Plugin(crate::format::plugin::Recipient),
 }
 
@@ -46,7 +47,7 @@ impl From<&PublicKey> for Recipient {
     }
 }
 
-/// Takes the default cost.
+/// Makes a recipient with the default cost.
 impl From<&Passphrase> for Recipient {
     fn from(passphrase: &Passphrase) -> Self {
         Self::Passphrase(passphrase.clone(), Cost::default())
@@ -66,7 +67,7 @@ impl From<&Self> for Recipient {
 }
 
 /// One recipient or several, for [`seal()`](crate::seal()) and [`Sealing::to`](crate::Sealing::to): a public key, a
-/// passphrase, a session or a [`Recipient`], or an array, a vector or a slice of them.
+/// passphrase, a session or a [`Recipient`], or an array, a vector or a slice of such values.
 pub trait IntoRecipients {
     /// Returns the recipients.
     fn into_recipients(self) -> Vec<Recipient>;
@@ -108,7 +109,7 @@ where
     }
 }
 
-/// A recipient as everybody can see it in a header, without any key.
+/// The part of a recipient's entry that everybody can see in a header without a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stanza {
     /// A key of this kind.
@@ -117,33 +118,33 @@ pub enum Stanza {
     Passphrase(Cost),
     /// A passphrase of a session that is hashed at this cost.
     Session(Cost),
-    /// A share for a key of this kind: any `needed` of the `of` shares of the file open it together.
+    /// A share for a key of this kind: any `needed` of the file's `of` shares open the file together.
     Share {
         /// The kind of key.
         kem: Kem,
-        /// How many shares are needed.
+        /// The number of shares that are needed.
         needed: u8,
-        /// How many shares there are.
+        /// The number of shares that the file has.
         of: u8,
-        /// The number of this share, from 1 on.
+        /// The number of this share. Numbers begin with 1.
         index: u8,
     },
     /// A recipient of a plugin.
     Plugin {
-        /// The type of the plugin's stanza, which tells what plugin it is.
+        /// The type of the plugin's stanza, which shows the kind of the plugin.
         tag: crate::format::plugin::Tag,
-        /// What the plugin says of its stanza: [`Mode::Pqc`] if it withstands a quantum computer, otherwise
-        /// [`Mode::Ecc`].
+        /// The mode that the plugin reports for its stanza: [`Mode::Pqc`] if the stanza withstands a quantum computer,
+        /// otherwise [`Mode::Ecc`].
         mode: Mode,
     },
-    /// A key of SSH of this kind, in an age file.
+    /// An SSH key of this kind, in an age file.
     Ssh(openssh::SshKind),
-    /// A recipient of an age file whose type is not known. Readers ignore it.
+    /// A recipient of an age file that has an unknown type. Readers ignore such a recipient.
     Unknown,
 }
 
 impl Stanza {
-    /// Returns the mode of a key. A passphrase has none, because it involves no public key.
+    /// Returns the mode of a key. A passphrase has no mode, because it involves no public key.
     #[must_use]
     pub fn mode(&self) -> Option<Mode> {
         match self {
@@ -154,13 +155,13 @@ impl Stanza {
         }
     }
 
-    /// Returns whether a passphrase opens this recipient.
+    /// Returns whether a passphrase opens the entry of this recipient.
     #[must_use]
     pub fn is_passphrase(&self) -> bool {
         self.cost().is_some()
     }
 
-    /// Returns what one try at the passphrase costs; `None` for a key.
+    /// Returns the cost of one try at the passphrase, or `None` for a key.
     #[must_use]
     pub fn cost(&self) -> Option<Cost> {
         match self {
@@ -204,7 +205,7 @@ impl std::fmt::Display for Stanza {
 }
 
 impl Recipient {
-    /// Returns the public keys: one, those of a threshold, or none.
+    /// Returns the public keys of this recipient: one key, the keys of a threshold, or no key.
     pub(crate) fn keys(&self) -> &[PublicKey] {
         match self {
             Self::Key(key) => std::slice::from_ref(key),
@@ -217,7 +218,8 @@ impl Recipient {
         matches!(self, Self::Passphrase(..) | Self::Session(_))
     }
 
-    /// Returns the lengths of the bodies of this recipient's entries. A plugin must have wrapped its key before.
+    /// Returns the lengths of the bodies of this recipient's entries. If the recipient has a plugin, the plugin must
+    /// already have wrapped its key.
     pub(crate) fn bodies(&self) -> Vec<usize> {
         match self {
             Self::Key(key) => vec![key::body(key.kem())],
@@ -229,7 +231,7 @@ impl Recipient {
         }
     }
 
-    /// Seals the file key to this recipient. Returns the entries: one, or the shares of a threshold.
+    /// Seals the file key to this recipient. Returns one entry, or the entries for all shares of a threshold.
     pub(crate) fn wrap(&self, file: &FileKey, entropy: Entropy) -> Result<Vec<Entry>, Error> {
         let entry = match self {
             Self::Key(key) => key::wrap(key, file)?,
@@ -252,8 +254,8 @@ pub(crate) fn wrap_all(recipients: &[Recipient], file: &FileKey, entropy: Entrop
     Ok(entries?.into_iter().flatten().collect())
 }
 
-/// Returns the recipients without repeated keys. An entry follows from the file key and the public key, so that a
-/// repeated key would have the same entry twice, and show that one recipient was named twice.
+/// Returns the recipients without repeated keys. The file key and the public key determine the entry. So a repeated key
+/// would have the same entry twice, and everybody would see that one recipient was named twice.
 pub(crate) fn distinct(recipients: Vec<Recipient>) -> Vec<Recipient> {
     let mut distinct: Vec<Recipient> = Vec::with_capacity(recipients.len());
     let mut seen = std::collections::HashSet::new();
@@ -269,14 +271,14 @@ pub(crate) fn distinct(recipients: Vec<Recipient>) -> Vec<Recipient> {
     distinct
 }
 
-/// Checks a list of recipients: not empty, one passphrase at most, and unless `mixed` is set no classical key beside
-/// post-quantum or hybrid ones.
+/// Checks a list of recipients. The list must not be empty, and may have at most one passphrase. Unless `mixed` is set,
+/// it must not have classical keys together with post-quantum or hybrid keys.
 pub(crate) fn check(recipients: &[Recipient], mixed: bool) -> Result<(), Error> {
     check_beside(&[], recipients, mixed)
 }
 
-/// Checks recipients that are added to those that a header has, as [`check`] does. Recipients that the header mixed
-/// before stay mixed.
+/// Checks new recipients together with the recipients that a header already has, by the rules of [`check`]. If the
+/// header's recipients are already mixed, they may stay mixed.
 pub(crate) fn check_beside(kept: &[Stanza], added: &[Recipient], mixed: bool) -> Result<(), Error> {
     if kept.is_empty() && added.is_empty() {
         return Err(Error::NoRecipients);
@@ -295,8 +297,9 @@ pub(crate) fn check_beside(kept: &[Stanza], added: &[Recipient], mixed: bool) ->
     check_modes(kept, added, mixed)
 }
 
-/// Checks that no classical recipient stands beside a post-quantum or hybrid one, unless `mixed` is set. The mode of a
-/// plugin's recipient is known when the plugin has wrapped its key. Recipients that the header mixed before stay mixed.
+/// Checks that no list has classical recipients together with post-quantum or hybrid recipients, unless `mixed` is set.
+/// The mode of a plugin's recipient is known only after the plugin has wrapped its key. If the header's recipients are
+/// already mixed, they may stay mixed.
 fn check_modes(kept: &[Stanza], added: &[Recipient], mixed: bool) -> Result<(), Error> {
     let of_plugin = |recipient: &Recipient| match recipient {
         Recipient::Plugin(plugin) => plugin.prepared.as_ref().map(|prepared| prepared.mode()),
@@ -325,7 +328,7 @@ fn check_modes(kept: &[Stanza], added: &[Recipient], mixed: bool) -> Result<(), 
     }
 }
 
-/// Checks that there is one threshold at most, and that its shares stay or go together.
+/// Checks that there is at most one threshold, and that either all or none of its shares are kept.
 fn check_groups(kept: &[Stanza], added: &[Recipient]) -> Result<(), Error> {
     let shares = kept.iter().filter_map(|it| if let Stanza::Share { of, .. } = it { Some(*of) } else { None });
     if shares.clone().next().is_some_and(|of| usize::from(of) != shares.clone().count()) {

@@ -1,4 +1,4 @@
-//! Many items under one passphrase, which is hashed once.
+//! Many items under one passphrase that is hashed only once.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -12,20 +12,21 @@ use crate::primitive::entropy::Entropy;
 use crate::{Cost, Error, MaxCost, Passphrase, Recipient, Secret};
 
 pub(crate) const SALT: usize = 16;
-/// A session keeps at most this many hashes for items of other sessions.
+/// The maximum number of hashes for items of other sessions that a session keeps.
 const KEPT: usize = 16;
 
-/// A passphrase for many items. [`crate::Recipient::Passphrase`] hashes it for each item, which takes a tenth to a
-/// quarter of a second; a session hashes it once for all items that it seals, and once for each other salt in items
-/// that it opens.
+/// A passphrase for many items. [`crate::Recipient::Passphrase`] hashes the passphrase for each item, which takes a
+/// tenth to a quarter of a second. A session hashes the passphrase once for all items that it seals. For the items that
+/// it opens, it hashes the passphrase once more for each other salt.
 ///
-/// Everybody can see which items were sealed in the same session, since they show the same salt. Each item has its own
-/// file key, under its own wrapping key. A clone of a session is the same session.
+/// Everybody can see which items were sealed in the same session, because these items have the same salt. Each item has
+/// its own file key, which is sealed under its own wrapping key. A clone of a session is the same session.
 ///
-/// A session can be shared between threads. Threads that need the same hash wait for one computation; threads that need
+/// A session can be shared between threads. Threads that need the same hash wait for one computation. Threads that need
 /// different hashes do not wait for each other, and each computation takes the memory that its item asks for. The
-/// session keeps its own hash for as long as it lives, and the latest 16 others. An item with a higher cost than
-/// [`Session::with_max_cost`] allows is refused with [`Error::TooCostly`] before any hash is computed.
+/// session keeps the hash for its own salt as long as the session exists, and the latest 16 other hashes. An item with
+/// a higher cost than [`Session::with_max_cost`] allows is refused with [`Error::TooCostly`] before any hash is
+/// computed.
 ///
 /// ```
 /// use deadpan_seal::{Cost, Passphrase, Session, open, seal};
@@ -51,16 +52,17 @@ struct SessionState {
     passphrase: Passphrase,
     cost: Cost,
     salt: [u8; SALT],
-    /// The answer to the session's own question, which is never evicted.
+    /// The hash for the session's own salt. This hash is never evicted.
     own: Arc<Cell>,
     kept: Mutex<Kept>,
 }
 
-/// The answer to one question, once it is known. The thread that computes it holds the lock, so that others with the
-/// same question wait.
+/// The result of one hash, or `None` until the result is known. The thread that computes the hash holds the lock, so
+/// that other threads that need the same hash wait.
 type Cell = Mutex<Option<Secret>>;
 
-/// Hashes for items of other sessions, the latest first. A cell without an answer is being computed, or failed.
+/// Hashes for items of other sessions, the latest first. If a cell is empty, its hash is being computed, or the
+/// computation failed.
 #[derive(Default)]
 struct Kept {
     cells: VecDeque<(HashQuestion, Arc<Cell>)>,
@@ -84,11 +86,11 @@ impl fmt::Debug for Session {
 }
 
 impl Session {
-    /// Starts a session with a random salt. The passphrase is hashed when the first item is sealed; a session that only
-    /// opens pays only for what it opens.
+    /// Starts a session with a random salt. The passphrase is hashed when the first item is sealed. A session that only
+    /// opens items computes only the hashes for these items.
     ///
     /// # Errors
-    /// If the passphrase is empty or the cost out of bounds, or if the system has no random bytes.
+    /// If the passphrase is empty, if the cost is out of bounds, or if the system has no random bytes.
     pub fn new(passphrase: &Passphrase, cost: Cost) -> Result<Self, Error> {
         Self::with_entropy(passphrase, cost, Entropy::System)
     }
@@ -102,16 +104,16 @@ impl Session {
         Ok(Self { shared: Arc::new(shared), max_cost: passphrase.max_cost() })
     }
 
-    /// Returns the same session with another limit on the cost of items that are opened. The hashes that exist are
-    /// shared. Items at the session's own cost or below always open.
+    /// Returns the same session with another limit on the cost of items that are opened. Both values share the existing
+    /// hashes. Items with the session's own cost or a lower cost always open.
     #[must_use]
     pub fn with_max_cost(mut self, max: MaxCost) -> Self {
         self.max_cost = max;
         self
     }
 
-    /// Returns the recipient that stands for everybody who knows the passphrase. It can stand among others, for
-    /// [`Sealing::to`](crate::Sealing::to).
+    /// Returns the recipient that represents everybody who knows the passphrase. A list for
+    /// [`Sealing::to`](crate::Sealing::to) can contain this recipient and other recipients.
     #[must_use]
     pub fn recipient(&self) -> Recipient {
         Recipient::Session(self.clone())
@@ -130,8 +132,8 @@ impl Session {
         &self.shared.salt
     }
 
-    /// Returns the forms of the passphrase to try on a salt, in order: NFC first on the session's own salt, since that
-    /// form sealed its items and is hashed already.
+    /// Returns the forms of the passphrase to try on a salt, in order. On the session's own salt, NFC is first: the
+    /// session's items are sealed with this form, and it is already hashed.
     pub(crate) fn forms(&self, salt: &[u8; SALT]) -> Vec<Form> {
         let mut forms = self.shared.passphrase.forms();
         if salt == self.salt() {
@@ -140,7 +142,8 @@ impl Session {
         forms
     }
 
-    /// Returns `length` bytes of Argon2id over the passphrase in a form, computed only if they are not cached.
+    /// Returns `length` bytes of Argon2id over the passphrase in a form. Computes the bytes only if they are not
+    /// cached.
     pub(crate) fn stretch(&self, form: Form, cost: Cost, salt: &[u8; SALT], length: usize) -> Result<Secret, Error> {
         let Cost { memory, passes, .. } = self.shared.cost;
         if !MaxCost::new(memory, passes).allows(cost) {
@@ -169,7 +172,7 @@ impl Session {
 }
 
 impl SessionState {
-    /// Returns the cell of a question, which becomes the latest of those kept.
+    /// Returns the cell for these inputs. If the session keeps the cell in its list, the cell becomes the latest one.
     fn cell(&self, question: HashQuestion) -> Arc<Cell> {
         if question == (HashQuestion { form: Form::Composed, cost: self.cost, salt: self.salt, length: KEY }) {
             return self.own.clone();

@@ -1,5 +1,5 @@
-//! Thresholds: any K of N keys open a file together, and fewer learn nothing. docs/format-seal.md describes the bytes
-//! and the reasons.
+//! Thresholds: any K of N keys open a file together. Fewer than K keys reveal nothing about the data.
+//! docs/format-seal.md describes the bytes and the reasons.
 //!
 //! ```
 //! use deadpan_seal::{Error, Header, Identity, Kem, PrivateKey, Sealing};
@@ -38,7 +38,7 @@ use crate::primitive::entropy::Entropy;
 use crate::{Error, PublicKey};
 use entry::Split;
 
-/// Keys of which any few open a file together: the members of a group, and how many of them are needed.
+/// The members of a group, and the number of members that are needed. Any members of this number open a file together.
 #[derive(Clone, Debug)]
 pub struct Threshold {
     needed: u8,
@@ -46,14 +46,14 @@ pub struct Threshold {
 }
 
 impl Threshold {
-    /// The most members of a group.
+    /// The maximum number of members of a group.
     pub const MOST: usize = 255;
 
     /// Makes a group of which any `needed` members open a file together.
     ///
     /// # Errors
-    /// [`Error::Threshold`] if `needed` is below 2 or above the number of members, if there are more than 255, or if a
-    /// key is there twice: its owner would have two shares.
+    /// [`Error::Threshold`] if `needed` is below 2 or above the number of members, if there are more than 255 members,
+    /// or if a key is in the list twice, because its owner would have two shares.
     pub fn new(needed: usize, members: Vec<PublicKey>) -> Result<Self, Error> {
         let of = members.len();
         if needed < 2 {
@@ -72,7 +72,7 @@ impl Threshold {
         Ok(Self { needed, members })
     }
 
-    /// Returns how many members are needed.
+    /// Returns the number of members that are needed.
     #[must_use]
     pub fn needed(&self) -> u8 {
         self.needed
@@ -97,7 +97,8 @@ impl Threshold {
 
 const TOO_MANY: &str = "a threshold has at most 255 keys";
 
-/// The numbers of a share: how many are needed, how many there are, and which one it is, from 1 on.
+/// The numbers of a share: the number of shares that are needed, the number of shares that exist, and the index of this
+/// share, which counts from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Numbers {
     pub(crate) needed: u8,

@@ -1,4 +1,4 @@
-//! How to find plugins and how to talk to them.
+//! The client of plugins. Its settings determine how to find plugins and how to talk to plugins.
 
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use super::dialog::{Dialog, Silence};
 
-/// How long a plugin may be silent, unless the caller says otherwise.
+/// The default for the time that a plugin may be silent.
 const SILENCE: Duration = Duration::from_secs(60);
 
-/// How to find plugins, and how to talk to them and to the user.
+/// The settings for finding plugins, and for talking to plugins and to the user.
 #[derive(Clone, Debug)]
 pub struct Client {
     pub(super) dialog: Arc<dyn Dialog>,
@@ -18,7 +18,7 @@ pub struct Client {
     pub(super) hidden: Vec<OsString>,
 }
 
-/// Asks nobody, waits 60 seconds, and searches the folders of the environment variable `PATH`.
+/// The default client asks nobody, waits 60 seconds, and searches the folders in the environment variable `PATH`.
 impl Default for Client {
     fn default() -> Self {
         Self::new(Arc::new(Silence))
@@ -26,20 +26,21 @@ impl Default for Client {
 }
 
 impl Client {
-    /// Makes a client whose questions go to `dialog`. It waits 60 seconds, and searches the folders of `PATH`.
+    /// Makes a client that passes the plugin's questions to `dialog`. The client waits 60 seconds, and searches the
+    /// folders in `PATH`.
     #[must_use]
     pub fn new(dialog: Arc<dyn Dialog>) -> Self {
         Self { dialog, silence: SILENCE, path: None, hidden: Vec::new() }
     }
 
-    /// Sets how long a plugin may be silent before it is stopped. After a message to the user, who may have to find and
-    /// touch a key, it may be silent five times as long.
+    /// Sets the time that a plugin may be silent before it is stopped. After a message to the user, the plugin may be
+    /// silent five times as long, because the user may have to find and touch a key.
     #[must_use]
     pub fn timeout(self, silence: Duration) -> Self {
         Self { silence, ..self }
     }
 
-    /// Sets the folders to search for plugins, as in `PATH`. Relative folders are left out.
+    /// Sets the folders to search for plugins, in the form of `PATH`. Relative folders are skipped.
     #[must_use]
     pub fn path(self, path: impl Into<OsString>) -> Self {
         Self { path: Some(path.into()), ..self }

@@ -1,4 +1,4 @@
-//! What a plugin asks the user.
+//! The questions that a plugin asks the user.
 
 use std::any::Any;
 use std::fmt;
@@ -6,8 +6,8 @@ use std::fmt;
 use super::Process;
 use crate::Secret;
 
-/// Something that a plugin wants to tell or to ask. The texts may have several lines; control characters in them are
-/// escaped.
+/// A message from a plugin to the user, or a question. The texts may have several lines. Control characters in the
+/// texts are escaped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Question {
@@ -19,7 +19,7 @@ pub enum Question {
         text: String,
         /// The option that means yes.
         yes: String,
-        /// The option that means no, if there is one.
+        /// The option that means no, or `None` if there is no such option.
         no: Option<String>,
     },
     /// A text that everybody may see while it is typed. The answer is [`Answer::Text`].
@@ -28,7 +28,7 @@ pub enum Question {
     Secret(String),
     /// A line that the plugin wrote to its standard error. The answer does not matter.
     Log(String),
-    /// Nothing came from the plugin for some seconds: it may wait for the user. The answer does not matter.
+    /// The plugin has been silent for some seconds, so it may be waiting for the user. The answer does not matter.
     Waiting,
 }
 
@@ -42,20 +42,21 @@ pub enum Answer {
     Yes,
     /// The user chose no.
     No,
-    /// What the user typed.
+    /// The text that the user typed.
     Text(Secret),
-    /// Nobody can be asked, or the user did not answer. The plugin is told so, and decides how to go on.
+    /// There is no user to ask, or the user did not answer. This is reported to the plugin, and the plugin decides how
+    /// to go on.
     Nobody,
 }
 
 /// Answers the questions of plugins.
 pub trait Dialog: Send + Sync {
     /// Asks the user, and waits for the answer. `program` is the plugin's program. The plugin's time-out does not run
-    /// meanwhile.
+    /// during this call.
     fn ask(&self, program: &str, question: &Question) -> Answer;
 
-    /// Takes note of a plugin that was started. The result is dropped when the plugin has ended. A program that can be
-    /// ended by a signal stops the plugin before.
+    /// Is called when a plugin was started. The result is dropped when the plugin has ended. If a signal ends the
+    /// calling program, the program should first stop the plugin with `process`.
     fn started(&self, process: &Process) -> Box<dyn Any> {
         let _ = process;
         Box::new(())

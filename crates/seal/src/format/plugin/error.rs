@@ -9,7 +9,8 @@ use super::Tag;
 use crate::Fault;
 use crate::key::plugin::PluginName;
 
-/// The failure of a plugin. The text contains words of the plugin; control characters in them are escaped.
+/// The failure of a plugin. The text of the error contains words of the plugin. Control characters in these words are
+/// escaped.
 #[derive(Debug)]
 pub struct PluginError {
     plugin: String,
@@ -23,18 +24,18 @@ pub enum Reason {
     // The plugin's answer.
     /// The plugin reports an error.
     Refused {
-        /// The cause, as the plugin sees it.
+        /// The cause that the plugin reports.
         about: About,
         /// The plugin's words.
         text: String,
     },
-    /// The plugin asked something that nobody answered, and then gave up. The text is the question.
+    /// The plugin asked a question that nobody answered, and then gave up. The text is the question.
     Unanswered(String),
     /// The key that the plugin unwrapped does not open the file.
     WrongKey,
 
     // The caller.
-    /// The plugin allows no other recipients than those with the labels that the text lists.
+    /// The plugin allows only other recipients that have the same labels. The text lists the labels.
     Labels(String),
     /// There is no such program in the folders of `PATH`.
     Missing,
@@ -42,18 +43,18 @@ pub enum Reason {
     // The plugin itself.
     /// The program cannot be started.
     Start(io::Error),
-    /// The program ended before it was done.
+    /// The program ended before its work was done.
     Ended(Option<ExitStatus>),
-    /// The plugin sent nothing, or read nothing, for this long, and was stopped.
+    /// The plugin sent nothing, or read nothing, for this time, so it was stopped.
     Silent(Duration),
-    /// The plugin sent more than a client accepts, and was stopped.
+    /// The plugin sent more than a client accepts, so it was stopped.
     Flood(&'static str),
     /// The plugin broke the protocol.
     Protocol(&'static str),
-    /// The plugin made a stanza whose type age defines. Plugins must not make this type, or the stanza does not
-    /// have the form of its type.
+    /// The plugin made a stanza whose type age defines. Either plugins must not make stanzas of this type, or the
+    /// stanza does not have the form of its type.
     Stanza(Tag),
-    /// The plugin unwrapped a key that has not 16 bytes, but this many.
+    /// The plugin unwrapped a key that does not have 16 bytes. The number is the length of the key.
     KeyLength(usize),
     /// The plugin reported success, but wrapped no key.
     NoStanza,
@@ -71,7 +72,7 @@ pub enum About {
     Identity,
     /// A stanza in the header of the file.
     Stanza,
-    /// Something in the plugin, or something that is not specified.
+    /// An internal error of the plugin, or a cause that is not specified.
     Internal,
 }
 
@@ -154,7 +155,7 @@ impl fmt::Display for PluginError {
     }
 }
 
-/// Returns how a program ended.
+/// Returns a text that describes how a program ended.
 fn ended(status: ExitStatus) -> String {
     use std::os::unix::process::ExitStatusExt;
     match (status.code(), status.signal()) {

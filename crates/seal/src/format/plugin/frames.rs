@@ -1,30 +1,32 @@
-//! Stanzas out of a stream of bytes, and into one. Each stanza is bounded before it is parsed.
+//! Reads stanzas from a stream of bytes, and makes the text of stanzas. The length of each stanza is checked before the
+//! stanza is parsed.
 
 use super::error::Reason;
 use crate::format::age::AgeStanza;
 use deadpan_base64::STANDARD_NO_PAD;
 use deadpan_ct::{Wipe, Wiped};
 
-/// The most bytes of one stanza's text.
+/// The maximum number of bytes in the text of a stanza.
 pub(super) const LONGEST: usize = 64 << 10;
-/// The columns of a body line. A shorter line is the last of its stanza.
+/// The number of columns in a full line of a body. A shorter line is the last line of its stanza.
 const COLUMNS: usize = 64;
 const START: &[u8] = b"-> ";
 
-/// Bytes that were received, and are not used yet. They may hold keys, so they are wiped.
+/// Bytes that were received but are not used yet. They may contain keys, so they are wiped.
 pub(super) struct Frames {
     bytes: Wiped<Vec<u8>>,
-    /// The bytes of whole lines of the stanza at the front.
+    /// The number of bytes in the whole lines of the first stanza.
     lines: usize,
 }
 
 impl Frames {
     pub(super) fn new() -> Self {
-        // The vector never grows, since a growing vector leaves a copy behind.
+        // The vector has its full capacity from the start, because a vector that grows leaves a copy of its contents
+        // behind.
         Self { bytes: Wiped::new(Vec::with_capacity(2 * LONGEST)), lines: 0 }
     }
 
-    /// Returns the most bytes that may be added now.
+    /// Returns the maximum number of bytes that may be added now.
     pub(super) fn room(&self) -> usize {
         self.bytes.capacity() - self.bytes.len()
     }
@@ -61,8 +63,8 @@ impl Frames {
     }
 }
 
-/// Reads a stanza whose text ends at the first line that is not full. The body may be a key, so it is decoded without
-/// leaving a copy.
+/// Reads a stanza whose text ends at the first line that is not full. The body may be a key, so decoding leaves no copy
+/// of the body behind.
 fn parse(text: &[u8]) -> Option<AgeStanza> {
     let mut lines = text.strip_suffix(b"\n")?.split(|byte| *byte == b'\n');
     let first = [lines.next()?, b"\n\n"].concat();

@@ -1,4 +1,4 @@
-//! The program of a plugin: started without a shell, stopped and waited for in any case.
+//! The program of a plugin. This module starts it without a shell, and in any case stops it and waits for its end.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -17,9 +17,9 @@ use super::talk::Pipe;
 use super::{Client, search, text};
 use crate::key::plugin::PluginName;
 
-/// How long a plugin may take to end by itself when the conversation is over.
+/// The time that a plugin may take to end by itself after the conversation.
 const GRACE: Duration = Duration::from_secs(2);
-/// The most bytes of a plugin's standard error that are shown.
+/// The maximum number of bytes from a plugin's standard error that are shown.
 const LOG: usize = 8 << 10;
 
 /// The program of a plugin that was started.
@@ -27,7 +27,7 @@ const LOG: usize = 8 << 10;
 pub struct Process(Arc<Mutex<Child>>);
 
 impl Process {
-    /// Stops the program at once. If it has ended already, nothing happens.
+    /// Stops the program immediately. Does nothing if the program has already ended.
     pub fn kill(&self) {
         let _ = self.child().kill();
     }
@@ -36,12 +36,13 @@ impl Process {
         self.0.lock()
     }
 
-    /// Waits until the program ends by itself, and stops it after the grace period. Returns its status.
+    /// Waits until the program ends by itself. Stops the program if it has not ended after the grace period. Returns
+    /// the status of the program.
     fn end(&self, grace: Duration) -> Option<ExitStatus> {
         let begin = Instant::now();
         let mut pause = Duration::from_micros(100);
         loop {
-            // The lock is free during the pause, so that a signal handler can stop the program.
+            // The lock is not held during the pause, so that a signal handler can stop the program.
             let status = self.child().try_wait();
             match status {
                 Ok(None) if begin.elapsed() < grace => {}
@@ -58,8 +59,8 @@ impl Process {
     }
 }
 
-/// Starts the plugin with this state machine, and lets `talk` talk to it. Whatever happens, the program has ended when
-/// this function returns.
+/// Starts the plugin with this state machine, and lets `talk` talk to the plugin. When this function returns, the
+/// program has ended in any case.
 pub(super) fn run<T>(
     name: &PluginName,
     client: &Client,
@@ -69,7 +70,8 @@ pub(super) fn run<T>(
     let program = search::find(name, client).ok_or(Reason::Missing)?;
     let mut command = Command::new(program);
     command.arg(format!("--age-plugin={machine}"));
-    // Plugins make no assumptions about the folder. The user's may hold files that mislead them.
+    // The plugin runs in the root folder. Plugins need no particular folder, and the user's current folder may contain
+    // files that mislead a plugin.
     command.current_dir("/").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     for variable in &client.hidden {
         command.env_remove(variable);
@@ -81,7 +83,7 @@ pub(super) fn run<T>(
     let mut pipes = Pipes { stdin, stdout, stderr, log: Log { left: LOG, line: Vec::new() }, client, name };
     pipes.unblock().map_err(Reason::Pipe)?;
     let result = talk(&mut pipes);
-    // The end of its input tells the plugin that the conversation is over.
+    // Closing the plugin's input shows the plugin that the conversation is over.
     pipes.stdin = None;
     let grace = match &result {
         Ok(_) | Err(Reason::Ended(_) | Reason::Refused { .. } | Reason::Unanswered(_)) => GRACE,
@@ -96,7 +98,7 @@ pub(super) fn run<T>(
     }
 }
 
-/// Stops the program when it is dropped, also after a panic.
+/// A guard that stops the program when the guard is dropped, also after a panic.
 struct Running {
     process: Process,
     note: Option<Box<dyn std::any::Any>>,
@@ -109,7 +111,7 @@ impl Drop for Running {
     }
 }
 
-/// The three pipes of the program, none of which blocks.
+/// The three pipes of the program. No pipe blocks.
 struct Pipes<'a> {
     stdin: Option<ChildStdin>,
     stdout: Option<ChildStdout>,
@@ -121,9 +123,9 @@ struct Pipes<'a> {
 
 /// The plugin's standard error.
 struct Log {
-    /// How many more bytes are shown.
+    /// The number of bytes that may still be shown.
     left: usize,
-    /// The beginning of a line.
+    /// The beginning of a line that is not complete yet.
     line: Vec<u8>,
 }
 
@@ -138,7 +140,7 @@ impl Pipes<'_> {
         Ok(())
     }
 
-    /// Waits until one of the two directions is ready, or the time is over. Meanwhile, standard error is read.
+    /// Waits until the given direction is ready or the time is over. Reads standard error while it waits.
     fn wait(&mut self, reading: bool, until: Instant) -> Result<(), Reason> {
         loop {
             let now = Instant::now();
@@ -169,7 +171,7 @@ impl Pipes<'_> {
         }
     }
 
-    /// Reads what is there of standard error, a few lines at most.
+    /// Reads the bytes that are available on standard error, but at most a few lines.
     fn read_log(&mut self) {
         let mut buffer = [0; 4096];
         let read = self.stderr.as_mut().map(|stderr| stderr.read(&mut buffer));
@@ -180,7 +182,7 @@ impl Pipes<'_> {
         }
     }
 
-    /// Shows whole lines of standard error, up to the bound. The rest is read and dropped.
+    /// Shows whole lines of standard error, up to the maximum number of bytes. Further bytes are dropped.
     fn show(&mut self, bytes: &[u8]) {
         let shown = &bytes[..bytes.len().min(self.log.left)];
         self.log.left -= shown.len();
@@ -204,7 +206,7 @@ impl Pipes<'_> {
         self.client.dialog.ask(&self.name.program(), &Question::Log(line));
     }
 
-    /// Shows the rest of standard error, as far as it is there.
+    /// Shows the rest of standard error that is already available.
     fn rest_of_log(&mut self) {
         for _ in 0..=LOG / 4096 {
             self.read_log();

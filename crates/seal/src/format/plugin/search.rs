@@ -1,4 +1,4 @@
-//! Finding the program of a plugin.
+//! Finds the program of a plugin.
 
 use std::path::PathBuf;
 
@@ -7,8 +7,8 @@ use rustix::fs::{Access, access};
 use super::Client;
 use crate::key::plugin::PluginName;
 
-/// Returns the first program of this plugin in the folders of `PATH`. Empty and relative folders are left out, so that
-/// a file in the current folder is never started.
+/// Returns the first program of this plugin in the folders of `PATH`. Skips empty and relative folders, so that a file
+/// in the current folder is never started.
 pub(super) fn find(name: &PluginName, client: &Client) -> Option<PathBuf> {
     let path = client.path.clone().or_else(|| std::env::var_os("PATH"))?;
     let program = name.program();

@@ -1,11 +1,11 @@
-//! The type of a stanza, as everybody sees it in a header.
+//! The type of a stanza. Everybody can see the type in a header.
 
 use std::fmt;
 
-/// The most characters of a type that are kept.
+/// The maximum number of characters of a type that are kept.
 const LONGEST: usize = 40;
 
-/// The type of a stanza that a plugin made, such as `piv-p256`, cut after 40 characters.
+/// The type of a stanza that a plugin made, such as `piv-p256`. A longer type is cut after 40 characters.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Tag {
     bytes: [u8; LONGEST],
@@ -20,7 +20,7 @@ impl Tag {
         Self { bytes, length: length as u8 }
     }
 
-    /// Returns the characters, which are visible ones of ASCII.
+    /// Returns the characters. They are visible ASCII characters.
     #[must_use]
     pub fn as_str(&self) -> &str {
         str::from_utf8(&self.bytes[..usize::from(self.length)]).unwrap_or_default()

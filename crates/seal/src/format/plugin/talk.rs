@@ -1,4 +1,5 @@
-//! A conversation with a plugin: stanzas in both directions, with bounds on number, size and time.
+//! A conversation with a plugin. The two sides exchange stanzas. The number, size and time of the plugin's stanzas are
+//! limited.
 
 use std::time::{Duration, Instant};
 
@@ -10,25 +11,25 @@ use crate::format::age::AgeStanza;
 use crate::key::plugin::PluginName;
 use deadpan_base64::STANDARD_NO_PAD;
 
-/// The most stanzas that a plugin may send, besides one for each key that is expected.
+/// The maximum number of stanzas that a plugin may send, in addition to one stanza for each expected key.
 const MOST: usize = 256;
-/// How many times as long a plugin may be silent after a message to the user.
+/// The factor for the time that a plugin may be silent after a message to the user.
 const AFTER_MESSAGE: u32 = 5;
-/// After this time of silence, the user is told that the plugin may be waiting.
+/// After this time of silence, the client reports to the user that the plugin may be waiting.
 const NOTICE: Duration = Duration::from_secs(5);
 
 /// The two directions of the connection to a plugin.
 pub trait Pipe {
-    /// Sends all bytes, in at most `limit`.
+    /// Sends all bytes within the time `limit`.
     ///
     /// # Errors
-    /// [`Reason::Silent`] if the plugin does not read; [`Reason::Ended`] if it is gone; [`Reason::Pipe`].
+    /// [`Reason::Silent`] if the plugin does not read; [`Reason::Ended`] if the plugin has ended; [`Reason::Pipe`].
     fn send(&mut self, bytes: &[u8], limit: Duration) -> Result<(), Reason>;
 
-    /// Receives some bytes, and waits at most `limit` for them. Returns 0 at the end.
+    /// Receives some bytes. Waits at most `limit` for the first byte. Returns 0 at the end.
     ///
     /// # Errors
-    /// [`Reason::Silent`] if nothing comes; [`Reason::Pipe`].
+    /// [`Reason::Silent`] if the plugin sends nothing; [`Reason::Pipe`].
     fn receive(&mut self, buffer: &mut [u8], limit: Duration) -> Result<usize, Reason>;
 }
 
@@ -38,9 +39,9 @@ pub(super) struct Talk<'a> {
     program: String,
     client: &'a Client,
     frames: Frames,
-    /// How many more stanzas the plugin may send.
+    /// The number of stanzas that the plugin may still send.
     left: usize,
-    /// How long to wait for the next stanza.
+    /// The time to wait for the next stanza.
     limit: Duration,
     /// The first question that nobody answered.
     unanswered: Option<String>,
@@ -62,7 +63,7 @@ impl<'a> Talk<'a> {
         }
     }
 
-    /// Allows as many more stanzas.
+    /// Allows the plugin to send `more` additional stanzas.
     pub(super) fn expect(&mut self, more: usize) {
         self.left += more;
     }
@@ -76,7 +77,8 @@ impl<'a> Talk<'a> {
         self.tell(&[b"ok"], b"")
     }
 
-    /// Sends a command of a random name, which plugins ignore, so that they do not come to rely on there being none.
+    /// Sends a command with a random name. Plugins must ignore unknown commands, and this command makes sure that they
+    /// do.
     pub(super) fn grease(&mut self) -> Result<(), Reason> {
         let random = crate::Secret::random(8).map_err(|error| Reason::Pipe(std::io::Error::other(error)))?;
         let word: String = random.iter().map(|byte| char::from(b'a' + byte % 26)).collect();
@@ -110,7 +112,8 @@ impl<'a> Talk<'a> {
         }
     }
 
-    /// Answers a command that is the same while wrapping and while unwrapping. Others are unsupported.
+    /// Answers a command that has the same meaning while wrapping and while unwrapping. Answers any other command as
+    /// unsupported.
     pub(super) fn answer(&mut self, stanza: &AgeStanza) -> Result<(), Reason> {
         let said = text::lines(&stanza.body);
         let question = match stanza.tag.as_str() {
@@ -136,7 +139,7 @@ impl<'a> Talk<'a> {
         }
     }
 
-    /// Takes note of an error that the plugin reports. The plugin decides when the conversation ends.
+    /// Records an error that the plugin reports. The plugin decides when the conversation ends.
     pub(super) fn refused(&mut self, stanza: &AgeStanza) -> Result<(), Reason> {
         let about = match stanza.args.first().map(String::as_str) {
             Some("recipient") => About::Recipient,
@@ -148,19 +151,20 @@ impl<'a> Talk<'a> {
         self.ok()
     }
 
-    /// Returns why the plugin has no result: the error that it reported, or else the question that nobody answered.
+    /// Returns the reason why the plugin has no result. The reason is the error that the plugin reported, or otherwise
+    /// the question that nobody answered.
     pub(super) fn excuse(&mut self) -> Option<Reason> {
         self.refused.take().or_else(|| self.unanswered.take().map(Reason::Unanswered))
     }
 }
 
 impl Talk<'_> {
-    /// Runs a phase that the plugin controls, until it is done. `act` returns whether it knows the command.
+    /// Runs a phase that the plugin controls, until the plugin is done. `act` returns whether it knows the command.
     pub(super) fn listen(
         &mut self,
         act: impl FnMut(&mut Self, &mut AgeStanza) -> Result<bool, Reason>,
     ) -> Result<(), Reason> {
-        // A plugin may report an error and then fail in another way: the error that it reported counts.
+        // A plugin may report an error and then fail in another way. The reported error then counts.
         self.listen_to_all(act).map_err(|reason| self.refused.take().unwrap_or(reason))
     }
 
@@ -194,7 +198,7 @@ fn confirm(args: &[String], text: String) -> Result<Question, Reason> {
     }
 }
 
-/// Reads the number of a file among `count` files, in its one form.
+/// Reads the number of a file among `count` files. Accepts only the one valid form of the number.
 pub(super) fn index(text: Option<&String>, count: usize) -> Result<usize, Reason> {
     let number = text.and_then(|text| text.parse::<usize>().ok().filter(|number| number.to_string() == *text));
     number.filter(|number| *number < count).ok_or(Reason::Protocol("a number of a file that it was not given"))

@@ -1,14 +1,14 @@
-//! The protocol with plugins that exist only as text, and entries with stanzas that are not well formed.
+//! Tests of the protocol with plugins that exist only as text, and of entries with stanzas that are not well formed.
 
 use std::sync::Mutex;
 
 use super::*;
 use crate::Fault;
 
-/// A plugin that says all its lines at once, whatever it hears.
+/// A plugin that sends all its lines immediately. It does not react to the client's messages.
 struct Script<'a> {
     says: &'a [u8],
-    /// The most bytes that are received at once.
+    /// The maximum number of bytes that one call receives.
     step: usize,
     heard: Vec<u8>,
 }
@@ -39,7 +39,7 @@ impl Pipe for Script<'_> {
 
 use std::time::Duration;
 
-/// Answers everything, and keeps the questions.
+/// A dialog that answers all questions and records them.
 #[derive(Default)]
 struct Clerk(Mutex<Vec<Question>>);
 
@@ -58,7 +58,7 @@ impl Dialog for Clerk {
     }
 }
 
-/// The line of a recipient or an identity with this prefix.
+/// Returns the line of a recipient or an identity with this prefix.
 fn line(prefix: &str) -> String {
     let case = if prefix.starts_with("age1") { bech32::Case::Lower } else { bech32::Case::Upper };
     String::from_utf8(bech32::encode(prefix, case, &[1, 2, 3]).to_vec()).expect("text")
@@ -161,7 +161,7 @@ fn a_key_is_unwrapped() {
     let expected =
         [stanza("0 dummy"), stanza("0 other"), stanza("1 X25519")].concat() + "-> done\n\n-> ok\n\n-> ok\n\n";
     assert!(heard.ends_with(&expected), "{heard}");
-    // No key is no error.
+    // If the plugin unwraps no key, this is no error.
     assert!(unwrap("-> done\n\n").is_ok_and(|keys| keys.iter().all(Option::is_none)));
 }
 
@@ -206,7 +206,7 @@ fn plugins_that_lie_are_refused() {
         let words = if says.is_empty() { "closed its output" } else { words };
         assert!(error.starts_with("age-plugin-dummy ") && error.contains(words), "{says:?}: {error}");
     }
-    // An error counts even if there are stanzas.
+    // An error counts even if the plugin also made stanzas.
     assert!(wrap(&format!("{stanza}-> error internal\n\n-> done\n\n")).is_err());
     assert!(wrap(&format!("-> request-secret\nUElOPw\n{stanza}-> done\n\n")).is_ok());
     let key = "-> file-key 0\nAQEBAQEBAQEBAQEBAQEBAQ\n";
@@ -227,7 +227,7 @@ fn plugins_that_lie_are_refused() {
     }
 }
 
-/// A plugin may make stanzas of some types that age defines. The other types are for age alone.
+/// A plugin may make stanzas of some types that age defines. Plugins must not make stanzas of the other types.
 #[test]
 fn stanzas_of_the_types_of_age_are_refused() {
     let says = |stanza: &str| format!("-> recipient-stanza 0 a\n\n-> recipient-stanza 1 {stanza}\n-> done\n\n");
@@ -265,7 +265,7 @@ fn floods_end() {
     assert!(error(&body).contains("a stanza of more than 64 KiB"));
     assert!(error(&"-> recipient-stanza 0 a\n\n".repeat(17)).contains("too many stanzas for one key"));
     assert!(error(&format!("-> labels{}\n\n", " a".repeat(17))).contains("too many labels"));
-    // The longest stanza and the greatest number of them are allowed.
+    // The longest stanza and the maximum number of stanzas are allowed.
     let longest = format!("-> msg {}\n\n", "x".repeat((64 << 10) - "-> msg \n\n".len()));
     let unwrap = |says: &str| {
         let client = Client::new(Arc::new(Clerk::default()));

@@ -1,8 +1,8 @@
-//! Words of a plugin, made harmless for a terminal and for logs.
+//! Makes texts of a plugin harmless for a terminal and for logs.
 
 use std::ops::RangeInclusive;
 
-/// The most characters that are kept of one text.
+/// The maximum number of characters that are kept of a text.
 const LONGEST: usize = 2048;
 
 /// Characters that are invisible, or that move or change the characters around them.

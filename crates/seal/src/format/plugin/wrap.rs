@@ -5,15 +5,16 @@ use super::talk::{Talk, index};
 use crate::Secret;
 use crate::format::age::{self, AgeStanza};
 
-/// The most stanzas for one key. The specification allows one for each recipient; some plugins make several.
+/// The maximum number of stanzas for one key. The specification allows one stanza for each recipient, but some plugins
+/// make several stanzas.
 pub(crate) const MOST: usize = 16;
-/// The most labels, of which one is known.
+/// The maximum number of labels. Only one label is known.
 const LABELS: usize = 16;
 
 /// Keys that a plugin has wrapped.
 #[derive(Clone, Debug, Default)]
 pub struct Wrapping {
-    /// The stanzas of each key, in the order of the keys. Each key has at least one.
+    /// The stanzas of each key, in the order of the keys. Each key has at least one stanza.
     pub stanzas: Vec<Vec<AgeStanza>>,
     /// The labels of these stanzas. A file's recipients must all have the same labels.
     pub labels: Vec<String>,
@@ -51,7 +52,7 @@ pub(super) fn wrap(talk: &mut Talk<'_>, command: &str, text: &[u8], keys: &[Secr
         talk.ok().map(|()| true)
     })?;
     if let Some(reason) = talk.excuse().filter(|reason| {
-        // A plugin may go on without an answer.
+        // A plugin may go on if a question has no answer.
         matches!(reason, Reason::Refused { .. }) || stanzas.iter().any(Vec::is_empty)
     }) {
         return Err(reason);

@@ -1,4 +1,4 @@
-//! Reading a payload in order.
+//! Reads a payload in order.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -8,14 +8,14 @@ use crate::Error;
 use crate::format::fill::read_full;
 use deadpan_ct::Wiped;
 
-/// A reader that opens a payload in order. All data that it returns are authentic. The reader reports the end only
-/// after it has seen the last segment.
+/// A reader that opens a payload in order. All data that the reader returns are authentic. The reader reports the end
+/// only after it has seen the last segment.
 pub struct SegmentReader<C, R> {
     cipher: C,
     input: R,
     data: Wiped<Vec<u8>>,
     taken: usize,
-    /// Holds a sealed segment and the byte after it.
+    /// Holds a sealed segment and the byte after the segment.
     sealed: Vec<u8>,
     ahead: bool,
     segment: u64,
@@ -26,7 +26,7 @@ pub struct SegmentReader<C, R> {
 enum ReaderState {
     More,
     Finished,
-    /// The data of a misplaced segment were handed out: something stands after the last one, or others are missing.
+    /// The data of a segment that was sealed as the last one were handed out, but more bytes follow this segment.
     Trailing,
     Truncated,
     Failed,
@@ -39,7 +39,7 @@ impl<C, R> fmt::Debug for SegmentReader<C, R> {
 }
 
 impl<C: SegmentCipher, R: Read> SegmentReader<C, R> {
-    /// Reads the segments that `cipher` opens from `input`, which begins with the first of them.
+    /// Reads segments from `input`, and opens them with `cipher`. `input` begins with the first segment.
     pub(crate) fn over(cipher: C, input: R) -> Self {
         Self {
             cipher,
@@ -58,10 +58,10 @@ impl<C: SegmentCipher, R: Read> SegmentReader<C, R> {
         &mut self.input
     }
 
-    /// Returns the data of the next segment that has any; an empty slice at the end.
+    /// Returns the data of the next segment that is not empty. Returns an empty slice at the end.
     ///
     /// # Errors
-    /// If the input was changed or is cut short, or cannot be read. After an error, nothing more comes.
+    /// If the input was changed, is cut short, or cannot be read. After an error, the reader returns no more data.
     pub fn segment(&mut self) -> Result<&[u8], Error> {
         self.advance()?;
         let begin = self.taken;

@@ -1,4 +1,4 @@
-//! Reading a payload at any position: only the segments that hold the wanted data are opened.
+//! Reads a payload at any position. Only the segments that hold the wanted data are opened.
 
 use std::fmt;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -8,7 +8,8 @@ use crate::Error;
 use crate::format::fill::read_full;
 use deadpan_ct::Wiped;
 
-/// A reader that opens a payload at any position. It opens the last segment first, so that the length is authentic.
+/// A reader that opens a payload at any position. The reader opens the last segment first, so that the length is
+/// authentic.
 pub struct SeekReader<C, R> {
     cipher: C,
     input: R,
@@ -17,7 +18,7 @@ pub struct SeekReader<C, R> {
     segments: Segments,
     position: u64,
     held: Option<u64>,
-    /// Whether the last segment is known to be the last.
+    /// Whether the segment at the end of the input must be the last segment of the payload.
     ends: bool,
     data: Wiped<Vec<u8>>,
     sealed: Vec<u8>,
@@ -30,10 +31,10 @@ impl<C, R> fmt::Debug for SeekReader<C, R> {
 }
 
 impl<C: SegmentCipher, R: Read + Seek> SeekReader<C, R> {
-    /// Reads the segments that `cipher` opens, which go from `begin` to `end` in `input`.
+    /// Reads the segments between `begin` and `end` in `input`, and opens them with `cipher`.
     ///
     /// # Errors
-    /// If the length cannot be right, or the last segment does not open.
+    /// If no payload has this length, or if the last segment does not open.
     pub(crate) fn over(cipher: C, input: R, begin: u64, end: u64) -> Result<Self, Error> {
         let sealed = end.checked_sub(begin).ok_or(Error::Truncated)?;
         let segments = Segments::for_sealed(cipher.shape(), sealed)?;
@@ -42,14 +43,15 @@ impl<C: SegmentCipher, R: Read + Seek> SeekReader<C, R> {
         Ok(reader)
     }
 
-    /// As [`over`](Self::over), if the last segments may be damaged or missing. Then the length is that of the input.
+    /// Does the same as [`over`](Self::over), but the last segments may be damaged or missing. The length of the data
+    /// is computed from the length of the input.
     ///
     /// # Errors
     /// If there is no segment.
     pub(crate) fn over_damaged(cipher: C, input: R, begin: u64, end: u64) -> Result<Self, Error> {
         let sealed = end.checked_sub(begin).ok_or(Error::Truncated)?;
         let segments = Segments::for_sealed(cipher.shape(), sealed).or_else(|_| {
-            // What is left of the last segment is too short for one.
+            // The bytes at the end are too short for a segment, so they are ignored.
             Segments::for_sealed(cipher.shape(), sealed - sealed % cipher.shape().sealed as u64)
         });
         Ok(Self::with_segments(cipher, input, begin, segments?, false))
@@ -61,13 +63,13 @@ impl<C: SegmentCipher, R: Read + Seek> SeekReader<C, R> {
         Self { cipher, input, begin, segments, position: 0, held: None, ends, data, sealed: Vec::new() }
     }
 
-    /// Returns how many bytes of data there are.
+    /// Returns the number of bytes of data.
     #[must_use]
     pub fn length(&self) -> u64 {
         self.segments.data()
     }
 
-    /// Opens a segment, unless it is open already.
+    /// Opens a segment, unless the segment is already open.
     fn hold(&mut self, segment: u64) -> Result<(), Error> {
         if self.held == Some(segment) {
             return Ok(());
@@ -82,7 +84,7 @@ impl<C: SegmentCipher, R: Read + Seek> SeekReader<C, R> {
         self.data.resize(data, 0);
         let is_last = self.segments.is_last(segment);
         match self.cipher.open(segment, is_last, &self.sealed, &mut self.data) {
-            // Others may have followed.
+            // More segments may have followed before the file was cut.
             Err(_) if is_last && !self.ends => self.cipher.open(segment, false, &self.sealed, &mut self.data)?,
             opened => opened?,
         }
@@ -97,15 +99,16 @@ impl<C: SegmentCipher, R: Read + Seek> SeekReader<C, R> {
         self.position
     }
 
-    /// Moves behind the segment that holds the position, whether that opens or not, and returns the position.
+    /// Moves the position to the end of the segment that holds it, even if this segment does not open. Returns the new
+    /// position.
     pub(crate) fn skip_segment(&mut self) -> u64 {
         let full = self.cipher.shape().data() as u64;
         self.position = (self.position / full + 1).saturating_mul(full).min(self.length());
         self.position
     }
 
-    /// Returns the data from the position to the end of their segment; an empty slice at the end. The position does not
-    /// change.
+    /// Returns the data from the position to the end of the segment that holds the position. Returns an empty slice at
+    /// the end of the data. The position does not change.
     ///
     /// # Errors
     /// If the segment was changed, or cannot be read.

@@ -5,10 +5,10 @@ use std::ops::Range;
 use super::Shape;
 use crate::Error;
 
-/// The most segments in a payload: FLOE has no more.
+/// The maximum number of segments in a payload. FLOE has the same maximum.
 const MOST: u64 = crate::format::deadpan::floe::MOST_SEGMENTS;
 
-/// How data divide into segments: arithmetic over lengths, without any data.
+/// The division of data into segments. This type only calculates with lengths, and holds no data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segments {
     segment: u64,
@@ -35,12 +35,12 @@ impl Segments {
         if count > MOST {
             return Err(Error::Limit("more segments than there can be"));
         }
-        // A last segment shorter than its overhead was cut.
+        // If the last segment is shorter than the overhead, the payload was cut.
         let data = sealed.checked_sub(count * overhead).filter(|_| count > 0 && (sealed - 1) % segment + 1 >= overhead);
         Ok(Self { segment, overhead, count, data: data.ok_or(Error::Truncated)? })
     }
 
-    /// Returns the bytes in a full segment, sealed.
+    /// Returns the number of bytes in a full sealed segment.
     #[must_use]
     pub const fn segment_length(&self) -> u64 {
         self.segment
@@ -52,19 +52,19 @@ impl Segments {
         self.count
     }
 
-    /// Returns the bytes of data in all segments.
+    /// Returns the number of bytes of data in all segments.
     #[must_use]
     pub const fn data(&self) -> u64 {
         self.data
     }
 
-    /// Returns the bytes of all segments, sealed.
+    /// Returns the number of bytes in all sealed segments.
     #[must_use]
     pub const fn sealed(&self) -> u64 {
         self.data + self.count * self.overhead
     }
 
-    /// Returns whether this is the last segment.
+    /// Returns whether `segment` is the last segment.
     #[must_use]
     pub const fn is_last(&self, segment: u64) -> bool {
         segment + 1 == self.count
@@ -82,7 +82,7 @@ impl Segments {
         segment * self.segment
     }
 
-    /// Returns the bytes of data in a segment.
+    /// Returns the number of bytes of data in a segment.
     #[must_use]
     pub const fn data_in(&self, segment: u64) -> usize {
         let full = self.segment - self.overhead;

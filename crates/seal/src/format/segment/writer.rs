@@ -1,4 +1,4 @@
-//! Writing a payload in order, of any length.
+//! Writes a payload of any length, in order.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -7,8 +7,8 @@ use super::SegmentCipher;
 use crate::Error;
 use deadpan_ct::Wiped;
 
-/// A writer that seals a payload segment by segment. Without [`SegmentWriter::finish`] there is no last segment, and
-/// readers refuse the message.
+/// A writer that seals a payload segment by segment. Without a call of [`SegmentWriter::finish`], the payload has no
+/// last segment, and readers refuse the payload.
 #[must_use = "without `finish` there is no last segment"]
 pub struct SegmentWriter<C, W> {
     cipher: C,
@@ -26,7 +26,7 @@ impl<C, W> fmt::Debug for SegmentWriter<C, W> {
 }
 
 impl<C: SegmentCipher, W: Write> SegmentWriter<C, W> {
-    /// Writes the segments that `cipher` seals to `output`, which has the header already.
+    /// Seals segments with `cipher`, and writes them to `output`. `output` must already have the header.
     pub(crate) fn over(cipher: C, output: W) -> Self {
         let length = cipher.shape().data();
         Self {
@@ -41,7 +41,8 @@ impl<C: SegmentCipher, W: Write> SegmentWriter<C, W> {
 
     fn put(&mut self, last: bool) -> io::Result<()> {
         self.sealed.resize(self.data.len() + self.cipher.shape().overhead, 0);
-        // After any failure below, the output is not complete, and a second try would make a message with a hole in it.
+        // After any failure below, the output is not complete. Writing again after the failure would make a payload
+        // with a gap.
         self.failed = true;
         self.cipher.seal(self.segment, last, &self.data, &mut self.sealed).map_err(Error::into_io)?;
         self.output.write_all(&self.sealed)?;
@@ -75,7 +76,7 @@ impl<C: SegmentCipher, W: Write> Write for SegmentWriter<C, W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.check()?;
         let full = self.cipher.shape().data();
-        // A full segment waits until more data show that it is not the last one.
+        // A full segment waits until more data arrive, because then it is not the last segment.
         if self.data.len() == full && !bytes.is_empty() {
             self.put(false)?;
         }
@@ -84,7 +85,7 @@ impl<C: SegmentCipher, W: Write> Write for SegmentWriter<C, W> {
         Ok(taken)
     }
 
-    /// Only full segments are flushed: a short one would be the last.
+    /// Flushes only full segments, because a short segment would be the last segment.
     fn flush(&mut self) -> io::Result<()> {
         self.check()?;
         self.output.flush()

@@ -12,7 +12,7 @@ use crate::primitive::threads::on_threads;
 use crate::{Error, ReadAt, Work, WriteAt};
 
 /// Opens the segments that begin at `begin` in `input`, and returns the number of bytes of data. If the data are
-/// padded, the output holds the padding too, and the returned length is the length without it.
+/// padded, this function writes the padding to the output, too. The returned length does not include the padding.
 pub(crate) fn open(
     payload: &impl Payload,
     input: &impl ReadAt,
@@ -25,7 +25,8 @@ pub(crate) fn open(
     let Shape { overhead, .. } = payload.shape();
     let data = segments.data_in(0);
     let room = room(output, segments.data(), payload.shape().data());
-    // A file that was made longer may ask for more room than there is. What is wrong with it shows when it is opened.
+    // If somebody made the input longer, it may ask for more room than the disk has. An error here is ignored, because
+    // opening the segments then finds what is wrong with the input.
     let _ = output.reserve(segments.data());
     let (shift, workers) = Shift::new(segments, work, data + overhead + room);
     let end = Mutex::new(padding::End::default());
@@ -50,7 +51,8 @@ pub(crate) fn open(
             if padded {
                 end.lock().map_err(|_| Error::Stopped)?.see(position, plain);
             }
-            // Another worker may have the next segment, so bytes are kept for the next write only within a batch.
+            // Another worker may open the segment after this batch, so bytes are kept for the next write only within a
+            // batch.
             pages.put(output, data, edge.last).map_err(Error::Write)
         });
     });

@@ -1,25 +1,25 @@
-//! Writing of whole pages.
+//! Writes whole pages.
 //!
 //! Segments do not end where pages end, and systems write whole pages much faster than parts of pages: unaligned writes
-//! of 1 MiB take 1.3 times as long. So the bytes after the last whole page are kept for the next write.
+//! of 1 MiB take 1.3 times as long. So the writer keeps the bytes after the last whole page for the next write.
 
 use std::io;
 
 use crate::WriteAt;
 use crate::api::engine::buffer::{Buffer, PAGE};
 
-/// Data that wait until a write is large enough. Each byte has the same offset within its page in memory and in the
-/// file.
+/// Data that are not written yet, because the write would be too small. Each byte has the same offset within a page of
+/// memory as within a page of the file.
 pub(super) struct Pages {
     buffer: Buffer,
-    /// The position in the file where the buffer begins, which is the beginning of a page.
+    /// The position in the file where the buffer begins. This position is the beginning of a page.
     base: u64,
-    /// The range of the buffer that is filled and not yet written.
+    /// `from` and `to` are the range of the buffer that is filled but not yet written.
     from: usize,
     to: usize,
 }
 
-/// Returns the length of a buffer for an output of `total` bytes, which comes in segments.
+/// Returns the length of a buffer for an output of `total` bytes that is written in segments.
 pub(super) fn room(output: &impl WriteAt, total: u64, segment: usize) -> usize {
     PAGE + total.min(output.at_once().max(1).next_multiple_of(segment) as u64) as usize
 }
@@ -36,15 +36,15 @@ impl Pages {
         self.base = position - self.from as u64;
     }
 
-    /// Returns the room for the next `length` bytes.
+    /// Returns the part of the buffer for the next `length` bytes.
     pub(super) fn room(&mut self, length: usize) -> &mut [u8] {
         let begin = self.to;
         self.to += length;
         &mut self.buffer[begin..self.to]
     }
 
-    /// Writes the buffer up to the last whole page, unless another `next` bytes fit into it. At the end of a batch,
-    /// writes everything.
+    /// Writes the buffer up to the last whole page, but writes nothing if another `next` bytes fit into the buffer.
+    /// Writes the whole buffer at the end of a batch, where `all` is set.
     pub(super) fn put(&mut self, output: &impl WriteAt, next: usize, all: bool) -> io::Result<()> {
         if !all && self.to + next <= self.buffer.len() {
             return Ok(());

@@ -16,8 +16,8 @@ pub(crate) struct Plain<'a, R> {
 }
 
 impl<R: ReadAt> Plain<'_, R> {
-    /// Returns as many bytes at `position` as the buffer is long: a reference into the input if it lies in memory,
-    /// otherwise the buffer, filled.
+    /// Returns the bytes at `position`, as many as the buffer is long. If the input lies in memory, returns a reference
+    /// into the input. Otherwise fills the buffer and returns the buffer.
     fn take<'b>(&'b self, buffer: &'b mut [u8], position: u64) -> Result<&'b [u8], Error> {
         if position + buffer.len() as u64 <= self.length
             && let Some(there) = self.input.bytes_at(position, buffer.len())
@@ -28,7 +28,7 @@ impl<R: ReadAt> Plain<'_, R> {
         Ok(buffer)
     }
 
-    /// Reads at a position. Positions after the end of the data hold the padding.
+    /// Fills `buffer` with the bytes at a position. The padding is at the positions after the end of the data.
     fn read(&self, buffer: &mut [u8], position: u64) -> Result<(), Error> {
         let here =
             usize::try_from(self.length.saturating_sub(position)).map_or(buffer.len(), |left| left.min(buffer.len()));

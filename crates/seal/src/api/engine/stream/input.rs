@@ -1,4 +1,4 @@
-//! The input of a stream. One worker at a time holds it.
+//! The input of a stream. One worker at a time holds the input.
 
 use std::io::Read;
 
@@ -7,35 +7,35 @@ use crate::format::fill::read_full;
 use crate::{Error, Work};
 use deadpan_ct::Wiped;
 
-/// A unit with the work that is left for it; or the number of the unit that failed, and the error.
+/// A unit and the remaining work on the unit, or the number of a unit that failed and the error.
 pub(crate) type Next<R> = Result<(Unit, R), (u64, Error)>;
 
 /// A source of units.
 pub(crate) trait Input: Send {
-    /// The work on a unit that can be done after the next worker has taken the input.
+    /// The part of the work on a unit that a worker can do after it has released the input for the next worker.
     type Rest: Send;
 
     /// Whether the first unit holds all of the input.
     fn ended(&self) -> bool;
 
-    /// Returns how many bytes were read ahead.
+    /// Returns the number of bytes that were read ahead.
     fn ready(&self) -> usize;
 
-    /// Returns how many bytes were handed out.
+    /// Returns the number of bytes that were handed out.
     fn read(&self) -> u64;
 
-    /// Returns the next unit, an error, or nothing at the end.
+    /// Returns the next unit, an error, or `None` at the end.
     fn next(&mut self, buffer: &mut [u8], work: &Work<'_>) -> Option<Next<Self::Rest>>;
 
     fn complete(rest: Self::Rest, bytes: &mut [u8]) -> Result<(), Error>;
 }
 
-/// A stream in units. To know whether a unit is the last one, one byte more is read; the next unit begins with that
-/// byte.
+/// A stream in units. The stream reads one byte more than the unit to know whether the unit is the last one. The next
+/// unit begins with that byte.
 pub(crate) struct Stream<R> {
     input: R,
     unit: usize,
-    /// The byte that was read ahead, or at first the whole first unit.
+    /// The byte that was read ahead. Before the first unit is handed out, this is the whole first unit.
     ahead: Wiped<Vec<u8>>,
     number: u64,
     read: u64,
@@ -43,7 +43,7 @@ pub(crate) struct Stream<R> {
     finished: bool,
 }
 
-/// The unit's number and length, and whether it is the last one.
+/// The number and the length of a unit, and whether the unit is the last one.
 #[derive(Debug)]
 pub(crate) struct Unit {
     pub(super) number: u64,
@@ -123,7 +123,7 @@ impl<R: Read + Send> Input for Stream<R> {
     }
 }
 
-/// A source in units, of which the first unit was taken already.
+/// A source in units. The first unit was already taken from the source.
 pub(crate) struct Gathered<S> {
     source: S,
     unit: usize,

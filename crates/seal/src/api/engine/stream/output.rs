@@ -1,4 +1,5 @@
-//! The output of a stream. If the output takes units in order, a worker whose unit is early waits.
+//! The output of a stream. If the output takes units in order, a worker waits until the units before its own unit are
+//! written.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -10,7 +11,8 @@ use crate::{Error, Work};
 pub(super) struct Output<S> {
     state: Mutex<OutputState<S>>,
     turn: Condvar,
-    /// Whether the work has ended. This is readable without waiting for the worker that writes.
+    /// Whether the work has ended with an error. A worker can read this flag without waiting for the worker that
+    /// writes.
     failed: AtomicBool,
 }
 
@@ -38,14 +40,14 @@ impl<S: Drain> Output<S> {
         self.failed.load(Ordering::Relaxed)
     }
 
-    /// Ends the work with an error, unless it has failed already.
+    /// Ends the work with an error, unless the work has failed already.
     fn fail(&self, state: &mut OutputState<S>, error: Error) {
         state.failure.get_or_insert(error);
         self.failed.store(true, Ordering::Relaxed);
     }
 
-    /// Writes a unit when its turn comes, and then does the rest of the work for it, while the next unit is written. A
-    /// failure in that rest counts as a failure after all units before it.
+    /// Writes a unit when its turn comes. Then does the rest of the work on the unit, while another worker writes the
+    /// next unit. A failure in the rest of the work counts only if no earlier failure was recorded.
     pub(super) fn put(&self, number: u64, bytes: &[u8], result: Result<usize, Error>, work: &Work<'_>) {
         let waiting = |state: &mut OutputState<S>| S::ORDERED && state.next != number && state.failure.is_none();
         let mut state = self.lock();
@@ -73,15 +75,15 @@ impl<S: Drain> Output<S> {
         }
     }
 
-    /// Returns the output and how many bytes were written, or the error.
+    /// Returns the number of written bytes and the output, or the error.
     pub(super) fn finish(self) -> Result<(u64, S), Error> {
         let state = self.state.into_inner();
         state.failure.map_or(Ok((state.written, state.output)), Err)
     }
 }
 
-/// A worker holds this guard while it works. If the worker panics in a writer or callback of the caller, the other
-/// workers do not wait forever.
+/// A worker holds this guard while it works. If a writer or callback of the caller panics, the guard ends the work, so
+/// the other workers do not wait forever.
 pub(super) struct Fallen<'a, S: Drain>(pub(super) &'a Output<S>);
 
 impl<S: Drain> Drop for Fallen<'_, S> {

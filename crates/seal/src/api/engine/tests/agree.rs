@@ -1,4 +1,4 @@
-//! All ways give the same result for all lengths.
+//! Tests that all ways to seal and open give the same result for all lengths.
 
 use std::io::{Cursor, SeekFrom};
 
@@ -38,7 +38,7 @@ fn all_ways_give_the_same_bytes_and_open_each_others() {
                 assert!(output == sealed, "{length} bytes through pipes on {threads}, padded: {padded}");
                 open_in_all_ways(&sealed, &data, threads);
             }
-            // A writer always makes the short header.
+            // A sealing writer always makes the short header.
             let mut writer = sealing.write_to(Vec::new()).expect("a header");
             data.chunks(77_777).for_each(|piece| writer.write_all(piece).expect("written"));
             open_in_all_ways(&writer.finish().expect("finished"), &data, 2);

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::*;
 use crate::{Sink, Source, Taken};
 
-/// A source whose data are filled in only when their rest is completed; it can fail at a given position.
+/// A source that fills in data only in `complete`. The source can fail at a given position.
 #[derive(Clone)]
 pub(super) struct Lazy {
     data: Arc<Vec<u8>>,
@@ -45,14 +45,14 @@ impl Source for Lazy {
         if fails {
             return Err(io::Error::other("rest"));
         }
-        // Some units take longer than the units after them.
+        // Some units take longer than the units that follow.
         std::thread::sleep(Duration::from_micros(range.start as u64 % 7 * 300));
         bytes.copy_from_slice(&data[range]);
         Ok(())
     }
 }
 
-/// A sink to which any thread writes data at their positions.
+/// A sink. Any thread writes data to it, each piece at the position of the piece.
 #[derive(Clone, Default)]
 struct Places {
     data: Arc<Mutex<Vec<u8>>>,

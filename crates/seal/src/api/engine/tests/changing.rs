@@ -1,4 +1,4 @@
-//! Inputs that change while they are opened at positions.
+//! Tests with inputs that change while they are opened at positions.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::*;
 use crate::key::sign::{Scheme, SigningKey};
 use crate::{Cursor, Format, Kem, PrivateKey, ReadAt};
 
-/// A sealed file whose bytes behind `begin` are other ones when they are read again.
+/// A sealed file whose bytes after `begin` have changed when they are read a second time.
 struct Changing {
     sealed: Vec<u8>,
     begin: u64,
@@ -30,7 +30,7 @@ impl ReadAt for Changing {
     }
 }
 
-/// If a byte were read once to authenticate it and once more to decrypt it, the data would be other ones.
+/// If the engine read a byte once to authenticate it and again to decrypt it, the data would differ.
 #[test]
 fn each_byte_of_the_payload_is_read_once() {
     let key = PrivateKey::generate(Kem::X25519).expect("a key");

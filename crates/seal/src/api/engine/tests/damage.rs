@@ -1,4 +1,4 @@
-//! Changed files are refused, and all engines give the same error.
+//! Tests that all engines refuse changed files and return the same error.
 
 use super::*;
 use crate::format::deadpan::floe::{Message, Parameters};
@@ -71,7 +71,7 @@ fn segments_cannot_be_moved() {
     assert!(change(&|all| all.push(vec![0; 50])).contains("after the end"));
     assert!(change(&|all| all.insert(2, all[6].clone())).contains("after the end"));
     assert!(change(&|all| all[5] = theirs[5].clone()).contains("segment 5 is damaged"));
-    // The header or the payload of another file, sealed with the same passphrase.
+    // The header or the payload comes from another file, which is sealed with the same passphrase.
     assert!(refusal(&[&other[..header], &sealed[header..]].concat()).expect("refused").contains("header was changed"));
     assert!(refusal(&[&other[..begin], &sealed[begin..]].concat()).expect("refused").contains("segment 0 is damaged"));
 }
@@ -125,7 +125,7 @@ fn memory_holds_nothing_after_a_refusal_and_readers_stay_failed() {
         assert!(opened.open(payload).is_err(), "{number}");
         let mut plain = vec![0x55; good.len()];
         assert!(opened.open_into(&&sealed[..], sealed.len() as u64, &mut plain, &work(1)).is_err(), "{number}");
-        // The room for the data is cleared, or was never touched.
+        // Each byte of the room for the data was cleared, or was never written.
         assert!(plain.iter().all(|byte| matches!(byte, 0 | 0x55)), "{number}");
         let mut reader = opened.read_from(payload).expect("a payload");
         assert!(reader.read_to_end(&mut Vec::new()).is_err(), "{number}");

@@ -1,4 +1,4 @@
-//! Inputs, outputs and callbacks that fail.
+//! Tests with inputs, outputs and callbacks that fail.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -46,11 +46,11 @@ fn failures_of_the_system_are_told_apart() {
     }
 }
 
-/// An output that has no room for the data, and says so when it is asked.
+/// An output that has no room for the data: its `reserve` fails.
 #[derive(Default)]
 struct Cramped {
     asked: AtomicU64,
-    /// Where the last byte was written.
+    /// The end of the last byte that was written.
     end: AtomicU64,
 }
 
@@ -87,11 +87,11 @@ fn a_file_has_its_blocks_before_it_is_written() {
     for (wanted, worth) in [(1_u64 << 20, false), (9 << 20, true)] {
         let file = tempfile::tempfile().expect("a temporary file");
         file.reserve(wanted).expect("room");
-        // More than the disk has: nothing of it is taken.
+        // This is more room than the disk has, so the system reserves nothing.
         let _ = file.reserve(1 << 60);
         let about = file.metadata().expect("a file");
         assert_eq!(about.len(), 0, "after a crash, it must not end in zeros");
-        // File systems other than ext4 are left alone.
+        // `reserve` does nothing on file systems other than ext4.
         let blocks = about.blocks() * 512;
         assert!(blocks == 0 || worth && blocks >= wanted, "{blocks} for {wanted} bytes");
     }
@@ -116,7 +116,7 @@ fn an_endless_input_ends_with_the_output() {
             let sealed = sealed.expect("no panic");
             assert!(matches!(sealed, Err(Error::Write(_))), "{sealed:?} at {limit} on {threads}");
         }
-        // A payload that continues endlessly after its last segment. The first unit already has the error.
+        // The payload continues endlessly after its last segment. The first unit already contains the error.
         let sealed = sealing(false).seal(&sample(2 * FULL)).expect("sealed");
         let opened = that_ends(move || {
             let (opened, payload) = opened(&sealed).expect("the passphrase");

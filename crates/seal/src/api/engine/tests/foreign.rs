@@ -1,12 +1,13 @@
-//! Lengths of segments that the program does not write. Opened segments then begin anywhere in a page, and a page holds
-//! many of them.
+//! Tests with segment lengths that the program does not write. Opened segments then begin anywhere in a page, and a
+//! page holds many segments.
 
 use super::agree::open_in_all_ways;
 use super::*;
 use crate::format::deadpan::padding::Padded;
 use crate::tests::foreign::Foreign;
 
-/// Lengths around the ends of the first segments, of all offsets in a page, and of a batch.
+/// Returns lengths of data that end near the end of one of the first segments, at each offset in a page, or near the
+/// end of a batch.
 fn lengths(segment: u32) -> Vec<usize> {
     let data = segment as usize - 32;
     let counts: &[usize] = if data < 10_000 { &[0, 1, 2, 3, 127, 128, 129] } else { &[0, 1, 2] };
@@ -22,8 +23,8 @@ fn padded(data: &[u8]) -> Vec<u8> {
     padded
 }
 
-/// Opens in memory, streamed, and at positions with many threads. All data are random, so that no piece can be mistaken
-/// for another.
+/// Opens the data in memory, as a stream, and at positions with many threads. All data are random, so that no two
+/// pieces are equal.
 fn check(foreign: Foreign, data: &[u8], threads: &[usize]) {
     let sealed = if foreign.padded { foreign.seal(&padded(data)) } else { foreign.seal(data) };
     threads.iter().for_each(|threads| open_in_all_ways(&sealed, data, *threads));
@@ -43,7 +44,8 @@ fn segments_of_any_length_open_in_all_ways() {
     }
 }
 
-/// The engine starts a second thread at 4 MiB and a fifth at 16 MiB; batches then begin and end at any segment.
+/// The engine starts a second thread at 4 MiB of data and a fifth thread at 16 MiB. With several threads, batches begin
+/// and end at any segment.
 #[test]
 fn batches_of_any_segments_meet() {
     for segment in SEGMENTS {
@@ -62,7 +64,7 @@ fn an_empty_last_segment_opens_in_all_ways() {
         let full = segment as usize - 32;
         for count in if full < 1_000_000 { &[1, 2, 128, 129][..] } else { &[1] } {
             check(Foreign { segment, padded: false, empty_last: true }, &sample(count * full), &[1, 2, 5]);
-            // With padding, data fill their segments only at some Padmé lengths.
+            // Padded data have a Padmé length. Only some Padmé lengths are a whole number of segments.
             let hidden = deadpan_pad::padme((count * full) as u64).filter(|length| *length == (count * full) as u64);
             if let Some(length) = hidden {
                 check(Foreign { segment, padded: true, empty_last: true }, &sample(length as usize - 1), &[1, 5]);

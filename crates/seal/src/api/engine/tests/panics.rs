@@ -1,4 +1,4 @@
-//! Code of the caller that panics in the middle of the streamed engine: the other workers must not wait forever.
+//! Tests with code of the caller that panics while the streamed engine works. The other workers must not wait forever.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,8 +15,8 @@ enum Whose {
     Nobody,
 }
 
-/// Counts calls and panics at one of them, without printing a message, after the other workers had time to wait for
-/// this one.
+/// Counts calls, and panics at one call without printing a message. Before it panics, it waits until the other workers
+/// have had time to wait for this worker.
 struct Fuse {
     calls: AtomicUsize,
     at: usize,
@@ -50,8 +50,8 @@ impl<W: Write> Write for Burning<'_, W> {
     }
 }
 
-/// Seals or opens with a panic at the `at`th call of one part of the caller's code. Returns whether the panic reached
-/// the caller, and whether that part was called that often.
+/// Seals or opens with a panic at call number `at` of one part of the caller's code. Returns whether the panic reached
+/// the caller, and whether that part of the code was called so often that it panicked.
 fn run(open: bool, threads: usize, whose: Whose, at: usize, input: &[u8]) -> (std::thread::Result<bool>, bool) {
     let fuse = std::sync::Arc::new(Fuse { calls: AtomicUsize::new(0), at });
     let (input, inside) = (input.to_vec(), fuse.clone());
@@ -80,7 +80,7 @@ fn run(open: bool, threads: usize, whose: Whose, at: usize, input: &[u8]) -> (st
 
 #[test]
 fn a_panic_of_the_caller_s_comes_out() {
-    // Eight units and a part of one.
+    // The data are eight whole units and a part of a unit.
     let data = sample(16 * FULL + 1000);
     let sealed = sealing(false).seal(&data).expect("sealed");
     for (open, input) in [(false, &data), (true, &sealed)] {

@@ -1,4 +1,4 @@
-//! Sealing onto, and opening from, data that lie in many pieces.
+//! Tests that seal into many pieces of memory, and open from many pieces.
 
 use std::io::{self, SeekFrom};
 use std::sync::Mutex;
@@ -7,10 +7,10 @@ use super::agree::open_in_all_ways;
 use super::*;
 use crate::{Cursor, ReadAt, WriteAt};
 
-/// The length of a piece. No border of a segment or a page is a border of a piece.
+/// The length of a piece. A piece never ends where a segment or a page ends.
 const PIECE: usize = 10_007;
 
-/// Data in pieces. A read ends with its piece. No byte is written twice.
+/// Data in pieces. A read never goes past the end of a piece. No byte may be written twice.
 #[derive(Default)]
 struct Pieces(Mutex<Vec<Vec<Option<u8>>>>);
 
@@ -52,7 +52,7 @@ impl ReadAt for Pieces {
     }
 }
 
-/// Pieces that take each segment as it comes, as memory does.
+/// Pieces that are written segment by segment, as memory is, and not in whole pages.
 struct Eager(Pieces);
 
 impl WriteAt for Eager {
@@ -88,7 +88,7 @@ fn pieces_hold_what_files_hold() {
                 open_pieces(&pieces, &data, sealed.len() as u64, threads);
             }
             open_in_all_ways(&sealed, &data, 2);
-            // From memory and to memory.
+            // Here the data lie in memory.
             let eager = Eager(Pieces::default());
             let done = sealing.seal_at(&&data[..], length as u64, &eager, &work(2)).expect("sealed");
             assert_eq!((done.plain, done.sealed), (length as u64, sealed.len() as u64));

@@ -1,8 +1,8 @@
-//! Files that the positioned engine refuses.
+//! Tests with files that the positioned engine refuses.
 
 use super::*;
 
-/// Whether the error is the caller's fault.
+/// Returns whether the error is the caller's fault.
 fn is_callers<T>(result: Result<T, Error>) -> bool {
     result.is_err_and(|error| error.fault() == Fault::Caller)
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::*;
 
-/// The count of buffers is that of the whole process, so this test starts itself again, in a process without other
+/// The buffers of the whole process are counted together, so this test starts itself again in a process without other
 /// tests.
 #[test]
 fn memory_does_not_grow_with_the_data() {
@@ -35,7 +35,7 @@ fn memory_does_not_grow_with_the_data() {
             assert_eq!(now, 0, "buffers are left behind");
         }
     }
-    // Many cores do not take much memory.
+    // Many cores do not use much memory.
     assert!(crate::primitive::threads::workers(&work(1000), 1 << 20, u64::MAX) <= 10);
     assert_eq!(crate::primitive::threads::workers(&work(1000), 32 << 20, u64::MAX), 1);
 }

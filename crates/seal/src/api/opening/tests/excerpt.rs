@@ -1,4 +1,4 @@
-//! Tests of ranges that are opened alone.
+//! Tests that open one range of the data alone.
 
 use std::io;
 use std::sync::Mutex;
@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use super::*;
 use crate::ReadAt;
 
-/// Bytes that remember which of them were read.
+/// An input in memory that records which of its bytes were read.
 struct Watching<'a>(&'a [u8], Mutex<Vec<(u64, usize)>>);
 
 impl ReadAt for Watching<'_> {
@@ -64,7 +64,8 @@ fn one_read_brings_all_segments_and_no_others() {
     changed[begin as usize + (3 << 18) + 40] ^= 1;
     assert!(excerpt(&opened, &changed, 300_000..700_000).is_ok(), "the damage is elsewhere");
     assert!(matches!(excerpt(&opened, &changed, 300_000..800_000), Err(Error::Segment { segment: 3 })));
-    // A file that was cut behind the range still has the range; the segment that then seems to be the last has not.
+    // A file that was cut after the range still has the whole range. A range in the segment that now seems to be the
+    // last segment does not open.
     let cut = &sealed[..begin as usize + (4 << 18)];
     assert!(excerpt(&opened, cut, 300_000..700_000).is_ok());
     assert!(matches!(excerpt(&opened, cut, 800_000..800_001), Err(Error::Segment { segment: 3 } | Error::Truncated)));

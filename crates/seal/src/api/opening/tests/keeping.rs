@@ -1,4 +1,4 @@
-//! Tests of headers that keep some recipients: finding them, and adding and removing some.
+//! Tests of headers that keep some recipients: the tests find, add and remove recipients.
 
 use super::*;
 use crate::Session;
@@ -12,7 +12,7 @@ fn open(sealed: &[u8], identity: &Identity) -> Result<Opened, Error> {
     Header::read(sealed)?.open(std::slice::from_ref(identity))
 }
 
-/// Keys of all kinds, and a file for them and a passphrase.
+/// Returns keys of all kinds, and a file for these keys and a passphrase.
 fn for_everybody(data: &[u8]) -> (Vec<PrivateKey>, Vec<u8>) {
     let keys: Vec<_> = Kem::ALL.iter().map(|kem| PrivateKey::generate(*kem).expect("a key")).collect();
     let mut recipients: Vec<Recipient> = keys.iter().map(|key| Recipient::from(key.public())).collect();
@@ -37,7 +37,7 @@ fn each_kind_of_recipient_is_found_and_removed_alone() {
         for other in keys.iter().filter(|other| other.public() != key.public()) {
             assert!(data_of(&changed, Identity::from(other)).expect("it stays") == data, "{:?}", other.kem());
         }
-        // The entry of a recipient who comes back is the old one.
+        // A recipient who is added again gets the same entry as before.
         let back = open(&changed, &passphrase(b"straight face")).expect("the passphrase stays");
         let mut order: Vec<_> = (0..kept.len()).collect();
         assert!(back.recipients_with(key.public()).expect("searched").is_empty());
@@ -51,7 +51,8 @@ fn each_kind_of_recipient_is_found_and_removed_alone() {
     assert!(opened.recipients_of(&stranger).expect("searched").is_empty());
 }
 
-/// The entries of two files have nothing in common, and tell a stranger nothing: only the file key finds them.
+/// The entries of one recipient in two files have nothing in common, and tell a stranger nothing. Only a holder of the
+/// file key can find the recipient's entry.
 #[test]
 fn a_recipient_is_found_with_the_right_file_key_only() {
     for kem in Kem::ALL {
@@ -61,7 +62,7 @@ fn a_recipient_is_found_with_the_right_file_key_only() {
         let (one, two) = (entry(&to, 0).body, entry(&to, 1).body);
         let shared = one.chunks_exact(16).zip(two.chunks_exact(16)).filter(|(one, two)| one == two).count();
         assert_eq!(shared, 0, "{kem:?}: two files share a part of an entry");
-        // An entry for the file key 1 in a file with the file key 0.
+        // The file has the file key 0, and holds an entry for the file key 1.
         let ours = entry(&recipient(), 0);
         let sealed = Foreign::default().seal_to(&[entry(&to, 1), ours], b"data");
         let opened = open(&sealed, &passphrase(b"straight face")).expect("the passphrase");
@@ -70,7 +71,7 @@ fn a_recipient_is_found_with_the_right_file_key_only() {
     }
 }
 
-/// Earlier versions took random bytes for each entry. The key itself still finds its entry.
+/// Earlier versions took random bytes for each entry. The private key still finds its entry.
 #[test]
 fn entries_of_other_writers_are_found_by_their_own_keys() {
     let key = PrivateKey::generate(Kem::XWing).expect("a key");
@@ -113,7 +114,7 @@ fn a_change_is_held_to_the_rules_of_sealing() {
     let session = Session::new(&Passphrase::new(b"another"), CHEAP).expect("a session");
     assert!(matches!(change(&[0, 1], &[session.recipient()]), Err(Error::TooMany(_))));
 
-    // A classical file stays one, and post-quantum keys have to be asked for there, too.
+    // A classical file stays classical. Adding a post-quantum key to a classical file also needs `mixed`.
     let sealed = Sealing::to(vec![small, recipient()]).and_then(|it| it.seal(b"data")).expect("sealed");
     let opened = open(&sealed, &passphrase(b"straight face")).expect("opened");
     let refused = opened.rewrap_keeping(&[0, 1], std::slice::from_ref(&large), false);
@@ -123,7 +124,8 @@ fn a_change_is_held_to_the_rules_of_sealing() {
     opened.rewrap_keeping(&[0, 1, 2], &[key(Kem::P256).1], false).expect("it was mixed before");
 }
 
-/// Eight more X-Wing keys fit where the data are longer than a mebibyte, and the ninth needs a longer header.
+/// If the data are a mebibyte or longer, the header has room for eight more X-Wing keys. A ninth key needs a longer
+/// header.
 #[test]
 fn the_slack_has_room_for_eight_more() {
     for (length, all_fit) in [(100_usize, false), (1 << 20, true), ((1 << 20) + 1, true)] {
@@ -144,7 +146,7 @@ fn the_slack_has_room_for_eight_more() {
             }
             let again = Header::read(&header[..]).expect("a header");
             assert_eq!(again.stanzas().len(), 2 + count);
-            // A header that was made longer has room again.
+            // A header that was made longer has free room again.
             assert!(header.len() == old || !all_fit || again.slack() as usize >= ROOM);
         }
         let by_one = [key(Kem::XWing).1, key(Kem::XWing).1];
@@ -167,7 +169,7 @@ fn room_ends_at_the_longest_header() {
     }
 }
 
-/// Kept entries are copied, whatever is in them.
+/// Kept entries are copied without regard to their contents.
 #[test]
 fn entries_that_nobody_here_opens_stay_as_they_are() {
     let mut stranger = entry(&Recipient::from(PrivateKey::generate(Kem::P256).expect("a key").public()), 0);
@@ -180,7 +182,7 @@ fn entries_that_nobody_here_opens_stay_as_they_are() {
     assert_eq!(parsed.entries[0].1, entry(&recipient(), 0));
 }
 
-/// The rule of docs/format-seal.md, written out.
+/// Writes out the rule of docs/format-seal.md.
 #[test]
 fn the_random_bytes_are_those_of_the_page() {
     let key = PrivateKey::generate(Kem::XWing).expect("a key");

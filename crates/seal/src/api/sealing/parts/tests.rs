@@ -23,7 +23,7 @@ fn part(parts: &Parts, number: u64, data: &[u8]) -> Vec<u8> {
     sealed
 }
 
-/// Joins parts, and puts the header into its place.
+/// Joins the parts, and copies the header to the beginning of part 0.
 fn joined(parts: Vec<Vec<u8>>, beginning: &Beginning) -> Vec<u8> {
     let mut sealed = parts.concat();
     assert!(sealed[..SEGMENT].iter().all(|byte| *byte == 0x55), "the place of the header stays as it is");
@@ -47,7 +47,8 @@ fn parts_made_in_any_order_by_others_are_one_file() {
                 let opened = Header::read(&mut rest).and_then(|it| it.open(&[(&job).into()])).expect("the job's key");
                 let worker = opened.divide(rest, length as u64, each).expect("parts");
                 assert_eq!((worker.count(), worker.length()), (parts.count(), parts.length()));
-                // The driver makes every third part, the worker the others, from the back; some are made twice.
+                // The driver makes every third part, and the worker makes the other parts. The last part is made first.
+                // Some parts are made twice.
                 let mut made: Vec<_> = (0..parts.count())
                     .rev()
                     .map(|number| match number % 3 {
@@ -84,7 +85,7 @@ fn a_ticket_is_for_its_recipients_and_its_file_alone() {
     let mut changed = rest.to_vec();
     changed[20] ^= 1;
     assert!(matches!(opened.divide(changed.as_slice(), 900_000, 2), Err(Error::HeaderForged)));
-    // A part of another file does not fit.
+    // A part that belongs to another file does not fit.
     let (parts, other) = sealing.divide(900_000, 2).expect("parts");
     let sealed = joined((0..parts.count()).map(|number| part(&parts, number, &data)).collect(), &other);
     let mixed = joined(

@@ -1,4 +1,4 @@
-//! Sealing and opening of single segments.
+//! Seals and opens single segments.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::Error;
 use crate::format::segment::{Payload, SegmentCipher, Shape};
 use deadpan_ct::{Wipe, Wiped};
 
-/// The first bytes of every segment but the last, in place of the length.
+/// The first bytes of every segment except the last one. The last segment begins with its length instead.
 const MORE: [u8; LENGTH] = [0xff; LENGTH];
 
 /// Seals and opens the segments of one message.
@@ -38,7 +38,7 @@ impl<M: AsRef<Message>> SegmentCipher for Cipher<M> {
     }
 }
 
-/// The additional data of a segment: its number, and whether it is the last one.
+/// Returns the additional data of a segment: the segment's number, and a mark for the last segment.
 fn about(segment: u64, last: bool) -> Aad<[u8; 9]> {
     let mut about = [0; 9];
     about[..8].copy_from_slice(&segment.to_be_bytes());
@@ -68,8 +68,8 @@ impl<M: AsRef<Message>> Cipher<M> {
         Ok(&self.key.as_ref().expect("just made").1)
     }
 
-    /// Seals `data` into `sealed`, which is longer by [`OVERHEAD`]. Only the last segment may be shorter than the
-    /// others.
+    /// Seals `data` into `sealed`, which must be longer than `data` by [`OVERHEAD`]. Only the last segment may be
+    /// shorter than the other segments.
     ///
     /// # Errors
     /// If the lengths do not fit, or the system has no random bytes.
@@ -86,7 +86,8 @@ impl<M: AsRef<Message>> Cipher<M> {
         let (nonce, rest) = rest.split_at_mut(NONCE);
         let (output, tag) = rest.split_at_mut(data.len());
         length.copy_from_slice(&if last { ((data.len() + OVERHEAD) as u32).to_be_bytes() } else { MORE });
-        // The IV is drawn now, for this segment: IVs kept ready would be used twice after a fork or a snapshot.
+        // A new IV is drawn for each segment. IVs that are drawn in advance would be used twice after a fork or a
+        // snapshot.
         let fresh = self.message().nonce(segment)?;
         nonce.copy_from_slice(&fresh);
         self.key(segment)?
@@ -101,8 +102,8 @@ impl<M: AsRef<Message>> Cipher<M> {
             .map_err(|_| Error::System("sealing failed"))
     }
 
-    /// Opens a segment into `data`, which is shorter by [`OVERHEAD`]. After a failure, `data` holds nothing of the
-    /// segment.
+    /// Opens a segment into `data`, which must be shorter than `sealed` by [`OVERHEAD`]. After a failure, `data` holds
+    /// nothing of the segment.
     ///
     /// # Errors
     /// If the segment was changed or belongs to another position, or if `last` does not match the segment.
@@ -122,8 +123,8 @@ impl<M: AsRef<Message>> Cipher<M> {
         })
     }
 
-    /// Compares the segment's length field with its real length and with whether it should be the last one. The error
-    /// tells what happened to the message.
+    /// Compares the segment's length field with the real length and with `last`. The error shows what happened to the
+    /// message.
     fn check_length(&self, segment: u64, last: bool, length: &[u8], actual: usize) -> Result<(), Error> {
         let length: [u8; LENGTH] = length.try_into().expect("split at its length");
         let said = u32::from_be_bytes(length) as usize;

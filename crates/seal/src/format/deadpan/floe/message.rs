@@ -1,4 +1,4 @@
-//! A message: its parameters, and the keys of all its segments.
+//! A message: its parameters, and the keys of its segments.
 
 use std::fmt;
 use std::io::Read;
@@ -11,7 +11,7 @@ use crate::primitive::entropy::Entropy;
 use crate::primitive::imp::hkdf::{self, HkdfHash};
 use crate::{Error, Secret};
 
-/// The parameters of a message: how long its segments are, and how often their key changes.
+/// The parameters of a message: the length of the segments, and the number of segments after which the key changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameters {
     segment: u32,
@@ -19,26 +19,27 @@ pub struct Parameters {
 }
 
 impl Default for Parameters {
-    /// Segments of 256 KiB, and a new key for each 2^20 segments.
+    /// Returns parameters for segments of 256 KiB, with a new key for each 2^20 segments.
     fn default() -> Self {
         Self { segment: 256 << 10, rotation: 20 }
     }
 }
 
 impl Parameters {
-    /// Sets the bytes in a sealed segment; `None` if that leaves no room for data.
+    /// Sets the number of bytes in a sealed segment. Returns `None` if this length leaves no room for data.
     #[must_use]
     pub const fn with_segment(segment: u32) -> Option<Self> {
         if segment as usize > OVERHEAD && segment < u32::MAX { Some(Self { segment, rotation: 20 }) } else { None }
     }
 
-    /// Changes the key each 2^`bits` segments. The specification has 20 bits; others occur only in known answers.
+    /// Changes the key each 2^`bits` segments. The specification uses 20 bits. Other values occur only in known
+    /// answers.
     #[must_use]
     pub const fn with_rotation(self, bits: u32) -> Self {
         Self { rotation: if bits < 64 { bits } else { 63 }, ..self }
     }
 
-    /// Returns the bytes in a full segment, sealed.
+    /// Returns the number of bytes in a full sealed segment.
     #[must_use]
     pub const fn segment_length(self) -> usize {
         self.segment as usize
@@ -48,10 +49,10 @@ impl Parameters {
         Shape { sealed: self.segment_length(), overhead: OVERHEAD }
     }
 
-    /// Reads the parameters at the beginning of a message. They are authentic only after [`Message::resume`].
+    /// Reads the parameters at the beginning of a message. The parameters are authentic only after [`Message::resume`].
     ///
     /// # Errors
-    /// If the input ends, or has parameters that are not known.
+    /// If the input ends too early, or has unknown parameters.
     pub fn read(mut input: impl Read) -> Result<Self, Error> {
         let mut bytes = [0; PARAMETERS];
         if read_full(&mut input, &mut bytes).map_err(Error::Read)? < PARAMETERS {
@@ -68,7 +69,7 @@ impl Parameters {
         Segments::for_sealed(self.shape(), sealed)
     }
 
-    /// The bytes of the parameters: AES-256-GCM, HKDF-Expand-SHA-384, the segment length, the IV length.
+    /// Returns the bytes of the parameters: AES-256-GCM, HKDF-Expand-SHA-384, the segment length, and the IV length.
     fn encode(self) -> [u8; PARAMETERS] {
         let mut bytes = [0; PARAMETERS];
         bytes[2..6].copy_from_slice(&self.segment.to_be_bytes());
@@ -89,10 +90,10 @@ impl Parameters {
     }
 }
 
-/// A message. It seals and opens segments, so it holds the message key.
+/// A message. A message seals and opens segments, so it holds the message key.
 pub struct Message {
     parameters: Parameters,
-    /// The beginning of each derivation's input: the parameters and the IV. The purpose and `aad` follow.
+    /// The beginning of the input of each key derivation: the parameters and the IV. The purpose and `aad` follow.
     prefix: [u8; PARAMETERS + IV],
     aad: Box<[u8]>,
     /// The message key, from which the keys of the segments are derived.
@@ -125,7 +126,7 @@ impl Payload for Message {
 }
 
 impl Message {
-    /// Starts a message. Returns it with its header.
+    /// Starts a message. Returns the message and its header.
     ///
     /// # Errors
     /// If the system has no random bytes.
@@ -156,7 +157,7 @@ impl Message {
     }
 
     /// Resumes a message like [`Message::resume`], with a key that changes each 2^`bits` segments. The header does not
-    /// tell `bits`.
+    /// contain `bits`.
     ///
     /// # Errors
     /// If the header is not well formed, or was not made with this key and `aad`.
@@ -184,17 +185,17 @@ impl Message {
         Ok(message)
     }
 
-    /// `FLOE_KDF`, with the purpose in two parts.
+    /// Derives bytes with `FLOE_KDF`. The purpose is given in two parts.
     fn expand(&self, key: &[u8], purpose: [&[u8]; 2], output: &mut [u8]) -> Result<(), Error> {
         hkdf::expand(HkdfHash::Sha384, key, &[&self.prefix, purpose[0], purpose[1], &self.aad].concat(), output)
     }
 
-    /// Returns the key of the segments around `segment`.
+    /// Derives the key of all segments in this epoch.
     pub(super) fn segment_key(&self, epoch: u64, key: &mut [u8; 32]) -> Result<(), Error> {
         self.expand(&self.key, [b"DEK:", &(epoch << self.parameters.rotation).to_be_bytes()], key)
     }
 
-    /// Returns the number of the key that a segment has.
+    /// Returns the epoch of a segment. All segments of an epoch have the same key.
     pub(super) fn epoch(&self, segment: u64) -> u64 {
         segment >> self.parameters.rotation
     }
@@ -205,19 +206,20 @@ impl Message {
         Ok(nonce)
     }
 
-    /// Returns the bytes in a full segment, sealed.
+    /// Returns the number of bytes in a full sealed segment.
     #[must_use]
     pub fn segment_length(&self) -> usize {
         self.parameters.segment_length()
     }
 
-    /// Returns the bytes of data in a full segment.
+    /// Returns the number of bytes of data in a full segment.
     #[must_use]
     pub fn data_length(&self) -> usize {
         self.segment_length() - OVERHEAD
     }
 
-    /// Returns a cipher for segments. Each thread has its own, since a cipher keeps the key of its last segment.
+    /// Returns a cipher for segments. Each thread needs its own cipher, because a cipher keeps the key of its last
+    /// segment.
     #[must_use]
     pub fn cipher(&self) -> Cipher<&Self> {
         Cipher::new(self)
@@ -247,7 +249,7 @@ impl Message {
         Payload::seal_onto(self, data, sealed)
     }
 
-    /// Opens all segments and appends the data to `data`. If that fails, `data` is as before.
+    /// Opens all segments and appends the data to `data`. After an error, `data` is unchanged.
     ///
     /// # Errors
     /// If the segments were changed or cut short.

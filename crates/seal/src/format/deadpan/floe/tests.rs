@@ -1,4 +1,5 @@
-//! Tests of FLOE against the known answers of other implementations, and against itself.
+//! Tests that compare FLOE with the known answers of other implementations, and tests that open what FLOE itself has
+//! sealed.
 
 mod damage;
 mod failed;
@@ -25,7 +26,7 @@ fn small() -> (Vec<u8>, Vec<u8>) {
     (seal(parameters, &KEY, AAD, &data).expect("sealed"), data)
 }
 
-/// Lengths around the ends of segments and of key epochs.
+/// Returns lengths near the ends of segments and near the ends of key epochs.
 fn sizes(data: usize) -> Vec<usize> {
     let around = |n: usize| [n.saturating_sub(1), n, n + 1];
     let mut sizes: Vec<usize> =

@@ -1,8 +1,9 @@
-//! Recognizes files that are not sealed by their first bytes, so that the error message can name their kind.
+//! Recognizes the kind of a file that is not sealed. The first bytes of the file decide. The error message can then
+//! name the kind.
 
 use crate::LooksLike;
 
-/// Formats and the bytes with which they begin.
+/// The first bytes of well-known formats, and the names of these formats.
 const FORMATS: &[(&[u8], &str)] = &[
     (b"\x1f\x8b\x08", "a gzip file"),
     (b"PK\x03\x04", "a zip file"),
@@ -18,7 +19,7 @@ const FORMATS: &[(&[u8], &str)] = &[
     (b"\x7fELF", "a program"),
 ];
 
-/// Returns the kind of a file that does not begin with the signature, judged by its first 16 bytes.
+/// Returns the kind of a file that does not begin with the signature. The first 16 bytes decide.
 pub(super) fn looks_like(start: &[u8]) -> LooksLike {
     let begins = |with: &[u8]| start.starts_with(with);
     if start.is_empty() {
@@ -46,9 +47,9 @@ pub(super) fn looks_like(start: &[u8]) -> LooksLike {
     }
 }
 
-/// Whether these bytes begin the first packet of a binary OpenPGP file: a session key for a public key or a passphrase,
-/// or encrypted, compressed or padded data (RFC 9580, sections 4.2 and 5). Other data pass by chance about once in 500
-/// files.
+/// Returns whether these bytes look like the beginning of a binary OpenPGP file. The first packet of such a file is a
+/// session key for a public key or a passphrase, or encrypted, compressed or padded data (RFC 9580, sections 4.2 and
+/// 5). About one in 500 other files passes this check by chance.
 fn is_openpgp(start: &[u8]) -> bool {
     let Some((&first, rest)) = start.split_first() else { return false };
     let (tag, length) = match first {
@@ -60,10 +61,11 @@ fn is_openpgp(start: &[u8]) -> bool {
         0x80.. => (first >> 2 & 0x0f, [1, 2, 4, 0][usize::from(first & 3)]),
         _ => return false,
     };
-    // The number of the packet's version, or of its compression.
+    // The next byte is the version of the packet, or the number of its compression.
     match (tag, rest.get(length)) {
         (1, Some(3 | 6)) | (3, Some(4..=6)) | (18, Some(1 | 2)) => true,
-        // Data without a length have a compression of 0 to 3; with a length, many other files begin in the same way.
+        // Compressed data without a length have a compression number from 0 to 3. Compressed data with a length are not
+        // recognized, because many other files begin in the same way.
         (8, Some(0..=3)) => length == 0,
         _ => false,
     }

@@ -1,4 +1,5 @@
-//! Reading a header strictly: each meaning has one encoding, and each length is bounded before it is used.
+//! Reads a header strictly. Only one encoding of each meaning is accepted, and each length is checked against a bound
+//! before it is used.
 
 use std::io::Read;
 
@@ -12,26 +13,26 @@ use crate::format::deadpan::threshold::group::Group;
 use crate::format::fill::read_full;
 use deadpan_ct::CtZero;
 
-/// A header that is well formed. Nothing in it is trusted until its MAC is checked.
+/// A header that is well formed. The contents are not trusted until the MAC is checked.
 #[derive(Clone, Debug)]
 pub(crate) struct Parsed {
     pub(crate) preamble: Preamble,
     pub(crate) entries: Vec<(Stanza, Entry)>,
-    /// The entries of a threshold, if there are some.
+    /// The entries of a threshold, if the header has a threshold.
     pub(crate) group: Option<Group>,
     pub(crate) metadata: Vec<u8>,
     pub(crate) slack: usize,
-    /// All bytes of the header but the MAC.
+    /// All bytes of the header except the MAC.
     pub(crate) bytes: Vec<u8>,
     pub(crate) mac: [u8; MAC],
 }
 
-/// The shortest possible header, with one recipient of the shortest kind.
+/// The length of the shortest possible header. It has one recipient of the shortest kind.
 const SHORTEST: usize = FIXED + SHORTEST_ENTRY + 4 + metadata::SHORTEST + MAC;
 const SHORTEST_ENTRY: usize = 4 + SHORTEST_PLUGIN;
 
 impl Parsed {
-    /// Reads a header, and no byte after it.
+    /// Reads a header, and no byte after the header.
     pub(crate) fn read(mut input: impl Read) -> Result<Self, Error> {
         let mut start = [0; FIXED];
         let length = read_full(&mut input, &mut start).map_err(Error::Read)?;
@@ -70,13 +71,13 @@ impl Parsed {
         Ok(Self { preamble, entries, group, metadata, slack, bytes, mac })
     }
 
-    /// Returns the bytes of the whole header.
+    /// Returns the number of bytes in the whole header.
     pub(crate) fn length(&self) -> usize {
         self.bytes.len() + MAC
     }
 }
 
-/// Tells other files, damaged files and files of newer versions apart.
+/// Checks the start of a file. The error distinguishes other files, damaged files and files of newer versions.
 fn check_start(start: &[u8]) -> Result<(), Error> {
     let signature = start.len().min(SIGNATURE);
     if start[..signature] != Preamble::PLAIN.bytes()[..signature] || start.is_empty() {
@@ -133,7 +134,8 @@ impl<'a> RestOfHeader<'a> {
     }
 }
 
-/// Checks a segment length. Deadpan writes FLOE's default and reads these.
+/// Checks a segment length. Deadpan writes FLOE's default length, and also reads the other lengths that pass this
+/// check.
 pub(crate) fn check_segment(length: usize) -> Result<(), Error> {
     if (4 << 10..=16 << 20).contains(&length) {
         Ok(())

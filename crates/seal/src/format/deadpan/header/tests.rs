@@ -1,4 +1,4 @@
-//! Headers that must be refused, quickly and without much memory.
+//! Tests with headers that the reader must refuse, quickly and without much memory.
 
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,8 @@ fn error(bytes: &[u8]) -> Error {
     let begin = Instant::now();
     let error =
         Header::read(bytes).and_then(|header| header.open(&[Identity::Passphrase(Passphrase::new(b"straight face"))]));
-    // A minute only tells whether the work depends on a number in the file. Other programs delay a test for seconds.
+    // The limit is a minute, because other programs can delay a test for seconds. The check only finds work that
+    // depends on a number in the file.
     assert!(begin.elapsed() < Duration::from_secs(60), "it took {:?}", begin.elapsed());
     error.err().unwrap_or_else(|| panic!("{} bytes were taken", bytes.len()))
 }
@@ -53,7 +54,8 @@ fn other_files_are_told_apart() {
         (b"-----BEGIN PGP MESSAGE-----\n\n", LooksLike::OpenPgp),
         (b"-----BEGIN PRIVATE KEY-----\n", LooksLike::Pem),
         (b"Salted__01234567", LooksLike::OpenSsl),
-        // As GnuPG writes them: to an RSA key, to a key on Curve25519, with a passphrase, signed; and new packets.
+        // These are messages as GnuPG writes them: to an RSA key, to a key on Curve25519, with a passphrase, and
+        // signed. New packets follow.
         (b"\x85\x02\x0c\x03................", LooksLike::OpenPgp),
         (b"\x84\x5e\x03.................", LooksLike::OpenPgp),
         (b"\x8c\x0d\x04\x09\x03\x02............", LooksLike::OpenPgp),
@@ -113,20 +115,20 @@ fn every_length_is_held_against_the_others() {
 
 #[test]
 fn hostile_headers_cost_next_to_nothing() {
-    // 65 535 recipients, in a header of 64 KiB and in the longest header.
+    // The header announces 65 535 recipients. It has 64 KiB, or the maximum length.
     for length in [64 << 10, LONGEST] {
         let mut bytes = sealed();
         bytes.resize(length + 1000, 0xff);
         length_field(&mut bytes, length);
         bytes[14..16].fill(0xff);
         assert!(matches!(error(&bytes), Error::Header(_)), "{length}");
-        // As many recipients as fit, all of an unknown kind; then random bytes.
+        // The header has as many recipients as fit, all of an unknown kind. Random bytes follow.
         bytes[14..16].copy_from_slice(&((length / 100) as u16).to_be_bytes());
         assert!(matches!(error(&bytes), Error::Newer(_) | Error::Header(_)), "{length}");
         bytes[FIXED..].fill(0);
         assert!(matches!(error(&bytes), Error::Newer(_) | Error::Header(_)), "{length}");
     }
-    // A terabyte of memory for Argon2, and passes that would take years.
+    // The costs of Argon2 are a terabyte of memory, or passes that would take years.
     for (at, value) in [(0, 1_u32 << 30), (4, u32::MAX), (8, u32::MAX), (0, 0), (4, 0), (8, 0)] {
         let place = FIXED + 4 + at;
         let refused = with(|bytes| bytes[place..place + 4].copy_from_slice(&value.to_be_bytes()));
@@ -177,7 +179,7 @@ fn lengths_of_segments_are_bounded() {
         assert_eq!(check_segment(length).is_ok(), allowed, "{length}");
     }
     assert!(matches!(check_segment(4095), Err(Error::Limit(_))));
-    // The bounds hold when the payload is opened, and when its segments are computed.
+    // The bounds are checked both when the payload is opened and when its segments are computed.
     for (segment, allowed) in [(4095, false), (4096, true), (16 << 20, true), ((16 << 20) + 1, false)] {
         let sealed = Foreign { segment, ..Foreign::default() }.seal(b"data");
         let mut payload = &sealed[..];

@@ -8,8 +8,8 @@ use crate::{Error, Kem, PrivateKey, PublicKey};
 /// The purpose of the sealed file key. [`info`] adds the preamble.
 const PURPOSE: &[u8] = b"deadpan v1 recipient";
 
-/// Returns the `info` of HPKE. It contains the preamble, and the additional data are empty, because some HPKE libraries
-/// (PyPI's `cryptography` is one) take no additional data.
+/// Returns the `info` of HPKE, which contains the preamble. The preamble is not in the additional data, because some
+/// HPKE libraries (for example PyPI's `cryptography`) take no additional data.
 fn info(preamble: Preamble) -> Vec<u8> {
     [PURPOSE, preamble.bytes()].concat()
 }
@@ -19,8 +19,8 @@ pub(crate) const fn body(kem: Kem) -> usize {
     kem.enc_len() + KEY + hpke::TAG
 }
 
-/// Returns the entry of a public key, which is the same each time for one file key. The random bytes of HPKE follow
-/// from the file key, which is also the only message that they ever seal.
+/// Returns the entry of a public key. For one file key, the entry is the same each time. The random bytes of HPKE are
+/// derived from the file key. They never seal any other message than this file key.
 pub(crate) fn wrap(key: &PublicKey, file: &FileKey) -> Result<Entry, Error> {
     let random = file.encapsulation(key)?;
     let (mut body, sealed) = hpke::seal_from(&hpke::OURS, key, &random, &info(file.preamble()), b"", file.bytes())?;

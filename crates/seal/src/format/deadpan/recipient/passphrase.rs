@@ -1,4 +1,4 @@
-//! The file key, sealed under a passphrase, with a commitment, so that no entry opens with two passphrases.
+//! The file key, sealed under a passphrase. The entry has a commitment, so that no entry opens with two passphrases.
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 
@@ -28,13 +28,14 @@ pub(crate) fn cost(body: &[u8]) -> Result<Cost, Error> {
     Ok(cost)
 }
 
-/// Hashes a passphrase to open a file: the passphrase itself, or a session that may have hashed it before.
+/// Hashes a passphrase to open a file. The implementor is a passphrase, or a session that may already have hashed its
+/// passphrase.
 pub(crate) trait Stretch {
-    /// Returns the forms of the passphrase to try on a salt, in order.
+    /// Returns the forms of the passphrase that are tried with this salt, in order.
     fn forms(&self, salt: &[u8; SALT]) -> Vec<Form>;
 
-    /// Returns `length` bytes of Argon2id over the passphrase in a form, or [`Error::TooCostly`] if the cost is above
-    /// the ceiling.
+    /// Hashes the passphrase in the given form with Argon2id, and returns `length` bytes. Returns [`Error::TooCostly`]
+    /// if the cost is above the maximum that is allowed.
     fn stretched(&self, form: Form, cost: Cost, salt: &[u8; SALT], length: usize) -> Result<Secret, Error>;
 }
 
@@ -61,7 +62,7 @@ impl Stretch for Session {
     }
 }
 
-/// Tries each form of a passphrase, until one opens. The commitment tells a wrong form from a right one.
+/// Tries each form of a passphrase until a form opens the entry. The commitment shows whether a form is right.
 pub(super) fn try_forms(
     passphrase: &impl Stretch,
     salt: &[u8; SALT],
@@ -82,13 +83,13 @@ pub(super) fn split(derived: &Secret) -> Result<(LessSafeKey, Secret), Error> {
     Ok((LessSafeKey::new(key), Secret::copy_of(commitment)))
 }
 
-/// Returns the nonce. It is constant, because the salt (in a session, the item number) is new each time, so that a
-/// wrapping key seals one message.
+/// Returns the nonce. The nonce is constant: the salt (in a session, the item number) is new each time, so each
+/// wrapping key seals only one message.
 fn nonce() -> Nonce {
     Nonce::assume_unique_for_key([0; NONCE_LEN])
 }
 
-/// Returns the entry. [`Form::Composed`] is the form to write; others are for tests.
+/// Returns the entry. Writers use [`Form::Composed`]. The other forms are for tests.
 pub(crate) fn wrap(
     passphrase: &Passphrase,
     form: Form,
@@ -116,7 +117,8 @@ pub(super) fn seal(key: &LessSafeKey, cost: Cost, open: &[&[u8]], file: &FileKey
     Ok(body)
 }
 
-/// Returns the file key if the passphrase is right. May leak: which form of the passphrase is right, if one is.
+/// Returns the file key if the passphrase is right. May leak: which form of the passphrase is right, if any form is
+/// right.
 pub(crate) fn unwrap(passphrase: &impl Stretch, preamble: Preamble, entry: &Entry) -> Result<Option<FileKey>, Error> {
     let (head, rest) = entry.body.split_at(COST);
     let cost = cost(head)?;
@@ -128,7 +130,7 @@ pub(crate) fn unwrap(passphrase: &impl Stretch, preamble: Preamble, entry: &Entr
     })
 }
 
-/// Opens the file key with the wrapping key. Returns `None` if the commitment differs from the promised one.
+/// Opens the file key with the wrapping key. Returns `None` if `commitment` differs from the promised commitment.
 pub(super) fn open(
     key: &LessSafeKey,
     preamble: Preamble,
@@ -142,7 +144,7 @@ pub(super) fn open(
     let (input, tag) = sealed.split_at(KEY);
     let mut file = Secret::zeroed(KEY);
     let opened = key.open_separate_gather(nonce(), Aad::from(*preamble.bytes()), input, tag, &mut file);
-    // The commitment is right and the file key does not open: the passphrase is right, and the header was changed.
+    // If the commitment is right but the file key does not open, the passphrase is right and the header was changed.
     opened.map_err(|_| Error::HeaderForged)?;
     Ok(FileKey::from_secret(file, preamble))
 }

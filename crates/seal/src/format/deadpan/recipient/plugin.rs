@@ -15,19 +15,19 @@ use deadpan_ct::Wiped;
 
 const LABEL: &[u8] = b"deadpan v1 plugin";
 const TAG: usize = 16;
-/// The bytes of the body besides the stanzas: the mode and the sealed file key.
+/// The number of bytes of the body without the stanzas: the mode and the sealed file key.
 const REST: usize = 1 + KEY + TAG;
-/// The bytes of the shortest body, which has the shortest stanza.
+/// The length of the shortest body, which has the shortest stanza.
 pub(crate) const SHORTEST: usize = REST + "-> x\n\n".len();
-/// The bytes of the longest body. The length of an entry has two bytes.
+/// The length of the longest body. The length field of an entry has two bytes.
 const LONGEST: usize = u16::MAX as usize;
-/// The label of stanzas that withstand a quantum computer, in age's specification.
+/// age's specification gives this label to stanzas that withstand a quantum computer.
 const POST_QUANTUM: &str = "postquantum";
-/// The values of the byte for the mode.
+/// The possible values of the mode's byte.
 const CLASSICAL_MODE: u8 = 0;
 const POST_QUANTUM_MODE: u8 = 1;
 
-/// A new key that a plugin has wrapped. It seals the file key of one file.
+/// A new key that a plugin has wrapped. The key seals the file key of one file.
 #[derive(Clone)]
 pub(crate) struct Prepared {
     key: Secret,
@@ -40,7 +40,7 @@ impl Prepared {
         if self.labels.iter().any(|label| label == POST_QUANTUM) { Mode::Pqc } else { Mode::Ecc }
     }
 
-    /// Returns the labels that only their plugin understands. All recipients of a file must have them.
+    /// Returns the labels that only the plugin understands. All recipients of a file must have these labels.
     fn other_labels(&self) -> Vec<&str> {
         self.labels.iter().map(String::as_str).filter(|label| *label != POST_QUANTUM).collect()
     }
@@ -49,7 +49,7 @@ impl Prepared {
         REST + self.stanzas.len()
     }
 
-    /// Seals the file key. The IV is constant, because the key is new and seals one message.
+    /// Seals the file key. The IV is constant, because the wrapped key is new and seals only one message.
     pub(crate) fn wrap(&self, file: &FileKey) -> Result<Entry, Error> {
         let preamble = file.preamble();
         let mut body = vec![if self.mode() == Mode::Ecc { CLASSICAL_MODE } else { POST_QUANTUM_MODE }];
@@ -117,8 +117,8 @@ pub(crate) fn stanza(body: &[u8]) -> Result<Stanza, Error> {
     Ok(Stanza::Plugin { tag, mode })
 }
 
-/// Returns the file key, and its entry, if the plugin unwraps the key of one of its entries. The plugin is started only
-/// if there are such entries, and once for all of them. May leak: which entry opens.
+/// Returns the file key and the entry that opened, if the plugin unwraps the key of one of the plugin entries. The
+/// plugin is started only if the header has plugin entries, and only once for all entries. May leak: which entry opens.
 pub(crate) fn unwrap<'e>(
     identity: &plugin::Identity,
     preamble: Preamble,
@@ -144,7 +144,7 @@ pub(crate) fn unwrap<'e>(
     if wrong { Err(identity.wrong_key().into()) } else { Ok(None) }
 }
 
-/// Lets plugins wrap their keys. Returns the recipients with the wrapped keys, or `None` if no plugin is among them.
+/// Lets plugins wrap their keys. Returns the recipients with the wrapped keys, or `None` if no recipient has a plugin.
 ///
 /// # Errors
 /// If a plugin fails, or if the labels of its stanzas do not allow the other recipients.
@@ -176,7 +176,7 @@ pub(crate) fn prepare(recipients: &[Recipient], mixed: bool) -> Result<Option<Ve
     Ok(Some(prepared))
 }
 
-/// Gives wrapped keys that sealed nothing back to their recipients, for the next file.
+/// Gives wrapped keys that were not used to seal anything back to their recipients, for the next file.
 pub(crate) fn put_back(prepared: &[Recipient]) {
     for recipient in prepared {
         if let Recipient::Plugin(plugin) = recipient

@@ -1,8 +1,9 @@
 //! The file key, sealed under a passphrase that was hashed once for many items. The hash is combined with an item
 //! number.
 //!
-//! A wrapping key from the passphrase and the salt alone, as in a passphrase entry for one file, would seal many file
-//! keys under one key and one IV. Two such entries show the difference of their file keys.
+//! A passphrase entry for one file derives the wrapping key from the passphrase and the salt alone. In a session, this
+//! wrapping key would seal many file keys under one key and one IV, and any two entries would reveal the difference of
+//! their file keys.
 
 use aws_lc_rs::aead::LessSafeKey;
 
@@ -40,7 +41,8 @@ pub(crate) fn wrap(session: &Session, file: &FileKey, entropy: Entropy) -> Resul
     Ok(Entry { kind: SESSION, body: seal(&key, cost, &[salt, &item, &commitment], file)? })
 }
 
-/// Returns the file key if the passphrase is right. May leak: which form of the passphrase is right, if one is.
+/// Returns the file key if the passphrase is right. May leak: which form of the passphrase is right, if any form is
+/// right.
 pub(crate) fn unwrap(passphrase: &impl Stretch, preamble: Preamble, entry: &Entry) -> Result<Option<FileKey>, Error> {
     let (head, rest) = entry.body.split_at(COST);
     let cost = cost(head)?;

@@ -51,7 +51,8 @@ fn a_classical_recipient_beside_others_has_to_be_asked_for() {
     for (mode, one) in &all {
         for (other_mode, other) in &all {
             let mixed = (*mode == Mode::Ecc) != (*other_mode == Mode::Ecc);
-            // A passphrase can stand beside recipients of each mode, at any place in the list.
+            // A list can have a passphrase together with recipients of each mode. The passphrase may be at any place in
+            // the list.
             for list in [vec![one.clone(), other.clone()], vec![recipient(), one.clone(), other.clone()]] {
                 let refused = Sealing::to(list.clone()).err();
                 assert_eq!(matches!(refused, Some(Error::Mixed(_))), mixed, "{mode:?} and {other_mode:?}: {refused:?}");
@@ -77,7 +78,8 @@ fn lists_that_protect_nothing_are_refused() {
     }
 }
 
-/// The parts of a body: the cost up to byte 12, the salt up to 28, the commitment up to 60, then the sealed file key.
+/// A body consists of the cost up to byte 12, the salt up to byte 28, the commitment up to byte 60, and the sealed file
+/// key.
 #[test]
 fn a_passphrase_entry_tells_another_passphrase_from_a_changed_file() {
     type Wanted = fn(&Error) -> bool;
@@ -88,7 +90,8 @@ fn a_passphrase_entry_tells_another_passphrase_from_a_changed_file() {
         for place in part {
             let mut changed = good.clone();
             changed.body[place] ^= 1;
-            // The entry decides, both under a MAC that is right and under one that the change made wrong.
+            // The error depends only on the entry, both if the header's MAC is right and if the change made the MAC
+            // wrong.
             let mut sealed = Foreign::default().seal(b"data");
             sealed[FIXED + 4 + place] ^= 1;
             for sealed in [Foreign::default().seal_to(&[changed], b"data"), sealed] {
@@ -100,7 +103,7 @@ fn a_passphrase_entry_tells_another_passphrase_from_a_changed_file() {
     open(&Foreign::default().seal_to(&[good], b"data"), passphrase()).expect("unchanged it opens");
 }
 
-/// Without the commitment, one file could open with two passphrases to two contents.
+/// Without the commitment, one file could open to different contents with two passphrases.
 #[test]
 fn no_entry_opens_without_its_commitment() {
     let mut entry = entry(&recipient(), 0);
@@ -109,7 +112,7 @@ fn no_entry_opens_without_its_commitment() {
     assert!(matches!(open(&sealed, passphrase()), Err(Error::WrongPassphrase)));
 }
 
-/// docs/format-seal.md says that no other body is tried after one that opens.
+/// docs/format-seal.md says that the reader tries no other body after a body that opens.
 #[test]
 fn the_first_body_that_opens_decides() {
     for kem in [Kem::X25519, Kem::XWing] {
@@ -127,8 +130,8 @@ fn the_first_body_that_opens_decides() {
     }
 }
 
-/// The bytes of docs/format-seal.md are written out here. Constants of the program would change together with the
-/// program.
+/// The test writes out the bytes of docs/format-seal.md. It does not use the program's constants, because they would
+/// change together with the program.
 #[test]
 fn hpke_is_bound_to_what_the_page_says() {
     const INFO: &[u8] = b"deadpan v1 recipient\x89DPN\x0d\x0a\x1a\x0a\x01\x00";
@@ -151,14 +154,14 @@ fn hpke_is_bound_to_what_the_page_says() {
     }
     assert!(by_hand(INFO, &INFO[20..]).is_none() && by_hand(INFO, b"\0").is_none());
 
-    // The other direction: a recipient made by hand, which the program opens.
+    // In the other direction, the test makes a recipient by hand, and the program opens it.
     let (mut body, ciphertext) = hpke::seal(key.public(), INFO, b"", file_key(0).bytes()).expect("sealed");
     body.extend_from_slice(&ciphertext);
     let sealed = Foreign::default().seal_to(&[Entry { kind: 0x0020, body }], b"data");
     open(&sealed, Identity::Key(key)).expect("the program opens it");
 }
 
-/// The same letters, in the bytes of different systems: NFC, NFD, and neither.
+/// The passphrases are the same letters, in the bytes of different systems: in NFC, in NFD, and in neither form.
 #[test]
 fn a_passphrase_opens_in_each_unicode_form() {
     const FORMS: [&str; 3] = ["\u{1e69}\u{e9}", "s\u{323}\u{307}e\u{301}", "s\u{307}\u{323}\u{e9}"];
@@ -176,13 +179,13 @@ fn a_passphrase_opens_in_each_unicode_form() {
                 assert!(matches!(open(&sealed, wrong), Err(Error::WrongPassphrase)));
             }
         }
-        // Another writer may hash the bytes as they were typed. The same bytes open such a file, and NFC opens a file
-        // in NFD.
+        // Another writer may hash the bytes as they were typed. The same bytes open such a file. A passphrase in NFC
+        // also opens a file whose passphrase was typed in NFD.
         let raw = passphrase::wrap(typed, Form::Typed, CHEAP, &file_key(0), Entropy::Fixed(0)).expect("wrapped");
         let raw = Foreign::default().seal_to(&[raw], b"data");
         open(&raw, Identity::from(typed)).expect("as it was typed");
         let by_nfc = open(&raw, Identity::from(&passphrases[0]));
-        // The third passphrase is in neither form, and no form of the others has its bytes.
+        // The third passphrase is in neither form, and no form of the other passphrases has its bytes.
         assert_eq!(by_nfc.is_ok(), typed.as_bytes() != passphrases[2].as_bytes());
     }
 }

@@ -1,4 +1,4 @@
-//! Tests of the number of hashes, and of the state that items of a session share.
+//! Tests of the number of hashes, and of the state that the items of a session share.
 
 use std::collections::HashSet;
 use std::sync::mpsc;
@@ -68,7 +68,7 @@ fn items_share_the_salt_and_nothing_else() {
     for item in &items {
         let [cost, salt, rest @ ..] = fields(item);
         assert!(cost == first[0] && salt == first[1]);
-        // Halves are compared, so that a value that is the same in part is found, too.
+        // The test compares halves, so that it also finds values that are equal in only one half.
         for field in rest {
             let (one, other) = field.split_at(field.len() / 2);
             assert!(seen.insert(one.to_vec()) && seen.insert(other.to_vec()));
@@ -134,7 +134,7 @@ fn threads_that_ask_at_once_wait_for_one_hash() {
     assert_eq!(session.hashes(), 1);
 }
 
-/// A hostile item, whose hash takes seconds, must not block a server that opens other items meanwhile.
+/// The hash of a hostile item takes seconds. Meanwhile, it must not block a server that opens other items.
 #[test]
 fn threads_that_ask_other_questions_do_not_wait() {
     let session = mine();
@@ -144,7 +144,7 @@ fn threads_that_ask_other_questions_do_not_wait() {
     let (sender, receiver) = mpsc::channel();
     let report = |sealed: &[u8]| sender.send(open(&session, sealed).expect("opened")).expect("the receiver waits");
     thread::scope(|scope| {
-        // Holds the cell as if the hash of the slow item were being computed.
+        // The test locks the cell, as if a thread were computing the hash of the slow item.
         let computing = lock(&cell);
         scope.spawn(|| report(&slow));
         scope.spawn(|| report(&quick));
@@ -193,8 +193,8 @@ fn items_above_the_ceiling_are_refused_and_nothing_is_hashed() {
     assert_eq!(open(&session, &sealed).expect("the default ceiling"), b"data");
 }
 
-/// As in the other passphrase entry, a change before the commitment's end looks like a wrong passphrase, and a change
-/// after it looks like a changed header.
+/// A change before the end of the commitment looks like a wrong passphrase, and a change after the commitment looks
+/// like a changed header. The passphrase entry for one file behaves in the same way.
 #[test]
 fn every_byte_of_an_item_counts() {
     let session = mine();
@@ -208,7 +208,7 @@ fn every_byte_of_an_item_counts() {
             other => panic!("byte {place}: {other:?}"),
         }
     }
-    // A change of the cost changes the hash, or is out of bounds.
+    // A changed cost either gives another hash or is out of bounds.
     for place in 3..12 {
         let mut changed = good.clone();
         changed[FIXED + 4 + place] ^= 1;
@@ -224,7 +224,7 @@ fn what_protects_nothing_is_refused() {
     assert!(matches!(Sealing::to(vec![session.recipient(), session.recipient()]), Err(Error::TooMany(_))));
     let alone = Recipient::Passphrase(Passphrase::new(b"p"), CHEAP);
     assert!(matches!(Sealing::to(vec![session.recipient(), alone]), Err(Error::TooMany(_))));
-    // A session can stand beside a key, and each of them opens.
+    // A file can be sealed to a session and a key. Each of the two opens the file.
     let sealed =
         Sealing::to(vec![key.public().into(), session.recipient()]).and_then(|it| it.seal(b"data")).expect("sealed");
     assert!(open(&key, &sealed).is_ok() && open(&session, &sealed).is_ok());
@@ -238,7 +238,8 @@ fn nothing_of_it_is_shown() {
     assert!(shown.contains("Session") && !shown.contains("straight") && !shown.contains("salt"), "{shown}");
 }
 
-/// A passphrase typed in NFD seals in NFC: the session's own items cost one hash, and items of another session two.
+/// A passphrase that was typed in NFD seals in NFC. The session's own items need one hash, and the items of another
+/// session need two hashes.
 #[test]
 fn a_session_hashes_each_form_of_its_passphrase_once() {
     let (composed, decomposed) = (session("\u{e9}".as_bytes()), session("e\u{301}".as_bytes()));

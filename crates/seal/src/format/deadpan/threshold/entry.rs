@@ -1,4 +1,5 @@
-//! The entry of one member: the numbers of its group, the check values, and the share, sealed to the member's key.
+//! The entry of one member: the numbers of the share, the check values, and the share, which is sealed to the member's
+//! key.
 
 use super::{Numbers, group, shamir};
 use crate::format::deadpan::file_key::{FileKey, KEY};
@@ -9,11 +10,12 @@ use crate::primitive::imp::hkdf::{self, HkdfHash};
 use crate::{Error, Kem, PrivateKey, PublicKey, Secret};
 use deadpan_ct::Wiped;
 
-/// The type of these entries.
+/// The type of members' entries.
 pub(crate) const KIND: u16 = 0xff04;
 /// The length of a check value.
 pub(super) const CHECK: usize = 32;
-/// Bytes before the sealed share: the numbers, the KEM, the check of the file key and the check of the share.
+/// The number of bytes before the sealed share. They hold the numbers, the KEM, the check value of the file key and the
+/// check value of the share.
 const HEAD: usize = 3 + 2 + CHECK + CHECK;
 
 /// The label of the HPKE that seals a share.
@@ -28,7 +30,7 @@ pub(crate) const fn body(kem: Kem) -> usize {
     HEAD + kem.enc_len() + KEY + hpke::TAG
 }
 
-/// A body's fields.
+/// The fields of a body.
 #[derive(Clone, Copy)]
 pub(crate) struct Part<'a> {
     pub(crate) numbers: Numbers,
@@ -40,7 +42,7 @@ pub(crate) struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// Reads a body. The length must be the one of its kind of key, and the numbers must be in their bounds.
+    /// Reads a body. The length must be right for the kind of key, and the numbers must be within their bounds.
     pub(crate) fn read(body: &'a [u8]) -> Result<Self, Error> {
         let wrong = Error::Header("the length of a recipient");
         let Some((head, rest)) = body.split_first_chunk::<5>() else { return Err(wrong) };
@@ -54,7 +56,7 @@ impl<'a> Part<'a> {
         Ok(Self { numbers: Numbers::new(needed, of, index)?, kem, key_check, share_check, sealed })
     }
 
-    /// Returns the share if it was sealed to this key, in the group with this digest. May leak: whether it was
+    /// Returns the share if it was sealed to this key, in the group with this digest. May leak: whether the share was
     /// sealed to this key.
     pub(crate) fn unwrap(
         &self,
@@ -70,14 +72,14 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Returns the `info` of a share's HPKE. The digest of the group holds K, N and all check values, so that a share opens
-/// in its own place alone. The additional data are empty, as for recipients with a key.
+/// Returns the `info` of a share's HPKE. The digest of the group covers K, N and all check values, so a share opens
+/// only in its own place. As for recipients with a key, the additional data are empty.
 fn info(preamble: Preamble, index: u8, group: &[u8; CHECK]) -> Vec<u8> {
     [SEAL, preamble.bytes(), &[index], group].concat()
 }
 
-/// Returns the check value of a share. It commits to the share, and tells nothing else to those who cannot guess a
-/// random number of 32 bytes.
+/// Returns the check value of a share. The check value commits to the share. It reveals nothing about the share,
+/// because the share is as hard to guess as a random number of 32 bytes.
 pub(super) fn share_check(preamble: Preamble, numbers: Numbers, share: &[u8]) -> Result<Secret, Error> {
     let mut extracted = Wiped::new([0; KEY]);
     hkdf::extract(preamble.bytes(), share, &mut extracted)?;
@@ -91,7 +93,7 @@ pub(super) fn key_check(file: &FileKey) -> Result<Secret, Error> {
     file.derive(KEY_CHECK)
 }
 
-/// Returns a check value as the header holds it, where everybody sees it.
+/// Returns a check value as plain bytes for the header, where everybody can see them.
 fn public(check: &Secret) -> Result<[u8; CHECK], Error> {
     check.as_array().copied().ok_or(Error::System("key derivation failed"))
 }
@@ -99,7 +101,7 @@ fn public(check: &Secret) -> Result<[u8; CHECK], Error> {
 /// The shares of a file key and their check values, before they are sealed to the members.
 pub(crate) struct Split {
     pub(crate) key_check: [u8; CHECK],
-    /// The shares in the order of their indices, from 1 on, each with its check value.
+    /// The shares with their check values. The order is the order of the indices, which count from 1.
     pub(crate) shares: Vec<(Numbers, Secret, [u8; CHECK])>,
 }
 

@@ -1,5 +1,5 @@
-//! The field GF(256) of AES, x⁸ + x⁴ + x³ + x + 1, on eight elements at once: no table, no jump and no address depends
-//! on an element.
+//! The field GF(256) of AES, with the polynomial x⁸ + x⁴ + x³ + x + 1. Operations work on eight elements at once. No
+//! table, no jump and no address depends on an element.
 
 use deadpan_ct::Choice;
 
@@ -10,7 +10,7 @@ const ONES: u64 = 0x0101_0101_0101_0101;
 #[inline(always)]
 fn double(word: u64) -> u64 {
     let carried = word >> 7 & ONES;
-    // The polynomial without x⁸ is 1b: bits 0, 1, 3 and 4.
+    // Without x⁸, the polynomial is hexadecimal 1b: bits 0, 1, 3 and 4.
     (word & !(ONES << 7)) << 1 ^ carried ^ carried << 1 ^ carried << 3 ^ carried << 4
 }
 
@@ -30,7 +30,7 @@ pub(super) fn multiply(a: u8, b: u8) -> u8 {
     scale(a.into(), b) as u8
 }
 
-/// Returns the inverse of an element: its 254th power. The inverse of zero is zero.
+/// Returns the inverse of an element, which is its 254th power. For zero, returns zero.
 pub(super) fn invert(a: u8) -> u8 {
     // 254 = 2 + 4 + 8 + 16 + 32 + 64 + 128.
     let (mut power, mut product) = (a, 1);
@@ -46,8 +46,8 @@ pub(super) fn add_multiple(sum: &mut [u8], addend: &[u8], factor: u8) {
     each_word(sum, addend, |sum, addend| sum ^ scale(addend, factor));
 }
 
-/// Multiplies each element of `value` by `factor` and adds `addend`: one step of Horner's rule. May leak: the shorter
-/// of the lengths.
+/// Multiplies each element of `value` by `factor` and adds `addend`. This is one step of Horner's rule. May leak: the
+/// shorter of the lengths.
 pub(super) fn multiply_and_add(value: &mut [u8], factor: u8, addend: &[u8]) {
     each_word(value, addend, |value, addend| scale(value, factor) ^ addend);
 }
@@ -66,7 +66,7 @@ fn each_word(left: &mut [u8], right: &[u8], operate: impl Fn(u64, u64) -> u64) {
 mod tests {
     use super::*;
 
-    /// The product as the definition has it: a product of polynomials, then the remainder.
+    /// Returns the product by the definition: the product of the polynomials, and then the remainder.
     fn plain(a: u8, b: u8) -> u8 {
         let mut product = 0_u16;
         for bit in 0..8 {

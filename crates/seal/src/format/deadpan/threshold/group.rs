@@ -1,4 +1,4 @@
-//! The threshold group of a header: all its entries together, and what binds them to each other.
+//! The threshold group of a header: all entries of the threshold, and the values that bind these entries to each other.
 
 use aws_lc_rs::digest::{Context, SHA256};
 
@@ -11,30 +11,30 @@ use crate::{Error, Identity, PublicKey, Stanza};
 /// The label of a group's digest.
 const GROUP: &[u8] = b"deadpan v1 threshold";
 
-/// The threshold group of a header, found in its entries. The group is well formed, and otherwise as trustworthy as the
-/// header.
+/// The threshold group that was found in the entries of a header. The group is well formed. In everything else, it is
+/// only as trustworthy as the header.
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
     pub(crate) needed: u8,
     pub(crate) of: u8,
-    /// The number of entries before the group's first.
+    /// The number of entries before the group's first entry.
     begin: usize,
     key_check: [u8; CHECK],
     digest: [u8; CHECK],
 }
 
-/// The shares that are there, and the keys that opened some of them.
+/// The shares that were gathered, and the keys that opened some of these shares.
 #[derive(Default)]
 pub(crate) struct GatheredShares {
     pub(crate) shares: Vec<Share>,
     pub(crate) keys: Vec<PublicKey>,
-    /// The first share that is wrong, and why.
+    /// The fault of the first wrong share.
     pub(crate) wrong: Option<ShareFault>,
 }
 
 impl Group {
-    /// Finds the group in a header's entries. All N entries must be there and nothing between them, in the order of
-    /// their indices, with the same numbers and the same check of the file key.
+    /// Finds the group in a header's entries. All N entries must be present, without other entries between them, and in
+    /// the order of their indices. They must have the same numbers and the same check value of the file key.
     pub(crate) fn find(preamble: Preamble, entries: &[(Stanza, Entry)]) -> Result<Option<Self>, Error> {
         let is_part = |(stanza, _): &(Stanza, Entry)| matches!(stanza, Stanza::Share { .. });
         let Some(begin) = entries.iter().position(is_part) else { return Ok(None) };
@@ -69,7 +69,8 @@ impl Group {
         super::share::fingerprint(&self.digest)
     }
 
-    /// Gathers the shares that identities are or can open. The same share twice counts once.
+    /// Gathers the shares that are among the identities, and the shares that the identities can open. A share that
+    /// comes twice counts once.
     pub(crate) fn gather(
         &self,
         preamble: Preamble,
@@ -91,8 +92,8 @@ impl Group {
                     }
                 }
                 Identity::Share(share) if share.group == self.digest => {
-                    // The digest covers the numbers, but the author of a share can put any index into it, so they are
-                    // compared too.
+                    // The digest of the group covers K and N. But the author of a share can write any numbers into the
+                    // share, so the numbers are compared, too.
                     match parts().nth(usize::from(share.numbers.index) - 1).transpose()? {
                         Some(part) if part.numbers == share.numbers => {
                             gathered.add(share.clone(), part, preamble)?;
@@ -112,15 +113,15 @@ impl Group {
         let shares: Vec<_> = shares.iter().map(|share| (share.numbers.index, &share.value[..])).collect();
         let secret = shamir::combine(&shares[..usize::from(self.needed).min(shares.len())]);
         let file = FileKey::from_secret(secret, preamble).ok_or(Error::System("key derivation failed"))?;
-        // Each share is the one that the header promises. The writer of the header made them so that they do not
-        // belong together.
+        // Each share has the check value that the header promises. If the file key is still wrong, the writer of the
+        // header made shares that do not belong together.
         let right = entry::key_check(&file)?.same(&self.key_check);
         if right { Ok(file) } else { Err(Error::HeaderForged) }
     }
 }
 
 impl GatheredShares {
-    /// Adds a share if it is right, and not there yet. Returns whether it is right.
+    /// Adds a share if the share is right and was not added yet. Returns whether the share is right.
     fn add(&mut self, share: Share, part: Part<'_>, preamble: Preamble) -> Result<bool, Error> {
         if !entry::share_check(preamble, share.numbers, &share.value)?.same(part.share_check) {
             self.refuse(ShareFault::Wrong(share.numbers.index));
@@ -137,7 +138,7 @@ impl GatheredShares {
     }
 }
 
-/// Returns the digest of a group: all that is public about its shares.
+/// Returns the digest of a group. The digest covers all public values of the group's shares.
 pub(super) fn digest<'a>(
     preamble: Preamble,
     needed: u8,

@@ -1,10 +1,11 @@
-//! Shamir's secret sharing over GF(256): any K of N shares give the secret back, and K − 1 of them tell nothing.
+//! Shamir's secret sharing over GF(256): any K of N shares give the secret back, and K − 1 shares reveal nothing about
+//! the secret.
 //!
-//! These are the bare shares, for a protocol of your own: they carry no check value, and a wrong share gives a wrong
-//! secret without an error. [`Threshold`](super::Threshold) adds what a file needs.
+//! This module makes bare shares, for a protocol of your own. They have no check value, so a wrong share gives a wrong
+//! secret without an error. [`Threshold`](super::Threshold) adds the checks that a file needs.
 //!
-//! Byte by byte, the secret is the value at 0 of a polynomial of degree K − 1, and share i is its value at i. All other
-//! coefficients are random.
+//! Each byte has its own polynomial of degree K − 1. The byte of the secret is the polynomial's value at 0, and the
+//! byte of share i is the value at i. All other coefficients are random.
 //!
 //! ```
 //! use deadpan_seal::Secret;
@@ -22,8 +23,9 @@
 use super::field::{add_multiple, invert, multiply, multiply_and_add};
 use crate::Secret;
 
-/// Returns the share with this index, from 1 to 255. `coefficients` are random, as long as the secret, and the same for
-/// all shares of the secret; there is one less than the number of shares that give the secret back.
+/// Returns the share with this index, from 1 to 255. `coefficients` must be random, as long as the secret, and the same
+/// for all shares of the secret. The number of coefficients is one less than the number of shares that give the secret
+/// back.
 ///
 /// May leak: the lengths, and the number of coefficients.
 #[must_use]
@@ -37,8 +39,8 @@ pub fn share(secret: &[u8], coefficients: &[Secret], index: u8) -> Secret {
     value
 }
 
-/// Returns the secret that these shares give, each with its index. There must be as many as are needed, with different
-/// indices. More are allowed.
+/// Returns the secret that these shares give. Each share comes with its index. There must be at least as many shares as
+/// are needed, and their indices must differ.
 ///
 /// May leak: the indices, the lengths, and the number of shares.
 #[must_use]
@@ -51,8 +53,8 @@ pub fn combine(shares: &[(u8, &[u8])]) -> Secret {
     secret
 }
 
-/// Returns Lagrange's factor of the share with this index for the value at 0: the product of j / (j − index) over all
-/// other indices j. In this field, subtraction is XOR.
+/// Returns Lagrange's factor for the value at 0 of the share with this index. The factor is the product of j / (j −
+/// index) over all other indices j. In this field, subtraction is XOR.
 fn at_zero(index: u8, all: impl Iterator<Item = u8>) -> u8 {
     all.filter(|other| *other != index)
         .fold(1, |factor, other| multiply(factor, multiply(other, invert(other ^ index))))
@@ -93,8 +95,8 @@ mod tests {
         assert_eq!((counts[4], counts[5]), (126, 126));
     }
 
-    /// Perfect secrecy, by counting: with four of five shares known, each value of the fifth gives another secret, and
-    /// all 256 secrets come up. So the four shares fit every secret equally well.
+    /// Tests perfect secrecy by counting. If four of five shares are known, each value of the fifth share gives a
+    /// different secret, and all 256 secrets occur. So the four shares fit every secret equally well.
     #[test]
     fn four_shares_fit_every_secret_equally_well() {
         let (_, shares) = shares(5, 9);
@@ -123,7 +125,8 @@ mod tests {
         }
     }
 
-    /// One coefficient: share i is the secret plus i times the coefficient. Computed by hand, with FIPS 197's products.
+    /// With one coefficient, share i is the secret plus i times the coefficient. The expected shares were computed by
+    /// hand, with the products in FIPS 197.
     #[test]
     fn a_line_by_hand() {
         let coefficients = [Secret::copy_of(&[0x57, 0x01, 0x00])];

@@ -1,4 +1,4 @@
-//! Shares that travel: what the owner of one key hands to the person who collects.
+//! Shares that the owners of keys send to the person who collects the shares.
 
 use std::fmt;
 
@@ -11,9 +11,9 @@ use crate::{Error, Secret};
 /// The first bytes of a share as text or in a file.
 const START: &[u8; 16] = b"deadpan v1 share";
 
-/// One share of the key of one sealed file, as [`Header::shares`](crate::Header::shares) takes it from the header. Who
-/// has enough of them opens the file: give them to [`Header::open`](crate::Header::open), each as an
-/// [`Identity::Share`](crate::Identity::Share). Send a share sealed to the person who collects.
+/// One share of the key of one sealed file. [`Header::shares`](crate::Header::shares) takes the share from the header.
+/// A person who has enough shares can open the file: pass each share to [`Header::open`](crate::Header::open) as an
+/// [`Identity::Share`](crate::Identity::Share). Before you send a share, seal it to the person who collects the shares.
 #[derive(Clone)]
 pub struct Share {
     pub(super) numbers: Numbers,
@@ -35,7 +35,8 @@ impl Share {
     /// Reads the bytes of [`Share::to_bytes`].
     ///
     /// # Errors
-    /// [`ShareFault::Form`] if the bytes are not a share. Whether it is right shows when a file is opened with it.
+    /// [`ShareFault::Form`] if the bytes are not a share. Whether the share is right is checked only when it is used to
+    /// open a file.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let wrong = Error::Share(ShareFault::Form);
         let Some(rest) = bytes.strip_prefix(START) else { return Err(wrong) };
@@ -61,19 +62,19 @@ impl Share {
         bytes
     }
 
-    /// Returns the number of the share, from 1 on.
+    /// Returns the number of the share. Numbers begin with 1.
     #[must_use]
     pub fn index(&self) -> u8 {
         self.numbers.index
     }
 
-    /// Returns how many shares open the file.
+    /// Returns the number of shares that are needed to open the file.
     #[must_use]
     pub fn needed(&self) -> u8 {
         self.numbers.needed
     }
 
-    /// Returns how many shares the file has.
+    /// Returns the number of shares that the file has.
     #[must_use]
     pub fn of(&self) -> u8 {
         self.numbers.of
@@ -92,9 +93,10 @@ impl Share {
 pub enum ShareFault {
     /// The bytes are not a share.
     Form,
-    /// The share belongs to another file, or to the same data sealed another time.
+    /// The share belongs to another file. The other file may contain the same data, but was sealed separately.
     OtherFile,
-    /// The share with this number is not the one that the header promises: its holder or someone on its way changed it.
+    /// The share with this number does not have the check value that the header promises. The share's holder changed
+    /// it, or somebody changed it on the way.
     Wrong(u8),
 }
 

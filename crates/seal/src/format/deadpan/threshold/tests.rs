@@ -1,4 +1,5 @@
-//! Tests of thresholds: who opens a file together, who does not, and headers and shares that are changed or made up.
+//! Tests of thresholds. They check which owners open a file together, and use headers and shares that were changed or
+//! made up.
 
 use super::entry::Part;
 use super::*;
@@ -23,7 +24,7 @@ fn sealed(needed: usize, keys: &[PrivateKey]) -> Vec<u8> {
         .expect("sealed")
 }
 
-/// The entries for the file key 0.
+/// Returns the entries for the file key 0.
 fn entries(needed: usize, keys: &[PrivateKey]) -> Vec<Entry> {
     let threshold = Threshold::new(needed, members(keys)).expect("a group");
     threshold.wrap(&file_key(0), Entropy::Fixed(0)).expect("wrapped")
@@ -59,7 +60,7 @@ fn every_five_of_nine_open_a_file_and_no_four_do() {
     let mut opened = 0;
     for choice in 1_u32..1 << 9 {
         let count = choice.count_ones();
-        // Keys alone, shares alone, and each key with the share of its successor, which may be there already.
+        // The test uses only keys, only shares, and a mixture of keys and shares.
         let of_keys = if count == 4 || count == 5 { open(&sealed, &chosen(&keys, choice)) } else { continue };
         for result in [of_keys, open(&sealed, &chosen(&shares, choice))] {
             match result {
@@ -142,7 +143,8 @@ fn a_threshold_can_stand_beside_other_recipients() {
     assert_eq!(stanzas[3], Stanza::Share { kem: Kem::XWing, needed: 2, of: 3, index: 3 });
 }
 
-/// The share of a holder who lies is named, and the others go on if there are enough of them.
+/// The error names the wrong share of a dishonest holder. The other holders can still open the file if they have enough
+/// shares.
 #[test]
 fn a_wrong_share_is_named() {
     let keys = keys(Kem::X25519, 3);
@@ -158,7 +160,7 @@ fn a_wrong_share_is_named() {
         let changed = Identity::Share(changed);
         let expected = match place {
             19..51 => ShareFault::OtherFile,
-            // Index 2 becomes 3, and any 2 of 3 any 3 of 3 or any 2 of 2.
+            // The index 2 becomes 3. Changes of the other numbers turn "any 2 of 3" into "any 3 of 3" or "any 2 of 2".
             18 => ShareFault::Wrong(3),
             _ => ShareFault::Wrong(2),
         };
@@ -199,7 +201,7 @@ fn shares_of_other_files_do_not_fit() {
     assert!(matches!(none, Err(Error::Threshold(_))));
 }
 
-/// Nobody has to change the header's MAC to make holders open something: only the right header opens.
+/// Holders open shares before the header's MAC can be checked. Each changed byte of the entries must give an error.
 #[test]
 fn every_changed_byte_of_the_entries_is_found() {
     let keys = keys(Kem::X25519, 3);
@@ -279,24 +281,25 @@ fn hostile_headers_are_refused() {
     refused(&[&good[..], &good].concat(), &keys, malformed, "two groups");
 }
 
-/// A share opens only in its own place: index, numbers, check values and type are part of what HPKE authenticates.
+/// A share opens only in its own place, because HPKE authenticates the index, the numbers, the check values and the
+/// type.
 #[test]
 fn a_share_cannot_be_moved() {
     let keys = keys(Kem::X25519, 3);
     let (good, other) = (entries(2, &keys), entries(2, &keys));
     let same = keys.iter().map(|_| keys[0].clone()).collect::<Vec<_>>();
     let none_fits = |error: &Error| matches!(error, Error::NoKeyFits(_));
-    // The sealed shares of two members change places: keys 0 and 1 open theirs nowhere, and key 2 alone is not enough.
+    // The sealed shares of two members change places. Keys 0 and 1 then open no share, and key 2 alone is not enough.
     let mut swapped = good.clone();
     let (first, rest) = swapped.split_at_mut(1);
     first[0].body[69..].swap_with_slice(&mut rest[0].body[69..]);
     refused(&swapped, &keys[..2], none_fits, "two sealed shares in each other's place");
     refused(&swapped, &keys, |error| matches!(error, Error::TooFewShares { found: 1, .. }), "two places");
-    // A changed check value changes the digest of the group, so that no share opens any more.
+    // A changed check value changes the digest of the group, so no share opens any more.
     let mut checks = good.clone();
     checks[2].body[40] ^= 1;
     refused(&checks, &keys, none_fits, "another check value");
-    // The same file key in another group: nothing is exchangeable, although the shares and checks are the same.
+    // The last group has the same file key, but other coefficients. Entries of two such groups cannot be exchanged.
     let mut mixed = good.clone();
     mixed[1] = other[1].clone();
     open(&Foreign::default().seal_to(&mixed, b"data"), &identities(&keys))
@@ -304,7 +307,7 @@ fn a_share_cannot_be_moved() {
     let mut real = Threshold::new(2, members(&keys)).and_then(|it| it.wrap(&file_key(0), Entropy::System)).expect("it");
     real[1] = good[1].clone();
     refused(&real, &keys, none_fits, "an entry of another group");
-    // A share as a plain recipient, and the other way round.
+    // A share is put into a header as a plain recipient, and a plain recipient as a share.
     let plain = vec![Entry { kind: 0x20, body: good[0].body[69..].to_vec() }];
     refused(&plain, &keys, none_fits, "a share as a recipient");
     let mut share = good;
@@ -313,14 +316,15 @@ fn a_share_cannot_be_moved() {
     refused(&share, &same[..1], none_fits, "a recipient as a share");
 }
 
-/// A hostile sealer can make shares that do not belong together. No two groups of members get two keys from them.
+/// A hostile sealer can make shares that do not belong together. Even so, no two groups of members get two different
+/// keys from the shares.
 #[test]
 fn shares_that_do_not_belong_together_open_nothing() {
     let keys = keys(Kem::X25519, 3);
     let group = Threshold::new(2, members(&keys)).expect("a group");
     let mut split = Split::new(&file_key(0), 2, 3, Entropy::Fixed(0)).expect("split");
     let other = Split::new(&file_key(1), 2, 3, Entropy::Fixed(1)).expect("split");
-    // The third share is of another file key, and its check value says so, too.
+    // The third share belongs to another file key, and has the matching check value.
     split.shares[2] = other.shares[2].clone();
     let digest = split.digest(Preamble::PLAIN);
     let seal = |(number, key)| split.seal(number, key, Preamble::PLAIN, &digest).expect("sealed");
@@ -331,7 +335,7 @@ fn shares_that_do_not_belong_together_open_nothing() {
         let pair = pair.map(|number: usize| Identity::from(&keys[number]));
         assert!(matches!(error(&sealed, &pair), Error::HeaderForged));
     }
-    // A share that is not the one its check value promises is named, although HPKE opens it.
+    // The error names a share that does not match its check value, although HPKE opens the share.
     split.shares[2] = Split::new(&file_key(0), 2, 3, Entropy::Fixed(0)).expect("split").shares[2].clone();
     split.shares[2].1[0] ^= 1;
     let digest = split.digest(Preamble::PLAIN);
@@ -343,7 +347,7 @@ fn shares_that_do_not_belong_together_open_nothing() {
     open(&sealed, &identities(&keys)).expect("the others are enough");
 }
 
-/// Another writer may give one key two shares. They count as two.
+/// Another writer may give two shares to one key. These shares count as two.
 #[test]
 fn a_key_can_hold_several_shares_of_other_writers() {
     let keys = keys(Kem::X25519, 2);
@@ -356,8 +360,8 @@ fn a_key_can_hold_several_shares_of_other_writers() {
     assert!(matches!(error(&sealed, &identities(&keys[1..])), Error::TooFewShares { .. }));
 }
 
-/// The bytes of docs/format-seal.md are written out here. Constants of the program would change together with the
-/// program.
+/// The test writes out the bytes of docs/format-seal.md. It does not use the program's constants, because they would
+/// change together with the program.
 #[test]
 fn the_bytes_are_what_the_page_says() {
     const P: &[u8] = b"\x89DPN\x0d\x0a\x1a\x0a\x01\x00";
@@ -393,7 +397,7 @@ fn the_bytes_are_what_the_page_says() {
     let _: &Secret = &file;
 }
 
-/// A new group for the same file key has new coefficients, or two groups would share their shares.
+/// A new group for the same file key needs new coefficients. Otherwise two groups would have the same shares.
 #[test]
 fn coefficients_are_new_each_time() {
     let split = || Split::new(&file_key(0), 3, 3, Entropy::System).expect("split");

@@ -1,4 +1,5 @@
-//! The box of a trailer: the hashes of the leaf pages, the statement, and the signatures of the statement.
+//! The box of a trailer. The box holds the hashes of the leaf pages, the statement, and the signatures of the
+//! statement.
 
 use super::part::EXTRA;
 use super::statement::{LONGEST_STATEMENT, RestOfStatement};
@@ -6,11 +7,12 @@ use super::tree::{HASH, Hash};
 use crate::Error;
 use deadpan_ct::Wiped;
 
-/// The most signatures of one file.
+/// The maximum number of signatures of a file.
 pub(crate) const MOST_SIGNATURES: usize = 16;
-/// The longest signature, as an SSHSIG blob with its public key. ML-DSA-65 needs 5.5 KB.
+/// The maximum length of a signature, as an SSHSIG blob with its public key. ML-DSA-65 needs 5.5 KB.
 const LONGEST_SIGNATURE: usize = 8192;
-/// Boxes grow in steps of this many bytes, so that signatures of different lengths look alike.
+/// The length of a box is rounded up in steps of this many bytes, so that boxes with signatures of different lengths
+/// look alike.
 const STEP: usize = 4096;
 
 /// The contents of the box.
@@ -19,37 +21,38 @@ pub(crate) struct TrailerContents {
     pub(crate) pages: Vec<Hash>,
     /// The bytes that are signed.
     pub(crate) statement: Vec<u8>,
-    /// SSHSIG blobs, from one to [`MOST_SIGNATURES`].
+    /// The signatures as SSHSIG blobs. There are from one to [`MOST_SIGNATURES`] signatures.
     pub(crate) signatures: Vec<Vec<u8>>,
 }
 
-/// Returns the bytes in the longest sealed box of a file with this many pages.
+/// Returns the maximum number of bytes in the sealed box of a file with this many pages.
 pub(crate) const fn longest(pages: u64) -> u64 {
     let others = 4 + LONGEST_STATEMENT + 1 + MOST_SIGNATURES * (2 + LONGEST_SIGNATURE);
     (pages * HASH as u64 + others as u64).next_multiple_of(STEP as u64) + EXTRA as u64
 }
 
-/// Returns the bytes in the sealed box of a file with this many pages, a statement and signatures of these lengths.
+/// Returns the number of bytes in the sealed box of a file with this many pages, and with a statement and signatures of
+/// these lengths.
 pub(crate) fn length(pages: u64, statement: usize, signatures: impl Iterator<Item = usize>) -> usize {
     plain_length(pages as usize, statement, signatures).next_multiple_of(STEP) + EXTRA
 }
 
-/// Returns the bytes in the box, without padding.
+/// Returns the number of bytes in the box, without padding.
 fn plain_length(pages: usize, statement: usize, signatures: impl Iterator<Item = usize>) -> usize {
     pages * HASH + (4 + statement + 1) + signatures.map(|length| 2 + length).sum::<usize>()
 }
 
-/// Whether a sealed box of a file with this many pages can have this length.
+/// Returns whether the sealed box of a file with this many pages can have this length.
 pub(crate) fn is_box_length(length: usize, pages: u64) -> bool {
     let plain = length.checked_sub(EXTRA).filter(|plain| *plain > 0 && plain.is_multiple_of(STEP));
     plain.is_some_and(|plain| plain as u64 > pages * HASH as u64) && length as u64 <= longest(pages)
 }
 
 impl TrailerContents {
-    /// Returns the bytes of the box, padded.
+    /// Returns the bytes of the box, with padding.
     ///
     /// # Errors
-    /// If there is no signature, if there are too many, or if one is too long.
+    /// If there is no signature, if there are too many signatures, or if a signature is too long.
     pub(crate) fn encode(&self) -> Result<Wiped<Vec<u8>>, Error> {
         let Self { pages, statement, signatures } = self;
         let length = plain_length(pages.len(), statement.len(), signatures.iter().map(Vec::len));
@@ -75,7 +78,7 @@ impl TrailerContents {
     /// Reads the bytes of the box of a file with this many pages.
     ///
     /// # Errors
-    /// If the bytes are not those that [`TrailerContents::encode`] returns.
+    /// If [`TrailerContents::encode`] would not return exactly these bytes.
     pub(crate) fn decode(bytes: &[u8], pages: u64) -> Result<Self, Error> {
         let mut rest = RestOfStatement(bytes);
         let hashes = usize::try_from(pages * HASH as u64).map_err(|_| Error::Trailer("its pages"))?;

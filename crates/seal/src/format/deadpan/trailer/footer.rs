@@ -1,4 +1,4 @@
-//! The footer: the last bytes of a signed file, which say where the parts of the trailer begin.
+//! The footer: the last bytes of a signed file. The footer shows where the parts of the trailer begin.
 
 use aws_lc_rs::hmac;
 
@@ -9,9 +9,9 @@ use crate::format::deadpan::file_key::FileKey;
 use crate::format::deadpan::floe::MOST_SEGMENTS;
 use crate::{Error, Secret};
 
-/// Bytes in a footer.
+/// The number of bytes in a footer.
 pub(crate) const FOOTER: usize = FIELDS + MAC;
-/// Bytes in the sealed leaves of a full page.
+/// The number of bytes in the sealed leaves of a full page.
 pub(crate) const FULL_PAGE: u64 = LEAVES * HASH as u64 + EXTRA as u64;
 
 const FIELDS: usize = 8 + 4;
@@ -21,17 +21,17 @@ const LABEL: &str = "deadpan v1 footer";
 /// The lengths of the parts of a trailer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Footer {
-    /// The number of segments, which gives the number and the lengths of the leaf pages.
+    /// The number of segments. It determines the number and the lengths of the leaf pages.
     pub(crate) segments: u64,
-    /// The bytes in the sealed box.
+    /// The number of bytes in the sealed box.
     pub(crate) sealed_box: usize,
 }
 
 impl Footer {
-    /// Reads a footer, whose MAC is not checked.
+    /// Reads a footer without checking its MAC.
     ///
     /// # Errors
-    /// If the numbers in it are out of bounds.
+    /// If the numbers in the footer are out of bounds.
     pub(crate) fn decode(bytes: &[u8; FOOTER]) -> Result<Self, Error> {
         let number = |range: std::ops::Range<usize>| {
             bytes[range].iter().fold(0_u64, |number, byte| number << 8 | u64::from(*byte))
@@ -57,19 +57,19 @@ impl Footer {
         Ok(bytes)
     }
 
-    /// Reads a footer and checks its MAC, in constant time.
+    /// Reads a footer and checks its MAC. The comparison takes constant time.
     pub(crate) fn open(bytes: &[u8; FOOTER], key: &FileKey) -> Result<Self, Error> {
         let footer = Self::decode(bytes)?;
         let expected = Secret::copy_of(mac(key, bytes)?.as_ref());
         if expected.same(&bytes[FIELDS..]) { Ok(footer) } else { Err(Error::TrailerForged) }
     }
 
-    /// Returns the bytes in all leaf pages, sealed.
+    /// Returns the number of bytes in all sealed leaf pages.
     pub(crate) fn leaf_pages(self) -> u64 {
         self.segments * HASH as u64 + pages(self.segments) * part::EXTRA as u64
     }
 
-    /// Returns the bytes in the trailer.
+    /// Returns the number of bytes in the trailer.
     pub(crate) fn trailer(self) -> u64 {
         self.leaf_pages() + (self.sealed_box + FOOTER) as u64
     }

@@ -1,7 +1,7 @@
-//! Collects the leaves of segments that are sealed or opened in any order, and turns complete pages into their hashes.
+//! Collects the leaves of segments that are sealed or opened in any order, and replaces each complete page by its hash.
 //!
-//! Memory: the leaves of a page are kept only while the page is incomplete. Workers take segments in order, in batches
-//! that are shorter than a page, so at most two pages for each worker are incomplete at a time.
+//! To save memory, the leaves of a page are kept only while the page is incomplete. Workers take segments in order, in
+//! batches that are shorter than a page, so at most two pages for each worker are incomplete at a time.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::tree::{self, HASH, Hash, LEAVES, LeafHasher, Tree};
 use crate::Error;
 use deadpan_ct::Wiped;
 
-/// A complete page: its number, and its leaves.
+/// A complete page: the number of the page, and its leaves.
 pub(crate) type Page = (u64, Wiped<Vec<u8>>);
 
 pub(crate) struct Leaves {
@@ -24,7 +24,7 @@ struct LeavesState {
     incomplete: BTreeMap<u64, Incomplete>,
     /// The hashes of the complete pages.
     hashes: BTreeMap<u64, Hash>,
-    /// The number of segments, and the bytes in them.
+    /// The number of segments, and the number of bytes in the segments.
     segments: u64,
     length: u64,
 }
@@ -43,8 +43,8 @@ impl Leaves {
         &self.hasher
     }
 
-    /// Adds the leaf of a segment, once for each segment. If this completes a full page, returns the page, whose hash
-    /// the caller has to give to [`Leaves::completed`].
+    /// Adds the leaf of a segment. Must be called once for each segment. If this leaf completes a full page, returns
+    /// the page. The caller must then pass the hash of the page to [`Leaves::completed`].
     pub(crate) fn add(&self, segment: u64, leaf: &Hash, length: usize) -> Option<Page> {
         let number = segment / LEAVES;
         let mut state = self.state.lock();
@@ -65,16 +65,16 @@ impl Leaves {
         state.incomplete.remove(&number).map(|page| (number, page.leaves))
     }
 
-    /// Adds the hash of a page that is complete.
+    /// Adds the hash of a complete page.
     pub(crate) fn completed(&self, page: u64, hash: Hash) {
         self.state.lock().hashes.insert(page, hash);
     }
 
-    /// Returns the last page, unless it is full and was returned by [`Leaves::add`], and the tree above all pages.
-    /// Takes all that was added.
+    /// Returns the last page and the tree above all pages. If the last page is full, [`Leaves::add`] has already
+    /// returned it, and this method returns no page. Removes all leaves and hashes that were added.
     ///
     /// # Errors
-    /// If the segments are not all there.
+    /// If a segment is missing.
     pub(crate) fn finish(&self) -> Result<(Option<Page>, Tree), Error> {
         let missing = || Error::System("a segment has no hash");
         let state = std::mem::take(&mut *self.state.lock());
@@ -93,7 +93,7 @@ impl Leaves {
         Ok((last, Tree { segments, length, pages: hashes.into_values().collect() }))
     }
 
-    /// Returns how many pages are kept.
+    /// Returns the number of pages that are kept.
     #[cfg(test)]
     pub(crate) fn kept(&self) -> usize {
         self.state.lock().incomplete.len()
@@ -108,7 +108,7 @@ mod tests {
         LeafHasher::new().leaf(segment, b"")
     }
 
-    /// Adds all leaves in this order. Returns the tree, and the most pages that were kept.
+    /// Adds all leaves in this order. Returns the tree, and the maximum number of pages that were kept.
     fn collect(order: impl Iterator<Item = u64>) -> Result<(Tree, usize), Error> {
         let (leaves, mut most) = (Leaves::new(), 0);
         for segment in order {
@@ -146,7 +146,8 @@ mod tests {
         assert!(collect(0..0).is_err());
     }
 
-    /// 100 GiB have 409 651 segments. Eight workers take batches of 128, and the slowest one is a batch behind.
+    /// 100 GiB have 409 651 segments. Eight workers take batches of 128 segments, and the slowest worker is one batch
+    /// late.
     #[test]
     fn few_pages_are_kept_of_a_long_file() {
         let count = (100_u64 << 30).div_ceil((256 << 10) - 32);

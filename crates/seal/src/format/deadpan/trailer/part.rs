@@ -7,14 +7,14 @@ use crate::format::deadpan::file_key::FileKey;
 use crate::format::deadpan::layout::Preamble;
 use deadpan_ct::Wiped;
 
-/// Bytes that a sealed part has more than its plaintext.
+/// The number of bytes by which a sealed part is longer than its plaintext.
 pub(crate) const EXTRA: usize = NONCE + TAG;
 pub(crate) const NONCE: usize = 12;
 const TAG: usize = 16;
 
-/// The label of the key of leaf pages.
+/// The label of the key for leaf pages.
 pub(crate) const LEAVES: &str = "deadpan v1 leaves";
-/// The label of the key of the box.
+/// The label of the key for the box.
 pub(crate) const BOX: &str = "deadpan v1 signatures";
 
 /// Seals and opens the parts of one kind.
@@ -30,7 +30,7 @@ impl PartCipher {
         Ok(Self { key: LessSafeKey::new(key), preamble })
     }
 
-    /// The additional data of a part: the preamble, and the part's number.
+    /// Returns the additional data of a part: the preamble and the part's number.
     fn about(&self, number: u64) -> Aad<[u8; Preamble::LENGTH + 8]> {
         let mut about = [0; Preamble::LENGTH + 8];
         about[..Preamble::LENGTH].copy_from_slice(self.preamble.bytes());
@@ -38,7 +38,7 @@ impl PartCipher {
         Aad::from(about)
     }
 
-    /// Seals a part: IV, ciphertext, tag. Each call needs a new random `nonce`.
+    /// Seals a part. Returns the IV, the ciphertext and the tag. Each call needs a new random `nonce`.
     pub(crate) fn seal(&self, number: u64, nonce: [u8; NONCE], plain: &[u8]) -> Result<Vec<u8>, Error> {
         let mut sealed = vec![0; plain.len() + EXTRA];
         let (iv, rest) = sealed.split_at_mut(NONCE);

@@ -1,5 +1,5 @@
-//! The end of a payload that a trailer follows, found in a stream by FLOE's own marks: each segment but the last begins
-//! with `ff ff ff ff`, and the last one begins with its length.
+//! Finds the end of a payload in a stream if a trailer follows. FLOE's own marks show the end: each segment except the
+//! last one begins with `ff ff ff ff`, and the last segment begins with its length.
 
 use std::io::{self, Read};
 
@@ -9,26 +9,26 @@ use crate::format::fill::read_full;
 const MARK: usize = 4;
 const MORE: [u8; MARK] = [0xff; MARK];
 
-/// A reader of the segments of a payload. It ends after the last segment, and leaves the trailer in the inner reader.
-/// If no trailer follows, it returns all bytes.
+/// A reader of the segments of a payload. The reader ends after the last segment, and leaves the trailer in the inner
+/// reader. If no trailer follows, the reader returns all bytes.
 ///
-/// The marks are not authentic, but neither is anything else that this reader returns: opening the segments shows
+/// The marks are not authentic, and neither are the other bytes that this reader returns. Opening the segments shows
 /// whether the marks are right.
 pub(crate) struct PayloadReader<R> {
     input: R,
-    /// The length of a segment, if a trailer follows.
+    /// The length of a segment, or `None` if no trailer follows.
     segment: Option<usize>,
     mark: [u8; MARK],
-    /// The bytes of the mark that were read and that were returned.
+    /// The number of bytes of the mark that were read, and the number of bytes that were returned.
     read: usize,
     returned: usize,
-    /// The bytes of the segment that follow its mark and were not returned yet.
+    /// The number of bytes after the segment's mark that were not returned yet.
     left: usize,
     last: bool,
 }
 
 impl<R: Read> PayloadReader<R> {
-    /// Reads segments of this length; `None` if no trailer follows.
+    /// Reads segments of this length. `segment` is `None` if no trailer follows.
     pub(crate) fn new(input: R, segment: Option<usize>) -> Self {
         Self { input, segment, mark: [0; MARK], read: 0, returned: 0, left: 0, last: false }
     }
@@ -44,7 +44,7 @@ impl<R: Read> PayloadReader<R> {
         self.returned = 0;
         let said = u32::from_be_bytes(self.mark) as usize;
         self.last = self.read < MARK || (self.mark != MORE && (OVERHEAD..=segment).contains(&said));
-        // With another mark, the segment will not open.
+        // If the mark is not valid, the segment counts as a full segment, and will not open.
         let length = if self.last { said } else { segment };
         self.left = if self.read < MARK { 0 } else { length - MARK };
         Ok(())
@@ -74,7 +74,7 @@ impl<R: Read> Read for PayloadReader<R> {
 mod tests {
     use super::*;
 
-    /// Segments of 40 bytes, with these marks.
+    /// Returns segments of 40 bytes with these marks.
     fn segments(marks: &[u32]) -> Vec<u8> {
         let length = |mark: u32| if (32..=40).contains(&mark) { mark as usize } else { 40 };
         marks.iter().flat_map(|mark| [&mark.to_be_bytes()[..], &vec![7; length(*mark) - 4]].concat()).collect()

@@ -1,4 +1,4 @@
-//! Sealing a signed file: the segments are hashed while they are sealed, and the trailer is made at the end.
+//! Seals a signed file. The segments are hashed while they are sealed, and the trailer is made at the end.
 
 use std::io::Write;
 
@@ -23,13 +23,13 @@ pub(crate) struct Recorder<'a> {
     entropy: Entropy,
 }
 
-/// What the signers say about a file, beside its hash.
+/// The parts of a statement that do not come from the data of the file.
 pub(crate) struct Claim {
     /// The fields of the metadata box.
     pub(crate) metadata: Vec<u8>,
-    /// Seconds since 1970.
+    /// The time of signing, in seconds since 1970.
     pub(crate) time: u64,
-    /// The signers, as [`statement::signers`](super::statement::signers) names them.
+    /// The hashes of the signers' keys, as [`statement::signers`](super::statement::signers) returns them.
     pub(crate) signers: Vec<Hash>,
     pub(crate) audience: Addressees,
 }
@@ -43,7 +43,7 @@ impl<'a> Recorder<'a> {
         self.leaves.hasher()
     }
 
-    /// Hashes the data of a segment that is sealed now.
+    /// Hashes the data of a segment that is being sealed.
     pub(crate) fn record(&self, segment: u64, data: &[u8]) -> Result<(), Error> {
         self.add(segment, &self.hasher().leaf(segment, data), data.len())
     }
@@ -57,7 +57,8 @@ impl<'a> Recorder<'a> {
     }
 
     /// Makes the rest of the trailer. `sign` returns the signatures of a SHA-512 digest. Writes the trailer to
-    /// `output`, unless the shelf has the position of the trailer. Returns the length of the trailer.
+    /// `output`. If the shelf has the position of the trailer, writes the trailer there instead. Returns the length of
+    /// the trailer.
     pub(crate) fn finish(
         self,
         key: &FileKey,

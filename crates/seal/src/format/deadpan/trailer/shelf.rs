@@ -1,5 +1,6 @@
-//! Where sealed leaf pages wait until the trailer is written: at their positions in the output, if these are known, and
-//! otherwise in memory, or in a temporary file once there are many.
+//! The place where sealed leaf pages wait until the trailer is written. If the positions of the pages in the output are
+//! known, the pages are written there immediately. Otherwise the first pages wait in memory, and further pages in a
+//! temporary file.
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
@@ -9,22 +10,22 @@ use parking_lot::Mutex;
 use super::footer::FULL_PAGE;
 use crate::{Error, WriteAt};
 
-/// The most sealed pages in memory: 4 MiB, which belong to 32 GiB of data.
+/// The maximum number of sealed pages in memory. They take 4 MiB, and belong to 32 GiB of data.
 const HELD: u64 = 16;
 
-/// Sealed leaf pages of one file.
+/// The sealed leaf pages of one file.
 pub(crate) enum Shelf<'a> {
-    /// The pages are written to their positions at once. The first page is at this position.
+    /// Each page is immediately written to its position. The number is the position of the first page.
     Placed(&'a dyn WriteAt, u64),
     Held(Mutex<Held>),
 }
 
-/// Pages whose positions are not known yet.
+/// Pages that wait because their positions are not known yet.
 #[derive(Default)]
 pub(crate) struct Held {
-    /// The pages with the lowest numbers, all of them full; `None` for pages that are still missing.
+    /// The pages with the lowest numbers. All these pages are full. `None` stands for a page that is still missing.
     first: Vec<Option<Vec<u8>>>,
-    /// The later full pages. The file has no name, and its contents are encrypted.
+    /// The full pages after that. The file has no name, and its contents are encrypted.
     rest: Option<File>,
     /// The number of pages.
     count: u64,
@@ -35,7 +36,7 @@ impl<'a> Shelf<'a> {
         Shelf::Held(Mutex::default())
     }
 
-    /// Puts a full page, or the last one.
+    /// Adds a full page, or the last page.
     pub(crate) fn put(&self, number: u64, page: Vec<u8>) -> Result<(), Error> {
         match self {
             Self::Placed(output, begin) => output.write_all_at(&page, begin + number * FULL_PAGE).map_err(Error::Write),
@@ -43,8 +44,8 @@ impl<'a> Shelf<'a> {
         }
     }
 
-    /// Writes all pages in order to `output`, and `tail` after them. If the pages are at their positions already,
-    /// writes `tail` behind them, and nothing to `output`. `length` is the length of all pages.
+    /// Writes all pages in order to `output`, and then `tail`. If the pages are already at their positions, writes
+    /// `tail` after the pages, and writes nothing to `output`. `length` is the total length of the pages.
     pub(crate) fn finish(self, length: u64, tail: &[u8], mut output: impl Write) -> Result<(), Error> {
         match self {
             Self::Placed(output, begin) => output.write_all_at(tail, begin + length).map_err(Error::Write),
@@ -91,7 +92,7 @@ impl Held {
 mod tests {
     use super::*;
 
-    /// Pages wait in memory and in the file, whatever their order, and come out in order.
+    /// Pages may be added in any order. They wait in memory and in the file, and are written in order.
     #[test]
     fn pages_come_out_in_order() {
         let page = |number: u64, length: u64| vec![number as u8; length as usize];
@@ -100,7 +101,7 @@ mod tests {
             let wanted: Vec<u8> = (0..count).flat_map(|number| page(number, length(number))).collect();
             for step in [1, 3, count - 1] {
                 let shelf = Shelf::held();
-                // Each page once, in steps.
+                // This order has each page once, in steps of `step`.
                 let order = (0..step.max(1)).flat_map(|from| (from..count).step_by(step.max(1) as usize));
                 order.for_each(|number| shelf.put(number, page(number, length(number))).expect("put"));
                 let Shelf::Held(held) = &shelf else { panic!("held") };

@@ -4,9 +4,10 @@ use std::time::SystemTime;
 
 use crate::key::sign::VerifyingKey;
 
-/// Who signed a file, when, and for whom. All signatures are right, and the data are those that were signed.
+/// The signers of a file, the time of signing, and the people for whom the file was sealed. All signatures are right,
+/// and the data are the data that were signed.
 ///
-/// Whether a key belongs to a person that the caller trusts is for the caller to decide: everybody can make a key.
+/// Everybody can make a key, so the caller must decide whether a key belongs to a person that the caller trusts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signatures {
     pub(super) keys: Vec<VerifyingKey>,
@@ -14,45 +15,46 @@ pub struct Signatures {
     pub(super) audience: Audience,
 }
 
-/// Whom a signed file was sealed for, as its signers say.
+/// The people for whom a signed file was sealed, according to its signers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Audience {
-    /// The signers named nobody: anyone may forward the file.
+    /// The signers named no recipients, so anyone may forward the file.
     Anyone,
-    /// The signers named the recipients, and the recipient who opened the file is among them.
+    /// The signers named the recipients, and the recipient who opened the file is one of the named recipients.
     Opener {
-        /// How many recipients the signers named.
+        /// The number of recipients that the signers named.
         recipients: usize,
     },
-    /// The signers named recipients, and the recipient who opened the file is not among them: one of those recipients
-    /// forwarded the file.
+    /// The signers named recipients, but the recipient who opened the file is not one of the named recipients: one of
+    /// the named recipients forwarded the file.
     Others {
-        /// How many recipients the signers named.
+        /// The number of recipients that the signers named.
         recipients: usize,
     },
 }
 
 impl Signatures {
-    /// Returns the keys of the signers, at least one, each once.
+    /// Returns the keys of the signers. There is at least one key, and no key is repeated.
     #[must_use]
     pub fn keys(&self) -> &[VerifyingKey] {
         &self.keys
     }
 
-    /// Returns when the signers say that they signed, in whole seconds.
+    /// Returns the time of signing that the signers state, in whole seconds.
     #[must_use]
     pub fn time(&self) -> SystemTime {
         self.time
     }
 
-    /// Returns whom the signers sealed the file for.
+    /// Returns the audience for which the signers sealed the file.
     #[must_use]
     pub fn audience(&self) -> Audience {
         self.audience
     }
 
-    /// Returns whether the signers meant the recipient who opened the file: they named this recipient, or nobody.
+    /// Returns whether the signers meant the recipient who opened the file. This is true if the signers named this
+    /// recipient, or if they named no recipients.
     #[must_use]
     pub fn are_for_opener(&self) -> bool {
         !matches!(self.audience, Audience::Others { .. })

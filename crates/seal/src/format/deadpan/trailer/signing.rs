@@ -1,4 +1,4 @@
-//! The signers of a file that is sealed, and what they say about it.
+//! The signers of a file that is being sealed, and the statement that they make about the file.
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -22,7 +22,7 @@ use crate::{Error, Recipient};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Signing {
     signers: Vec<Arc<Signer>>,
-    /// Whether the recipients are left out of what is signed.
+    /// Whether the signed statement leaves out the recipients.
     pub(crate) for_anyone: bool,
 }
 
@@ -48,7 +48,7 @@ impl Signing {
         if self.is_empty() { Preamble::PLAIN } else { Preamble::SIGNED }
     }
 
-    /// Returns the recorder of the file, or `None` if nobody signs. The leaf pages go to `shelf`.
+    /// Returns the recorder of the file, or `None` if nobody signs. The recorder puts the leaf pages on `shelf`.
     pub(crate) fn recorder<'a>(
         &self,
         key: &FileKey,
@@ -58,7 +58,7 @@ impl Signing {
         if self.is_empty() { Ok(None) } else { Recorder::new(key, shelf(), entropy).map(Some) }
     }
 
-    /// Returns what the signers say about a file with this header.
+    /// Returns the claim that the signers make about a file with this header.
     pub(crate) fn claim(
         &self,
         contents: &metadata::Contents,
@@ -76,11 +76,11 @@ impl Signing {
                 match recipient {
                     Recipient::Key(key) => Some(Addressee::key(key)),
                     Recipient::Threshold(threshold) => {
-                        // A threshold has an entry for each member, and one mark.
+                        // A threshold has one entry for each member, but only one mark for all members.
                         entries.by_ref().take(threshold.members().len() - 1).for_each(drop);
                         group.as_ref().map(Addressee::group)
                     }
-                    // What opens another entry has no public part that could be named.
+                    // A recipient of another kind has no public part that could be named, so the entry itself is named.
                     _ => Some(Addressee::entry(first)),
                 }
             };
@@ -91,13 +91,14 @@ impl Signing {
         Ok(Claim { metadata: contents.fields(), time: statement::now(entropy), signers, audience: addressees })
     }
 
-    /// Returns the length of the trailer of a file with this many segments. The keys of the signers determine it.
+    /// Returns the length of the trailer of a file with this many segments. The length depends on the keys of the
+    /// signers.
     pub(crate) fn trailer_length(&self, fields: &metadata::Contents, recipients: &[Recipient], segments: u64) -> u64 {
         if self.is_empty() {
             return 0;
         }
         let keys = recipients.iter().filter_map(|it| if let Recipient::Key(key) = it { Some(key) } else { None });
-        // The same key twice has one mark.
+        // A key that is in the list twice has only one mark.
         let different: HashSet<_> = keys.clone().map(|key| (key.kem().id(), key.as_bytes())).collect();
         let marks = if self.for_anyone { 0 } else { recipients.len() - keys.count() + different.len() };
         let length = contents::length(
@@ -108,7 +109,7 @@ impl Signing {
         Footer { segments, sealed_box: length }.trailer()
     }
 
-    /// Signs what was recorded, and writes the trailer: see [`Recorder::finish`]. Returns its length.
+    /// Signs the recorded data, and writes the trailer: see [`Recorder::finish`]. Returns the length of the trailer.
     pub(crate) fn finish(
         &self,
         recorder: Recorder<'_>,
@@ -126,11 +127,11 @@ impl Signing {
     }
 }
 
-/// Returns the length of the SSHSIG blob of a signature by this key.
+/// Returns the length of an SSHSIG blob with a signature by this key.
 fn signature_length(key: &VerifyingKey) -> usize {
     let string = |length: usize| 4 + length;
     let scheme = key.scheme();
-    // A security key adds flags and a counter.
+    // A signature by a security key also contains flags and a counter.
     let hardware = if scheme == Scheme::SkEd25519 { 5 } else { 0 };
     let signature = string(scheme.ssh_name().len()) + string(scheme.signature_len()) + hardware;
     let parts = [key.to_ssh().len(), NAMESPACE.len(), 0, "sha512".len(), signature];

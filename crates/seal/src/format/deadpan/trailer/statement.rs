@@ -1,4 +1,5 @@
-//! The statement: the bytes that are signed. It says what was sealed, when, by whom, and for whom.
+//! The statement consists of the bytes that are signed. It describes the sealed data, the time of sealing, the signers
+//! and the recipients.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -14,14 +15,15 @@ use crate::key::sign::VerifyingKey;
 use crate::primitive::entropy::Entropy;
 use crate::{Error, PublicKey};
 
-/// The namespace of the signatures. It keeps them apart from those of other purposes.
+/// The namespace of the signatures. Signatures for other purposes have other namespaces, so they are not valid here.
 pub(crate) const NAMESPACE: &str = "deadpan-v1";
-/// The longest statement.
+/// The length of the longest statement.
 pub(crate) const LONGEST_STATEMENT: usize = length(metadata::LONGEST_FIELDS, MOST_SIGNATURES, MOST_MARKS);
 
 const VERSION: u8 = 2;
 const SALT: usize = 32;
-/// The most recipients that an audience can name. A header has room for more only if plugins made them.
+/// The maximum number of recipients that an audience can name. A header has room for more recipients only if plugins
+/// made their entries.
 const MOST_MARKS: usize = 12_479;
 /// The last second of the year 9999.
 const LATEST: u64 = 253_402_300_799;
@@ -29,8 +31,8 @@ const LATEST: u64 = 253_402_300_799;
 const ANYONE: u8 = 0;
 const NAMED: u8 = 1;
 
-/// Returns the bytes in a statement with this many bytes of metadata, this many signers, and this many marks; 0 marks
-/// if it is for anyone.
+/// Returns the number of bytes in a statement with this many bytes of metadata, this many signers, and this many marks.
+/// `marks` is 0 if the statement is for anyone.
 pub(crate) const fn length(metadata: usize, signers: usize, marks: usize) -> usize {
     let named = if marks == 0 { 0 } else { SALT + 2 + marks * HASH };
     1 + Preamble::LENGTH + 2 + metadata + HASH + 8 + 8 + 1 + signers * HASH + 1 + named
@@ -43,17 +45,17 @@ pub(crate) struct Statement {
     /// The fields of the metadata box, without its padding.
     pub(crate) metadata: Vec<u8>,
     pub(crate) root: Hash,
-    /// Bytes of data in all segments, padding included.
+    /// The number of bytes of data in all segments, including padding.
     pub(crate) length: u64,
-    /// Seconds since 1970.
+    /// The time of signing, in seconds since 1970.
     pub(crate) time: u64,
-    /// A hash of each signer's key, in ascending order. Without them, everybody who can open the file could remove one
-    /// of several signatures.
+    /// A hash of each signer's key, in ascending order. Without these hashes, everybody who can open the file could
+    /// remove one of several signatures.
     pub(crate) signers: Vec<Hash>,
     pub(crate) audience: Addressees,
 }
 
-/// Returns the hashes by which a statement names its signers, in ascending order.
+/// Returns a hash of each signer's key, in ascending order. A statement names its signers by these hashes.
 pub(crate) fn signers<'k>(keys: impl Iterator<Item = &'k VerifyingKey>) -> Vec<Hash> {
     let mut hashes: Vec<Hash> = keys.map(|key| sha256(&key.to_ssh())).collect();
     hashes.sort_unstable();
@@ -64,33 +66,34 @@ fn sha256(bytes: &[u8]) -> Hash {
     digest(&SHA256, bytes).as_ref().try_into().expect("SHA-256 has 32 bytes")
 }
 
-/// Whom the signer sealed the file for.
+/// The people for whom the signer sealed the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Addressees {
     Anyone,
-    /// A salt, and a mark for each recipient, in ascending order.
+    /// The signer named the recipients: a salt, and a mark for each recipient. The marks are in ascending order.
     Named {
         salt: [u8; SALT],
         marks: Vec<Hash>,
     },
 }
 
-/// A recipient as the audience names it.
+/// The value by which an audience names a recipient.
 #[derive(Clone, Debug)]
 pub(crate) struct Addressee(Vec<u8>);
 
 impl Addressee {
-    /// The owner of a key.
+    /// Names the owner of a key.
     pub(crate) fn key(key: &PublicKey) -> Self {
         Self([&key.kem().id().to_be_bytes()[..], key.as_bytes()].concat())
     }
 
-    /// Everybody who can open this entry of a header: a passphrase has no public part that could be named.
+    /// Names everybody who can open this entry of a header. This is for passphrases, which have no public part that
+    /// could be named.
     pub(crate) fn entry(entry: &Entry) -> Self {
         Self([&entry.kind.to_be_bytes()[..], &entry.body].concat())
     }
 
-    /// The members of a threshold, together.
+    /// Names the members of a threshold, all together.
     pub(crate) fn group(group: &Group) -> Self {
         Self([&SHARE.to_be_bytes()[..], group.digest()].concat())
     }
@@ -113,7 +116,7 @@ impl Addressees {
         Ok(Self::Named { salt, marks })
     }
 
-    /// Whether this recipient is among those that the signer named.
+    /// Returns whether the signer named this recipient.
     pub(crate) fn names(&self, recipient: &Addressee) -> bool {
         match self {
             Self::Anyone => false,
@@ -179,14 +182,14 @@ impl Statement {
         Ok(Self { preamble, metadata, root, length, time, signers, audience })
     }
 
-    /// Returns the time of signing as the system counts it.
+    /// Returns the time of signing as a system time.
     pub(crate) fn time(&self) -> SystemTime {
         UNIX_EPOCH + Duration::from_secs(self.time)
     }
 }
 
-/// Returns the present time for a statement. Clocks before 1970 or after 9999 are taken as these ends. A fixed entropy
-/// has a fixed time.
+/// Returns the present time for a statement. If the clock shows a time before 1970 or after 9999, returns the first
+/// second of 1970 or the last second of 9999. Returns a fixed time if the entropy is fixed.
 pub(crate) fn now(entropy: Entropy) -> u64 {
     match entropy {
         Entropy::System => SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs()).min(LATEST),
@@ -195,7 +198,7 @@ pub(crate) fn now(entropy: Entropy) -> u64 {
     }
 }
 
-/// The bytes of a trailer's part that were not read yet.
+/// The bytes of a part of the trailer that were not read yet.
 pub(super) struct RestOfStatement<'a>(pub(super) &'a [u8]);
 
 impl<'a> RestOfStatement<'a> {
@@ -283,7 +286,7 @@ mod tests {
         assert!(matches!(of(MOST_MARKS as u32 + 1), Err(Error::TooMany(_))));
     }
 
-    /// A header cannot have more keys than an audience.
+    /// A header cannot have more keys than an audience can name.
     #[test]
     fn every_header_of_keys_has_an_audience() {
         assert_eq!(MOST_MARKS, (crate::format::deadpan::header::LONGEST - 336) / 84);

@@ -1,4 +1,4 @@
-//! Tests of signed files: in all ways of sealing and opening, and against those who change them.
+//! Tests of signed files. They use all ways of sealing and opening, and files that somebody has changed.
 
 mod agree;
 mod audience;
@@ -51,7 +51,7 @@ fn opened(sealed: &[u8]) -> Result<(Opened, &[u8]), Error> {
 
 type Outcome = Result<(Vec<u8>, Option<Signatures>), Error>;
 
-/// Opens a file in every way. Returns the name and the result of each.
+/// Opens a file in every way. Returns the name and the result of each way.
 fn all_ways(sealed: &[u8]) -> Vec<(String, Outcome)> {
     let (opened, payload) = match opened(sealed) {
         Ok(opened) => opened,
@@ -98,7 +98,7 @@ fn library(error: std::io::Error) -> Error {
     error.downcast().unwrap_or_else(Error::Read)
 }
 
-/// Checks that every way opens the file to `data`, which these keys signed.
+/// Checks that every way to open the file returns `data`, signed by these keys.
 fn assert_opens(sealed: &[u8], data: &[u8], keys: &[VerifyingKey], what: &str) -> Option<Signatures> {
     let mut first = None;
     for (way, outcome) in all_ways(sealed) {
@@ -111,7 +111,7 @@ fn assert_opens(sealed: &[u8], data: &[u8], keys: &[VerifyingKey], what: &str) -
     first
 }
 
-/// Checks that no way opens the file, and that all give an error of the input. Returns the errors.
+/// Checks that every way to open the file fails with an error that blames the input. Returns the errors.
 fn assert_refused(sealed: &[u8], what: &str) -> Vec<Error> {
     let mut errors = Vec::new();
     for (way, outcome) in all_ways(sealed) {
@@ -122,7 +122,8 @@ fn assert_refused(sealed: &[u8], what: &str) -> Vec<Error> {
     errors
 }
 
-/// A signed file of another writer: with short segments, and with parts that a recipient changed who has the file key.
+/// A signed file of another writer. It has short segments, and its parts can be changed as a recipient with the file
+/// key could change them.
 struct ForeignTrailer {
     key: FileKey,
     segment: u32,
@@ -140,7 +141,7 @@ impl ForeignTrailer {
         Contents { metadata, padded: false }
     }
 
-    /// Returns the header, with FLOE's header, and the message.
+    /// Returns the header together with FLOE's header, and the message.
     fn begin(&self, contents: &Contents) -> (Vec<u8>, Message) {
         let entropy = Entropy::Fixed(9);
         let entries = recipient().wrap(&self.key, entropy).expect("wrapped");

@@ -1,14 +1,14 @@
-//! The hash tree over the data of a file: segments, pages of segments, and the root, which is signed.
+//! The hash tree over the data of a file. Its levels are segments, pages of segments, and the root, which is signed.
 //!
-//! The leaves are hashed where segments are sealed and opened, so their data are in the processor's cache.
+//! The leaves are hashed when segments are sealed or opened, so the data are in the processor's cache.
 
 use blake3::Hasher;
 
 use deadpan_ct::Wiped;
 
-/// Bytes in a hash.
+/// The number of bytes in a hash.
 pub(crate) const HASH: usize = 32;
-/// The leaves in each page but the last, which may have fewer.
+/// The number of leaves in each page. Only the last page may have fewer leaves.
 pub(crate) const LEAVES: u64 = 8192;
 
 const SEGMENT: &str = "deadpan v1 signed segment";
@@ -17,13 +17,14 @@ const TREE: &str = "deadpan v1 signed tree";
 
 pub(crate) type Hash = [u8; HASH];
 
-/// Bytes in BLAKE3's chunks. A leaf is the hash of whole chunks: with the rest of a chunk at the end, BLAKE3 would hash
-/// the last sixteen in small steps, which takes a third of the time more.
+/// The number of bytes in a chunk of BLAKE3. A leaf is the hash of whole chunks: if the input ended with a part of a
+/// chunk, BLAKE3 would hash the last sixteen chunks in small steps, which takes a third more time.
 const CHUNK: usize = 1 << 10;
-/// The bytes that BLAKE3 hashes at once on the fastest processors, if they are given to it together.
+/// The number of bytes that BLAKE3 hashes in one step on the fastest processors, if it gets these bytes in one call.
 const LANES: usize = 16 * CHUNK;
 
-/// Bytes before the data in what a leaf is the hash of: the number of the segment, and the length of its data.
+/// The number of bytes before the data in the input of a leaf's hash. They hold the number of the segment and the
+/// length of its data.
 const FIELDS: usize = 16;
 
 /// Hashes segments to leaves.
@@ -38,12 +39,14 @@ impl LeafHasher {
     /// Returns the leaf of a segment: the hash of its number, the length of its data, the data, and zeros up to a
     /// multiple of [`CHUNK`]. May leak: the length.
     ///
-    /// The length tells data from zeros. The length of all data would not do: whoever has the file key can seal the
-    /// same data in longer or shorter segments, and so move zeros from one segment to another.
+    /// The length distinguishes data from zeros. Signing only the total length of the data would not be enough:
+    /// somebody with the file key can seal the same data in longer or shorter segments, and so move zeros from one
+    /// segment to another.
     pub(crate) fn leaf(&self, segment: u64, data: &[u8]) -> Hash {
         let mut hasher = self.0.clone();
         let (start, rest) = data.split_at(data.len().min(LANES - FIELDS));
-        // The middle is hashed where it is. Both ends are copied, because they do not come alone.
+        // The middle of the data is hashed without a copy. The start and the end are copied, because fields or zeros
+        // are hashed together with them.
         let (middle, end) = rest.split_at(rest.len() / LANES * LANES);
         let mut edge = Wiped::new([0; LANES]);
         edge[..8].copy_from_slice(&segment.to_be_bytes());
@@ -63,12 +66,12 @@ pub(crate) fn page(number: u64, leaves: &[u8]) -> Hash {
     Hasher::new_derive_key(PAGE).update(&number.to_be_bytes()).update(leaves).finalize().into()
 }
 
-/// Returns how many pages the leaves of this many segments fill.
+/// Returns the number of pages that the leaves of this many segments fill.
 pub(crate) const fn pages(segments: u64) -> u64 {
     segments.div_ceil(LEAVES)
 }
 
-/// Returns how many leaves a page has, of this many segments in all.
+/// Returns the number of leaves in a page of a file with this many segments.
 pub(crate) const fn leaves_in(page: u64, segments: u64) -> usize {
     let rest = segments.saturating_sub(page * LEAVES);
     (if rest < LEAVES { rest } else { LEAVES }) as usize
@@ -78,7 +81,7 @@ pub(crate) const fn leaves_in(page: u64, segments: u64) -> usize {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Tree {
     pub(crate) segments: u64,
-    /// Bytes of data in all segments, padding included.
+    /// The number of bytes of data in all segments, including padding.
     pub(crate) length: u64,
     pub(crate) pages: Vec<Hash>,
 }
@@ -105,7 +108,7 @@ mod tests {
         }
     }
 
-    /// The hashes of the parts are told apart by their purpose, and by every number in them.
+    /// The hash of a part depends on the purpose of the part and on every number in it.
     #[test]
     fn no_two_parts_have_the_same_hash() {
         let leaf = |segment, data: &[u8]| LeafHasher::new().leaf(segment, data);

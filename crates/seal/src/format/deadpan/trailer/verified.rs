@@ -1,4 +1,4 @@
-//! Opening a signed file: the box with the signatures, and the leaf pages that segments are compared with.
+//! Opens a signed file: the box with the signatures, and the leaf pages with which segments are compared.
 
 use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
@@ -20,10 +20,11 @@ use crate::format::fill::read_full;
 use crate::key::sign::{Hash, SshSig};
 use deadpan_ct::Wiped;
 
-/// The most leaf pages in memory, of 256 KiB each. Workers are near each other in the file.
+/// The maximum number of leaf pages in memory. A page has 256 KiB. A few pages are enough, because workers are near
+/// each other in the file.
 const CACHED: usize = 2;
 
-/// What the reader of a signed file knows from its header.
+/// The values that a reader knows from the header of a signed file.
 pub(crate) struct Expected<'a> {
     pub(crate) key: &'a FileKey,
     /// The fields of the metadata box.
@@ -32,8 +33,8 @@ pub(crate) struct Expected<'a> {
     pub(crate) opener: &'a Addressee,
 }
 
-/// The upper part of the tree of a signed file, whose signatures are right. Segments are compared with the leaves
-/// below.
+/// The upper part of the hash tree of a signed file. The signatures of the file are right. Segments are compared with
+/// the leaves below this part of the tree.
 pub(crate) struct Verified {
     tree: Tree,
     pub(crate) signatures: Signatures,
@@ -45,7 +46,7 @@ pub(crate) struct Verified {
 type Leaf = Arc<Wiped<Vec<u8>>>;
 
 impl Verified {
-    /// Opens the box, and checks the signatures and that they are about this file.
+    /// Opens the box. Checks the signatures, and checks that the signed statement is about this file.
     fn open(about: &Expected<'_>, footer: Footer, sealed_box: &[u8]) -> Result<Self, Error> {
         let bytes = PartCipher::new(about.key, part::BOX)?.open(footer.segments, sealed_box)?;
         let TrailerContents { pages, statement: signed, signatures } =
@@ -92,8 +93,8 @@ impl Verified {
         })
     }
 
-    /// Reads the trailer of a whole file of `length` bytes, whose first segment begins at `begin`. Returns the position
-    /// of the trailer as well.
+    /// Reads the trailer of a whole file of `length` bytes, whose first segment begins at `begin`. Also returns the
+    /// position of the trailer.
     pub(crate) fn read_at(
         about: &Expected<'_>,
         mut input: impl Read + Seek,
@@ -116,7 +117,7 @@ impl Verified {
         Ok((Self::open(about, footer, &sealed_box)?, trailer))
     }
 
-    /// Reads the trailer from a stream, after all segments, whose leaves were collected.
+    /// Reads the trailer from a stream after all segments. `leaves` holds the collected leaves of the segments.
     pub(crate) fn read(about: &Expected<'_>, mut input: impl Read, leaves: &Leaves) -> Result<Signatures, Error> {
         let (_, tree) = leaves.finish()?;
         let cipher = PartCipher::new(about.key, part::LEAVES)?;
@@ -130,7 +131,7 @@ impl Verified {
                 return Err(Error::SignatureForged);
             }
         }
-        // One byte more than there can be, so that a longer input shows.
+        // The limit is one byte more than the longest possible rest, so that an input that is too long is noticed.
         let most = contents::longest(tree.pages.len() as u64) + FOOTER as u64 + 1;
         let mut rest = Vec::new();
         input.take(most).read_to_end(&mut rest).map_err(Error::Read)?;
@@ -154,8 +155,8 @@ impl Verified {
         if data == self.tree.length { Ok(()) } else { Err(Error::SignatureForged) }
     }
 
-    /// Compares the data of a segment with what was signed. `read` fills a buffer with the bytes at a position within
-    /// the trailer; one leaf page is read for each 2 GiB of data.
+    /// Compares the data of a segment with the signed hashes. `read` fills a buffer with the bytes at a position within
+    /// the trailer. One leaf page is read for each 2 GiB of data.
     pub(crate) fn check(
         &self,
         segment: u64,
@@ -191,7 +192,7 @@ impl Verified {
         Ok(page)
     }
 
-    /// Returns where a leaf page is within the trailer.
+    /// Returns the range of a leaf page within the trailer.
     fn place(&self, page: u64) -> Range<u64> {
         let begin = page * FULL_PAGE;
         begin..begin + (tree::leaves_in(page, self.tree.segments) * HASH + EXTRA) as u64

@@ -1,4 +1,5 @@
-//! A payload whose segments are looked at while they are sealed or opened, and their data are in the processor's cache.
+//! A payload with a watch. The watch sees the data of each segment when the segment is sealed or opened, while the data
+//! are in the processor's cache.
 
 use std::io::{Read, Seek, SeekFrom};
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use crate::format::segment::{Payload, SegmentCipher, Shape};
 use crate::{Error, ReadAt};
 use deadpan_ct::Wipe;
 
-/// Looks at the data of each segment, from several threads.
+/// A watch sees the data of each segment. Several threads call it.
 pub(crate) trait Watch {
     fn see(&self, segment: u64, data: &[u8]) -> Result<(), Error>;
 }
@@ -62,7 +63,7 @@ impl<C: SegmentCipher, W: Watch> SegmentCipher for WatchedCipher<C, W> {
         self.watch.see(segment, data).inspect_err(|_| data.wipe())
     }
 
-    /// Files of age, which have such segments, have no watch.
+    /// Only age files can have misplaced segments that open, and age files have no watch.
     fn open_misplaced(&mut self, segment: u64, last: bool, sealed: &[u8], data: &mut [u8]) -> bool {
         self.cipher.open_misplaced(segment, last, sealed, data)
     }
@@ -120,7 +121,7 @@ impl<R: ReadAt> Watch for Checker<'_, R> {
     }
 }
 
-/// A reader that the segments and their watch share.
+/// A reader that is shared by the reader of the segments and the watch.
 pub(crate) struct Shared<R>(Arc<Mutex<R>>);
 
 impl<R> Shared<R> {

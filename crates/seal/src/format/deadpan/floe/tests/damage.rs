@@ -1,4 +1,4 @@
-//! Segments that were changed, moved, cut off or added are refused, by every reader.
+//! Tests that every reader refuses segments that were changed, moved, cut off or added.
 
 use super::*;
 

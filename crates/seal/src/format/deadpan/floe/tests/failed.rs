@@ -1,8 +1,8 @@
-//! After a failure, readers and writers stay failed; undamaged segments stay readable at positions.
+//! Tests that readers and writers do not go on after a failure. Undamaged segments stay readable at positions.
 
 use super::*;
 
-/// A message of four segments and a short one. The segment with this number is damaged.
+/// Returns a message of four full segments and a short segment. The segment with this number is damaged.
 fn damaged(segment: usize) -> (Arc<Message>, Vec<u8>, Vec<u8>) {
     let data: Vec<u8> = (0..140).collect();
     let (message, mut sealed) = (message(), Vec::new());
@@ -18,8 +18,8 @@ fn a_reader_that_failed_stays_failed() {
     let mut before = [0; 32];
     reader.read_exact(&mut before).expect("the first segment is right");
     assert!(before == data[..32]);
-    // The segments after the damaged one are right. They must not be returned, because the data before them would be
-    // missing.
+    // The segments after the damaged segment are right. The reader must not return these segments, because the data
+    // before them would be missing.
     for _ in 0..6 {
         let mut buffer = [0x55; 64];
         assert!(reader.read(&mut buffer).is_err());
@@ -31,7 +31,7 @@ fn a_reader_that_failed_stays_failed() {
     assert!((0..6).all(|_| reader.segment().is_err()));
 }
 
-/// A writer that fails once, in the middle, and then works again.
+/// A writer that fails once, in the middle of the output, and then works again.
 struct Hiccup<T> {
     inner: T,
     left: usize,
@@ -43,7 +43,7 @@ impl<T> Hiccup<T> {
         Self { inner, left, failed: false }
     }
 
-    /// Returns how many of these bytes the writer takes.
+    /// Returns how many of `length` bytes the writer takes.
     fn allow(&mut self, length: usize) -> std::io::Result<usize> {
         if self.left == 0 && !self.failed {
             self.failed = true;
@@ -121,7 +121,7 @@ fn a_reader_anywhere_goes_on_beside_a_damaged_segment() {
 fn nothing_of_a_refused_segment_is_left() {
     let (message, sealed, data) = damaged(1);
     let mut cipher = message.cipher();
-    // One bit of the ciphertext, of the tag, of the IV.
+    // The changes hit one bit of the ciphertext, of the tag, or of the IV.
     for place in [20, 47, 63, 5] {
         let mut segment = sealed[..64].to_vec();
         segment[place] ^= 1;

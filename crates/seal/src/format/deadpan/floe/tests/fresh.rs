@@ -1,4 +1,4 @@
-//! Tests of IVs: two segments under the same key and IV would show both their data.
+//! Tests of IVs. Two segments under the same key and the same IV would reveal the data of both segments.
 
 use std::collections::HashSet;
 
@@ -30,7 +30,8 @@ fn every_segment_has_an_iv_of_its_own() {
         seen.extend(sealed.chunks(64).map(|segment| segment[LENGTH..LENGTH + NONCE].to_vec()));
     }
     assert_eq!(seen.len(), 2 * SEGMENTS, "an IV stands there twice");
-    // Halves are compared, too: an IV that is filled in part would repeat sooner or later.
+    // The test also compares the halves of IVs: if only a half of an IV were random, the IV would repeat sooner or
+    // later.
     for part in [0..NONCE / 2, NONCE / 2..NONCE] {
         let parts: HashSet<&[u8]> = seen.iter().map(|iv| &iv[part.clone()]).collect();
         assert!(parts.len() == seen.len() && !parts.contains(&[0; NONCE / 2][..]), "a part of the IVs is not random");

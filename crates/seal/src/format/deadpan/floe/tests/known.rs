@@ -1,4 +1,4 @@
-//! The known answers of other implementations.
+//! Tests with the known answers of other implementations.
 
 use std::path::Path;
 
@@ -8,11 +8,11 @@ fn hex(text: &str) -> Vec<u8> {
     deadpan_base64::hex::decode(text.trim().as_bytes()).expect("hex")
 }
 
-/// Known answers: name, bits of rotation, sealed, plain.
+/// Returns the known answers. Each has a name, the bits of rotation, the sealed bytes and the plain bytes.
 fn known_answers() -> Vec<(String, u32, Vec<u8>, Vec<u8>)> {
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/vectors/floe"));
     let Ok(files) = std::fs::read_dir(folder) else {
-        // Written past the test harness, which would swallow the line.
+        // The line goes directly to standard error, because the test harness would hide it.
         let _ = writeln!(std::io::stderr(), "skipped: FLOE's known answers are not at {}", folder.display());
         return Vec::new();
     };
@@ -23,7 +23,7 @@ fn known_answers() -> Vec<(String, u32, Vec<u8>, Vec<u8>)> {
         if let Some(stem) = name.strip_suffix("_ct.txt") {
             let sealed = hex(&std::fs::read_to_string(&path).expect("text"));
             let plain = hex(&std::fs::read_to_string(folder.join(format!("{stem}_pt.txt"))).expect("its plain text"));
-            // Their README says that these change the key each 4 segments.
+            // The README of the known answers says that messages with this name change the key each 4 segments.
             let bits = if stem.ends_with("rotation") { 2 } else { 20 };
             answers.push((name, bits, sealed, plain));
         }

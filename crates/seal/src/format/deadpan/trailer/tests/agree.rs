@@ -1,4 +1,4 @@
-//! All ways of sealing make the same trailer, and all ways of opening accept it.
+//! Tests that all ways of sealing make the same trailer, and that all ways of opening accept this trailer.
 
 use super::*;
 use crate::api::engine::units::{Source, Taken};
@@ -12,7 +12,7 @@ fn lengths(full: usize, around: &[usize]) -> Vec<usize> {
     lengths
 }
 
-/// Data as a folder gives them: in order, with nothing left to do.
+/// A source that provides data in order, as a folder does. It leaves no work to `complete`.
 struct Whole<'a>(&'a [u8]);
 
 impl Source for Whole<'_> {
@@ -58,7 +58,7 @@ fn all_ways_make_the_same_trailer() {
             let room = sealing.seal_into(&data, &mut into, &Work::default()).expect("sealed");
             assert!(into[..room] == sealed, "{what}: into a buffer");
             assert_opens(&sealed, &data, std::slice::from_ref(&key), &what);
-            // A writer always makes the short header.
+            // A sealing writer always makes the short header.
             let mut writer = sealing.write_to(Vec::new()).expect("a header");
             data.chunks(77_777).for_each(|piece| writer.write_all(piece).expect("written"));
             assert_opens(&writer.finish().expect("finished"), &data, &[key], &what);
@@ -66,7 +66,7 @@ fn all_ways_make_the_same_trailer() {
     }
 }
 
-/// The length of a signed file is known before it is sealed.
+/// The length of a signed file is known before the file is sealed.
 #[test]
 fn the_length_is_known_before() {
     for signers in [1, 2, 16] {
@@ -118,7 +118,8 @@ fn pages_and_segments_of_any_number_open() {
     }
 }
 
-/// A range takes the footer, the box, the last segment, and a page of leaves for each page that it touches.
+/// To open a range, the reader reads the footer, the box, the last segment, and each page of leaves that belongs to the
+/// range.
 #[test]
 fn a_range_reads_little() {
     struct Counting<R>(R, u64);

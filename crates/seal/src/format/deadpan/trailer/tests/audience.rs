@@ -1,4 +1,4 @@
-//! Who a file is for, as its signers say.
+//! Tests of the audience that the signers of a file name.
 
 use super::*;
 use crate::{Audience, Kem, PrivateKey, Recipient};
@@ -32,7 +32,8 @@ fn recipients_are_told_that_the_file_is_for_them() {
     assert_eq!(audience(&sealed, Identity::Key(alice)), Audience::Anyone);
 }
 
-/// Bob wraps Alice's file for Carol. The signature stays right, and Carol is told that the file was for others.
+/// Bob seals the key of Alice's file to Carol. The signature stays right, and Carol's program reports that the file was
+/// for others.
 #[test]
 fn a_forwarded_file_is_told_as_such() {
     let ((bob, to_bob), (carol, to_carol)) = (key(), key());
@@ -45,6 +46,7 @@ fn a_forwarded_file_is_told_as_such() {
     let forwarded = [&new, &sealed[length..]].concat();
     assert_eq!(audience(&forwarded, Identity::Key(carol)), Audience::Others { recipients: 2 });
     assert_eq!(audience(&forwarded, Identity::Key(bob)), Audience::Opener { recipients: 2 });
-    // The passphrase was hashed again, with another salt: its recipient is another one, even if the words are the same.
+    // The passphrase was hashed again with another salt, so it is another recipient, even though the words are the
+    // same.
     assert_eq!(audience(&forwarded, identity()), Audience::Others { recipients: 2 });
 }

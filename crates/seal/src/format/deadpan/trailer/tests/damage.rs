@@ -1,8 +1,8 @@
-//! Trailers that were changed by somebody who cannot open the file.
+//! Tests with trailers that were changed by somebody who cannot open the file.
 
 use super::*;
 
-/// Returns a signed file, and where its trailer begins.
+/// Returns a signed file, and the position of its trailer.
 fn signed(data: &[u8], seed: u8) -> (Vec<u8>, usize) {
     let sealed = sealing(false).0.with_entropy(Entropy::Fixed(seed)).seal(data).expect("sealed");
     let trailer = Header::read(&sealed[..]).and_then(|it| it.trailer(&sealed)).expect("a trailer").length as usize;
@@ -41,7 +41,7 @@ fn a_trailer_belongs_to_its_file() {
     for data in [&b"data"[..], &long] {
         let (sealed, begin) = signed(data, 1);
         let trailer = &sealed[begin..];
-        // The same data, sealed twice; and other data of the same length.
+        // The other files contain the same data, sealed again, and other data of the same length.
         let (again, _) = signed(data, 2);
         let (other, _) = signed(&data.iter().map(|byte| byte ^ 1).collect::<Vec<_>>(), 3);
         for other in [&again, &other] {
@@ -52,7 +52,7 @@ fn a_trailer_belongs_to_its_file() {
         let header = Header::read(&sealed[..]).expect("a header").length() as usize;
         let payload = &sealed[header..begin];
         assert_refused(&[&sealed[..header], trailer, payload].concat(), "a trailer before the payload");
-        // The parts of a trailer in another order.
+        // The parts of the trailer are in another order.
         let (leaves, rest) = trailer.split_at(trailer.len() - 4124 - 44);
         let (signatures, footer) = rest.split_at(4124);
         for parts in [[signatures, leaves, footer], [leaves, footer, signatures], [footer, leaves, signatures]] {
@@ -61,7 +61,7 @@ fn a_trailer_belongs_to_its_file() {
         for part in [[signatures, footer], [leaves, footer], [leaves, signatures]] {
             assert_refused(&[&sealed[..begin], &part.concat()].concat(), "a part is missing");
         }
-        // A trailer that no flag announces.
+        // The file has a trailer, but no flag announces it.
         let plain = Sealing::to(vec![recipient()]).and_then(|it| it.seal(data)).expect("sealed");
         assert_refused(&[&plain[..], trailer].concat(), "a trailer without its flag");
         let mut flagged = plain.clone();
@@ -73,7 +73,7 @@ fn a_trailer_belongs_to_its_file() {
     }
 }
 
-/// A part of a signed file that is changed shows when it is read, and a part that is not changed opens.
+/// If a part of a signed file was changed, reading this part gives an error. The unchanged parts open.
 #[test]
 fn ranges_are_verified() {
     let data = sample(20 * 4064);
@@ -92,7 +92,7 @@ fn ranges_are_verified() {
 
 #[test]
 fn readers_of_before_refuse_signed_files() {
-    /// The check of a header's start as it was before there were signed files.
+    /// Checks the start of a header as the program did before signed files existed.
     fn released(start: &[u8; 16]) -> Result<(), &'static str> {
         const PREAMBLE: [u8; 10] = [0x89, b'D', b'P', b'N', 0x0d, 0x0a, 0x1a, 0x0a, 1, 0];
         if start[..8] != PREAMBLE[..8] {

@@ -1,6 +1,7 @@
-//! The trailer of the worked example of docs/format-seal.md, made again: the page and the program must not drift apart.
+//! Makes the trailer of the worked example in docs/format-seal.md again, so that the page and the program stay the
+//! same.
 //!
-//! `DEADPAN_BLESS=1 cargo test -p deadpan-seal example -- --test-threads=1` writes the examples anew.
+//! `DEADPAN_BLESS=1 cargo test -p deadpan-seal example -- --test-threads=1` writes the examples again.
 
 use std::fmt::Write;
 use std::time::{Duration, UNIX_EPOCH};

@@ -1,4 +1,5 @@
-//! A recipient has the file key, and can seal other data with it. The signatures show that.
+//! Tests with forged files. A recipient has the file key and can seal other data with this key. The signatures must
+//! reveal the change.
 
 use super::*;
 use crate::format::deadpan::trailer::contents::TrailerContents as Box;
@@ -10,10 +11,10 @@ use crate::format::deadpan::trailer::tree::{self, LeafHasher, Tree};
 const SEGMENTS: usize = 20;
 const FULL: usize = 4064;
 
-/// A change, and its name.
+/// The name of a change, and the change itself.
 type Change<T> = (&'static str, fn(&mut T));
 
-/// A signed file in parts, which somebody with the file key can change.
+/// The parts of a signed file. Somebody with the file key can change the parts.
 struct TrailerParts {
     key: FileKey,
     begin: Vec<u8>,
@@ -69,7 +70,8 @@ impl TrailerParts {
         sealed
     }
 
-    /// Changes the hashes so that they fit the data, up to this level: leaves, page, root in the statement.
+    /// Changes the hashes so that they fit the data, up to this level. The levels are the leaves, the page, and the
+    /// root in the statement.
     fn rehash(&mut self, level: usize) {
         let leaf = |(i, data): (usize, &Vec<u8>)| LeafHasher::new().leaf(i as u64, data);
         if level >= 1 {
@@ -91,7 +93,7 @@ impl TrailerParts {
         self.inside.statement = statement.encode();
     }
 
-    /// Signs anew. The statement names these signers.
+    /// Signs the file again. The statement names these signers.
     fn sign(&mut self, signers: &[&Signer]) {
         let hashes = statement::signers(signers.iter().map(|signer| signer.public()));
         self.state(|statement| statement.signers = hashes);
@@ -125,10 +127,10 @@ fn changed_data_show_however_much_is_sealed_again() {
             parts.rehash(level);
             assert_forged(&parts.seal(), &format!("segment {segment}, hashed again up to {level}"));
         }
-        // Shorter and longer data.
+        // The data become shorter or longer, or change places.
         let changes: [fn(&mut Vec<Vec<u8>>); 5] = [
             |data| data.last_mut().expect("segments").truncate(1000),
-            // A zero that is hashed anyway, so that the leaf stays the same.
+            // The zero is hashed as padding of the leaf in any case, so the leaf differs only by the length.
             |data| data.last_mut().expect("segments").push(0),
             |data| data.last_mut().expect("segments").push(1),
             |data| data.swap(3, 4),
@@ -163,7 +165,7 @@ fn ranges_of_changed_data_show() {
     }
 }
 
-/// What a stream returned before its end is no secret of the signer, and it ends with an error.
+/// A stream may return data before the end, but must then end with an error.
 #[test]
 fn leaves_pages_and_the_statement_count() {
     let cases: [Change<TrailerParts>; 9] = [
@@ -189,7 +191,7 @@ fn leaves_pages_and_the_statement_count() {
     }
 }
 
-/// What is signed has to be about this file, even if the signature is right.
+/// Even if the signature is right, the signed statement must be about this file.
 #[test]
 fn a_right_signature_of_another_statement_is_refused() {
     let cases: [Change<Statement>; 4] = [
@@ -213,7 +215,7 @@ fn a_signature_of_another_purpose_or_signer_does_not_do() {
     let digest: &[u8; 64] = digest.as_ref().try_into().expect("64 bytes");
     parts.inside.signatures = vec![alice.sign("file", digest).expect("signed").encode().to_vec()];
     assert_refused(&parts.seal(), "another namespace");
-    // Whoever can open a file can sign it anew, in their own name.
+    // Everybody who can open a file can sign it again in their own name.
     let (mallory, key) = signer();
     parts.data[7][50] ^= 1;
     parts.rehash(3);
@@ -222,7 +224,7 @@ fn a_signature_of_another_purpose_or_signer_does_not_do() {
     forged[7 * FULL + 50] ^= 1;
     assert_opens(&parts.seal(), &forged, std::slice::from_ref(&key), "signed anew");
     assert_ne!(key, alice_key);
-    // One right signature does not make up for a wrong one, and nobody signs twice.
+    // All signatures must be right, and nobody may sign twice.
     parts.sign(&[&mallory, &alice]);
     assert_opens(&parts.seal(), &forged, &[key, alice_key], "both signed");
     let last = parts.inside.signatures[1].len() - 1;
@@ -232,7 +234,7 @@ fn a_signature_of_another_purpose_or_signer_does_not_do() {
     assert_refused(&parts.seal(), "the same signer twice");
 }
 
-/// Whoever can open a file can open its box, and take out or put in a signature that is right.
+/// Everybody who can open a file can open its box, remove a signature, and add a right signature.
 #[test]
 fn a_signature_that_was_removed_or_added_shows() {
     let ((alice, alice_key), (bob, bob_key), (mallory, _)) = (signer(), signer(), signer());
@@ -252,12 +254,12 @@ fn a_signature_that_was_removed_or_added_shows() {
     assert_forged(&parts.seal(), "a third signature");
     parts.inside.signatures.remove(0);
     assert_forged(&parts.seal(), "another one in the place of the first");
-    // A statement of their own is what the remaining signers have to sign.
+    // The remaining signers must sign a new statement.
     parts.sign(&[&bob]);
     assert_opens(&parts.seal(), &data, &[bob_key], "signed by one anew");
 }
 
-/// The metadata are outside of the payload, and a recipient can seal others.
+/// The metadata are not part of the payload. A recipient can seal other metadata.
 #[test]
 fn changed_metadata_show() {
     let (signer, key) = signer();
@@ -274,8 +276,8 @@ fn changed_metadata_show() {
     assert_forged(&with(&other), "another name");
 }
 
-/// The length of the segments is not signed, and a recipient can choose another. Data and zeros that fill a leaf must
-/// not be mistaken for each other then.
+/// The length of the segments is not signed, so a recipient can choose another length. Even then, the check must
+/// distinguish data from the zeros that fill a leaf.
 #[test]
 fn zeros_do_not_move_from_one_segment_to_another() {
     let (signer, key) = signer();
