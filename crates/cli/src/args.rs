@@ -320,7 +320,10 @@ mod tests {
             alone.build();
             assert_eq!(alone.get_subcommands().count(), 2, "{}, and help", command.get_name());
             let alone = alone.find_subcommand(command.get_name()).unwrap();
-            assert_eq!(format!("{alone:?}"), format!("{command:?}"));
+            let help = |command: &clap::Command| command.clone().render_long_help().to_string();
+            assert_eq!(help(alone), help(command));
+            let below = |command: &clap::Command| command.get_subcommands().map(help).collect::<Vec<_>>();
+            assert_eq!(below(alone), below(command));
         }
     }
 
