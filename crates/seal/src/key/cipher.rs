@@ -1,4 +1,4 @@
-//! The ciphers of PBES2 that are read: AES in CBC mode (RFC 8018 appendix B.2.5).
+//! The ciphers of PBES2 that this crate supports: AES in CBC mode (RFC 8018 appendix B.2.5).
 
 use aws_lc_rs::cipher::{AES_128, AES_192, AES_256, Algorithm};
 
@@ -10,7 +10,7 @@ use crate::Secret;
 /// The length of a block of AES, and of an initialization vector.
 pub(super) const BLOCK: usize = 16;
 
-/// AES-CBC, by the length of its key.
+/// AES-CBC with keys of one of three lengths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BlockCipher {
     Aes128,

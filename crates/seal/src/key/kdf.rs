@@ -1,4 +1,4 @@
-//! Key derivation in PBES2: PBKDF2 (RFC 8018) and scrypt (RFC 7914), with limits for the cost that a file may have.
+//! Key derivation in PBES2: PBKDF2 (RFC 8018) and scrypt (RFC 7914), with limits for the cost that a file may request.
 
 use std::num::NonZeroU32;
 
@@ -11,12 +11,13 @@ use super::error::Trouble;
 use crate::primitive::imp;
 use crate::{Passphrase, Secret};
 
-/// The iterations of new files, which OWASP advises for PBKDF2 with HMAC-SHA-256.
+/// The number of iterations in new files. OWASP advises this number for PBKDF2 with HMAC-SHA-256.
 const ITERATIONS: u32 = 600_000;
 /// The length of the salt in new files.
 const SALT: usize = 16;
 
-/// Ceilings for the cost of a file: some seconds, and 1 GiB. They are low under a fuzzer, which has to try many files.
+/// The highest cost that a file may request: some seconds, and 1 GiB. Under a fuzzer the limits are low, because the
+/// fuzzer has to try many files.
 mod ceiling {
     pub(super) const SALT: usize = 1024;
     pub(super) const ITERATIONS: u64 = if cfg!(fuzzing) { 4 } else { 10_000_000 };
@@ -67,7 +68,7 @@ impl Prf {
     fn decode(mut identifier: DerReader<'_>) -> Result<Self, Trouble> {
         let oid = identifier.oid()?;
         let prf = Self::ALL.into_iter().find(|prf| prf.oid() == oid).ok_or_else(|| algorithm::old_encryption(oid))?;
-        // RFC 8018 wants a NULL here; some writers leave it out.
+        // RFC 8018 requires a NULL here, but some writers omit the NULL.
         match identifier.maybe(NULL)? {
             Some([]) | None => identifier.end()?,
             Some(_) => return Err(Trouble::Malformed("a null value in it is not empty")),
@@ -76,7 +77,7 @@ impl Prf {
     }
 }
 
-/// A key derivation function with its parameters, which are within the ceilings.
+/// A key derivation function with its parameters. The parameters are within the limits of `ceiling`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kdf {
     Pbkdf2 { prf: Prf, salt: Vec<u8>, iterations: NonZeroU32 },
@@ -92,7 +93,7 @@ impl Kdf {
         Ok(Self::Pbkdf2 { prf: Prf::Sha256, salt, iterations })
     }
 
-    /// Reads an `AlgorithmIdentifier`, for a key of `cipher`.
+    /// Reads an `AlgorithmIdentifier` of a function that derives a key for `cipher`.
     pub(super) fn decode(mut identifier: DerReader<'_>, cipher: BlockCipher) -> Result<Self, Trouble> {
         let oid = identifier.oid()?;
         if oid != ID_PBKDF2 && oid != ID_SCRYPT {
@@ -112,7 +113,7 @@ impl Kdf {
     pub(super) fn encode(&self) -> Secret {
         let Self::Pbkdf2 { prf, salt, iterations } = self else { unreachable!("scrypt is only read") };
         let bytes = iterations.get().to_be_bytes();
-        // The integer is minimal and not negative. One of these bytes is not zero.
+        // The encoded integer is minimal and not negative. At least one of the bytes is not zero.
         let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
         let digits = &bytes[zeros..];
         let sign: &[u8] = if digits[0] < 0x80 { &[] } else { &[0] };
@@ -127,7 +128,7 @@ impl Kdf {
     }
 
     /// Derives the key for `cipher`. May leak: the parameters and lengths. Scrypt's memory accesses depend on the
-    /// passphrase and may leak something of it to programs that share the processor's caches.
+    /// passphrase. They may leak information about the passphrase to programs that share the processor's caches.
     pub(super) fn derive(&self, passphrase: &Passphrase, cipher: BlockCipher) -> Result<Secret, Trouble> {
         let mut key = Secret::zeroed(cipher.key_len());
         match self {
