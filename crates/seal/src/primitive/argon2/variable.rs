@@ -1,4 +1,4 @@
-//! Hashes of any length from BLAKE2b: the RFC's H^n, and its H' (section 3.3).
+//! Hashes of any length from BLAKE2b: the functions H^n and H' of the RFC (section 3.3).
 
 use blake2::Blake2bVarCore;
 use blake2::digest::block_api::{UpdateCore, VariableOutputCore};
@@ -29,7 +29,8 @@ pub(super) fn long(inputs: &[&[u8]], output: &mut [u8]) {
     if output.len() <= LONGEST {
         return short(&inputs, output);
     }
-    // Each hash gives 32 bytes of output and is the input of the next hash. The last hash is output as a whole.
+    // Each hash gives 32 bytes of output and is the input of the next hash. The last hash goes into the output as a
+    // whole.
     let mut hash = Wiped::new([0; LONGEST]);
     short(&inputs, &mut *hash);
     let mut rest = output;

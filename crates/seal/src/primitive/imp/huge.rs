@@ -1,6 +1,6 @@
-//! Long memory on huge pages: clearing it in small pages takes longer than filling it.
+//! Puts long memory areas on huge pages, because clearing small pages takes longer than filling the memory with data.
 
-/// Asks the system to put long memory on huge pages. The contents of the memory stay as they are.
+/// Asks the system to put a long memory area on huge pages. Does not change the contents of the memory.
 #[cfg(target_os = "linux")]
 pub(crate) fn advise<T>(memory: &mut [T]) {
     const PAGE: usize = 4096;
