@@ -6,7 +6,7 @@ use crate::Error;
 
 /// A source of unpredictable random bytes.
 pub trait Random {
-    /// Overwrites `bytes` with random ones. After an error their contents are not used.
+    /// Overwrites `bytes` with random bytes. The caller does not use the contents of `bytes` after an error.
     fn fill(&mut self, bytes: &mut [u8]) -> Result<(), RandomError>;
 }
 

@@ -5,8 +5,8 @@
 pub struct Work<'a> {
     /// The number of threads. If it is 0, one thread runs on each core.
     pub threads: usize,
-    /// A callback for the progress. Any thread may call it, with the number of bytes of plain data that the thread
-    /// processed since its last call.
+    /// A callback for the progress. Any thread may call it. Each call passes the number of bytes of plain data that are
+    /// done and that no earlier call counted.
     pub progress: Option<&'a (dyn Fn(u64) + Sync)>,
     /// A callback that is called between units of work. If the callback returns true, the work ends with
     /// [`crate::Error::Stopped`].

@@ -1,4 +1,4 @@
-//! OpenSSL reads our keys, and we read OpenSSL's keys.
+//! Tests that OpenSSL reads our keys, and that our reader reads OpenSSL's keys.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -12,7 +12,7 @@ pub fn openssl(arguments: &str, input: &[u8]) -> Option<Vec<u8>> {
     let mut child = match command.spawn() {
         Ok(child) => child,
         Err(error) => {
-            // Writes past the test harness, which would hide the message.
+            // The code writes directly to standard error, because the test harness would hide the message.
             let _ = writeln!(std::io::stderr(), "skipped: openssl is not installed ({error})");
             return None;
         }
