@@ -2,8 +2,8 @@
 //! only once.
 //!
 //! In the test configuration (`--cfg deadpan_test`) the environment variable `DEADPAN_CPU` lowers the level to
-//! `portable`, `sse2`, `ssse3`, `avx2` or `avx512`, so that tests can run every back end. Release builds have no such
-//! switch.
+//! `portable`, `sse2`, `ssse3`, `avx2` or `avx512`, so that tests can run every back end. Release builds ignore this
+//! variable.
 
 use core::sync::atomic::{AtomicU8, Ordering};
 

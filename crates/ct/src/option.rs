@@ -1,4 +1,4 @@
-//! An optional value, whose presence is secret.
+//! An optional value. Whether the value is present is secret.
 
 use core::fmt;
 
@@ -53,7 +53,7 @@ impl<T> CtOption<T> {
         Self::new(self.value, self.some & condition)
     }
 
-    /// Returns the value and whether it counts.
+    /// Returns the value, and whether the value counts.
     #[inline(always)]
     pub fn into_parts(self) -> (T, Choice) {
         (self.value, self.some)

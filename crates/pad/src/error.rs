@@ -1,4 +1,4 @@
-//! Errors, grouped by their cause.
+//! The errors of this crate, grouped by their cause.
 
 use core::fmt;
 

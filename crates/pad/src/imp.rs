@@ -1,4 +1,4 @@
-//! The kernels, which pad and check one block. Only this module has `unsafe` code.
+//! The kernels, which pad and check one block. Only this module contains `unsafe` code.
 //!
 //! All back ends follow the same contract. The block has [`Row::size`] bytes and fewer data bytes. The number of data
 //! bytes is secret. `pad` and `pad_in_place` write every byte of the block, and access no memory except the block, the

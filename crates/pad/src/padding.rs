@@ -25,7 +25,7 @@ impl Padding {
     /// Makes a padding of `scheme` for blocks of `block` bytes.
     ///
     /// # Errors
-    /// [`Error::BlockSize`] for a block of zero bytes.
+    /// [`Error::BlockSize`] if `block` is zero.
     pub const fn new(scheme: Scheme, block: u8) -> Result<Self, Error> {
         if block == 0 {
             return Err(Error::BlockSize);

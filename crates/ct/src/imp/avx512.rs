@@ -13,9 +13,9 @@ const STEP: usize = 64;
 /// the loop waits only for loads.
 const LANES: usize = 4;
 
-/// `a | (b ^ c)`
+/// Computes `a | (b ^ c)`
 const OR_XOR: i32 = 0b1111_0110;
-/// `c ? b : a`, bit by bit
+/// Selects bit by bit: `c ? b : a`
 const PICK: i32 = 0b1101_1000;
 
 /// Returns a mask of the first `count` bytes of a vector. `count` must be at most 63.

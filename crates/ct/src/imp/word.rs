@@ -1,4 +1,4 @@
-//! Integers: masks from comparisons, and selection by masks.
+//! Comparisons of integers that return masks, and selection of integers by masks.
 //!
 //! On x86-64, a comparison stores its result in a flag, and one `cmov` turns the flag into a mask. The compiler would
 //! first make a `bool` from the flag, and would need four instructions for the mask. A selection is one `test`, and one

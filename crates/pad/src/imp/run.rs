@@ -7,12 +7,12 @@ use deadpan_ct::{Choice, CtOrd, CtZero};
 pub struct Run {
     /// The lane in which the run begins, which is the lane after the last bad byte.
     begins: u64,
-    /// One if the last bad byte is the mark.
+    /// A number that is one if the last bad byte is the mark, and zero otherwise.
     marked: u64,
 }
 
 impl Run {
-    /// Makes a run before any byte is read.
+    /// Makes the run for a block of which no byte was read yet.
     #[inline(always)]
     pub fn new() -> Self {
         Self { begins: 0, marked: 0 }

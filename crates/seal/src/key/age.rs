@@ -1,4 +1,4 @@
-//! age's identities and recipients, which are one line each.
+//! age's identities and recipients. Each identity or recipient is one line.
 //!
 //! ```text
 //! AGE-SECRET-KEY-1…      X25519: 32 bytes of scalar      age1…      its public key

@@ -24,7 +24,8 @@ const fn contents(kem: Kem) -> &'static [u8] {
         Kem::MlKem768 => &[6, 9, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x04, 0x02],
         Kem::MlKem1024 => &[6, 9, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x04, 0x03],
         // 2.25.235334975590361764860720523004686002542, which is the UUID b10bde1d-fd73-42a4-b1f4-9f42253e696e: no
-        // draft names this KEM in X.509 terms, and the arc 2.25 is open to everybody (X.667). See docs/format-keys.md.
+        // draft defines an object identifier for this KEM, and everybody may use the arc 2.25 (X.667). See
+        // docs/format-keys.md.
         Kem::MlKem768P256 => &[
             6, 20, 0x69, 0x82, 0xe2, 0x8b, 0xef, 0x87, 0xbf, 0xd7, 0x9a, 0x8a, 0xc9, 0xb1, 0xfa, 0xa7, 0xe8, 0xa2,
             0xa9, 0xf9, 0xd2, 0x6e,

@@ -1,6 +1,6 @@
 //! Bech32 (BIP 173) as age uses it: without the length limit of BIP 173.
 //!
-//! The characters of an identity are a private key. So the decoder compares each character with all 32, computes the
+//! The characters of an identity encode a private key. So the decoder compares each character with all 32, computes the
 //! checksum without a table, and reports only whether the whole text is valid.
 
 use crate::Secret;
@@ -26,8 +26,8 @@ impl Case {
         }
     }
 
-    /// Returns the case of a text by its public prefix, such as `AGE-SECRET-KEY-`. Returns `None` if the prefix has
-    /// letters of both cases or no letters.
+    /// Returns the case of a text. The public prefix of the text, such as `AGE-SECRET-KEY-`, determines the case.
+    /// Returns `None` if the prefix has letters of both cases or no letters.
     pub(crate) fn from_prefix(prefix: &[u8]) -> Option<Self> {
         match (prefix.iter().any(u8::is_ascii_lowercase), prefix.iter().any(u8::is_ascii_uppercase)) {
             (true, false) => Some(Self::Lower),
@@ -115,7 +115,7 @@ fn put_five_bits(data: &mut [u8], start: usize, value: u8) -> u8 {
     behind
 }
 
-/// The checksum: a remainder modulo BIP 173's polynomial over GF(32).
+/// The state of the checksum, which is a remainder modulo BIP 173's polynomial over GF(32).
 struct Checksum(u32);
 
 impl Checksum {

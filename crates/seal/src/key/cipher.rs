@@ -7,7 +7,7 @@ use super::der::{DerReader, Item, OCTET_STRING, OID, SEQUENCE};
 use super::error::Trouble;
 use crate::Secret;
 
-/// The length of a block of AES, and of an initialization vector.
+/// The length of an AES block and of an initialization vector.
 pub(super) const BLOCK: usize = 16;
 
 /// AES-CBC with keys of one of three lengths.
@@ -30,7 +30,7 @@ impl BlockCipher {
         }
     }
 
-    /// Returns the length of a key.
+    /// Returns the length of the cipher's key.
     pub(super) const fn key_len(self) -> usize {
         match self {
             Self::Aes128 => 16,
@@ -58,7 +58,7 @@ impl BlockCipher {
         Ok((cipher, iv))
     }
 
-    /// Returns the `AlgorithmIdentifier`.
+    /// Returns the `AlgorithmIdentifier` for the cipher.
     pub(super) fn encode(self, iv: &[u8; BLOCK]) -> Secret {
         Item::Tagged(
             SEQUENCE,

@@ -57,7 +57,7 @@ impl<'a> DerReader<'a> {
     /// Returns the tag and the contents of the next value.
     pub(super) fn any(&mut self) -> Result<(u8, &'a [u8]), Trouble> {
         let &[tag, first] = declassify_bytes(self.bytes(2)?) else { return Err(NOT_DER) };
-        // Tags of more than one byte are for numbers above 30, which no key has.
+        // Tags of more than one byte encode numbers above 30, and no key contains such a tag.
         if tag & 0x1f == 0x1f {
             return Err(NOT_DER);
         }
@@ -129,7 +129,7 @@ pub(super) fn whole_bytes(contents: &[u8]) -> Result<&[u8], Trouble> {
 
 /// A value for writing: a tree whose leaves borrow their bytes.
 pub(super) enum Item<'a> {
-    /// Bytes that are written as they are.
+    /// Bytes that are written unchanged.
     Raw(&'a [u8]),
     /// A tag around other items.
     Tagged(u8, &'a [Self]),

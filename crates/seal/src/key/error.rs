@@ -65,7 +65,7 @@ pub enum KeyError {
         /// The kind of the key or block.
         what: Unsupported,
     },
-    /// A key asks for more work or memory than a reader should spend on it.
+    /// A key requires more work or memory than a reader should spend.
     Limit {
         /// The place of the key.
         place: Place,
@@ -81,7 +81,7 @@ pub enum KeyError {
         /// Whether the key signs.
         signs: bool,
     },
-    /// The comment before a protected key has the fingerprint of another key.
+    /// The comment before a protected key contains the fingerprint of another key.
     Fingerprint {
         /// The place of the key.
         place: Place,
@@ -93,7 +93,7 @@ pub enum KeyError {
     WrongPassphrase,
 
     // The system.
-    /// The system has not enough memory for the key derivation.
+    /// The system does not have enough memory for the key derivation.
     System(&'static str),
 }
 

@@ -25,7 +25,7 @@ mod ceiling {
     pub(super) const TABLE: u64 = if cfg!(fuzzing) { 1 << 12 } else { 1 << 30 };
     /// scrypt's work, `N · r · p`.
     pub(super) const WORK: u64 = if cfg!(fuzzing) { 1 << 7 } else { 1 << 24 };
-    /// The length of scrypt's other memory, `128 · r · p`.
+    /// The length of the memory that scrypt needs in addition to the table, `128 · r · p`.
     pub(super) const LANES: u64 = 1 << 24;
 }
 
@@ -34,7 +34,7 @@ const ID_PBKDF2: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x05, 0x0c]
 /// id-scrypt, 1.3.6.1.4.1.11591.4.11.
 const ID_SCRYPT: &[u8] = &[0x2b, 0x06, 0x01, 0x04, 0x01, 0xda, 0x47, 0x04, 0x0b];
 
-/// The pseudo-random functions of PBKDF2: the hash inside HMAC.
+/// The pseudo-random functions of PBKDF2. Each function is HMAC with one of these hash functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Prf {
     Sha1,
@@ -109,7 +109,7 @@ impl Kdf {
         if oid == ID_SCRYPT { scrypt(parameters, salt, cipher) } else { pbkdf2(parameters, salt, cipher) }
     }
 
-    /// Returns the `AlgorithmIdentifier` of PBKDF2, the only function in new files.
+    /// Returns the `AlgorithmIdentifier` of PBKDF2. New files use only this function.
     pub(super) fn encode(&self) -> Secret {
         let Self::Pbkdf2 { prf, salt, iterations } = self else { unreachable!("scrypt is only read") };
         let bytes = iterations.get().to_be_bytes();
@@ -136,7 +136,7 @@ impl Kdf {
                 pbkdf2::derive(prf.algorithm(), *iterations, salt, passphrase.as_bytes(), &mut key)
             }
             Self::Scrypt { salt, n, r, p } => {
-                // The table, the other memory, and the one block that scrypt works on.
+                // The sum of the table, the other memory, and one block as working memory.
                 let memory = usize::try_from(128 * r * (n + p + 1)).unwrap_or(usize::MAX);
                 if !imp::scrypt::derive(passphrase.as_bytes(), salt, *n, *r, *p, memory, &mut key) {
                     return Err(Trouble::System("not enough memory"));

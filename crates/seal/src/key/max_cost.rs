@@ -4,9 +4,9 @@ use crate::{Cost, Error};
 
 /// The most memory and time that the check of one passphrase for a file may take.
 ///
-/// The file holds the cost, so its writer chooses it. A limit prevents a hostile file from keeping the reader busy: see
-/// [`Passphrase::with_max_cost`] and [`Session::with_max_cost`]. The default allows ten times the memory and ten times
-/// the work of [`Cost::default`].
+/// The file holds the cost, so the writer of the file chooses the cost. A limit prevents a hostile file from keeping
+/// the reader busy: see [`Passphrase::with_max_cost`] and [`Session::with_max_cost`]. The default allows ten times the
+/// memory and ten times the work of [`Cost::default`].
 ///
 /// ```
 /// use deadpan_seal::{Cost, Error, MaxCost, Passphrase, Recipient, open, seal};

@@ -38,7 +38,7 @@ const MAX_TEXT: usize = 1 << 17;
 /// The greatest length of a public line.
 const MAX_LINE: usize = 1 << 15;
 
-/// A private key file of OpenSSH with one key, which may be protected by a passphrase. Clones share one copy.
+/// A private key file of OpenSSH with one key. A passphrase may protect the key. Clones share one copy.
 #[derive(Clone)]
 pub struct PrivateFile(Arc<OpensshInner>);
 
@@ -123,9 +123,9 @@ impl PrivateFile {
     /// Returns the key. Decrypts the key with the passphrase if the key is protected. Tries the passphrase as typed,
     /// then its NFC form, then its NFD form, if these forms differ.
     ///
-    /// May leak: lengths, whether the passphrase is right, and then the comment. The memory accesses of bcrypt depend
-    /// on a hash of the passphrase. They may leak information about this hash to programs that share the processor's
-    /// caches.
+    /// May leak: lengths, whether the passphrase is right, and, if the passphrase is right, the comment. The memory
+    /// accesses of bcrypt depend on a hash of the passphrase. They may leak information about this hash to programs
+    /// that share the processor's caches.
     ///
     /// # Errors
     /// [`KeyError::WrongPassphrase`] if the passphrase is wrong or the file is damaged. The function cannot distinguish

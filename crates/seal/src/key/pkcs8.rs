@@ -58,7 +58,7 @@ fn contents(key: &PrivateKey) -> Secret {
     }
 }
 
-/// A private key of either use.
+/// A private key for sealing or for signing.
 pub(super) enum Private {
     Sealing(PrivateKey),
     Signing(SigningKey),
@@ -209,7 +209,7 @@ fn check_expanded(key: &PrivateKey, seed: &[u8], other: &PrivateKey, expanded: &
 /// Checks that the public key in the structure belongs to the private key.
 fn check_public(key: &PrivateKey, public: Option<&[u8]>) -> Result<(), Trouble> {
     match public {
-        // `public_key` refuses compressed points by name.
+        // `public_key` refuses compressed points with an error that names them.
         Some(bytes) if spki::public_key(key.kem(), bytes)? != *key.public() => {
             Err(Trouble::Malformed("the public key beside it belongs to another private key"))
         }

@@ -41,7 +41,7 @@ impl PluginName {
         &self.0
     }
 
-    /// Returns the name of the program.
+    /// Returns the name of the plugin's program.
     pub(crate) fn program(&self) -> String {
         format!("age-plugin-{}", self.0)
     }
@@ -53,7 +53,8 @@ impl fmt::Display for PluginName {
     }
 }
 
-/// A line that names a recipient of a plugin. [`plugin::Recipient`](crate::plugin::Recipient) seals to it.
+/// A line that names a recipient of a plugin. [`plugin::Recipient`](crate::plugin::Recipient) seals files to such a
+/// recipient.
 #[derive(Clone, Debug)]
 pub struct PluginRecipient {
     pub(crate) name: PluginName,
@@ -87,7 +88,8 @@ impl PluginRecipient {
     }
 }
 
-/// A line that names an identity of a plugin. [`plugin::Identity`](crate::plugin::Identity) opens files with it.
+/// A line that names an identity of a plugin. [`plugin::Identity`](crate::plugin::Identity) opens files with such an
+/// identity.
 #[derive(Clone)]
 pub struct PluginIdentity {
     pub(crate) name: PluginName,

@@ -2,7 +2,7 @@
 //!
 //! Every line of another kind is an error. A reader that skips unknown lines could lose a recipient silently.
 //!
-//! May leak: where lines begin and end, the prefix of each line, and whether each line holds a key.
+//! May leak: the places where lines begin and end, the prefix of each line, and whether each line holds a key.
 
 use super::error::{Place, Trouble};
 use super::{

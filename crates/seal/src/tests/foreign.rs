@@ -22,7 +22,7 @@ pub(crate) fn recipient() -> Recipient {
 pub(crate) struct Foreign {
     /// The number of bytes in a sealed segment.
     pub(crate) segment: u32,
-    /// Whether the metadata say that the data are padded. The caller adds the padding.
+    /// Whether the metadata say that the data of the file are padded. The caller adds the padding.
     pub(crate) padded: bool,
     /// Whether an empty segment follows data that fill the last segment.
     pub(crate) empty_last: bool,

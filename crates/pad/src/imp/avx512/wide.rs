@@ -1,4 +1,5 @@
-//! Blocks of any size, 64 bytes at a time. Loads and stores are masked, so that no block size needs code for a tail.
+//! Blocks of any size. The code processes 64 bytes at a time. Loads and stores use masks, so that no block size needs
+//! separate code for a tail.
 
 use core::arch::x86_64::{
     __m512i, __mmask64, _mm512_add_epi8, _mm512_and_si512, _mm512_broadcastb_epi8, _mm512_castsi512_si128,

@@ -21,9 +21,9 @@ const DAMAGED: &str = "the OpenSSH key file is damaged";
 /// The most rounds of bcrypt that a file may request. They take about 10 seconds. `ssh-keygen` writes 16 or 24 by
 /// default. The limit is low under a fuzzer, because the fuzzer has to try many files.
 const MAX_ROUNDS: u32 = if cfg!(fuzzing) { 1 } else { 1024 };
-/// The longest salt that is read. OpenSSH writes 16 bytes.
+/// The longest salt that the reader accepts. OpenSSH writes 16 bytes.
 const MAX_SALT: usize = 64;
-/// The longest private part that is read.
+/// The longest private part that the reader accepts.
 const MAX_PRIVATE: usize = 1 << 16;
 
 /// A way to encrypt the private part.

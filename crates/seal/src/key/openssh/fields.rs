@@ -54,7 +54,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Returns the bytes that were not read.
+    /// Returns the bytes that are not read yet.
     pub(super) const fn rest(&self) -> &'a [u8] {
         self.rest
     }

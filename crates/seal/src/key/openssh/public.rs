@@ -8,7 +8,7 @@ use crate::key::error::Trouble;
 use crate::key::sign::{Scheme, VerifyingKey};
 use deadpan_base64::{STANDARD, STANDARD_NO_PAD};
 
-/// The longest public key that is read.
+/// The longest public key that the reader accepts.
 const MAX_BLOB: usize = 1 << 14;
 /// The supported lengths of an RSA modulus, in bits. OpenSSH supports the same lengths.
 const MODULUS: std::ops::RangeInclusive<usize> = 1024..=16384;
@@ -16,7 +16,7 @@ const MODULUS: std::ops::RangeInclusive<usize> = 1024..=16384;
 const MAX_APPLICATION: usize = 255;
 const DAMAGED: &str = "the SSH public key is damaged";
 
-/// A kind of SSH key that is read.
+/// A kind of SSH key that this crate supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SshKind {
@@ -24,11 +24,12 @@ pub enum SshKind {
     Ed25519,
     /// RSA.
     Rsa,
-    /// ML-DSA-44 with Ed25519, which OpenSSH 10.6 reads.
+    /// ML-DSA-44 with Ed25519. OpenSSH 10.6 supports this kind.
     MlDsa44Ed25519,
-    /// ML-DSA-65 of draft-sfluhrer-ssh-mldsa. Only public keys are read.
+    /// ML-DSA-65 of draft-sfluhrer-ssh-mldsa. This crate reads only public keys of this kind.
     MlDsa65,
-    /// Ed25519 in a security key. Only public keys are read: the private part is in hardware.
+    /// Ed25519 in a security key. This crate reads only public keys of this kind, because the private part is in
+    /// hardware.
     SkEd25519,
 }
 

@@ -29,7 +29,7 @@ use std::ops::RangeInclusive;
 use super::{SignError, VerifyingKey};
 use crate::Error;
 
-/// The longest file that is read.
+/// The longest file that the reader accepts.
 const MAX_LEN: usize = 1 << 20;
 
 /// The people and keys that an `allowed_signers` file lists.
@@ -84,9 +84,9 @@ impl Allowed {
         Ok(Self { entries })
     }
 
-    /// Returns the people to whom a key belongs for signatures in this namespace at this time, in seconds since 1970.
-    /// The people are patterns in the form and order of the file, and may contain wildcards. Negated patterns are
-    /// omitted.
+    /// Returns the people to whom a key belongs, for signatures in the given namespace at the given time. The time is
+    /// in seconds since 1970. The people are patterns in the form and order of the file, and may contain wildcards.
+    /// Negated patterns are omitted.
     #[must_use]
     pub fn principals(&self, key: &VerifyingKey, namespace: &str, time: i64) -> Vec<&str> {
         let mut people = Vec::new();
@@ -101,7 +101,8 @@ impl Allowed {
         people
     }
 
-    /// Returns whether a key belongs to a person for signatures in this namespace at this time, in seconds since 1970.
+    /// Returns whether a key belongs to a person, for signatures in the given namespace at the given time. The time is
+    /// in seconds since 1970.
     #[must_use]
     pub fn permits(&self, principal: &str, key: &VerifyingKey, namespace: &str, time: i64) -> bool {
         self.entries

@@ -5,12 +5,12 @@ use std::borrow::Cow;
 use super::AgentError;
 use crate::Fault;
 
-/// The reason why something was not signed or a signature is not accepted.
+/// The reason why signing failed, or why a signature is not accepted.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SignError {
     // The data.
-    /// A signature is damaged or was written wrong.
+    /// The signature is damaged, or its writer made an error.
     #[error("the signature is not well formed: {0}")]
     Malformed(&'static str),
     /// A signature is made with an unsupported algorithm. The text names the algorithm.

@@ -18,7 +18,7 @@ use deadpan_base64::{STANDARD, pem};
 
 const MAGIC: &[u8] = b"SSHSIG";
 const LABEL: &str = "SSH SIGNATURE";
-/// The longest text or blob that is read.
+/// The longest text or binary signature that the reader accepts.
 const MAX_LEN: usize = 1 << 16;
 /// The width of the armor that `ssh-keygen` writes.
 const COLUMNS: usize = 70;

@@ -89,7 +89,7 @@ fn halves_of_a_composite_do_not_mix() {
     }
 }
 
-/// The test vectors of draft-ietf-lamps-pq-composite-sigs-19.
+/// Tests the vectors of draft-ietf-lamps-pq-composite-sigs-19.
 #[test]
 fn composite_vectors() {
     let Some(text) = vectors("composite/draft19.json") else { return };

@@ -41,7 +41,7 @@ impl<'a> WireReader<'a> {
         self.rest
     }
 
-    /// Returns `Some` if no bytes are left.
+    /// Checks that no bytes are left. Returns `Some` in this case, and `None` otherwise.
     pub(crate) fn end(&self) -> Option<()> {
         self.rest.is_empty().then_some(())
     }

@@ -9,7 +9,7 @@ use deadpan_ct::{Wipe, Wiped};
 /// The longest output of BLAKE2b.
 const LONGEST: usize = 64;
 
-/// Fills `output`, 1 to 64 bytes, with BLAKE2b of the joined inputs: the RFC's H^n.
+/// Fills `output` with the BLAKE2b hash of the joined inputs (H^n in the RFC). `output` must have 1 to 64 bytes.
 pub(super) fn short(inputs: &[&[u8]], output: &mut [u8]) {
     let mut hash = Blake2bVarCore::new(output.len()).expect("1 to 64 bytes");
     let mut buffer = LazyBuffer::default();
@@ -22,7 +22,7 @@ pub(super) fn short(inputs: &[&[u8]], output: &mut [u8]) {
     whole.as_mut_slice().wipe();
 }
 
-/// Fills `output`, at least 1 byte, with the RFC's H' of the joined inputs.
+/// Fills `output` with the hash H' of the RFC over the joined inputs. `output` must have at least 1 byte.
 pub(super) fn long(inputs: &[&[u8]], output: &mut [u8]) {
     let length = u32::try_from(output.len()).expect("checked by the caller").to_le_bytes();
     let inputs: Vec<_> = std::iter::once(&length[..]).chain(inputs.iter().copied()).collect();

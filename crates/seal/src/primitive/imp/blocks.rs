@@ -52,9 +52,9 @@ impl Deref for Blocks {
 
     fn deref(&self) -> &[Block] {
         let count = self.0.len() / BYTES;
-        // SAFETY: the mapping is as long as `count` blocks, begins on a page and so is aligned for them, holds zeros or
-        // words written through `deref_mut`, both of which are valid blocks of integers, and is borrowed for as long as
-        // the slice.
+        // SAFETY: the mapping is as long as `count` blocks. It begins on a page, so it is aligned for blocks. It holds
+        // zeros or words that were written through `deref_mut`, and both are valid blocks of integers. The mapping is
+        // borrowed for as long as the slice.
         unsafe { slice::from_raw_parts(self.0.as_ptr().cast(), count) }
     }
 }

@@ -45,9 +45,9 @@ pub(crate) fn verify(public: &[u8; 32], message: &[u8], signature: &[u8; 64]) ->
     unsafe { ffi::ED25519_verify(message.as_ptr(), message.len(), signature.as_ptr(), public.as_ptr()) == 1 }
 }
 
-/// Returns whether a public key is in its canonical form and not of small order. A key of small order has signatures
-/// that are right for every message. This function does not check whether the bytes are a point of the curve. The
-/// verification of a signature checks this.
+/// Returns whether a public key is in its canonical form and is not of small order. For a key of small order, there are
+/// signatures that are valid for every message. This function does not check whether the bytes are a point of the
+/// curve. The verification of a signature checks this.
 pub(crate) fn is_public(public: &[u8; 32]) -> bool {
     /// The y-coordinates of the points of order 8. The other points of small order have the y-coordinates 0, 1 and −1.
     const ORDER_8: [[u8; 32]; 2] = [

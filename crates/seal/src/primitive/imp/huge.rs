@@ -11,7 +11,7 @@ pub(crate) fn advise<T>(memory: &mut [T]) {
     let begin = start.align_offset(PAGE);
     if length >= LONG && begin < PAGE {
         // SAFETY: the range lies within the memory and begins on a page. The advice does not change what the memory
-        // holds. If the system does not support it, filling the memory is only slower.
+        // holds. If the system does not support the advice, filling the memory is only slower.
         unsafe {
             libc::madvise(start.add(begin).cast(), (length - begin) / PAGE * PAGE, libc::MADV_HUGEPAGE);
         }

@@ -8,13 +8,13 @@ use crate::Error;
 
 /// Computes SHA3-256. May leak: the length.
 pub(crate) fn sha3_256(data: &[u8], out: &mut [u8; 32]) -> Result<(), Error> {
-    // SAFETY: takes nothing, gives a constant.
+    // SAFETY: the function takes no arguments and returns a constant.
     digest(unsafe { ffi::EVP_sha3_256() }, data, out)
 }
 
 /// Computes SHAKE256 and fills `out` with its output. May leak: the lengths.
 pub(crate) fn shake256(data: &[u8], out: &mut [u8]) -> Result<(), Error> {
-    // SAFETY: takes nothing, gives a constant.
+    // SAFETY: the function takes no arguments and returns a constant.
     digest(unsafe { ffi::EVP_shake256() }, data, out)
 }
 

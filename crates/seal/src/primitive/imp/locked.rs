@@ -49,8 +49,8 @@ unsafe impl Send for Slots {}
 static SLOTS: [Mutex<Slots>; SIZES.len()] =
     [const { Mutex::new(Slots { pages: Vec::new(), free: Vec::new() }) }; SIZES.len()];
 
-/// Maps memory, locks it and keeps it out of core dumps where the system allows that. On many machines, the limit on
-/// locked memory is low. If the limit is reached, memory that may be swapped out is better than an error.
+/// Maps memory. If the system allows it, locks the memory and excludes it from core dumps. On many machines, the limit
+/// on locked memory is low. If the limit is reached, memory that may be swapped out is better than an error.
 pub(super) fn map(length: usize) -> MmapMut {
     let memory = MmapMut::map_anon(length).expect("the system gives a page of memory");
     #[cfg(unix)]
@@ -138,7 +138,7 @@ mod tests {
             // This line goes directly to standard error, because the test harness would hide it.
             let _ = writeln!(std::io::stderr(), "skipped: this system does not allow memory to be locked");
         }
-        // The flags of the slot's page show whether it is locked.
+        // The flags of the slot's page show whether the page is locked.
         let maps = std::fs::read_to_string("/proc/self/smaps").expect("Linux has it");
         let address = secret.start.as_ptr() as usize;
         let mut inside = false;

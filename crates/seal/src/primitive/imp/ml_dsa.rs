@@ -112,7 +112,8 @@ impl MlDsaKey {
     pub(crate) fn sign(&self, message: &[u8], context: &[u8], signature: &mut [u8]) -> Result<(), Error> {
         let session = session(&self.pair, context, Direction::Sign)?;
         let mut length = signature.len();
-        // SAFETY: the session is valid; at most `length` bytes are written, and the message comes with its length.
+        // SAFETY: the session is valid; at most `length` bytes are written, and the function gets the message with its
+        // length.
         let done = unsafe {
             ffi::EVP_DigestSign(session.get(), signature.as_mut_ptr(), &raw mut length, message.as_ptr(), message.len())
         };
@@ -134,11 +135,11 @@ pub(crate) fn verify(
     if public.len() != set.public_len() || signature.len() != set.signature_len() {
         return Ok(false);
     }
-    // SAFETY: the bytes come with their length, which is checked there, and are copied; the call returns null or a new
-    // object that this code owns.
+    // SAFETY: the function gets the bytes with their length, checks the length, and copies the bytes; the call returns
+    // null or a new object that this code owns.
     let key = unsafe { Owned::new(ffi::EVP_PKEY_pqdsa_new_raw_public_key(set.nid(), public.as_ptr(), public.len())) }?;
     let session = session(&key, context, Direction::Verify)?;
-    // SAFETY: the session is valid; both slices come with their lengths.
+    // SAFETY: the session is valid; the function gets both slices with their lengths.
     let valid = unsafe {
         ffi::EVP_DigestVerify(session.get(), signature.as_ptr(), signature.len(), message.as_ptr(), message.len())
     };
@@ -166,7 +167,8 @@ fn session(key: &Owned<ffi::EVP_PKEY>, context: &[u8], direction: Direction) -> 
             }
         }
     };
-    // SAFETY: `inner` is valid once the session has begun; the context comes with its length and is copied.
+    // SAFETY: `inner` is valid once the session has begun; the function gets the context with its length and copies the
+    // context.
     if begun == 1 && unsafe { ffi::EVP_PKEY_CTX_set_signature_context(inner, context.as_ptr(), context.len()) } == 1 {
         Ok(session)
     } else {

@@ -100,8 +100,8 @@ impl MlKemKey {
             return Ok(None);
         }
         let public = &bytes[384 * set.rank()..][..set.public_len()];
-        // SAFETY: both slices come with their lengths and are copied; the call returns null or a new object that this
-        // code owns.
+        // SAFETY: the function gets both slices with their lengths and are copied; the call returns null or a new
+        // object that this code owns.
         let pair = unsafe {
             Owned::new(ffi::EVP_PKEY_kem_new_raw_key(
                 set.nid(),
@@ -134,8 +134,8 @@ impl MlKemKey {
     pub(crate) fn decapsulate(&self, ciphertext: &[u8], out: &mut [u8; 32]) -> Result<(), Error> {
         let context = context(&self.pair)?;
         let mut length = out.len();
-        // SAFETY: the context is valid; `out` has room for `length` bytes, and the ciphertext comes with its length,
-        // which is checked there.
+        // SAFETY: the context is valid; `out` has room for `length` bytes, and the function gets the ciphertext with
+        // its length and checks the length.
         let done = unsafe {
             ffi::EVP_PKEY_decapsulate(
                 context.get(),
@@ -177,7 +177,7 @@ pub(crate) fn encapsulate(
     let key = import(set, public)?;
     let context = context(&key)?;
     let (mut ciphertext_len, mut length, mut random_len) = (ciphertext.len(), out.len(), random.len());
-    // SAFETY: the context is valid; all three buffers come with their lengths, which are checked there.
+    // SAFETY: the context is valid; the function gets all three buffers with their lengths and checks the lengths.
     let done = unsafe {
         ffi::EVP_PKEY_encapsulate_deterministic(
             context.get(),
@@ -193,8 +193,8 @@ pub(crate) fn encapsulate(
 }
 
 fn import(set: MlKemSet, public: &[u8]) -> Result<Owned<ffi::EVP_PKEY>, Error> {
-    // SAFETY: the bytes come with their length, which is checked there, and are copied; the call returns null or a new
-    // object that this code owns.
+    // SAFETY: the function gets the bytes with their length, checks the length, and copies the bytes; the call returns
+    // null or a new object that this code owns.
     unsafe { Owned::new(ffi::EVP_PKEY_kem_new_raw_public_key(set.nid(), public.as_ptr(), public.len())) }
 }
 

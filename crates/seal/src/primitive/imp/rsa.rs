@@ -14,7 +14,7 @@ const FAILED: Error = Error::System("RSA failed");
 pub(crate) struct RsaKey(Owned<ffi::EVP_PKEY>);
 
 fn number(bytes: &[u8]) -> Result<Owned<ffi::BIGNUM>, Error> {
-    // SAFETY: the bytes come with their length; the call returns null or a new number that this code owns.
+    // SAFETY: the function gets the bytes with their length; the call returns null or a new number that this code owns.
     unsafe { Owned::new(ffi::BN_bin2bn(bytes.as_ptr(), bytes.len(), null_mut())) }
 }
 
@@ -62,7 +62,8 @@ impl RsaKey {
         if !done {
             return Err(FAILED);
         }
-        // SAFETY: the label comes with its length; the copy, or null, belongs to the context after the next call.
+        // SAFETY: the function gets the label with its length; the copy, or null, belongs to the context after the next
+        // call.
         let copy = unsafe { ffi::OPENSSL_memdup(label.as_ptr().cast(), label.len()) };
         // SAFETY: the context is valid. It takes ownership of the copy, which AWS-LC's own allocator made.
         let done = !copy.is_null()
@@ -74,13 +75,13 @@ impl RsaKey {
     pub(crate) fn encrypt(&self, label: &[u8], message: &[u8]) -> Result<Vec<u8>, Error> {
         let context = self.context(ffi::EVP_PKEY_encrypt_init, label)?;
         let mut length = 0;
-        // SAFETY: the context is valid and the message comes with its length; a null pointer requests the length of the
-        // result.
+        // SAFETY: the context is valid and the function gets the message with its length; a null pointer requests the
+        // length of the result.
         let asked = unsafe {
             ffi::EVP_PKEY_encrypt(context.get(), null_mut(), &raw mut length, message.as_ptr(), message.len())
         };
         let mut sealed = vec![0; length];
-        // SAFETY: the context is valid; both buffers come with their lengths, which are checked there.
+        // SAFETY: the context is valid; the function gets both buffers with their lengths and checks the lengths.
         let done = asked == 1
             && unsafe {
                 ffi::EVP_PKEY_encrypt(
@@ -102,7 +103,7 @@ impl RsaKey {
         // A message is shorter than the modulus, and the ciphertext is as long as the modulus.
         let mut message = Secret::zeroed(sealed.len().max(2048));
         let mut length = message.len();
-        // SAFETY: the context is valid; both buffers come with their lengths, which are checked there.
+        // SAFETY: the context is valid; the function gets both buffers with their lengths and checks the lengths.
         let done = unsafe {
             ffi::EVP_PKEY_decrypt(context.get(), message.as_mut_ptr(), &raw mut length, sealed.as_ptr(), sealed.len())
         };

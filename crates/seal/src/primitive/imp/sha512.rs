@@ -22,7 +22,7 @@ pub(crate) enum Sha512 {
 }
 
 impl Sha512 {
-    /// Begins a message, with the fastest back end for this CPU.
+    /// Begins a message, using the fastest back end for this CPU.
     pub(crate) fn new() -> Self {
         #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
         if let Some(compress) = x86_64::Sha512Compress::new() {

@@ -40,7 +40,7 @@ impl<'a> Spare<'a> {
     /// Makes the room part of the vector.
     ///
     /// # Panics
-    /// If a piece was not cleared.
+    /// Panics if a piece was not cleared.
     pub(crate) fn keep(self) {
         assert_eq!(self.cleared.into_inner(), self.length, "every piece was cleared");
         // SAFETY: `new` reserved the room. The bytes of each piece are counted once, after all bytes of the piece were
@@ -52,7 +52,7 @@ impl<'a> Spare<'a> {
 }
 
 impl<'a> Piece<'a> {
-    /// Returns the bytes of the piece, all zero.
+    /// Clears the piece. Returns its bytes, which are all zero.
     pub(crate) fn clear(self) -> &'a mut [u8] {
         self.memory.fill(MaybeUninit::new(0));
         self.cleared.fetch_add(self.memory.len(), Ordering::Relaxed);

@@ -47,7 +47,7 @@ pub(super) fn encapsulate(
 /// valid. May leak: whether the result is `None`.
 ///
 /// As in RFC 9180's DHKEM, a point of small order is not valid. A point that is not in canonical form is not valid
-/// either. No honest writer sends such points.
+/// either. No correct writer sends such points.
 pub(super) fn decapsulate(
     label: &[u8],
     key: &MlKemKey,
@@ -64,7 +64,7 @@ pub(super) fn decapsulate(
     secrets.combine(sent, point, label).map(Some)
 }
 
-/// Returns a secret of 32 bytes as an array that can be written.
+/// Returns a secret of 32 bytes as a mutable array.
 pub(super) fn whole(secret: &mut Secret) -> Result<&mut [u8; 32], Error> {
     secret.as_mut_array().ok_or(Error::System("a secret has the wrong length"))
 }

@@ -128,7 +128,7 @@ fn lengths_are_those_of_the_parts() {
     assert_eq!(Kem::from_id(0x0040), None);
 }
 
-/// A key's `Debug` output shows nothing of the key.
+/// Tests that the `Debug` output of a key contains no part of the key.
 #[test]
 fn debug_shows_the_kind_only() {
     for kem in Kem::ALL {

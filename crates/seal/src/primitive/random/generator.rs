@@ -27,7 +27,7 @@ pub(super) const BETWEEN: u64 = 64 << 20;
 /// The time between two seeds.
 const AGE: Duration = Duration::from_secs(60);
 
-/// A generator of random bytes; see [the module](super). Each thread should have its own.
+/// A generator of random bytes; see [the module](super). Each thread should have its own generator.
 pub struct Generator {
     /// The page with the key. In the child of a fork, the page is empty.
     page: Transient,
@@ -73,7 +73,7 @@ impl Generator {
         bytes.chunks_mut(PIECE).try_for_each(|piece| self.fill_piece(piece))
     }
 
-    /// Takes a fresh seed now.
+    /// Takes a fresh seed immediately.
     ///
     /// # Errors
     /// [`Error::System`] if the system has no random bytes, or if a test fails.

@@ -188,7 +188,7 @@ fn other_recipients_get_the_same_payload() {
     assert_eq!(open(&[&header, payload].concat(), &new).expect("opened"), b"data");
 }
 
-/// age computes the tag from the compressed point. age 1.3.2 sealed this file to this key.
+/// age computes the tag from the compressed point. age 1.3.2 sealed the file of this test to the key of this test.
 #[test]
 fn a_tagged_file_by_age_opens() {
     const KEY: &[u8] = b"-----BEGIN PRIVATE KEY-----

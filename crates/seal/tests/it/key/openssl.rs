@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use super::*;
 
-/// Runs `openssl`. If it is missing, prints a note and returns `None`.
+/// Runs `openssl`. If `openssl` is missing, prints a note and returns `None`.
 pub fn openssl(arguments: &str, input: &[u8]) -> Option<Vec<u8>> {
     let mut command = Command::new("openssl");
     command.args(arguments.split(' ')).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -110,7 +110,7 @@ fn a_compressed_public_key_is_refused_and_the_advised_conversion_works() {
     assert!(key::read(&public).expect_err("compressed").to_string().contains("a compressed point"));
     let Some(public) = openssl("ec -pubin -conv_form uncompressed -pubout", &public) else { return };
     assert!(read_public(&public) == *read_private(&private).public());
-    // `openssl ecparam -genkey` writes keys in this format.
+    // `openssl ecparam -genkey` writes keys in the SEC 1 format, too.
     let Some(old) = openssl("ec", &private) else { return };
     assert!(key::read(&old).expect_err("before PKCS#8").to_string().contains("from before PKCS#8"));
     let Some(new) = openssl("pkcs8 -topk8 -nocrypt", &old) else { return };

@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 
 use super::AgentError;
 
-/// The longest message that is read. OpenSSH has the same limit.
+/// The longest message that the client accepts. OpenSSH has the same limit.
 const MAX_LEN: u32 = 256 << 10;
 
-/// A connection that ends at a deadline.
+/// A connection on which each transfer must end before a deadline.
 pub(super) struct Socket {
     stream: Stream,
     timeout: Duration,

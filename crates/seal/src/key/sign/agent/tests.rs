@@ -117,7 +117,8 @@ fn an_honest_agent_signs() {
     }
 }
 
-/// The answer of a security key has flags and a counter, and the signature is over hashes (PROTOCOL.u2f of OpenSSH).
+/// The signature of a security key contains flags and a counter, and signs hashes of the data (PROTOCOL.u2f of
+/// OpenSSH).
 #[test]
 fn a_security_key_signs() {
     let key = SigningKey::generate(Scheme::Ed25519).unwrap();

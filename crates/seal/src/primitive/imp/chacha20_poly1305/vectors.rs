@@ -168,7 +168,7 @@ fn keystream(initial: &Initial, piece: usize, mut step: impl FnMut(usize)) -> [_
     array::from_fn(|word| _mm512_add_epi32(words[word], initial(word)))
 }
 
-/// Adds a keystream to a piece, by exclusive or.
+/// Adds a keystream to a piece by exclusive or.
 // SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,avx512ifma")]
 #[inline]
@@ -188,7 +188,8 @@ fn add(stream: [__m512i; WORDS], input: &Piece, output: &mut Piece) {
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,avx512ifma")]
 #[inline]
 fn blocks(words: [__m512i; WORDS]) -> [__m512i; WORDS] {
-    // Of four registers with one word each, quarter `i` of register `j` gets the words of block 4 `i` + `j`.
+    // Four registers each hold one word of every block. After this step, quarter `i` of register `j` holds the words of
+    // block 4 `i` + `j`.
     let fours: [[__m512i; 4]; 4] = array::from_fn(|four| {
         let [a, b, c, d] = *words[4 * four..].first_chunk().expect("sixteen words");
         let (low_ab, low_cd) = (_mm512_unpacklo_epi32(a, b), _mm512_unpacklo_epi32(c, d));

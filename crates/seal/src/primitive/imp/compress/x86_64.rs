@@ -190,7 +190,7 @@ fn store(block: &mut Block, register: usize, value: __m512i) {
 #[inline(always)]
 pub(super) fn prefetch(block: &Block) {
     for line in block.0.as_chunks::<LANES>().0 {
-        // SAFETY: every x86-64 has the instruction, which never faults.
+        // SAFETY: every x86-64 CPU has the prefetch instruction, and this instruction never faults.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) }
     }
 }

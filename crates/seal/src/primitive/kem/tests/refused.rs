@@ -1,4 +1,4 @@
-//! Keys and encapsulated secrets that are refused.
+//! Tests keys and encapsulated secrets that must be refused.
 
 use super::*;
 use crate::primitive::imp::ml_kem;
@@ -146,8 +146,8 @@ fn ml_kem_coefficients_out_of_range() {
     }
 }
 
-/// A change anywhere in an encapsulated secret changes or refuses the secret. ML-KEM alone returns another secret for a
-/// changed ciphertext, and returns the same secret each time.
+/// After any change in an encapsulated secret, decapsulation fails or gives a different secret. ML-KEM alone returns
+/// another secret for a changed ciphertext, and returns the same secret each time.
 #[test]
 fn tampered_encapsulations() {
     for kem in Kem::ALL {
