@@ -4,7 +4,7 @@ use core::fmt;
 
 use crate::{Choice, CtAssign, CtEq, CtSelect};
 
-/// An optional value like `Option`. It always holds a value, and a [`Choice`] says whether the value counts.
+/// An optional value like `Option`. The option always holds a value, and a [`Choice`] says whether the value counts.
 ///
 /// A value that does not count can be any value. Closures for [`map`](CtOption::map) and
 /// [`and_then`](CtOption::and_then) always run, and must not panic or branch on their arguments.

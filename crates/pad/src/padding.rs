@@ -13,7 +13,7 @@ use deadpan_ct::{CtZero, Wipe, declassify};
 /// a whole block.
 ///
 /// Padding may leak the number of full blocks in the data, the scheme, the block size, and the error
-/// [`Error::ZeroTail`]. It leaks neither the number of bytes in the last block nor the value of any byte.
+/// [`Error::ZeroTail`]. Padding leaks neither the number of bytes in the last block nor the value of any byte.
 #[derive(Clone, Copy)]
 pub struct Padding {
     scheme: Scheme,

@@ -6,8 +6,8 @@
 /// Padding to blocks hides the length only within one block, which hides little for a file. Padmé (Nikitin et al.,
 /// "Reducing Metadata Leakage from Encrypted Files and Communication with PURBs", PoPETs 2019) allows about
 /// `log2(length)` lengths between two powers of two. A padded length L then reveals only O(log log L) bits. Padmé adds
-/// at most 12 % to the length, and less for longer data. Pad with zeros before you encrypt, and encrypt the true length
-/// as well.
+/// at most 12 % to the length, and less than 12 % for longer data. Pad with zeros before you encrypt, and encrypt the
+/// true length as well.
 ///
 /// The function does not jump on the length, except to return `None`. The returned length may be public.
 ///

@@ -3,7 +3,8 @@
 //! AES-256 in counter mode makes 4 KiB at a time. The first 32 bytes become the key of the next refill. The other bytes
 //! are output once and then wiped, so that neither the pool nor the key reveals anything about earlier output ("fast
 //! key erasure"). After every MiB, the generator mixes in a fresh seed from the operating system. A forked child
-//! process takes a new seed at its first refill. Before this refill, it repeats at most 4 KiB of its parent's bytes.
+//! process takes a new seed at its first refill. Before this refill, the child process repeats at most 4 KiB of its
+//! parent's bytes.
 
 use core::cell::RefCell;
 use std::thread_local;
@@ -38,7 +39,7 @@ thread_local! {
 /// Overwrites `bytes` with random bytes from this thread's pool.
 #[inline]
 pub fn fill(bytes: &mut [u8]) -> Result<(), RandomError> {
-    // While a thread ends, its pool may already be destroyed. Then the bytes come from the operating system.
+    // While a thread ends, its pool may already be destroyed. In this case, the bytes come from the operating system.
     POOL.try_with(|pool| pool.try_borrow_mut().map_err(|_| RandomError)?.fill(bytes))
         .unwrap_or_else(|_| from_system(bytes))
 }

@@ -1,4 +1,4 @@
-//! Marks for Valgrind's memcheck. They exist only in the test configuration. The test marks a secret as "undefined
+//! Marks for Valgrind's memcheck. The marks exist only in the test configuration. The test marks a secret as "undefined
 //! memory". Memcheck then reports every jump and every address that depends on the secret, in the compiled binary.
 //!
 //! A request to Valgrind is a sequence of instructions that Valgrind recognizes. On a real CPU, the sequence does
@@ -9,9 +9,9 @@ use std::hint::black_box;
 /// Memcheck's request numbers, from its public header. The upper half of each number is 'M' 'C'.
 const MAKE_UNDEFINED: u64 = 0x4d43_0001;
 const MAKE_DEFINED: u64 = 0x4d43_0002;
-/// A request to Valgrind's core. It returns how many instances of Valgrind run this program inside each other.
+/// A request to Valgrind's core. The request returns how many instances of Valgrind run this program inside each other.
 const RUNNING: u64 = 0x1001;
-/// A request to Valgrind's core. It returns the number of errors that Valgrind has reported so far.
+/// A request to Valgrind's core. The request returns the number of errors that Valgrind has reported so far.
 const ERRORS: u64 = 0x1201;
 
 /// Marks `bytes` as secret.

@@ -151,8 +151,8 @@ mod x86_64 {
                 fn less(self, other: Self) -> usize {
                     let ((low, high), (other_low, other_high)) = (halves!(self), halves!(other));
                     let mut mask = 0_usize;
-                    // SAFETY: the code is a subtraction over two registers and a conditional move. It uses only the
-                    // flags of the subtraction.
+                    // SAFETY: the code is a subtraction over two registers and a conditional move. The code uses only
+                    // the flags of the subtraction.
                     unsafe {
                         asm!(
                             "cmp {low}, {other_low}",

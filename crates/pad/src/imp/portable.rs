@@ -1,4 +1,4 @@
-//! The portable back end. It processes eight bytes at a time in an ordinary register.
+//! The portable back end. This back end processes eight bytes at a time in an ordinary register.
 //!
 //! Lane `i` of a word begins at bit `8 * i`. The code does not compare bytes: it computes flags from carries, and uses
 //! the mask of a [`Choice`] for every decision.
@@ -88,8 +88,8 @@ fn search(block: &[u8], kept: usize) -> u8 {
     (found >> (8 * (last % STEP))) as u8
 }
 
-/// Writes the data and the padding to the block. `sources` gets a chunk and its first lane. It returns a word of data,
-/// which may end in arbitrary bytes, and a word of noise.
+/// Writes the data and the padding to the block. `sources` gets a chunk and its first lane. `sources` returns a word of
+/// data, which may end in arbitrary bytes, and a word of noise.
 #[inline(always)]
 fn write(
     row: &Row,

@@ -24,8 +24,8 @@ use deadpan_ct::declassify_bytes;
 /// A kind of key in age, with the prefixes of the lines that hold such keys.
 struct AgeKind {
     kem: Kem,
-    /// The prefix of identities. It is `None` if the private keys stay in hardware, because such keys have no text
-    /// form.
+    /// The prefix of identities. The prefix is `None` if the private keys stay in hardware, because such keys have no
+    /// text form.
     identity: Option<&'static str>,
     recipient: &'static str,
 }

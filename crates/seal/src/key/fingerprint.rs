@@ -6,7 +6,7 @@ use super::spki;
 use crate::PublicKey;
 use crate::key::sign::VerifyingKey;
 
-/// The alphabet of RFC 4648's base32 in lower case. It has no digit that looks like a letter.
+/// The alphabet of RFC 4648's base32 in lower case. This alphabet has no digit that looks like a letter.
 const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 /// The number of characters between two hyphens.
 const GROUP: usize = 4;

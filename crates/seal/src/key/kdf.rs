@@ -128,7 +128,8 @@ impl Kdf {
     }
 
     /// Derives the key for `cipher`. May leak: the parameters and lengths. Scrypt's memory accesses depend on the
-    /// passphrase. They may leak information about the passphrase to programs that share the processor's caches.
+    /// passphrase. These memory accesses may leak information about the passphrase to programs that share the
+    /// processor's caches.
     pub(super) fn derive(&self, passphrase: &Passphrase, cipher: BlockCipher) -> Result<Secret, Trouble> {
         let mut key = Secret::zeroed(cipher.key_len());
         match self {

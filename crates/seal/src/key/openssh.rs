@@ -124,8 +124,8 @@ impl PrivateFile {
     /// then its NFC form, then its NFD form, if these forms differ.
     ///
     /// May leak: lengths, whether the passphrase is right, and, if the passphrase is right, the comment. The memory
-    /// accesses of bcrypt depend on a hash of the passphrase. They may leak information about this hash to programs
-    /// that share the processor's caches.
+    /// accesses of bcrypt depend on a hash of the passphrase. These memory accesses may leak information about this
+    /// hash to programs that share the processor's caches.
     ///
     /// # Errors
     /// [`KeyError::WrongPassphrase`] if the passphrase is wrong or the file is damaged. The function cannot distinguish
@@ -146,7 +146,7 @@ impl PrivateFile {
     fn unlock_in(&self, passphrase: &Passphrase, form: Form) -> Result<OpensshKey, Trouble> {
         let plain = self.0.container.decrypt(&passphrase.in_form(form))?;
         // AES-CTR and AES-CBC do not authenticate the data. So every fault in the decrypted data gives the same error,
-        // and an attacker who changes the file learns nothing more from it.
+        // and an attacker who changes the file learns nothing more from the error.
         private::decode(&plain, self.public(), self.0.container.block()).map_err(|trouble| match trouble {
             Trouble::Malformed(_) | Trouble::Limit(_) | Trouble::Unsupported(_) => Trouble::WrongPassphrase,
             other => other,
@@ -161,7 +161,8 @@ impl PrivateFile {
 }
 
 /// Reads a public line, such as `ssh-ed25519 AAAA… comment`, and returns the key and the comment, which may be empty.
-/// The function ignores white space around the line. It refuses options before the name, as `authorized_keys` has them.
+/// The function ignores white space around the line. The function refuses options before the name of the kind, which
+/// lines of `authorized_keys` may have.
 ///
 /// # Errors
 /// [`KeyError::Unsupported`] for unsupported kinds of keys, with a text that names the kind. [`KeyError::NotAKey`] if

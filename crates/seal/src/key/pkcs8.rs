@@ -191,9 +191,10 @@ fn from_expanded(kem: Kem, expanded: &[u8]) -> Result<PrivateKey, Trouble> {
         .map_err(|_| Trouble::Malformed("the expanded private key is not a valid one of its kind"))
 }
 
-/// Checks that a seed and an expanded key are the same key (RFC 9935 section 8). Both must have the same encapsulation
-/// key and the same `z`. The expanded key's `s` must decapsulate a secret that was encapsulated to the seed's public
-/// key. A different `s` gives a different secret. May leak: whether the keys are the same.
+/// Checks that a seed and an expanded key are the same key (RFC 9935 section 8). The seed and the expanded key must
+/// have the same encapsulation key and the same `z`. The expanded key's `s` must decapsulate a secret that was
+/// encapsulated to the seed's public key. A different `s` gives a different secret. May leak: whether the keys are the
+/// same.
 fn check_expanded(key: &PrivateKey, seed: &[u8], other: &PrivateKey, expanded: &[u8]) -> Result<(), Trouble> {
     const DIFFERENT: Trouble = Trouble::Malformed("its seed and its expanded form are different keys");
     let z = Secret::copy_of(&seed[SEED / 2..]);

@@ -2,8 +2,9 @@
 //! system.
 //!
 //! [`fill`] is for keys, salts and other short values. It keeps no state. [`Generator`] is for large amounts of data,
-//! and is as fast as writing to memory. It uses AES-256 in counter mode, and replaces its key before it returns any
-//! output (*fast key erasure*). An attacker who reads the generator's memory later cannot compute the earlier output.
+//! and is as fast as writing to memory. The generator uses AES-256 in counter mode, and replaces its key before it
+//! returns any output (*fast key erasure*). An attacker who reads the generator's memory later cannot compute the
+//! earlier output.
 //!
 //! ```
 //! use deadpan_seal::random::{self, Generator};

@@ -1,4 +1,4 @@
-//! Secret bytes. They are locked in memory if the system allows it, wiped on drop, never shown, and compared in
+//! Secret bytes. Secrets are locked in memory if the system allows it, wiped on drop, never shown, and compared in
 //! constant time.
 
 use std::fmt;
@@ -8,7 +8,7 @@ use crate::primitive::entropy::Entropy;
 use crate::primitive::imp::locked::Locked;
 use deadpan_ct::CtEq;
 
-/// Secret bytes. They are wiped on drop.
+/// Secret bytes that are wiped on drop.
 pub struct Secret(Locked);
 
 impl Secret {

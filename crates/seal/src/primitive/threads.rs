@@ -2,8 +2,8 @@
 
 use crate::Work;
 
-/// The most memory for the buffers of all workers together, for any number of cores. It is enough for eight workers
-/// with segments of 256 KiB. The buffers of each such worker take 1.25 MiB and one page.
+/// The most memory for the buffers of all workers together, for any number of cores. This memory is enough for eight
+/// workers with segments of 256 KiB. The buffers of each such worker take 1.25 MiB and one page.
 pub(crate) const MEMORY: usize = (10 << 20) + (64 << 10);
 
 /// Returns the number of workers to start for `units` units of work. Each worker takes `memory` bytes of memory.

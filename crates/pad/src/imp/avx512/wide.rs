@@ -35,8 +35,8 @@ static NUMBERS: [u8; STEP] = {
 pub fn pad(row: &Row, value: Value, data: &[u8], block: &mut [u8]) {
     debug_assert!(data.len() < block.len() && block.len() == usize::from(row.size));
     let start = block.as_mut_ptr();
-    // SAFETY: `write` reads the first `kept` bytes of the source, and `data` has that many bytes. It accesses `size`
-    // bytes of the target, which is the block. The block is also the noise.
+    // SAFETY: `write` reads the first `kept` bytes of the source, and `data` has that many bytes. `write` also accesses
+    // `size` bytes of the target, which is the block. The block also holds the noise.
     unsafe { write(row, value, data.as_ptr(), data.len() as u8, start, start, block.len() as u8) }
 }
 

@@ -1,4 +1,4 @@
-//! A reference implementation of the schemes that is easy to check. It works byte by byte and uses jumps.
+//! A reference implementation of the schemes that is easy to check. The reference works byte by byte and uses jumps.
 
 // The unit tests of the crate share this file. In the unit tests, the match over the schemes is exhaustive without the
 // last pattern.

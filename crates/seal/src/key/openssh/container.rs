@@ -18,8 +18,8 @@ use deadpan_ct::declassify_bytes;
 
 const MAGIC: &[u8] = b"openssh-key-v1\0";
 const DAMAGED: &str = "the OpenSSH key file is damaged";
-/// The most rounds of bcrypt that a file may request. They take about 10 seconds. `ssh-keygen` writes 16 or 24 by
-/// default. The limit is low under a fuzzer, because the fuzzer has to try many files.
+/// The most rounds of bcrypt that a file may request. These rounds take about 10 seconds. `ssh-keygen` writes 16 or 24
+/// by default. The limit is low under a fuzzer, because the fuzzer has to try many files.
 const MAX_ROUNDS: u32 = if cfg!(fuzzing) { 1 } else { 1024 };
 /// The longest salt that the reader accepts. OpenSSH writes 16 bytes.
 const MAX_SALT: usize = 64;

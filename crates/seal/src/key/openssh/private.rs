@@ -34,7 +34,7 @@ pub enum SshMaterial {
 }
 
 /// The secret numbers of an RSA key, big-endian without leading zeros. The reader checks that the product of the primes
-/// is the modulus. It checks only the lengths of the other numbers.
+/// is the modulus. The reader checks only the lengths of the other numbers.
 #[derive(Clone, Debug)]
 pub struct RsaParts {
     /// The private exponent.

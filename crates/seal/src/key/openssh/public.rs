@@ -143,7 +143,7 @@ impl SshPublic {
     }
 
     /// Returns the key without its name, for all kinds but RSA: 32 bytes of Ed25519, or ML-DSA's public key, or, for
-    /// the composite algorithm, ML-DSA's public key and then the 32 bytes.
+    /// the composite algorithm, ML-DSA's public key and then the 32 bytes of Ed25519.
     #[must_use]
     pub fn raw(&self) -> Option<&[u8]> {
         self.kind.key_len()?;

@@ -58,8 +58,8 @@ impl Passphrase {
     }
 }
 
-/// Writes characters as UTF-8. Counts their bytes first, because memory that grows would leave a copy behind. The
-/// iterator itself holds a few characters at a time, which are not wiped.
+/// Writes characters as UTF-8. Counts the bytes of the characters first, because memory that grows would leave a copy
+/// behind. The iterator itself holds a few characters at a time, which are not wiped.
 fn collect<I: Iterator<Item = char>>(characters: impl Fn() -> I) -> Secret {
     let mut text = Secret::zeroed(characters().map(char::len_utf8).sum());
     let mut length = 0;

@@ -38,8 +38,8 @@ mod number {
 
 /// The most keys that an agent may list. OpenSSH's client has the same limit.
 const MAX_KEYS: u32 = 2048;
-/// The default time limit for a request. It is long, because a person may have to confirm the request or find the
-/// security key.
+/// The default time limit for a request. This limit is long, because a person may have to confirm the request or find
+/// the security key.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// An SSH agent.

@@ -6,8 +6,8 @@
 //! *@example.com,!mallory@example.com  ssh-mldsa44-ed25519 AAAA…
 //! ```
 //!
-//! The reader checks lines with keys of unsupported kinds, such as RSA, but these lines never match. It refuses the
-//! option `cert-authority`: a reader that ignores this option would know fewer people than the file names.
+//! The reader checks lines with keys of unsupported kinds, such as RSA, but these lines never match. The reader refuses
+//! the option `cert-authority`: a reader that ignores this option would know fewer people than the file names.
 //!
 //! ```
 //! use deadpan_seal::sign::{Allowed, Scheme, SigningKey};

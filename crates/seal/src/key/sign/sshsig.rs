@@ -28,7 +28,7 @@ const PRESENT: u8 = 1;
 /// The hash function for the signed message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hash {
-    /// SHA-256. This crate verifies signatures with this hash, but does not make them.
+    /// SHA-256. This crate verifies signatures with SHA-256, but does not make such signatures.
     Sha256,
     /// SHA-512.
     Sha512,
@@ -161,7 +161,8 @@ impl SshSig {
     /// Verifies the signature over the digest of a message. Compute the digest with the hash function of
     /// [`SshSig::hash`], which is SHA-512 for all signatures that [`Signer`](super::Signer) makes.
     ///
-    /// A right signature proves that the owner of [`SshSig::key`] signed. It does not prove who owns this key.
+    /// A right signature proves that the owner of [`SshSig::key`] signed. The signature does not prove who owns this
+    /// key.
     ///
     /// # Errors
     /// [`SignError::Namespace`] if the signature is for another purpose. [`SignError::Forged`] if the signature is

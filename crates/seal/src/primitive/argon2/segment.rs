@@ -85,7 +85,7 @@ impl<'a> Slice<'a> {
         Segment { lane, blocks, addresses, reference: Reference::default() }
     }
 
-    /// Fills a group of segments. It fills one block of each segment in turn.
+    /// Fills a group of segments. The function fills one block of each segment in turn.
     pub(super) fn fill(&self, group: &mut [Segment<'_>]) {
         let first = if self.pass == 0 && self.number == 0 { 2 } else { 0 };
         for segment in &mut *group {

@@ -4,8 +4,8 @@ use crate::primitive::imp::hkdf::{self, HkdfHash};
 use crate::{Error, Kem};
 use deadpan_ct::Wiped;
 
-/// The `suite_id` of RFC 9180. It makes the secrets of one algorithm different from the secrets of all other
-/// algorithms.
+/// The `suite_id` of RFC 9180. The `suite_id` makes the secrets of one algorithm different from the secrets of all
+/// other algorithms.
 #[derive(Clone, Copy)]
 pub(crate) struct Suite {
     bytes: [u8; 10],

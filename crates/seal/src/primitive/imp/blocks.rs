@@ -13,7 +13,7 @@ pub(crate) const WORDS: usize = 128;
 /// The number of bytes in a block.
 pub(crate) const BYTES: usize = 8 * WORDS;
 
-/// A block of Argon2's memory. It has 1 KiB and begins on a cache line.
+/// A block of Argon2's memory. A block has 1 KiB and begins on a cache line.
 #[derive(Clone)]
 #[repr(C, align(64))]
 pub(crate) struct Block(pub(crate) [u64; WORDS]);
@@ -52,9 +52,9 @@ impl Deref for Blocks {
 
     fn deref(&self) -> &[Block] {
         let count = self.0.len() / BYTES;
-        // SAFETY: the mapping is as long as `count` blocks. It begins on a page, so it is aligned for blocks. It holds
-        // zeros or words that were written through `deref_mut`, and both are valid blocks of integers. The mapping is
-        // borrowed for as long as the slice.
+        // SAFETY: the mapping is as long as `count` blocks. The mapping begins on a page, so it is aligned for blocks.
+        // The mapping holds zeros or words that were written through `deref_mut`, and zeros and words are valid blocks
+        // of integers. The mapping is borrowed for as long as the slice.
         unsafe { slice::from_raw_parts(self.0.as_ptr().cast(), count) }
     }
 }

@@ -126,7 +126,7 @@ pub(crate) mod tests {
             match found {
                 Some(found) => all.push((name, found)),
                 None => {
-                    // This line goes directly to standard error, because the test harness would hide it.
+                    // This line goes directly to standard error, because the test harness would hide the line.
                     let line = format!("skipped: {name}: not on this CPU\n");
                     let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
                 }

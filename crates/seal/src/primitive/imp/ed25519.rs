@@ -30,8 +30,8 @@ impl Ed25519Key {
     /// Signs a message. May leak: the length of the message.
     pub(crate) fn sign(&self, message: &[u8]) -> Result<[u8; 64], Error> {
         let mut signature = [0; 64];
-        // SAFETY: the function writes 64 bytes to `signature`. It gets the message with its length, and reads the 64
-        // bytes of the key.
+        // SAFETY: the function writes 64 bytes to `signature`. The function gets the message with its length, and reads
+        // the 64 bytes of the key.
         let done =
             unsafe { ffi::ED25519_sign(signature.as_mut_ptr(), message.as_ptr(), message.len(), self.0.as_ptr()) };
         if done == 1 { Ok(signature) } else { Err(FAILED) }
@@ -40,8 +40,8 @@ impl Ed25519Key {
 
 /// Returns whether a signature is right. All inputs are public.
 pub(crate) fn verify(public: &[u8; 32], message: &[u8], signature: &[u8; 64]) -> bool {
-    // SAFETY: the function gets the message with its length. It reads 64 bytes from `signature` and 32 bytes from
-    // `public`.
+    // SAFETY: the function gets the message with its length. The function reads 64 bytes from `signature` and 32 bytes
+    // from `public`.
     unsafe { ffi::ED25519_verify(message.as_ptr(), message.len(), signature.as_ptr(), public.as_ptr()) == 1 }
 }
 

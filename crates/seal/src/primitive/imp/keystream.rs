@@ -11,12 +11,13 @@ use aws_lc_sys as ffi;
 
 use deadpan_ct::Wipe;
 
-/// The first counter block. Its last eight bytes, as a number, must not overflow within one keystream.
+/// The first counter block. The number in the last eight bytes of the counter must not overflow within one keystream.
 pub(crate) type Counter = [u8; 16];
 
 /// The number of bytes in a block of AES.
 pub(crate) const BLOCK: usize = 16;
-/// The number of bytes that are cleared before the keystream is added to them. So few bytes stay in the nearest cache.
+/// The number of bytes that are cleared at once before the keystream is added to these bytes. So few bytes stay in the
+/// nearest cache.
 const CLEARED: usize = 16 << 10;
 
 /// Fills `output` with the keystream that begins at `counter`. May leak: the length of the output, and the counter.
@@ -61,7 +62,7 @@ mod tests {
     fn back_ends() -> Vec<(&'static str, Fill)> {
         let wide = wide();
         if wide.is_none() {
-            // This line goes directly to standard error, because the test harness would hide it.
+            // This line goes directly to standard error, because the test harness would hide the line.
             let _ = std::io::Write::write_all(&mut std::io::stderr(), b"skipped: VAES: not on this CPU\n");
         }
         [("AWS-LC", fill_anywhere as Fill), ("the chosen one", fill)].into_iter().chain(wide).collect()
@@ -114,7 +115,7 @@ mod tests {
                     let mut wanted = vec![0; length];
                     reference(&[9; 32], &counter, &mut wanted);
                     for (name, fill) in back_ends() {
-                        // Before the call, the output holds other bytes. It has guard bytes on both sides.
+                        // Before the call, the output holds other bytes. The output has guard bytes on both sides.
                         let mut output = vec![0xaa; length + 128];
                         fill(&[9; 32], &counter, &mut output[64..64 + length]);
                         assert!(output[64..64 + length] == wanted, "{name}: {length} from {low}");

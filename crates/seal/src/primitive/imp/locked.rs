@@ -17,7 +17,7 @@ use deadpan_ct::Wipe;
 const SIZES: [usize; 2] = [128, 512];
 pub(super) const PAGE: usize = 4096;
 
-/// Bytes with one owner. They are zero at first, and are wiped on drop.
+/// Bytes with one owner. The bytes are zero at first, and are wiped on drop.
 pub(crate) struct Locked {
     start: NonNull<u8>,
     length: usize,
@@ -38,7 +38,7 @@ unsafe impl Send for Locked {}
 unsafe impl Sync for Locked {}
 
 struct Slots {
-    /// The pages. They are never unmapped, because slots point into the pages.
+    /// The pages. The pages are never unmapped, because slots point into the pages.
     pages: Vec<MmapMut>,
     free: Vec<NonNull<u8>>,
 }
@@ -135,7 +135,7 @@ mod tests {
             .find_map(|line| line.strip_prefix("VmLck:")?.trim().strip_suffix(" kB")?.parse().ok())
             .expect("VmLck");
         if locked == 0 {
-            // This line goes directly to standard error, because the test harness would hide it.
+            // This line goes directly to standard error, because the test harness would hide the line.
             let _ = writeln!(std::io::stderr(), "skipped: this system does not allow memory to be locked");
         }
         // The flags of the slot's page show whether the page is locked.

@@ -65,7 +65,7 @@ impl RsaKey {
         // SAFETY: the function gets the label with its length; the copy, or null, belongs to the context after the next
         // call.
         let copy = unsafe { ffi::OPENSSL_memdup(label.as_ptr().cast(), label.len()) };
-        // SAFETY: the context is valid. It takes ownership of the copy, which AWS-LC's own allocator made.
+        // SAFETY: the context is valid. The context takes ownership of the copy, which AWS-LC's own allocator made.
         let done = !copy.is_null()
             && unsafe { ffi::EVP_PKEY_CTX_set0_rsa_oaep_label(context.get(), copy.cast(), label.len()) } == 1;
         if done { Ok(context) } else { Err(FAILED) }

@@ -65,7 +65,7 @@ mod tests {
             match found {
                 Some(compress) => all.push((name, Sha512::Vectors(Box::new(x86_64::Sha512Message::new(compress))))),
                 None => {
-                    // This line goes directly to standard error, because the test harness would hide it.
+                    // This line goes directly to standard error, because the test harness would hide the line.
                     let line = format!("skipped: {name}: not on this CPU\n");
                     let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
                 }

@@ -15,7 +15,7 @@ pub(crate) struct Spare<'a> {
     cleared: AtomicUsize,
 }
 
-/// A piece of the room. It has one owner.
+/// A piece of the room. Each piece has one owner.
 pub(crate) struct Piece<'a> {
     memory: &'a mut [MaybeUninit<u8>],
     cleared: &'a AtomicUsize,

@@ -80,7 +80,7 @@ impl PublicKey {
         if random.len() != self.kem.random_len() {
             return Err(MISFIT);
         }
-        // This fails once in 2^128 times, when all four candidates for P-256's scalar are out of range.
+        // Sampling fails once in 2^128 times, when all four candidates for P-256's scalar are out of range.
         let ephemeral =
             |curve, bytes: &[u8]| dh::DhScalar::sample(curve, bytes)?.ok_or(Error::System("no random scalar"));
         match self.kem.parts() {

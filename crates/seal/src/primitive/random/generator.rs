@@ -35,8 +35,8 @@ pub struct Generator {
     process: u32,
     /// The number of bytes until the next seed.
     left: u64,
-    /// The time of the last seed. It is `None` on a system without a clock, where only the number of bytes determines
-    /// when a new seed is due.
+    /// The time of the last seed. The time is `None` on a system without a clock. On such a system, only the number of
+    /// bytes determines when a new seed is due.
     seeded: Option<Instant>,
     seeds: u64,
 }
@@ -48,7 +48,7 @@ impl fmt::Debug for Generator {
 }
 
 impl Generator {
-    /// Makes a generator with a fresh seed, and tests the generator. This takes a few microseconds.
+    /// Makes a generator with a fresh seed, and tests the generator. The tests take a few microseconds.
     ///
     /// # Errors
     /// [`Error::System`] if the system has no random bytes, or if a test fails.

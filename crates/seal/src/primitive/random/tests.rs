@@ -137,8 +137,8 @@ fn short_and_long_requests_are_filled() {
     }
 }
 
-/// Runs classical statistical tests over 8 MiB from a fixed seed. They find errors in the code around AES, but not in
-/// AES itself. Each bound is seven and a half standard deviations from the mean. A good generator exceeds the bound
+/// Runs classical statistical tests over 8 MiB from a fixed seed. The tests find errors in the code around AES, but not
+/// in AES itself. Each bound is seven and a half standard deviations from the mean. A good generator exceeds the bound
 /// less than once in 2^40 tests.
 #[test]
 fn bytes_look_random() {

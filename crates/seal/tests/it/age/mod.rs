@@ -18,7 +18,7 @@ fn unlock<'a>(sealed: &'a [u8], identities: &[Identity]) -> Result<(Opened, &'a 
 /// The data that opening a file returned, and the error that followed the data.
 type Opening = (Vec<u8>, Option<Error>);
 
-/// A way to open a file. It gets the whole file and its payload.
+/// A way to open a file. The function gets the whole file and its payload.
 type Way = fn(&Opened, &[u8], &[u8]) -> Opening;
 
 /// The ways to open a file.

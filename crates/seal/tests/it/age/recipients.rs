@@ -116,7 +116,7 @@ fn a_range_is_opened_alone() {
     let plain = sample(5 * CHUNK + 17);
     let mut sealed = to(&key).seal(&plain).expect("sealed");
     let begin = Header::read(&sealed[..]).expect("a header").length() as usize + 16;
-    // This damages the second chunk.
+    // This change damages the second chunk.
     sealed[begin + CHUNK + 16 + 5] ^= 1;
     let (opened, _) = unlock(&sealed, &[Identity::from(&key)]).expect("opened");
     let mut reader = opened.seek_in(std::io::Cursor::new(&sealed)).expect("a reader");

@@ -1,5 +1,5 @@
-//! Tests key files and public lines of OpenSSH. OpenSSH 9.2 made the files in `data/openssh`. Their passphrase is
-//! `fuzz`.
+//! Tests key files and public lines of OpenSSH. OpenSSH 9.2 made the files in `data/openssh`. The passphrase of these
+//! files is `fuzz`.
 
 use std::io::Write as _;
 use std::process::Command;

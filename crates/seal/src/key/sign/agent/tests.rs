@@ -165,7 +165,7 @@ fn lies_are_noticed() {
     let other = key.clone();
     let error = agent_error(signed_by(&key, move |_| wrap(&by(&other, "ssh-ed25519", b"other data"))));
     assert!(matches!(error, AgentError::WrongSignature));
-    // These signatures are refused: a signature of another kind, an empty one, one that is too short, and malformed
+    // The client refuses a signature of another kind, an empty signature, a signature that is too short, and malformed
     // messages.
     let error =
         agent_error(signed_by(&key, move |request| wrap(&by(&composite, "ssh-mldsa44-ed25519", &data(request)))));

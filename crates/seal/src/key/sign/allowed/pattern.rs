@@ -17,7 +17,7 @@ pub(super) fn list(patterns: &str, text: &str) -> bool {
 /// time is at most proportional to the product of the two lengths.
 fn fits(pattern: &[u8], text: &[u8]) -> bool {
     let (mut at, mut place) = (0, 0);
-    // The place of the last `*` in the pattern, and the place in the text where the bytes that it stands for end.
+    // The place of the last `*` in the pattern, and the end of the bytes in the text that this `*` stands for.
     let mut star = None;
     while place < text.len() {
         match pattern.get(at) {

@@ -1,4 +1,4 @@
-//! ChaCha20-Poly1305 on registers of 64 bytes. It processes one kibibyte at a time.
+//! ChaCha20-Poly1305 on registers of 64 bytes. The code processes one kibibyte at a time.
 //!
 //! Sixteen registers hold the state of sixteen blocks of ChaCha20, and each register holds one word of every block.
 //! Poly1305 is summed in eight lanes, and each lane sums every eighth block. The steps of Poly1305 stand between the

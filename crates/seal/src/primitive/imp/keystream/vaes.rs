@@ -82,7 +82,7 @@ fn one_step(schedule: &Schedule, mut counters: __m512i, step: &mut [u8; STEP]) -
     counters
 }
 
-/// Computes the key expansion of FIPS 197. It computes two round keys at a time.
+/// Computes the key expansion of FIPS 197. The code computes two round keys at a time.
 // SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
 #[target_feature(enable = "aes,sse2")]
 fn expand(key: &[u8; 32]) -> Schedule {

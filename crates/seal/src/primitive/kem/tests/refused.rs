@@ -46,7 +46,7 @@ fn p256_points_off_the_curve_or_in_other_forms() {
             // This is the hybrid form of a point, with the right parity.
             |point| point[0] = 6 | (point[64] & 1),
             |point| point[0] = 2 | (point[64] & 1),
-            // Here x is not below the prime.
+            // This point has an x that is not below the prime.
             |point| point[1..33].fill(0xff),
         ];
         for change in changes {
@@ -101,7 +101,8 @@ fn x25519_points_of_small_order() {
 /// same key, and a change in a file could stay unnoticed.
 #[test]
 fn x25519_points_in_other_forms() {
-    // These are all numbers from the prime to the greatest number of 255 bits. They are equivalent to 0 to 18.
+    // These are all numbers from the prime to the greatest number of 255 bits. Modulo the prime, these numbers equal 0
+    // to 18.
     let others: Vec<_> = (0xed..=0xff).map(|last: u8| hex(&format!("{last:02x}{}7f", "ff".repeat(30)))).collect();
     assert_eq!(others.len(), 19);
     for kem in [Kem::X25519, Kem::XWing] {
@@ -188,7 +189,7 @@ fn expanded_keys() {
             changed[at] ^= 1;
             assert!(invalid(PrivateKey::from_expanded(kem, &changed)), "{kem:?} byte {at}");
         }
-        // The last 32 bytes are random, and the hash does not cover them.
+        // The last 32 bytes are random, and the hash does not cover these bytes.
         let mut other = good.clone();
         other[rest + 32] ^= 1;
         assert!(PrivateKey::from_expanded(kem, &other).unwrap().decapsulate(&enc).unwrap().unwrap().same(&shared));
