@@ -48,7 +48,7 @@ impl fmt::Debug for Generator {
 }
 
 impl Generator {
-    /// Makes a generator with a fresh seed, and tests the generator. The tests take a few microseconds.
+    /// Makes a generator with a fresh seed, and tests the generator. Making a generator takes a few microseconds.
     ///
     /// # Errors
     /// [`Error::System`] if the system has no random bytes, or if a test fails.
