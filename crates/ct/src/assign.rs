@@ -1,8 +1,8 @@
-//! Conditional writes without a jump: the memory is written in either case.
+//! Conditional writes without a jump. The code writes to the memory whether or not the condition is true.
 
 use crate::{Choice, imp};
 
-/// Values that can be overwritten or swapped in place on a secret condition.
+/// Values that can be overwritten or swapped in place, depending on a secret condition.
 pub trait CtAssign {
     /// Copies `source` over `self` if `choice` is *yes*.
     ///
@@ -16,8 +16,8 @@ pub trait CtAssign {
     /// If two slices differ in length. Lengths are public.
     fn ct_swap(&mut self, other: &mut Self, choice: Choice);
 
-    /// Implements `ct_assign` for slices of this type. Both slices have the same length. Integers override it with
-    /// faster code, which is faster still if the compiler knows the length (`KNOWN`).
+    /// Implements `ct_assign` for slices of this type. Both slices have the same length. Integers override this method
+    /// with faster code. If the compiler knows the length (`KNOWN`), this code is even faster.
     #[doc(hidden)]
     #[inline]
     fn ct_assign_slice<const KNOWN: bool>(target: &mut [Self], source: &[Self], choice: Choice)
@@ -29,8 +29,8 @@ pub trait CtAssign {
         }
     }
 
-    /// Implements `ct_swap` for slices of this type. Both slices have the same length. Integers override it with faster
-    /// code, which is faster still if the compiler knows the length (`KNOWN`).
+    /// Implements `ct_swap` for slices of this type. Both slices have the same length. Integers override this method
+    /// with faster code. If the compiler knows the length (`KNOWN`), this code is even faster.
     #[doc(hidden)]
     #[inline]
     fn ct_swap_slice<const KNOWN: bool>(left: &mut [Self], right: &mut [Self], choice: Choice)
@@ -88,7 +88,7 @@ impl CtAssign for Choice {
 }
 
 impl<T: CtAssign> CtAssign for [T] {
-    /// May leak: the length.
+    /// May leak: the length of the slice.
     #[inline(always)]
     #[track_caller]
     fn ct_assign(&mut self, source: &Self, choice: Choice) {
@@ -96,7 +96,7 @@ impl<T: CtAssign> CtAssign for [T] {
         T::ct_assign_slice::<false>(self, source, choice);
     }
 
-    /// May leak: the length.
+    /// May leak: the length of the slice.
     #[inline(always)]
     #[track_caller]
     fn ct_swap(&mut self, other: &mut Self, choice: Choice) {

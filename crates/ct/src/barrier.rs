@@ -1,7 +1,7 @@
-//! Optimization barriers: they return their argument as a value that the compiler knows nothing about.
+//! Optimization barriers. A barrier returns its argument, but the compiler cannot know the value of the result.
 //!
-//! The first kind is an empty assembly statement on a register, which costs no instruction. Targets without stable
-//! inline assembly take `black_box`, which costs a store and a load.
+//! On most targets, a barrier is an empty assembly statement on a register, which costs no instruction. Targets without
+//! stable inline assembly use `black_box`, which costs a store and a load.
 
 pub(crate) use tier::{hide, keep};
 
@@ -22,13 +22,13 @@ cfg_select! {
         mod tier {
             use core::arch::asm;
 
-            /// Returns `mask` as a value that the compiler can assume nothing about.
+            /// Returns `mask` in a form that hides its value from the compiler.
             #[inline(always)]
             #[must_use]
             pub(crate) fn hide(mask: usize) -> usize {
                 let mut mask = mask;
-                // SAFETY: the statement is empty (the operand stands in a comment), so it reads and writes nothing but
-                // its own register and leaves flags and stack alone, as the options promise.
+                // SAFETY: the statement is empty, because the operand is in a comment. So the statement reads and
+                // writes only its own register, and does not change the flags or the stack, as the options promise.
                 unsafe { asm!("/* {0} */", inout(reg) mask, options(pure, nomem, nostack, preserves_flags)) };
                 mask
             }
@@ -36,8 +36,8 @@ cfg_select! {
             /// Tells the compiler that the memory at `address` is read here, so that earlier writes to it are kept.
             #[inline(always)]
             pub(crate) fn keep(address: *mut u8) {
-                // SAFETY: the statement is empty. Without `nomem` the compiler must assume that it reads what `address`
-                // points to.
+                // SAFETY: the statement is empty. Without `nomem`, the compiler must assume that the statement reads
+                // the memory at `address`.
                 unsafe { asm!("/* {0} */", in(reg) address, options(nostack, preserves_flags)) };
             }
         }
@@ -46,7 +46,7 @@ cfg_select! {
         mod tier {
             use core::hint::black_box;
 
-            /// Returns `mask` as a value that the compiler can assume nothing about.
+            /// Returns `mask` in a form that hides its value from the compiler.
             #[inline(always)]
             #[must_use]
             pub(crate) fn hide(mask: usize) -> usize {

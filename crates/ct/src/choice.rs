@@ -8,9 +8,9 @@ use crate::barrier::hide;
 
 /// A secret condition: a mask of all ones (*yes*) or all zeros (*no*).
 ///
-/// A choice has no `==`, no order and no conversion to `bool`, because each of them invites a jump. Combine choices
-/// with `&`, `|`, `^` and `!`, and use them with [`select`](Choice::select) and [`CtAssign`](crate::CtAssign). Where
-/// the answer may become public, call [`declassify`](Choice::declassify).
+/// A choice has no `==`, no order and no conversion to `bool`, because each of these operations can lead to a jump.
+/// Combine choices with `&`, `|`, `^` and `!`, and use them with [`select`](Choice::select) and
+/// [`CtAssign`](crate::CtAssign). If the condition may become public, call [`declassify`](Choice::declassify).
 #[derive(Clone, Copy)]
 #[must_use = "an unused choice protects nothing"]
 pub struct Choice(usize);
@@ -21,7 +21,7 @@ impl Choice {
     /// The public constant *yes*.
     pub const TRUE: Self = Self(usize::MAX);
 
-    /// *Yes* if the lowest bit of `bit` is set; the other bits are ignored.
+    /// Returns *yes* if the lowest bit of `bit` is set. Ignores the other bits.
     #[inline(always)]
     pub fn from_bit(bit: u8) -> Self {
         Self(hide(0_usize.wrapping_sub(usize::from(bit & 1))))
@@ -30,19 +30,20 @@ impl Choice {
     /// Makes a choice from a condition that is **not** secret, such as a comparison of lengths.
     ///
     /// To compare secrets, use [`CtEq`](crate::CtEq) and [`CtOrd`](crate::CtOrd): computing a `bool` from a secret may
-    /// already take a jump.
+    /// already cause a jump.
     #[inline(always)]
     pub fn from_public(condition: bool) -> Self {
         Self::from_bit(u8::from(condition))
     }
 
-    /// Makes a choice from the mask of a comparison in this crate. The compiler knows nothing about that mask.
+    /// Makes a choice from the mask of a comparison in this crate. The compiler knows nothing about the value of the
+    /// mask.
     #[inline(always)]
     pub(crate) fn from_mask(mask: usize) -> Self {
         Self(mask)
     }
 
-    /// Returns `then` if *yes*, `otherwise` if *no*. Both are read.
+    /// Returns `then` if the choice is *yes*, or `otherwise` if the choice is *no*. Reads both values.
     #[inline(always)]
     #[must_use]
     pub fn select<T: CtSelect>(self, then: T, otherwise: T) -> T {
@@ -56,15 +57,16 @@ impl Choice {
         (self.0 & 1) as u8
     }
 
-    /// Returns all ones for *yes* and all zeros for *no*. The mask is still secret. A cast with sign extension widens
-    /// it: `mask() as i128 as u128`.
+    /// Returns all ones for *yes* and all zeros for *no*. The mask is still secret. A cast with sign extension makes
+    /// the mask wider: `mask() as i128 as u128`.
     #[inline(always)]
     #[must_use]
     pub fn mask(self) -> isize {
         self.0.cast_signed()
     }
 
-    /// Makes the answer public: from here on, the program may branch on it, and an observer may learn it.
+    /// Makes the condition public. After this call, the program may branch on the result, and an observer may learn the
+    /// result.
     #[inline(always)]
     #[must_use]
     pub fn declassify(self) -> bool {
@@ -72,10 +74,10 @@ impl Choice {
     }
 }
 
-/// Marks a number computed from secrets as public from here on, and returns it.
+/// Returns a number that was computed from secrets, and marks it as public.
 ///
-/// The usual case is a decoded length. In release builds, this function does nothing. In the taint test, it tells
-/// Valgrind.
+/// The usual case is a decoded length. In release builds, this function only returns the number. In the taint test, it
+/// reports to Valgrind that the number is public.
 #[inline(always)]
 #[must_use]
 pub fn declassify(value: usize) -> usize {
@@ -84,7 +86,8 @@ pub fn declassify(value: usize) -> usize {
     value
 }
 
-/// Marks bytes that came with secrets, such as the label of a key file, as public from here on, and returns them.
+/// Returns bytes that were stored together with secrets, such as the label of a key file, and marks these bytes as
+/// public.
 #[inline(always)]
 #[must_use]
 pub fn declassify_bytes(bytes: &[u8]) -> &[u8] {
@@ -147,7 +150,7 @@ impl BitXorAssign for Choice {
 }
 
 impl fmt::Debug for Choice {
-    /// Does not show the answer, since logs are public.
+    /// Does not show the condition, because logs are public.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Choice(..)")
     }

@@ -1,26 +1,27 @@
-//! The CPU's instruction sets, as a ladder of levels that ends at portable code. The level is detected once.
+//! The CPU's instruction sets, as a ladder of levels. The lowest level is portable code. The code detects the level
+//! only once.
 //!
 //! In the test configuration (`--cfg deadpan_test`) the environment variable `DEADPAN_CPU` lowers the level to
-//! `portable`, `sse2`, `ssse3`, `avx2` or `avx512`, so that tests can run every back end. Release builds have no such
-//! switch.
+//! `portable`, `sse2`, `ssse3`, `avx2` or `avx512`, so that tests can run every back end. Release builds ignore this
+//! variable.
 
 use core::sync::atomic::{AtomicU8, Ordering};
 
-/// A level of the ladder. A CPU that has a level has all lower ones.
+/// A level of the ladder. A CPU that supports a level supports all lower levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 #[repr(u8)]
 pub enum Level {
-    /// Arithmetic on ordinary registers, vectorized by the compiler where the target allows.
+    /// Arithmetic on ordinary registers. The compiler may vectorize this code if the target allows it.
     Portable = 1,
-    /// 16-byte vectors, on every x86-64.
+    /// 16-byte vectors, which every x86-64 CPU supports.
     Sse2,
     /// 16-byte vectors with byte shuffles.
     Ssse3,
     /// 32-byte vectors.
     Avx2,
-    /// 64-byte vectors with masks and full byte permutations (F, BW, VL, VBMI, VBMI2; BMI2, POPCNT): Ice Lake, Zen 4
-    /// and later.
+    /// 64-byte vectors with masks and full byte permutations (F, BW, VL, VBMI, VBMI2; BMI2, POPCNT). Ice Lake, Zen 4
+    /// and later CPUs support this level.
     Avx512,
 }
 
@@ -28,7 +29,7 @@ impl Level {
     /// All levels, lowest first.
     pub const ALL: [Self; 5] = [Self::Portable, Self::Sse2, Self::Ssse3, Self::Avx2, Self::Avx512];
 
-    /// Returns the level's name, as `DEADPAN_CPU` takes it.
+    /// Returns the level's name, in the form that `DEADPAN_CPU` accepts.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -46,7 +47,7 @@ impl Level {
 #[must_use]
 pub fn level() -> Level {
     let known = KNOWN.load(Ordering::Relaxed);
-    // The usual case stands alone, so that it costs one comparison and no jump table.
+    // The code checks the usual case separately, so that this case costs one comparison and no jump table.
     if known == Level::Avx512 as u8 {
         return Level::Avx512;
     }
@@ -59,7 +60,8 @@ pub fn level() -> Level {
     }
 }
 
-/// The detected level, or zero before the first call. Two threads that race detect the same level.
+/// The detected level, or zero before the first call. If two threads detect the level at the same time, both find the
+/// same level.
 static KNOWN: AtomicU8 = AtomicU8::new(0);
 
 #[cold]
@@ -94,7 +96,7 @@ fn detect() -> Level {
     Level::Portable
 }
 
-/// Returns the level that `DEADPAN_CPU` names, or the highest one if the variable is not set.
+/// Returns the level that `DEADPAN_CPU` names, or the highest level if the variable is not set.
 #[cfg(deadpan_test)]
 fn ceiling() -> Level {
     let Ok(wanted) = std::env::var("DEADPAN_CPU") else { return Level::Avx512 };

@@ -1,20 +1,21 @@
-//! Comparisons for equality, and with zero.
+//! Comparisons for equality, and comparisons with zero.
 
 use crate::imp::word::Word;
 use crate::{Choice, imp};
 
-/// Equality in a time that does not depend on the values.
+/// Values that can be compared for equality in a time that does not depend on the values.
 pub trait CtEq {
-    /// *Yes* if both are equal. Slices of different (public) lengths are not equal.
+    /// Returns *yes* if both values are equal. Slices of different lengths are not equal. The lengths are public.
     fn ct_eq(&self, other: &Self) -> Choice;
 
-    /// *Yes* if they differ.
+    /// Returns *yes* if the values differ.
     #[inline(always)]
     fn ct_ne(&self, other: &Self) -> Choice {
         !self.ct_eq(other)
     }
 
-    /// Implements `ct_eq` for slices of this type, which have the same length. Integers override it with faster code.
+    /// Implements `ct_eq` for slices of this type. Both slices have the same length. Integers override this method with
+    /// faster code.
     #[doc(hidden)]
     #[inline]
     fn ct_eq_slice(left: &[Self], right: &[Self]) -> Choice
@@ -25,18 +26,18 @@ pub trait CtEq {
     }
 }
 
-/// Comparison with zero, without a jump.
+/// Values that can be compared with zero without a jump.
 pub trait CtZero {
-    /// *Yes* if every bit is zero.
+    /// Returns *yes* if every bit is zero.
     fn ct_is_zero(&self) -> Choice;
 
-    /// *Yes* if any bit is set.
+    /// Returns *yes* if any bit is set.
     #[inline(always)]
     fn ct_is_nonzero(&self) -> Choice {
         !self.ct_is_zero()
     }
 
-    /// Implements `ct_is_zero` for slices of this type. Integers override it with faster code.
+    /// Implements `ct_is_zero` for slices of this type. Integers override this method with faster code.
     #[doc(hidden)]
     #[inline]
     fn ct_is_zero_slice(slice: &[Self]) -> Choice
@@ -95,7 +96,7 @@ impl CtEq for Choice {
 }
 
 impl<T: CtEq> CtEq for [T] {
-    /// May leak: both lengths.
+    /// May leak: the lengths of both slices.
     #[inline(always)]
     fn ct_eq(&self, other: &Self) -> Choice {
         if self.len() != other.len() {
@@ -113,7 +114,7 @@ impl<T: CtEq, const N: usize> CtEq for [T; N] {
 }
 
 impl<T: CtZero> CtZero for [T] {
-    /// May leak: the length.
+    /// May leak: the length of the slice.
     #[inline(always)]
     fn ct_is_zero(&self) -> Choice {
         T::ct_is_zero_slice(self)

@@ -1,8 +1,10 @@
-//! Operations on slices of bytes, in the CPU's widest registers. Only this module and the barriers have `unsafe` code.
+//! Operations on slices of bytes, in the CPU's widest registers. Only this module and the barriers contain `unsafe`
+//! code.
 //!
-//! Code for short slices is inlined, where a known length unrolls into a few instructions. Long slices cost one
-//! predictable jump on the CPU level. The arithmetic is written once, in `portable`, and compiled again for wider
-//! registers. AVX-512 has separate code, because masked loads replace the tail.
+//! The code for short slices is inlined, so that the compiler can unroll the loop for a known length into a few
+//! instructions. For long slices, the code takes one predictable jump on the CPU level. The module `portable` contains
+//! the arithmetic, which is also compiled for wider registers. AVX-512 has separate code, because it replaces the code
+//! for the tail by masked loads.
 
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 pub mod avx2;
@@ -24,14 +26,14 @@ use self::sse2 as baseline;
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 use crate::cpu::{Level, level};
 
-/// Up to this length, code that runs on every CPU is inlined: a call and a look at the CPU level cost more than wider
-/// registers save.
+/// The greatest length for which the inlined code for every CPU is used. For such short slices, a call and a check of
+/// the CPU level cost more time than wider registers save.
 const SHORT: usize = 256;
 
-/// Types made of integers.
+/// Types that consist of integers.
 ///
 /// # Safety
-/// The type has no padding, and every bit pattern is valid.
+/// The type must have no padding, and every bit pattern must be a valid value of the type.
 pub unsafe trait Plain {}
 macro_rules! plain {
     ($($int:ty)*) => { $(
@@ -44,15 +46,15 @@ plain!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
 /// Returns the bytes of a slice of integers.
 #[inline(always)]
 pub fn bytes<T: Plain>(slice: &[T]) -> &[u8] {
-    // SAFETY: `Plain` promises that there is no padding; the length is the slice's own size in bytes, and
-    // bytes need no alignment. The borrow is the slice's.
+    // SAFETY: `Plain` promises that the type has no padding. The length is the size of the slice in bytes, and bytes
+    // need no alignment. The result borrows the slice.
     unsafe { core::slice::from_raw_parts(slice.as_ptr().cast(), size_of_val(slice)) }
 }
 
 /// Returns the bytes of a slice of integers, for writing.
 #[inline(always)]
 pub fn bytes_mut<T: Plain>(slice: &mut [T]) -> &mut [u8] {
-    // SAFETY: the same as in `bytes`. In addition, every pattern of bytes is a valid integer, so any write is sound.
+    // SAFETY: as in `bytes`. In addition, every bit pattern is a valid value, so any write is sound.
     unsafe { core::slice::from_raw_parts_mut(slice.as_mut_ptr().cast(), size_of_val(slice)) }
 }
 
@@ -66,7 +68,8 @@ macro_rules! dispatch {
                 // SAFETY: `level` returns this level only if the CPU and the operating system support its instruction
                 // sets.
                 Level::Avx512 => unsafe { avx512::$name($($argument),*) },
-                // SAFETY: as above.
+                // SAFETY: `level` returns this level only if the CPU and the operating system support its instruction
+                // sets.
                 Level::Avx2 => unsafe { avx2::$name($($argument),*) },
                 _ => baseline::$name($($argument),*),
             }
@@ -76,21 +79,21 @@ macro_rules! dispatch {
     };
 }
 
-/// Returns all ones if both slices hold the same bytes. They have the same length.
+/// Returns all ones if both slices hold the same bytes, and zero otherwise. Both slices have the same length.
 #[inline(always)]
 pub fn equal(left: &[u8], right: &[u8]) -> usize {
     debug_assert_eq!(left.len(), right.len());
     dispatch!(left.len(), equal(left, right))
 }
 
-/// Returns all ones if every byte is zero.
+/// Returns all ones if every byte of the slice is zero, and zero otherwise.
 #[inline(always)]
 pub fn zero(slice: &[u8]) -> usize {
     dispatch!(slice.len(), zero(slice))
 }
 
-/// Copies the bits of `source` where `mask` has ones. For an array, whose length is `KNOWN`, a loop over words compiles
-/// to a few instructions.
+/// Copies the bits of `source` to the target where `mask` has ones. For an array, whose length is `KNOWN`, a loop over
+/// words compiles to a few instructions.
 #[inline(always)]
 pub fn assign<const KNOWN: bool>(target: &mut [u8], source: &[u8], mask: u64) {
     debug_assert_eq!(target.len(), source.len());

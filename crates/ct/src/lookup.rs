@@ -1,11 +1,11 @@
-//! A table lookup that touches every entry.
+//! A table lookup that reads every entry.
 
 use crate::{Choice, CtAssign, CtEq, CtOption};
 
-/// Returns the entry at a secret `index`, or none if the table is shorter.
+/// Returns the entry at a secret `index`, or no value if the table has no such entry.
 ///
-/// Every entry is read, in order, so that neither the cache nor the time shows the index. May leak: the length of the
-/// table.
+/// The function reads every entry in order, so that neither the cache nor the time reveals the index. May leak: the
+/// length of the table.
 ///
 /// ```
 /// let squares = [0_u32, 1, 4, 9, 16, 25];

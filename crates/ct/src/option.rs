@@ -1,12 +1,12 @@
-//! An optional value, whose presence is secret.
+//! An optional value. Whether the value is present is secret.
 
 use core::fmt;
 
 use crate::{Choice, CtAssign, CtEq, CtSelect};
 
-/// Like `Option`, but there always is a value, and a [`Choice`] says whether it counts.
+/// An optional value like `Option`. The option always holds a value, and a [`Choice`] says whether the value counts.
 ///
-/// A value that does not count may be anything: closures passed to [`map`](CtOption::map) and
+/// A value that does not count can be any value. Closures for [`map`](CtOption::map) and
 /// [`and_then`](CtOption::and_then) always run, and must not panic or branch on their arguments.
 #[derive(Clone, Copy)]
 #[must_use = "whether the value counts has not been checked"]
@@ -16,50 +16,50 @@ pub struct CtOption<T> {
 }
 
 impl<T> CtOption<T> {
-    /// Makes an option of `value`, which counts if `some` is *yes*.
+    /// Makes an option from `value`. The value counts if `some` is *yes*.
     #[inline(always)]
     pub fn new(value: T, some: Choice) -> Self {
         Self { value, some }
     }
 
-    /// *Yes* if the value counts.
+    /// Returns *yes* if the value counts.
     #[inline(always)]
     pub fn is_some(&self) -> Choice {
         self.some
     }
 
-    /// *Yes* if the value does not count.
+    /// Returns *yes* if the value does not count.
     #[inline(always)]
     pub fn is_none(&self) -> Choice {
         !self.some
     }
 
-    /// Applies `f` to the value. `f` runs in either case.
+    /// Applies `f` to the value. `f` runs even if the value does not count.
     #[inline(always)]
     pub fn map<U>(self, f: impl FnOnce(T) -> U) -> CtOption<U> {
         CtOption::new(f(self.value), self.some)
     }
 
-    /// Applies `f`, which returns an option, to the value. `f` runs in either case.
+    /// Applies `f` to the value. `f` returns an option, and runs even if the value does not count.
     #[inline(always)]
     pub fn and_then<U>(self, f: impl FnOnce(T) -> CtOption<U>) -> CtOption<U> {
         let next = f(self.value);
         CtOption::new(next.value, next.some & self.some)
     }
 
-    /// Keeps the value only if `condition` holds too.
+    /// Returns an option whose value counts only if the value of this option counts and `condition` is *yes*.
     #[inline(always)]
     pub fn filter(self, condition: Choice) -> Self {
         Self::new(self.value, self.some & condition)
     }
 
-    /// Returns the value and whether it counts.
+    /// Returns the value, and whether the value counts.
     #[inline(always)]
     pub fn into_parts(self) -> (T, Choice) {
         (self.value, self.some)
     }
 
-    /// Makes public whether the value counts, and returns it if it does.
+    /// Makes public whether the value counts. Returns the value if the value counts, and `None` otherwise.
     #[inline(always)]
     #[must_use]
     pub fn declassify(self) -> Option<T> {
@@ -75,7 +75,7 @@ impl<T: CtSelect> CtOption<T> {
         self.some.select(self.value, otherwise)
     }
 
-    /// Returns this option if its value counts, else the other one.
+    /// Returns this option if its value counts, and the other option otherwise.
     #[inline(always)]
     pub fn or(self, other: Self) -> Self {
         Self::new(self.some.select(self.value, other.value), self.some | other.some)
@@ -104,7 +104,7 @@ impl<T: CtAssign> CtAssign for CtOption<T> {
 }
 
 impl<T: CtEq> CtEq for CtOption<T> {
-    /// Two options are equal if both values count and are equal, or if neither counts.
+    /// Two options are equal if both values count and are equal, or if neither value counts.
     #[inline(always)]
     fn ct_eq(&self, other: &Self) -> Choice {
         let both = self.some & other.some;
@@ -114,7 +114,7 @@ impl<T: CtEq> CtEq for CtOption<T> {
 }
 
 impl<T> fmt::Debug for CtOption<T> {
-    /// Shows neither the value nor whether it counts, since logs are public.
+    /// Shows neither the value nor whether the value counts, because logs are public.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("CtOption(..)")
     }

@@ -1,49 +1,49 @@
-//! Comparisons for order, and the sign.
+//! Comparisons for order, and the sign of numbers.
 
 use crate::imp::word::Word;
 use crate::{Choice, CtEq};
 
-/// Order without a jump. Slices and arrays compare like `Ord`: item by item from the front, the shorter one first on a
-/// tie.
+/// Values that can be compared for order without a jump. Slices and arrays are compared as in `Ord`: item by item from
+/// the front. If one slice is a prefix of the other slice, the shorter slice comes first.
 pub trait CtOrd: CtEq {
-    /// *Yes* if `self < other`.
+    /// Returns *yes* if `self < other`.
     fn ct_lt(&self, other: &Self) -> Choice;
 
-    /// *Yes* if `self > other`.
+    /// Returns *yes* if `self > other`.
     #[inline(always)]
     fn ct_gt(&self, other: &Self) -> Choice {
         other.ct_lt(self)
     }
 
-    /// *Yes* if `self <= other`.
+    /// Returns *yes* if `self <= other`.
     #[inline(always)]
     fn ct_le(&self, other: &Self) -> Choice {
         !other.ct_lt(self)
     }
 
-    /// *Yes* if `self >= other`.
+    /// Returns *yes* if `self >= other`.
     #[inline(always)]
     fn ct_ge(&self, other: &Self) -> Choice {
         !self.ct_lt(other)
     }
 
-    /// Implements `ct_lt` for slices of this type. Both have the same length, and `tie` is the answer if all items are
-    /// equal. Bytes override it with faster code.
+    /// Implements `ct_lt` for slices of this type. Both slices have the same length, and `tie` is the result if all
+    /// items are equal. Bytes override this method with faster code.
     #[doc(hidden)]
     #[inline]
     fn ct_lt_slice(left: &[Self], right: &[Self], tie: Choice) -> Choice
     where
         Self: Sized,
     {
-        // The loop runs from the back to the front, so that earlier items overrule later ones.
+        // The loop runs from the back to the front, so that earlier items overrule later items.
         let items = left.iter().zip(right).rev();
         items.fold(tie, |less, (a, b)| a.ct_lt(b) | (a.ct_eq(b) & less))
     }
 }
 
-/// The sign of a number, without a jump.
+/// Numbers whose sign can be determined without a jump.
 pub trait CtSign {
-    /// *Yes* if the number is below zero.
+    /// Returns *yes* if the number is below zero.
     fn ct_is_negative(&self) -> Choice;
 }
 
@@ -81,7 +81,7 @@ integers! {
     i8; i16; i32; i64; i128; isize;
 }
 
-/// A slice of bytes is compared as one long big-endian number, from its last word to its first.
+/// Compares two slices of bytes as long big-endian numbers, from the last word to the first word.
 fn less_bytes(left: &[u8], right: &[u8], tie: Choice) -> Choice {
     let (left_head, left_words) = left.as_rchunks::<8>();
     let (right_head, right_words) = right.as_rchunks::<8>();
@@ -106,7 +106,7 @@ macro_rules! signed {
 signed!(i8 i16 i32 i64 i128 isize);
 
 impl<T: CtOrd> CtOrd for [T] {
-    /// May leak: both lengths.
+    /// May leak: the lengths of both slices.
     #[inline(always)]
     fn ct_lt(&self, other: &Self) -> Choice {
         let common = self.len().min(other.len());

@@ -3,11 +3,11 @@
 use crate::imp::word::Word;
 use crate::{Choice, CtAssign};
 
-/// Values that a [`Choice`] can select: integers, arrays of them, choices, pairs, and your own types.
+/// Values that a [`Choice`] can select: integers, arrays of integers, choices, pairs, and your own types.
 ///
 /// Most code calls [`Choice::select`]. For references and slices use [`CtAssign`], which writes in place.
 pub trait CtSelect: Sized {
-    /// Returns `then` if `choice` is *yes*, `otherwise` if it is *no*.
+    /// Returns `then` if `choice` is *yes*, or `otherwise` if `choice` is *no*.
     #[must_use]
     fn ct_select(choice: Choice, then: Self, otherwise: Self) -> Self;
 }

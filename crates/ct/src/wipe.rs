@@ -1,8 +1,8 @@
-//! Wiping memory so that the compiler cannot remove the writes.
+//! Wipes memory in such a way that the compiler cannot remove the writes.
 //!
-//! An ordinary fill writes the zeros, which compiles to the target's fastest one. Then an empty assembly statement
-//! takes the address, so that the compiler must assume that the zeros are read. Volatile writes, the usual way, go byte
-//! by byte.
+//! An ordinary `fill` writes the zeros, and the compiler turns it into the fastest code for the target. Then an empty
+//! assembly statement takes the address, so that the compiler must assume that the statement reads the zeros. The usual
+//! way, volatile writes, writes byte by byte.
 
 use core::fmt;
 use core::ops::{Deref, DerefMut};
@@ -11,10 +11,10 @@ use crate::barrier::keep;
 
 /// Values that can be wiped: overwritten with zeros.
 pub trait Wipe {
-    /// Overwrites the value with zeros; the compiler keeps the writes even if nothing reads them.
+    /// Overwrites the value with zeros. The compiler keeps the writes even if no code reads the zeros.
     ///
-    /// Earlier copies are not wiped: those that a move, a `Clone`, a growing `Vec` or the registers left. Keep a secret
-    /// in one place, and wipe that place.
+    /// The method does not wipe earlier copies, which a move, a `Clone`, a growing `Vec` or the registers may have
+    /// left. Keep a secret in one place, and wipe that place.
     fn wipe(&mut self);
 }
 
@@ -47,7 +47,8 @@ macro_rules! integers {
 
 integers!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
 
-/// Wipes the vector's whole capacity, which may still hold earlier contents. Afterwards the vector is empty.
+/// Wipes the vector's whole capacity, because the unused part may still hold earlier contents. Afterwards the vector is
+/// empty.
 #[cfg(feature = "alloc")]
 impl Wipe for alloc::vec::Vec<u8> {
     fn wipe(&mut self) {
@@ -71,8 +72,8 @@ impl Wipe for alloc::vec::Vec<u8> {
 pub struct Wiped<T: Wipe>(T);
 
 impl<T: Wipe> Wiped<T> {
-    /// Makes a guard that wipes `value`. The place that `value` was moved from keeps its copy: create secrets inside
-    /// the guard.
+    /// Makes a guard that wipes `value`. The guard does not wipe the place from which `value` was moved, so create
+    /// secrets inside the guard.
     #[inline(always)]
     pub const fn new(value: T) -> Self {
         Self(value)
@@ -102,7 +103,7 @@ impl<T: Wipe> DerefMut for Wiped<T> {
 }
 
 impl<T: Wipe> fmt::Debug for Wiped<T> {
-    /// Does not show the secret, since logs are public.
+    /// Does not show the secret, because logs are public.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Wiped(..)")
     }

@@ -1,23 +1,23 @@
-//! Rounding a length down to whole blocks without a division, since the time of a division instruction depends on its
-//! operands, and the remainder is secret.
+//! Rounds a length down to whole blocks without a division. The time of a division instruction depends on its operands,
+//! and the remainder is secret.
 
-/// A block size with its reciprocal, for rounding.
+/// A block size together with its reciprocal, which rounding uses.
 #[derive(Clone, Copy, Debug)]
 pub struct Divisor {
     block: usize,
-    /// A power of two divided by the block, rounded up.
+    /// A power of two divided by the block size, rounded up.
     reciprocal: u64,
-    /// The exponent of that power of two, less 63.
+    /// The exponent of the power of two for the reciprocal, minus 63.
     shift: u32,
 }
 
 impl Divisor {
-    /// Computes the reciprocal of `block`, which is not zero.
+    /// Computes the reciprocal of `block`. `block` must not be zero.
     pub const fn new(block: u8) -> Self {
         let shift = (block as u32).next_power_of_two().trailing_zeros();
-        // With `r` this reciprocal, `r * block` exceeds 2^(63 + shift) by at least one and at most `block`, which is at
-        // most 2^shift: the condition of Granlund and Montgomery (1994, theorem 4.2) under which the quotients of all
-        // 63-bit numbers are exact.
+        // Let `r` be this reciprocal. `r * block` exceeds 2^(63 + shift) by at least one and at most `block`, and
+        // `block` is at most 2^shift. This is the condition of Granlund and Montgomery (1994, theorem 4.2). This
+        // condition implies that the quotients of all 63-bit numbers are exact.
         let reciprocal = ((1_u128 << (63 + shift)) / block as u128 + 1) as u64;
         Self { block: block as usize, reciprocal, shift }
     }
@@ -28,7 +28,7 @@ impl Divisor {
         self.block
     }
 
-    /// Rounds `length`, at most `isize::MAX`, down to a multiple of the block.
+    /// Rounds `length` down to a multiple of the block size. `length` must be at most `isize::MAX`.
     #[inline(always)]
     pub const fn full(self, length: usize) -> usize {
         // The length is doubled, so that the quotient begins in the upper half of the product.

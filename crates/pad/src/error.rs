@@ -1,29 +1,29 @@
-//! Errors, grouped by their cause.
+//! The errors of this crate, grouped by their cause.
 
 use core::fmt;
 
 use crate::RandomError;
 
-/// The reason why nothing was padded or unpadded.
+/// The reason why padding or unpadding failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
     // The input.
-    /// The padding is wrong. The error has no detail, since the reason and the place are secret.
+    /// The padding is wrong. The error has no details, because the reason and the place are secret.
     Padding,
     /// The padded input is empty or does not consist of whole blocks.
     NotBlocks,
-    /// The data ends in a zero byte, which could not be told from zero padding.
+    /// The data ends in a zero byte. After padding, this byte would look like zero padding.
     ZeroTail,
     // The caller.
-    /// A block of zero bytes.
+    /// The block size is zero.
     BlockSize,
     /// The output buffer is too small for the padded data.
     TooSmall {
-        /// The number of bytes that are needed.
+        /// The number of bytes that the padded data needs.
         needed: usize,
     },
-    /// The scheme takes random bytes. Without the feature `std`, the caller must pass a generator.
+    /// The scheme needs random bytes. Without the feature `std`, the caller must pass a generator.
     NoGenerator,
     // The system.
     /// The source of random bytes failed.

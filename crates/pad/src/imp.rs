@@ -1,7 +1,8 @@
-//! The kernels, which pad and check one block. Only this module has `unsafe` code.
+//! The kernels, which pad and check one block. Only this module contains `unsafe` code.
 //!
-//! All back ends keep one contract. The block has [`Row::size`] bytes and fewer data bytes, whose number is secret.
-//! `pad` and `pad_in_place` write every byte of the block, and touch no memory but the block, the data and the noise.
+//! All back ends follow the same contract. The block has [`Row::size`] bytes and fewer data bytes. The number of data
+//! bytes is secret. `pad` and `pad_in_place` write every byte of the block, and access no memory except the block, the
+//! data and the noise.
 
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 pub mod avx512;
@@ -18,9 +19,9 @@ use deadpan_ct::cpu::{Level, level};
 pub use portable::last_kept;
 pub use row::{Row, Value};
 
-/// Random bytes for the largest block. Any bytes do if the scheme takes none.
+/// Random bytes for the largest block. If the scheme needs no random bytes, the contents do not matter.
 pub type Noise = [u8; u8::MAX as usize];
-/// The noise for schemes that take none.
+/// The noise for schemes that need no random bytes.
 pub static NO_NOISE: Noise = [0; u8::MAX as usize];
 
 macro_rules! dispatch {
@@ -30,7 +31,7 @@ macro_rules! dispatch {
             // SAFETY: `level` returns this level only if the CPU and the operating system support its instruction sets.
             Level::Avx512 => unsafe { avx512::$name($($argument),*) },
             Level::Portable => portable::$name($($argument),*),
-            // SAFETY: every x86-64 has SSE2.
+            // SAFETY: every x86-64 CPU has SSE2.
             _ => unsafe { sse2::$name($($argument),*) },
         }
         #[cfg(not(all(target_arch = "x86_64", not(deadpan_portable))))]
@@ -38,33 +39,34 @@ macro_rules! dispatch {
     }};
 }
 
-/// Writes a padded block: the bytes of `data`, fewer than the block holds, and the row's padding after them. For noisy
-/// padding, the block holds the noise before the call.
+/// Writes a padded block: the bytes of `data`, then the padding of the row. `data` must be shorter than the block. For
+/// noisy padding, the block must hold the noise before the call.
 #[inline(always)]
 pub fn pad(row: &Row, value: Value, data: &[u8], block: &mut [u8]) {
     dispatch!(pad(row, value, data, block));
 }
 
-/// Pads a block whose first `kept` bytes are the data, with `noise` if the padding is noisy.
+/// Pads a block whose first `kept` bytes are the data. Uses `noise` if the padding is noisy.
 #[inline(always)]
 pub fn pad_in_place(row: &Row, value: Value, block: &mut [u8], kept: usize, noise: &Noise) {
     dispatch!(pad_in_place(row, value, block, kept, noise));
 }
 
-/// Returns how many padding bytes a block has, and whether the row allows this padding. If not, the count has no
-/// meaning.
+/// Returns the number of padding bytes in a block, and whether the row allows this padding. If the row does not allow
+/// the padding, the number has no meaning.
 #[inline(always)]
 pub fn unpad(row: &Row, block: &[u8]) -> (usize, Choice) {
     dispatch!(unpad(row, block))
 }
 
-/// Splits `data` into its full blocks and the bytes after them. There is no bounds check, since it would jump on the
-/// part of the length that is secret.
+/// Splits `data` into its full blocks and the remaining bytes. There is no bounds check, because a bounds check would
+/// jump on the secret part of the length.
 #[inline(always)]
 pub fn split(data: &[u8], divisor: Divisor) -> (&[u8], &[u8]) {
     let full = divisor.full(data.len());
     debug_assert!(full <= data.len());
-    // SAFETY: `full` rounds the length of a slice down, as its proof says.
+    // SAFETY: `full` is the length of the slice rounded down, as the proof in `Divisor::new` shows, so it is not
+    // greater than the length.
     unsafe { data.split_at_unchecked(full) }
 }
 

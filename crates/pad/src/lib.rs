@@ -4,7 +4,7 @@
 #[cfg(any(feature = "std", deadpan_test, test))]
 extern crate std;
 
-// The unit tests share the reference of `tests/`, which names the crate.
+// The unit tests share the reference in `tests/`, which uses the name of the crate.
 #[cfg(test)]
 extern crate self as deadpan_pad;
 

@@ -1,4 +1,4 @@
-//! `Padding`: a scheme and a block size. This module pads; `unpad` removes padding.
+//! `Padding`: a scheme and a block size. This module adds padding, and the module `unpad` removes padding.
 
 use core::fmt;
 
@@ -7,12 +7,13 @@ use crate::imp::{self, Row, Value};
 use crate::{Error, Random, Scheme, random};
 use deadpan_ct::{CtZero, Wipe, declassify};
 
-/// A scheme for blocks of one size.
+/// A padding scheme for blocks of one size.
 ///
-/// Padding adds at least one byte and at most a block. Data of whole blocks, and empty data, get one block more.
+/// Padding adds at least one byte and at most one block. If the data are empty or consist of whole blocks, padding adds
+/// a whole block.
 ///
 /// Padding may leak the number of full blocks in the data, the scheme, the block size, and the error
-/// [`Error::ZeroTail`]. It leaks neither the number of bytes in the last block nor any value.
+/// [`Error::ZeroTail`]. Padding leaks neither the number of bytes in the last block nor the value of any byte.
 #[derive(Clone, Copy)]
 pub struct Padding {
     scheme: Scheme,
@@ -24,7 +25,7 @@ impl Padding {
     /// Makes a padding of `scheme` for blocks of `block` bytes.
     ///
     /// # Errors
-    /// [`Error::BlockSize`] for a block of zero bytes.
+    /// [`Error::BlockSize`] if `block` is zero.
     pub const fn new(scheme: Scheme, block: u8) -> Result<Self, Error> {
         if block == 0 {
             return Err(Error::BlockSize);
@@ -46,7 +47,7 @@ impl Padding {
         self.row.size
     }
 
-    /// Returns the padded length of `length` bytes of data, or `None` if no slice is that long.
+    /// Returns the padded length of `length` bytes of data, or `None` if the padded data would be too long for a slice.
     ///
     /// May leak: whether the result is `None`.
     #[inline]
@@ -58,15 +59,15 @@ impl Padding {
         Some(self.divisor.full(length) + self.divisor.block())
     }
 
-    /// Copies `data` to the front of `output`, pads it there, and returns the padded data. Bytes after it are not
-    /// written.
+    /// Copies `data` to the front of `output`, pads the copy, and returns the padded data. Does not write to the bytes
+    /// after the padded data.
     ///
-    /// May leak: the number of full blocks in `data`, and the error.
+    /// May leak: the number of full blocks in `data`, and which error occurs.
     ///
     /// # Errors
     /// [`Error::TooSmall`], [`Error::ZeroTail`], [`Error::Random`], and [`Error::NoGenerator`] without the feature
-    /// `std`. If the generator failed, the output may have been written to. If the data end in zero, the output is
-    /// wiped.
+    /// `std`. If the generator fails, the function may have written to the output before. If the data end in zero, the
+    /// function wipes the output.
     #[inline]
     pub fn pad_into<'a>(&self, data: &[u8], output: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
         self.copy_and_pad(data, output, random::fill)
@@ -75,7 +76,7 @@ impl Padding {
     /// Works like [`pad_into`](Padding::pad_into), with random bytes from `generator`.
     ///
     /// # Errors
-    /// The errors of the method without a generator, except [`Error::NoGenerator`].
+    /// The same errors as the method without a generator, except [`Error::NoGenerator`].
     #[inline]
     pub fn pad_into_with<'a>(
         &self,
@@ -87,12 +88,12 @@ impl Padding {
     }
 
     /// Pads the last block of `data` without copying its full blocks. Writes the padded block to the front of `last`.
-    /// Returns the full blocks, as they are in `data`, and the padded block.
+    /// Returns the full blocks of `data`, unchanged, and the padded block.
     ///
-    /// May leak: the number of full blocks in `data`, and the error.
+    /// May leak: the number of full blocks in `data`, and which error occurs.
     ///
     /// # Errors
-    /// The errors of [`pad_into`](Padding::pad_into).
+    /// The same errors as [`pad_into`](Padding::pad_into).
     #[inline]
     pub fn pad_last_block<'d, 'l>(
         &self,
@@ -105,7 +106,7 @@ impl Padding {
     /// Works like [`pad_last_block`](Padding::pad_last_block), with random bytes from `generator`.
     ///
     /// # Errors
-    /// The errors of the method without a generator, except [`Error::NoGenerator`].
+    /// The same errors as the method without a generator, except [`Error::NoGenerator`].
     #[inline]
     pub fn pad_last_block_with<'d, 'l>(
         &self,
@@ -116,12 +117,13 @@ impl Padding {
         self.pad_behind(data, last, |bytes| Ok(random.fill(bytes)?))
     }
 
-    /// Pads the first `length` bytes of `buffer` in place, and returns the padded data. Bytes after it are not written.
+    /// Pads the first `length` bytes of `buffer` in place, and returns the padded data. Does not write to the bytes
+    /// after the padded data.
     ///
-    /// May leak: the number of full blocks in the data, and the error.
+    /// May leak: the number of full blocks in the data, and which error occurs.
     ///
     /// # Errors
-    /// The errors of [`pad_into`](Padding::pad_into). After an error, the buffer is unchanged.
+    /// The same errors as [`pad_into`](Padding::pad_into). After an error, the buffer is unchanged.
     #[inline]
     pub fn pad_in_place<'a>(&self, buffer: &'a mut [u8], length: usize) -> Result<&'a mut [u8], Error> {
         self.pad_at_place(buffer, length, random::fill)
@@ -130,7 +132,7 @@ impl Padding {
     /// Works like [`pad_in_place`](Padding::pad_in_place), with random bytes from `generator`.
     ///
     /// # Errors
-    /// The errors of the method without a generator, except [`Error::NoGenerator`].
+    /// The same errors as the method without a generator, except [`Error::NoGenerator`].
     #[inline]
     pub fn pad_in_place_with<'a>(
         &self,
@@ -182,7 +184,7 @@ impl Padding {
         length: usize,
         fill: impl FnOnce(&mut [u8]) -> Result<(), Error>,
     ) -> Result<&'a mut [u8], Error> {
-        // The length of a slice never has the highest bit set. Without that bit, the rounding is exact.
+        // The highest bit of the length of a slice is never set. If this bit is not set, the rounding is exact.
         if declassify(length >> (usize::BITS - 1)) != 0 {
             return Err(Error::TooSmall { needed: usize::MAX });
         }
@@ -202,17 +204,18 @@ impl Padding {
         Ok(output)
     }
 
-    /// Returns the part of `output` that is written.
+    /// Returns the part of `output` that padding writes.
     #[inline]
     fn room<'a>(&self, output: &'a mut [u8], full: usize) -> Result<&'a mut [u8], Error> {
         let needed = full + self.divisor.block();
         output.get_mut(..needed).ok_or(Error::TooSmall { needed })
     }
 
-    /// Fails if the data end in a zero byte and the padding is zeros. `block` begins with the `kept` bytes after
-    /// `full`. Data that end on a block border fail as well, since other implementations strip zeros across it.
+    /// Fails if the data end in a zero byte and the padding consists of zeros. `block` begins with the `kept` bytes
+    /// that follow `full`. Data that end on a block border fail as well, because other implementations remove zeros
+    /// across the border.
     ///
-    /// Both bytes that may be the last one are read, since the end of the data is secret.
+    /// Two bytes may be the last data byte. The function reads both bytes, because the end of the data is secret.
     #[inline]
     fn refuse_zero_tail(&self, full: &[u8], block: &[u8], kept: usize) -> Result<(), Error> {
         if !matches!(self.scheme, Scheme::Zero) {
@@ -232,7 +235,8 @@ impl Padding {
                 let mut seed = [0; 8];
                 fill(&mut seed)?;
                 let seed = u64::from_le_bytes(seed);
-                // A number from 1 to 255, uniform to within 2^-56. XORed with the last data byte, it is any other byte.
+                // The number is between 1 and 255, and is uniform to within 2^-56. XORed with the last data byte, it
+                // can give any other byte.
                 return Ok(Value { data: 1 + ((u128::from(seed) * 255) >> 64) as u8, empty: seed as u8 });
             }
             _ => {}

@@ -1,13 +1,15 @@
 //! Padmé: lengths that reveal little about the length of the data.
 
-/// Returns the smallest length that Padmé allows and that is at least `length`, or `None` if it does not fit 64 bits.
+/// Returns the smallest length that Padmé allows and that is at least `length`, or `None` if this length does not fit
+/// into 64 bits.
 ///
-/// Padding to blocks hides the length within a block only, which is little for a file. Padmé (Nikitin et al., "Reducing
-/// Metadata Leakage from Encrypted Files and Communication with PURBs", PoPETs 2019) allows about `log2(length)`
-/// lengths between two powers of two. A length L then shows only O(log log L) bits. It costs at most 12 % more bytes,
-/// and less for longer data. Pad with zeros before encrypting, and encrypt the true length as well.
+/// Padding to blocks hides the length only within one block, which hides little for a file. Padmé (Nikitin et al.,
+/// "Reducing Metadata Leakage from Encrypted Files and Communication with PURBs", PoPETs 2019) allows about
+/// `log2(length)` lengths between two powers of two. A padded length L then reveals only O(log log L) bits. Padmé adds
+/// at most 12 % to the length, and less than 12 % for longer data. Pad with zeros before you encrypt, and encrypt the
+/// true length as well.
 ///
-/// The function does not jump on the length, except to return `None`. The returned length is meant to be public.
+/// The function does not jump on the length, except to return `None`. The returned length may be public.
 ///
 /// ```
 /// use deadpan_pad::padme;
@@ -18,8 +20,9 @@
 #[inline]
 #[must_use]
 pub const fn padme(length: u64) -> Option<u64> {
-    // A length is a number of `floating` bits of which the first `kept` may be set. For 0 and 1, `exponent` is zero and
-    // so are both. `| 1` because counting the zeros of zero may be compiled to a jump.
+    // An allowed length may have ones only in its leading bits: the highest bit and the next `kept` bits. For 0 and 1,
+    // `exponent` and `kept` are zero. `| 1` is necessary because the compiler may use a jump to count the zeros of
+    // zero.
     let exponent = 63 - (length | 1).leading_zeros();
     let kept = 31 - (2 * exponent + 1).leading_zeros();
     let cleared = (1 << (exponent - kept)) - 1;

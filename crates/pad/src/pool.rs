@@ -1,9 +1,10 @@
 //! The default generator: a pool of random bytes for each thread.
 //!
-//! AES-256 in counter mode makes 4 KiB at a time. The first 32 bytes become the key of the next refill. The rest is
-//! output once and wiped, so that neither the pool nor the key tells anything about earlier output ("fast key
-//! erasure"). After every MiB, a fresh seed from the operating system is mixed in. A forked child gets a seed at its
-//! first refill, and until then repeats at most 4 KiB of its parent's bytes.
+//! AES-256 in counter mode makes 4 KiB at a time. The first 32 bytes become the key of the next refill. The other bytes
+//! are output once and then wiped, so that neither the pool nor the key reveals anything about earlier output ("fast
+//! key erasure"). After every MiB, the generator mixes in a fresh seed from the operating system. A forked child
+//! process takes a new seed at its first refill. Before this refill, the child process repeats at most 4 KiB of its
+//! parent's bytes.
 
 use core::cell::RefCell;
 use std::thread_local;
@@ -14,19 +15,20 @@ use aes::{Aes256, Block};
 use crate::RandomError;
 use deadpan_ct::{Wipe, Wiped};
 
-/// Bytes of a refill. With this many, a refill costs little in relation to the calls that use the bytes.
+/// The number of bytes in a refill. With so many bytes, a refill costs little compared with the calls that use the
+/// bytes.
 const SIZE: usize = 4096;
-/// Bytes of a refill that become the next key.
+/// The number of bytes in a refill that become the next key.
 const KEY: usize = 32;
-/// Refills between two seeds.
+/// The number of refills between two seeds.
 const REFILLS: u32 = 256;
 
 struct Pool {
-    /// The key, then unused bytes up to `end`, then zeros.
+    /// The contents of the pool: the key, then unused bytes up to `end`, then zeros.
     bytes: [u8; SIZE],
     end: usize,
     refills: u32,
-    /// The number of the process that seeded it.
+    /// The number of the process that seeded the pool.
     process: u32,
 }
 
@@ -34,10 +36,10 @@ thread_local! {
     static POOL: RefCell<Pool> = const { RefCell::new(Pool::EMPTY) };
 }
 
-/// Overwrites `bytes` with random ones from this thread's pool.
+/// Overwrites `bytes` with random bytes from this thread's pool.
 #[inline]
 pub fn fill(bytes: &mut [u8]) -> Result<(), RandomError> {
-    // While a thread ends, its pool may be gone. Then the bytes come from the operating system.
+    // While a thread ends, its pool may already be destroyed. In this case, the bytes come from the operating system.
     POOL.try_with(|pool| pool.try_borrow_mut().map_err(|_| RandomError)?.fill(bytes))
         .unwrap_or_else(|_| from_system(bytes))
 }
@@ -47,7 +49,7 @@ impl Pool {
 
     #[inline]
     fn fill(&mut self, bytes: &mut [u8]) -> Result<(), RandomError> {
-        // The two lengths that blocks of 16 bytes ask for are copied in registers.
+        // Blocks of 16 bytes need two lengths of random bytes. The code copies these two lengths in registers.
         if let Some(seed) = bytes.as_mut_array::<8>() {
             return self.hand_out(8, |fresh| seed.copy_from_slice(fresh));
         }
@@ -57,7 +59,7 @@ impl Pool {
         bytes.chunks_mut(SIZE - KEY).try_for_each(|part| self.hand_out(part.len(), |fresh| part.copy_from_slice(fresh)))
     }
 
-    /// Passes the next bytes to `take`, then wipes them.
+    /// Passes the next `length` bytes to `take`, then wipes these bytes in the pool.
     #[inline(always)]
     fn hand_out(&mut self, length: usize, take: impl FnOnce(&[u8])) -> Result<(), RandomError> {
         if self.end - KEY < length {
@@ -102,7 +104,8 @@ impl Drop for Pool {
     }
 }
 
-/// Returns the number of this process. WebAssembly has no process numbers and no forks, and `process::id` panics there.
+/// Returns the process number of this process. WebAssembly has no process numbers and no forks, and `process::id`
+/// panics there.
 fn process() -> u32 {
     if cfg!(target_family = "wasm") { 0 } else { std::process::id() }
 }

@@ -6,7 +6,7 @@ use crate::Error;
 
 /// A source of unpredictable random bytes.
 pub trait Random {
-    /// Overwrites `bytes` with random ones. After an error their contents are not used.
+    /// Overwrites `bytes` with random bytes. The caller does not use the contents of `bytes` after an error.
     fn fill(&mut self, bytes: &mut [u8]) -> Result<(), RandomError>;
 }
 
@@ -22,7 +22,7 @@ impl fmt::Display for RandomError {
 
 impl core::error::Error for RandomError {}
 
-/// The default source of random bytes, for the methods without a generator.
+/// The default source of random bytes. The methods without a generator use this source.
 #[inline(always)]
 pub(crate) fn fill(bytes: &mut [u8]) -> Result<(), Error> {
     #[cfg(feature = "std")]

@@ -2,30 +2,30 @@
 
 use core::fmt;
 
-/// A padding scheme. The table in the [crate's documentation](crate) says which one to choose.
+/// A padding scheme. The table in the [crate's documentation](crate) shows which scheme to choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Scheme {
-    /// `00 00 00`: cannot pad data that ends in zero.
+    /// `00 00 00`: zero padding, which cannot pad data that end in a zero byte.
     Zero,
-    /// `03 03 03`: PKCS#7, RFC 5652 section 6.3; for 8-byte blocks also called PKCS#5.
+    /// `03 03 03`: PKCS#7, RFC 5652 section 6.3. For 8-byte blocks, the scheme is also called PKCS#5.
     Pkcs7,
     /// `00 00 03`: ANSI X9.23.
     AnsiX923,
-    /// `?? ?? 03`: ISO 10126, random bytes before the count.
+    /// `?? ?? 03`: ISO 10126, which has random bytes before the count.
     Iso10126,
     /// `01 02 03`: RFC 4303 section 2.4, the padding of IPsec.
     Rfc4303,
     /// `80 00 00`: ISO/IEC 7816-4.
     Iso7816,
-    /// `?? ?? ??`: one random byte that differs from the last data byte, repeated.
+    /// `?? ?? ??`: repeats one random byte that differs from the last data byte.
     ArbitraryTail,
-    /// `~d ~d ~d`: the complement of the last data byte, repeated; `aa` if the block holds no data.
+    /// `~d ~d ~d`: repeats the complement of the last data byte, or `aa` if the block holds no data.
     NotLast,
 }
 
 impl Scheme {
-    /// All schemes, in the order of the table.
+    /// All schemes, in the order of the table in the crate's documentation.
     pub const ALL: [Self; 8] = [
         Self::Zero,
         Self::Pkcs7,
@@ -37,7 +37,7 @@ impl Scheme {
         Self::NotLast,
     ];
 
-    /// Returns a short name in lower case, such as `pkcs7`.
+    /// Returns the short name of the scheme in lower case, such as `pkcs7`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! Removing padding: finding the length of the data in a padded input.
+//! Removes padding: finds the length of the data in a padded input.
 
 use crate::{Error, Padding, imp};
 use deadpan_ct::{Choice, declassify};
@@ -6,9 +6,9 @@ use deadpan_ct::{Choice, declassify};
 impl Padding {
     /// Returns the data in `padded`.
     ///
-    /// May leak: the length of `padded`, whether the padding is right, and the length of the data. If an attacker can
-    /// send inputs and see which ones are refused, that is enough to decrypt (Vaudenay's padding oracle). Check a MAC
-    /// first, or use [`unpad_ct`](Padding::unpad_ct).
+    /// May leak: the length of `padded`, whether the padding is right, and the length of the data. An attacker who can
+    /// send inputs and see which inputs are refused can decrypt data (Vaudenay's padding oracle). Check a MAC first, or
+    /// use [`unpad_ct`](Padding::unpad_ct).
     ///
     /// # Errors
     /// [`Error::NotBlocks`] and [`Error::Padding`].
@@ -32,8 +32,9 @@ impl Padding {
         padded.get_mut(..length).ok_or(Error::Padding)
     }
 
-    /// Returns the length of the data in `padded`, and whether the padding is right. With a wrong padding, the length
-    /// is zero. Both are still secret: combine the choice with that of a MAC check, and declassify them together.
+    /// Returns the length of the data in `padded`, and whether the padding is right. If the padding is wrong, the
+    /// length is zero. The length and the choice are still secret. Combine the choice with the choice of a MAC check,
+    /// and declassify the combined choice.
     ///
     /// May leak: the length of `padded`.
     ///
@@ -56,7 +57,8 @@ impl Padding {
         }
     }
 
-    /// Returns the length of the data, made public, or a length that no input has if the padding is wrong.
+    /// Returns the length of the data as a public number. If the padding is wrong, returns a length that no input can
+    /// have.
     #[inline(always)]
     fn verdict(&self, padded: &[u8], block: &[u8]) -> usize {
         let (length, valid) = self.look(padded, block);
@@ -69,7 +71,7 @@ impl Padding {
         (padded.len().wrapping_sub(count) & valid.mask().cast_unsigned(), valid)
     }
 
-    /// Returns the last block of an input of whole blocks. The lengths are public.
+    /// Returns the last block of an input that consists of whole blocks. The lengths are public.
     #[inline(always)]
     fn last_block<'a>(&self, padded: &'a [u8]) -> Option<&'a [u8]> {
         let block = self.divisor.block();

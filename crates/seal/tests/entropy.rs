@@ -1,11 +1,11 @@
-//! Tests that AWS-LC's own generator, which signing with ML-DSA and sealing to RSA use, starts without delay. Built
-//! without `AWS_LC_SYS_NO_JITTER_ENTROPY` (see .cargo/config.toml), it gathers jitter before its first byte, for tens
-//! of milliseconds, which would slow down each short run of the program.
+//! Tests that AWS-LC's own generator starts without delay. Signing with ML-DSA and sealing to RSA use this generator.
+//! If AWS-LC is built without `AWS_LC_SYS_NO_JITTER_ENTROPY` (see .cargo/config.toml), the generator collects jitter
+//! for tens of milliseconds before its first byte. This delay would slow down each short run of the program.
 #![cfg(target_os = "linux")]
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// Returns the CPU time in milliseconds, which other programs do not lengthen much.
+/// Returns the CPU time of `work` in milliseconds. Other programs do not increase the CPU time much.
 fn spent(work: impl FnOnce()) -> f64 {
     let now = || clock_gettime(ClockId::ProcessCPUTime);
     let begin = now();

@@ -1,20 +1,20 @@
-//! The portable arithmetic, compiled for 32-byte vectors.
+//! The portable arithmetic, which is compiled for 32-byte vectors.
 
 use super::portable;
 
-/// Returns all ones if both slices hold the same bytes.
+/// Returns all ones if both slices hold the same bytes, and zero otherwise.
 #[target_feature(enable = "avx2")]
 pub fn equal(left: &[u8], right: &[u8]) -> usize {
     portable::equal(left, right)
 }
 
-/// Returns all ones if every byte is zero.
+/// Returns all ones if every byte of the slice is zero, and zero otherwise.
 #[target_feature(enable = "avx2")]
 pub fn zero(slice: &[u8]) -> usize {
     portable::zero(slice)
 }
 
-/// Copies the bits of `source` where `mask` has ones.
+/// Copies the bits of `source` to the target where `mask` has ones.
 #[target_feature(enable = "avx2")]
 pub fn assign(target: &mut [u8], source: &[u8], mask: u64) {
     portable::assign(target, source, mask);

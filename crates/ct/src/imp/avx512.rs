@@ -1,4 +1,4 @@
-//! 64-byte vectors. The last step is masked, so that there is no separate code for a tail.
+//! Operations with 64-byte vectors. The last step uses a mask, so there is no separate code for the tail.
 
 use core::arch::x86_64::{
     __m512i, __mmask64, _mm512_loadu_si512, _mm512_mask_storeu_epi8, _mm512_maskz_loadu_epi8, _mm512_or_si512,
@@ -7,17 +7,18 @@ use core::arch::x86_64::{
 
 use super::word::Word;
 
-/// Bytes in a vector.
+/// The number of bytes in a vector.
 const STEP: usize = 64;
-/// Vectors whose differences are collected in separate registers, so that the loop waits for loads only.
+/// The number of vectors in one step of the loop. The code collects their differences in separate registers, so that
+/// the loop waits only for loads.
 const LANES: usize = 4;
 
-/// `a | (b ^ c)`
+/// Computes `a | (b ^ c)`
 const OR_XOR: i32 = 0b1111_0110;
-/// `c ? b : a`, bit by bit
+/// Selects bit by bit: `c ? b : a`
 const PICK: i32 = 0b1101_1000;
 
-/// Returns a mask of the first `count` bytes of a vector, at most 63.
+/// Returns a mask of the first `count` bytes of a vector. `count` must be at most 63.
 #[inline(always)]
 fn first(count: usize) -> __mmask64 {
     (1 << count) - 1
@@ -31,12 +32,12 @@ fn load(slice: &[u8; STEP]) -> __m512i {
     unsafe { _mm512_loadu_si512(slice.as_ptr().cast()) }
 }
 
-/// Loads a slice of fewer than 64 bytes, with zeros after it.
+/// Loads a slice of fewer than 64 bytes, and fills the rest of the vector with zeros.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 fn load_tail(slice: &[u8]) -> __m512i {
     debug_assert!(slice.len() < STEP);
-    // SAFETY: the mask admits the slice's own bytes only; masked-out bytes are not accessed.
+    // SAFETY: the mask selects only bytes of the slice, and the CPU does not access the other bytes.
     unsafe { _mm512_maskz_loadu_epi8(first(slice.len()), slice.as_ptr().cast()) }
 }
 
@@ -48,16 +49,16 @@ fn store(slice: &mut [u8; STEP], vector: __m512i) {
     unsafe { _mm512_storeu_si512(slice.as_mut_ptr().cast(), vector) }
 }
 
-/// Stores the first bytes of `vector` to the whole of a `slice` of fewer than 64 bytes.
+/// Fills a `slice` of fewer than 64 bytes with the first bytes of `vector`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 fn store_tail(slice: &mut [u8], vector: __m512i) {
     debug_assert!(slice.len() < STEP);
-    // SAFETY: the mask admits the slice's own bytes only; masked-out bytes are not accessed.
+    // SAFETY: the mask selects only bytes of the slice, and the CPU does not access the other bytes.
     unsafe { _mm512_mask_storeu_epi8(slice.as_mut_ptr().cast(), first(slice.len()), vector) }
 }
 
-/// Returns all ones if no bit of `vector` is set.
+/// Returns all ones if no bit of `vector` is set, and zero otherwise.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 fn zero_mask(seen: [__m512i; LANES]) -> usize {
@@ -65,7 +66,7 @@ fn zero_mask(seen: [__m512i; LANES]) -> usize {
     _mm512_test_epi64_mask(all, all).zero()
 }
 
-/// Returns all ones if both slices hold the same bytes.
+/// Returns all ones if both slices hold the same bytes, and zero otherwise.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 pub fn equal(left: &[u8], right: &[u8]) -> usize {
     let (left, left_tail) = left.as_chunks::<STEP>();
@@ -85,7 +86,7 @@ pub fn equal(left: &[u8], right: &[u8]) -> usize {
     zero_mask(seen)
 }
 
-/// Returns all ones if every byte is zero.
+/// Returns all ones if every byte of the slice is zero, and zero otherwise.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 pub fn zero(slice: &[u8]) -> usize {
     let (vectors, tail) = slice.as_chunks::<STEP>();
@@ -103,7 +104,7 @@ pub fn zero(slice: &[u8]) -> usize {
     zero_mask(seen)
 }
 
-/// Copies the bits of `source` where `mask` has ones.
+/// Copies the bits of `source` to the target where `mask` has ones.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 pub fn assign(target: &mut [u8], source: &[u8], mask: u64) {
     let mask = _mm512_set1_epi64(mask.cast_signed());

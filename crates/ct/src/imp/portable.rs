@@ -1,16 +1,16 @@
-//! The arithmetic of all back ends. Slices are changed byte by byte: the compiler widens such loops to the vectors of
-//! the target, and makes better code of them than of loops over words. For arrays, whose loops are unrolled, words give
-//! better code.
+//! The arithmetic of all back ends. The code changes slices byte by byte. The compiler widens such loops to the vectors
+//! of the target, and makes better code from these loops than from loops over words. For arrays, the compiler unrolls
+//! the loops, and loops over words give better code.
 //!
-//! There are no comparisons here: differences are collected with `|`, and masks, which the compiler knows nothing
-//! about, are applied with `&`.
+//! This module contains no comparisons. The code collects differences with `|`, and applies masks with `&`. The
+//! compiler knows nothing about the values of the masks.
 
 use super::word::Word;
 
-/// Bytes in a step.
+/// The number of bytes in a step.
 const STEP: usize = 8;
 
-/// Returns all ones if both slices hold the same bytes.
+/// Returns all ones if both slices hold the same bytes, and zero otherwise.
 #[inline(always)]
 pub fn equal(left: &[u8], right: &[u8]) -> usize {
     let (left, left_tail) = left.as_chunks::<STEP>();
@@ -25,7 +25,7 @@ pub fn equal(left: &[u8], right: &[u8]) -> usize {
     seen.zero()
 }
 
-/// Returns all ones if every byte is zero.
+/// Returns all ones if every byte of the slice is zero, and zero otherwise.
 #[inline(always)]
 pub fn zero(slice: &[u8]) -> usize {
     let (words, tail) = slice.as_chunks::<STEP>();
@@ -33,7 +33,7 @@ pub fn zero(slice: &[u8]) -> usize {
     tail.iter().fold(seen, |seen, byte| seen | u64::from(*byte)).zero()
 }
 
-/// Copies the bits of `source` where `mask` has ones.
+/// Copies the bits of `source` to the target where `mask` has ones.
 #[inline(always)]
 pub fn assign(target: &mut [u8], source: &[u8], mask: u64) {
     for (to, from) in target.iter_mut().zip(source) {
@@ -51,7 +51,7 @@ pub fn swap(left: &mut [u8], right: &mut [u8], mask: u64) {
     }
 }
 
-/// Copies the bits of `source` where `mask` has ones, word by word.
+/// Copies the bits of `source` to the target where `mask` has ones. Works word by word.
 #[inline(always)]
 pub fn assign_words(target: &mut [u8], source: &[u8], mask: u64) {
     let (target, target_tail) = target.as_chunks_mut::<STEP>();
@@ -63,7 +63,7 @@ pub fn assign_words(target: &mut [u8], source: &[u8], mask: u64) {
     assign(target_tail, source_tail, mask);
 }
 
-/// Swaps the bits of two slices where `mask` has ones, word by word.
+/// Swaps the bits of two slices where `mask` has ones. Works word by word.
 #[inline(always)]
 pub fn swap_words(left: &mut [u8], right: &mut [u8], mask: u64) {
     let (left, left_tail) = left.as_chunks_mut::<STEP>();

@@ -1,7 +1,7 @@
-//! 16-byte vectors, which every x86-64 has. Only the comparisons are written here: the compiler vectorizes the portable
-//! code of the other operations as well.
+//! Operations with 16-byte vectors, which every x86-64 CPU supports. This module contains only the comparisons. For the
+//! other operations, the portable code is enough, because the compiler vectorizes it well.
 //!
-//! The tail is covered by a vector over the last 16 bytes, which may overlap the vector before it.
+//! One vector over the last 16 bytes covers the tail. This vector may overlap the previous vector.
 
 pub use super::portable::{assign, swap};
 
@@ -12,7 +12,7 @@ use core::arch::x86_64::{
 use super::portable;
 use super::word::Word;
 
-/// Bytes in a vector.
+/// The number of bytes in a vector.
 const STEP: usize = 16;
 
 #[inline(always)]
@@ -21,14 +21,14 @@ fn load(bytes: &[u8; STEP]) -> __m128i {
     unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
 }
 
-/// Returns all ones if every bit of `vector` is zero.
+/// Returns all ones if every bit of `vector` is zero, and zero otherwise.
 #[inline(always)]
 fn zero_mask(vector: __m128i) -> usize {
     // SAFETY: SSE2 is part of x86-64.
     unsafe { _mm_movemask_epi8(_mm_cmpeq_epi8(vector, _mm_setzero_si128())) }.equal(0xffff)
 }
 
-/// Returns all ones if both slices hold the same bytes.
+/// Returns all ones if both slices hold the same bytes, and zero otherwise.
 #[inline(always)]
 pub fn equal(left: &[u8], right: &[u8]) -> usize {
     let (Some(left_last), Some(right_last)) = (left.last_chunk(), right.last_chunk()) else {
@@ -37,11 +37,11 @@ pub fn equal(left: &[u8], right: &[u8]) -> usize {
     // SAFETY: SSE2 is part of x86-64.
     let differ = |a, b| unsafe { _mm_xor_si128(load(a), load(b)) };
     let pairs = left.as_chunks().0.iter().zip(right.as_chunks().0);
-    // SAFETY: as above.
+    // SAFETY: SSE2 is part of x86-64, so every CPU has these instructions.
     zero_mask(pairs.fold(differ(left_last, right_last), |seen, (a, b)| unsafe { _mm_or_si128(seen, differ(a, b)) }))
 }
 
-/// Returns all ones if every byte is zero.
+/// Returns all ones if every byte of the slice is zero, and zero otherwise.
 #[inline(always)]
 pub fn zero(slice: &[u8]) -> usize {
     let Some(last) = slice.last_chunk() else { return portable::zero(slice) };

@@ -1,4 +1,4 @@
-//! Compares every back end with loops over bytes, in one function.
+//! Compares every back end with loops over bytes. One function tests all operations.
 
 use std::vec::Vec;
 use std::{eprintln, vec};
@@ -28,7 +28,7 @@ macro_rules! backend {
     };
 }
 
-/// Returns the back ends that this CPU has, and reports the others as skipped.
+/// Returns the back ends that this CPU supports, and reports the other back ends as skipped.
 #[allow(clippy::print_stderr)]
 fn backends() -> Vec<Backend> {
     let all = [
@@ -64,12 +64,12 @@ fn check(backend: &Backend, length: usize, from: usize) {
     let a: Vec<u8> = (0..length + from).map(|place| (place * 37 % 251) as u8).collect();
     let b: Vec<u8> = (0..length + from).map(|place| (place * 59 % 241) as u8 ^ 0xc3).collect();
     let (a, b) = (&a[from..], &b[from..]);
-    // SAFETY: `backends` returns only back ends that this CPU has.
+    // SAFETY: `backends` returns only back ends that this CPU supports.
     unsafe {
         assert_eq!((backend.equal)(a, a), usize::MAX, "{name}: {length} equal bytes");
         let zeros = vec![0; length];
         assert_eq!((backend.zero)(&zeros), usize::MAX, "{name}: {length} zeros");
-        // One bit in any place must show.
+        // The operations must detect a single bit at any place.
         for place in 0..length.min(300) {
             let mut near = a.to_vec();
             near[place] ^= 1 << (place % 8);

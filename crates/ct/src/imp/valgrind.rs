@@ -1,25 +1,25 @@
-//! Marks for Valgrind's memcheck, in the test configuration only. A secret is marked as "undefined memory". Memcheck
-//! then reports every jump and every address that depends on the secret, in the compiled binary.
+//! Marks for Valgrind's memcheck. The marks exist only in the test configuration. The test marks a secret as "undefined
+//! memory". Memcheck then reports every jump and every address that depends on the secret, in the compiled binary.
 //!
-//! A request is a sequence of instructions that Valgrind recognizes and that does nothing on a real CPU. It needs no
-//! header and no dependency.
+//! A request to Valgrind is a sequence of instructions that Valgrind recognizes. On a real CPU, the sequence does
+//! nothing. A request needs no header and no dependency.
 
 use std::hint::black_box;
 
-/// Memcheck's request numbers, from its public header: 'M' 'C' in the upper half.
+/// Memcheck's request numbers, from its public header. The upper half of each number is 'M' 'C'.
 const MAKE_UNDEFINED: u64 = 0x4d43_0001;
 const MAKE_DEFINED: u64 = 0x4d43_0002;
-/// A request of Valgrind's core: how many Valgrinds run this program inside each other?
+/// A request to Valgrind's core. The request returns how many instances of Valgrind run this program inside each other.
 const RUNNING: u64 = 0x1001;
-/// A request of Valgrind's core: how many errors have been reported so far?
+/// A request to Valgrind's core. The request returns the number of errors that Valgrind has reported so far.
 const ERRORS: u64 = 0x1201;
 
-/// Marks the bytes as secret.
+/// Marks `bytes` as secret.
 pub fn poison(bytes: &mut [u8]) {
     request(MAKE_UNDEFINED, bytes.as_ptr() as u64, bytes.len() as u64);
 }
 
-/// Marks the bytes as public.
+/// Marks `bytes` as public.
 pub fn unpoison(bytes: &[u8]) {
     request(MAKE_DEFINED, bytes.as_ptr() as u64, bytes.len() as u64);
 }
@@ -32,13 +32,13 @@ pub fn declassify(value: usize) -> usize {
     black_box(value)
 }
 
-/// Returns whether the program runs under Valgrind. If it does not, marks have no effect.
+/// Returns whether the program runs under Valgrind. Without Valgrind, marks have no effect.
 #[must_use]
 pub fn running() -> bool {
     request(RUNNING, 0, 0) != 0
 }
 
-/// Returns how many errors memcheck has reported in this process.
+/// Returns the number of errors that memcheck has reported in this process.
 #[must_use]
 pub fn errors() -> u64 {
     request(ERRORS, 0, 0)
@@ -50,8 +50,8 @@ fn request(code: u64, first: u64, second: u64) -> u64 {
     let arguments = [code, first, second, 0, 0, 0];
     let mut answer = 0_u64;
     // SAFETY: the four rotations add up to 128 bits, so `rdi` keeps its value, and `xchg rbx, rbx` is a no-op. Under
-    // Valgrind the tool reads the array that `rax` points to, which lives until after the statement, and writes `rdx`.
-    // Memory may be marked, so no `nomem`.
+    // Valgrind, the tool reads the array at the address in `rax` and writes `rdx`. The array lives until after the
+    // statement. The request may mark memory, so the option `nomem` is not set.
     unsafe {
         core::arch::asm!(
             "rol rdi, 3",

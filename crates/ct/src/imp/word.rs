@@ -1,10 +1,12 @@
-//! Integers: masks from comparisons, and selection by masks.
+//! Comparisons of integers that return masks, and selection of integers by masks.
 //!
-//! On x86-64, a comparison leaves its answer in a flag, and `cmov` makes a mask of the flag; the compiler needs four
-//! instructions from a flag to a mask, by way of a `bool`. A selection is a `test` and one `cmov` for each register;
-//! arithmetic needs three operations. On other targets, masks come from arithmetic on bits and then pass a barrier.
+//! On x86-64, a comparison stores its result in a flag, and one `cmov` turns the flag into a mask. The compiler would
+//! first make a `bool` from the flag, and would need four instructions for the mask. A selection is one `test`, and one
+//! `cmov` for each register. A selection by arithmetic would need three operations. On other targets, the code computes
+//! masks by arithmetic on bits, and then passes the masks through a barrier.
 
-/// A mask is all ones or all zeros, and the compiler knows nothing about it.
+/// Integers with comparisons that return masks. A mask consists of only ones or only zeros, and the compiler knows
+/// nothing about its value.
 pub trait Word: Copy {
     fn equal(self, other: Self) -> usize;
     fn different(self, other: Self) -> usize;
@@ -12,7 +14,7 @@ pub trait Word: Copy {
     fn less_or_equal(self, other: Self) -> usize;
     fn zero(self) -> usize;
     fn nonzero(self) -> usize;
-    /// Returns `self` where the mask has ones, `other` where it has zeros.
+    /// Returns the bits of `self` where the mask has ones, and the bits of `other` where the mask has zeros.
     fn select(self, other: Self, mask: usize) -> Self;
 }
 
@@ -26,7 +28,7 @@ mod x86_64 {
     macro_rules! mask {
         ($compare:expr, $condition:literal, $class:ident, $($operand:expr),+) => {{
             let mut mask = 0_usize;
-            // SAFETY: a comparison and a conditional move, on registers and the flags.
+            // SAFETY: the code is a comparison and a conditional move, and changes only registers and the flags.
             unsafe {
                 asm!(
                     $compare,
@@ -41,8 +43,8 @@ mod x86_64 {
         }};
     }
 
-    /// Takes the type, the register class, the operand modifier, the conditions for less and for less or equal, and how
-    /// to select.
+    /// Implements `Word` for integers. The macro takes the type, the register class, the operand modifier, the
+    /// conditions for "less" and for "less or equal", and the macro for selection.
     macro_rules! words {
         ($($int:ty: $class:ident $modifier:literal $less:literal $less_or_equal:literal $select:ident;)*) => { $(
             impl Word for $int {
@@ -86,7 +88,7 @@ mod x86_64 {
             #[inline(always)]
             fn select(self, other: Self, mask: usize) -> Self {
                 let mut picked = other;
-                // SAFETY: a test and a conditional move, on registers and the flags.
+                // SAFETY: the code is a test and a conditional move, and changes only registers and the flags.
                 unsafe {
                     asm!(
                         "test {mask}, {mask}",
@@ -102,7 +104,7 @@ mod x86_64 {
         };
     }
 
-    /// Selects bytes in 32-bit registers, since there is no conditional move of bytes.
+    /// Selects bytes by arithmetic in 32-bit registers, because there is no conditional move of bytes.
     macro_rules! by_arithmetic {
         ($int:ty, $modifier:literal) => {
             #[inline(always)]
@@ -125,7 +127,7 @@ mod x86_64 {
         isize: reg ":r" "l" "le" by_move;
     }
 
-    /// Splits a number that takes two registers into its halves.
+    /// Splits a number that occupies two registers into two halves.
     macro_rules! halves {
         ($number:expr) => {
             ($number as u64, ($number >> 64) as u64)
@@ -149,8 +151,8 @@ mod x86_64 {
                 fn less(self, other: Self) -> usize {
                     let ((low, high), (other_low, other_high)) = (halves!(self), halves!(other));
                     let mut mask = 0_usize;
-                    // SAFETY: a subtraction over two registers, of which only the flags are kept, and a conditional
-                    // move.
+                    // SAFETY: the code is a subtraction over two registers and a conditional move. The code uses only
+                    // the flags of the subtraction.
                     unsafe {
                         asm!(
                             "cmp {low}, {other_low}",
@@ -188,7 +190,7 @@ mod x86_64 {
                 #[inline(always)]
                 fn select(self, other: Self, mask: usize) -> Self {
                     let ((then_low, then_high), (mut low, mut high)) = (halves!(self), halves!(other));
-                    // SAFETY: a test and two conditional moves, on registers and the flags.
+                    // SAFETY: the code is a test and two conditional moves, and changes only registers and the flags.
                     unsafe {
                         asm!(
                             "test {mask}, {mask}",
@@ -216,8 +218,8 @@ mod x86_64 {
 
 #[cfg(not(all(target_arch = "x86_64", not(deadpan_portable))))]
 mod portable {
-    //! Masks by arithmetic on bits, without a comparison: for a number in two registers, compilers turn a comparison
-    //! into a jump.
+    //! Computes masks by arithmetic on bits, without a comparison. For a number in two registers, compilers would turn
+    //! a comparison into a jump.
 
     use super::Word;
     use crate::barrier::hide;
@@ -237,7 +239,7 @@ mod portable {
 
                 #[inline(always)]
                 fn less(self, other: Self) -> usize {
-                    // The top bit is the borrow of the subtraction.
+                    // The top bit of this number is the borrow of the subtraction `self - other`.
                     let borrow = (!self & other) | (!(self ^ other) & self.wrapping_sub(other));
                     hide(0_usize.wrapping_sub((borrow >> (Self::BITS - 1)) as usize))
                 }
@@ -249,7 +251,7 @@ mod portable {
 
                 #[inline(always)]
                 fn zero(self) -> usize {
-                    // Either a number or its negative has the top bit set, unless both are zero.
+                    // If a number is not zero, the top bit of the number or of its negative is set.
                     let nonzero = (self | self.wrapping_neg()) >> (Self::BITS - 1);
                     !hide(0_usize.wrapping_sub(nonzero as usize))
                 }
@@ -278,7 +280,7 @@ mod portable {
 
                 #[inline(always)]
                 fn less(self, other: Self) -> usize {
-                    // With the top bit flipped, signed numbers sort like unsigned ones.
+                    // After the top bit is inverted, signed numbers have the same order as unsigned numbers.
                     (self ^ Self::MIN).cast_unsigned().less((other ^ Self::MIN).cast_unsigned())
                 }
 

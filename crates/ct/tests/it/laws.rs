@@ -1,4 +1,4 @@
-//! Compares every operation with the plain operator: exhaustively for bytes, by property tests for other types.
+//! Compares every operation with the plain operator: for all values of bytes, and by property tests for other types.
 
 use std::fmt::Debug;
 
@@ -23,7 +23,7 @@ where
     ];
     for (name, choice, expected) in laws {
         assert_eq!(choice.declassify(), expected, "{name} of {a:?} and {b:?}");
-        // A mask that is not all ones or all zeros makes the arithmetic wrong.
+        // The arithmetic gives wrong results if a mask contains both ones and zeros.
         assert_eq!(choice.mask(), if expected { -1 } else { 0 }, "{name} of {a:?} and {b:?}");
         moves(choice, expected, a, b);
     }
@@ -31,7 +31,7 @@ where
     moves(Choice::FALSE, false, a, b);
 }
 
-/// Checks what a choice does with two values.
+/// Checks selection, assignment and swapping of two values with a choice.
 fn moves<T: CtSelect + CtAssign + Copy + PartialEq + Debug>(choice: Choice, yes: bool, a: T, b: T) {
     assert_eq!(choice.select(a, b), if yes { a } else { b });
     let mut target = b;
@@ -58,8 +58,8 @@ macro_rules! wide {
         proptest! {
             #[test]
             fn $name(a in any::<$int>(), b in any::<$int>(), shift in 0..<$int>::BITS) {
-                // Random words differ in most bits. Equal values, values that differ in one bit, and extreme values are
-                // therefore added by hand.
+                // Random words differ in most bits. Therefore the test adds equal values, values that differ in one
+                // bit, and extreme values.
                 let [next, before, top] = [a.wrapping_add(1), a.wrapping_sub(1), 1 << (<$int>::BITS - 1)];
                 let edges = [a, b, 0, 1, <$int>::MAX, top, a ^ (1 << shift), next, before];
                 for x in edges {

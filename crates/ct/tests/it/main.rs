@@ -1,4 +1,4 @@
-//! The tests of the crate through its public interface, as one program.
+//! The tests of the public interface of the crate, as one program.
 
 mod laws;
 mod wipe;

@@ -1,4 +1,4 @@
-//! Wiped memory is zero, also where the compiler could assume that it is never read.
+//! Tests that wiped memory is zero, even if the compiler could assume that no code reads the memory.
 
 use deadpan_ct::{Wipe, Wiped};
 
@@ -18,7 +18,8 @@ fn integers_arrays_and_slices() {
 
 #[test]
 fn a_guard_wipes_when_it_is_dropped() {
-    // Reports its value when its guard wipes it, since the guard has no way to look at it afterwards.
+    // A witness reports its value when its guard wipes the witness, because the test cannot read the value in the guard
+    // afterwards.
     struct Witness<'a>(u8, &'a std::cell::Cell<Option<u8>>);
     impl Wipe for Witness<'_> {
         fn wipe(&mut self) {

@@ -1,4 +1,5 @@
-//! AVX-512 with byte masks: memory outside a partial block is never touched, and there is no separate code for a tail.
+//! AVX-512 with byte masks. The masks prevent every access to memory outside a partial block, so there is no separate
+//! code for a tail.
 
 mod sixteen;
 mod wide;
@@ -7,11 +8,11 @@ use super::Noise;
 use super::row::{Row, Value};
 use deadpan_ct::Choice;
 
-/// The block size of AES and SM4, which fits a 16-byte register.
+/// The block size of AES and SM4. Such a block fits into a 16-byte register.
 const COMMON: usize = 16;
 
-/// Writes a padded block: the bytes of `data`, fewer than the block holds, and the row's padding after them. For noisy
-/// padding, the block holds the noise before the call.
+/// Writes a padded block: the bytes of `data`, then the padding of the row. `data` must be shorter than the block. For
+/// noisy padding, the block must hold the noise before the call.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2")]
 pub fn pad(row: &Row, value: Value, data: &[u8], block: &mut [u8]) {
     match block.as_mut_array::<COMMON>() {
@@ -20,7 +21,7 @@ pub fn pad(row: &Row, value: Value, data: &[u8], block: &mut [u8]) {
     }
 }
 
-/// Pads a block whose first `kept` bytes are the data, with `noise` if the padding is noisy.
+/// Pads a block whose first `kept` bytes are the data. Uses `noise` if the padding is noisy.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2")]
 pub fn pad_in_place(row: &Row, value: Value, block: &mut [u8], kept: usize, noise: &Noise) {
     match block.as_mut_array::<COMMON>() {
@@ -29,8 +30,8 @@ pub fn pad_in_place(row: &Row, value: Value, block: &mut [u8], kept: usize, nois
     }
 }
 
-/// Returns how many padding bytes a block has, and whether the row allows this padding. If not, the count has no
-/// meaning.
+/// Returns the number of padding bytes in a block, and whether the row allows this padding. If the row does not allow
+/// the padding, the number has no meaning.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2")]
 pub fn unpad(row: &Row, block: &[u8]) -> (usize, Choice) {
     match block.as_array::<COMMON>() {

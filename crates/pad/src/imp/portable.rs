@@ -1,7 +1,7 @@
-//! Eight bytes at a time in an ordinary register.
+//! The portable back end. This back end processes eight bytes at a time in an ordinary register.
 //!
-//! Lane `i` of a word is bits `8 * i` and up. There are no comparisons of bytes: flags come from carries, and every
-//! decision is the mask of a [`Choice`].
+//! Lane `i` of a word begins at bit `8 * i`. The code does not compare bytes: it computes flags from carries, and uses
+//! the mask of a [`Choice`] for every decision.
 
 use core::marker::PhantomData;
 
@@ -10,17 +10,17 @@ use super::row::{Row, Value};
 use super::run::Run;
 use deadpan_ct::{Choice, CtEq, CtOrd, CtZero};
 
-/// Bytes in a word.
+/// The number of bytes in a word.
 const STEP: usize = 8;
-/// A one in every lane. A product with a byte has that byte in every lane.
+/// A one in every lane. The product of this number and a byte has the byte in every lane.
 const ONES: u64 = 0x0101_0101_0101_0101;
 /// The highest bit of every lane.
 const HIGH: u64 = ONES << 7;
 /// The number of each lane.
 const NUMBERS: u64 = 0x0706_0504_0302_0100;
 
-/// Writes a padded block: the bytes of `data`, fewer than the block holds, and the row's padding after them. For noisy
-/// padding, the block holds the noise before the call.
+/// Writes a padded block: the bytes of `data`, then the padding of the row. `data` must be shorter than the block. For
+/// noisy padding, the block must hold the noise before the call.
 #[inline]
 pub fn pad(row: &Row, value: Value, data: &[u8], block: &mut [u8]) {
     let reader = Reader::new(data);
@@ -28,15 +28,15 @@ pub fn pad(row: &Row, value: Value, data: &[u8], block: &mut [u8]) {
     write(row, value, data.len(), last, block, |chunk, at| (reader.word(at, chunk.len()), load(chunk)));
 }
 
-/// Pads a block whose first `kept` bytes are the data, with `noise` if the padding is noisy.
+/// Pads a block whose first `kept` bytes are the data. Uses `noise` if the padding is noisy.
 #[inline]
 pub fn pad_in_place(row: &Row, value: Value, block: &mut [u8], kept: usize, noise: &Noise) {
     let last = last_kept(block, kept);
     write(row, value, kept, last, block, |chunk, at| (load(chunk), load(&noise[at..at + chunk.len()])));
 }
 
-/// Returns how many padding bytes a block has, and whether the row allows this padding. If not, the count has no
-/// meaning.
+/// Returns the number of padding bytes in a block, and whether the row allows this padding. If the row does not allow
+/// the padding, the number has no meaning.
 #[inline]
 pub fn unpad(row: &Row, block: &[u8]) -> (usize, Choice) {
     debug_assert_eq!(block.len(), usize::from(row.size));
@@ -45,8 +45,8 @@ pub fn unpad(row: &Row, block: &[u8]) -> (usize, Choice) {
     let marks = splat(row.mark);
     let final_lane = splat(row.size.wrapping_sub(1));
     let mut run = Run::new();
-    // The loops in this module count by hand: at -O1 an iterator keeps its position on the stack, where the assembly
-    // audit cannot tell that it is public.
+    // The loops in this module use explicit counters. At -O1, an iterator keeps its position on the stack, and there
+    // the assembly audit cannot see that the position is public.
     let mut at = 0;
     while at < block.len() {
         let chunk = chunk(block, at);
@@ -65,11 +65,11 @@ pub fn unpad(row: &Row, block: &[u8]) -> (usize, Choice) {
     run.verdict(row, last_byte)
 }
 
-/// Returns the last data byte of a block whose first `kept` bytes are data, or zero if there is none. Every byte is
-/// read.
+/// Returns the last data byte of a block whose first `kept` bytes are data, or zero if there is none. The function
+/// reads every byte.
 #[inline(always)]
 pub fn last_kept(block: &[u8], kept: usize) -> u8 {
-    // With the usual length known to the compiler, the loop unrolls to two words without a branch.
+    // If the compiler knows that the block has the usual length, it unrolls the loop to two words without a branch.
     match <&[u8; 16]>::try_from(block) {
         Ok(block) => search(block, kept),
         Err(_) => search(block, kept),
@@ -78,7 +78,7 @@ pub fn last_kept(block: &[u8], kept: usize) -> u8 {
 
 #[inline(always)]
 fn search(block: &[u8], kept: usize) -> u8 {
-    // If no byte is kept, this is not the last lane of any word.
+    // If `kept` is zero, this number is not the index of any lane.
     let last = kept.wrapping_sub(1);
     let (mut found, mut at) = (0, 0);
     while at < block.len() {
@@ -88,8 +88,8 @@ fn search(block: &[u8], kept: usize) -> u8 {
     (found >> (8 * (last % STEP))) as u8
 }
 
-/// Joins data and padding. For a chunk that begins at a lane, `sources` returns the data, followed by any bytes, and
-/// the noise.
+/// Writes the data and the padding to the block. `sources` gets a chunk and its first lane. `sources` returns a word of
+/// data, which may end in arbitrary bytes, and a word of noise.
 #[inline(always)]
 fn write(
     row: &Row,
@@ -124,14 +124,14 @@ fn write(
     }
 }
 
-/// Returns the bytes of one word, from index `at`. The last word of a block may be shorter.
+/// Returns the bytes of the word that begins at index `at`. The last word of a block may be shorter.
 #[inline(always)]
 fn chunk(block: &[u8], at: usize) -> &[u8] {
     &block[at..block.len().min(at + STEP)]
 }
 
-/// Reads a slice of secret length at any place without leaving it. After the end, it reads the first byte again, or a
-/// stand-in if the slice is empty.
+/// Reads a slice of secret length at any index without an access outside of the slice. For an index after the end, it
+/// reads the first byte again, or a stand-in byte if the slice is empty.
 pub struct Reader<'a> {
     start: *const u8,
     length: usize,
@@ -155,49 +155,50 @@ impl<'a> Reader<'a> {
     #[inline(always)]
     fn byte(&self, index: usize) -> u8 {
         let inside = index.ct_lt(&self.length).mask().cast_unsigned();
-        // SAFETY: the index is below the length or zero, and `start` is the first of `length` bytes, or the stand-in if
-        // there are none. Both addresses were exposed, and the borrow that `new` got lasts as long as `self`.
+        // SAFETY: the index is zero or below the length. `start` points to the first of `length` bytes, or to the
+        // stand-in byte if the slice is empty. Both addresses were exposed, and the slice that `new` borrowed stays
+        // borrowed as long as `self` exists.
         unsafe { self.start.add(index & inside).read() }
     }
 
-    /// Reads `lanes` bytes from one place on.
+    /// Reads `lanes` bytes, beginning at index `at`.
     #[inline(always)]
     pub fn word(&self, at: usize, lanes: usize) -> u64 {
         (0..lanes).fold(0, |word, lane| word | (u64::from(self.byte(at + lane)) << (8 * lane)))
     }
 
-    /// Returns the last byte, or zero if there is none.
+    /// Returns the last byte of the slice, or zero if the slice is empty.
     #[inline(always)]
     pub fn last(&self) -> u8 {
         self.byte(self.length.wrapping_sub(1))
     }
 }
 
-/// Returns a vector with a byte in every lane.
+/// Returns a vector that has `byte` in every lane.
 #[inline(always)]
 fn splat(byte: u8) -> u64 {
     u64::from(byte) * ONES
 }
 
-/// Adds lane by lane.
+/// Adds two words lane by lane.
 #[inline(always)]
 fn add(left: u64, right: u64) -> u64 {
     ((left & !HIGH) + (right & !HIGH)) ^ ((left ^ right) & HIGH)
 }
 
-/// Subtracts lane by lane.
+/// Subtracts two words lane by lane.
 #[inline(always)]
 fn subtract(left: u64, right: u64) -> u64 {
     ((left | HIGH) - (right & !HIGH)) ^ ((left ^ !right) & HIGH)
 }
 
-/// Sets the highest bit of every lane that is not zero.
+/// Returns a word in which the highest bit of every lane that is not zero is set.
 #[inline(always)]
 fn nonzero(word: u64) -> u64 {
     (((word & !HIGH) + !HIGH) | word) & HIGH
 }
 
-/// Loads up to eight bytes, with zeros after them.
+/// Loads up to eight bytes, and fills the rest of the word with zeros.
 #[inline(always)]
 fn load(bytes: &[u8]) -> u64 {
     match bytes.first_chunk::<STEP>() {
@@ -206,7 +207,7 @@ fn load(bytes: &[u8]) -> u64 {
     }
 }
 
-/// Stores as many lanes as there is room for.
+/// Stores as many lanes as fit into `bytes`.
 #[inline(always)]
 fn store(bytes: &mut [u8], word: u64) {
     match bytes.first_chunk_mut::<STEP>() {

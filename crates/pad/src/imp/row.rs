@@ -1,39 +1,41 @@
-//! A scheme as a row of numbers, so that one kernel serves all eight schemes. Fields that are named like a condition
-//! are masks, `ff` or `00`.
+//! A row of numbers describes a scheme, so that one kernel can serve all eight schemes. Fields with the name of a
+//! condition are masks, `ff` or `00`.
 //!
-//! With `kept` data bytes in a block of `size`, of which `last` is the final one (zero if there is none), and `count =
-//! size - kept`, lane `i` of the padding is `(value ^ count & counts ^ last & follows) + (i - kept & steps) ^ (mark if
-//! i == kept)`, the final lane is `count` if `ends_in_count`, and the noise that is already in the block is XORed in if
-//! `noisy`.
+//! A block of `size` bytes has `kept` data bytes. `last` is the last data byte, or zero if there are no data bytes, and
+//! `count = size - kept`. Then lane `i` of the padding is `(value ^ count & counts ^ last & follows) + (i - kept &
+//! steps) ^ (mark if i == kept)`. If `ends_in_count` is set, the final lane is `count`. If `noisy` is set, the padding
+//! is XORed with the noise that is already in the block.
 
 use crate::Scheme;
 use deadpan_ct::CtZero;
 
-/// The numbers of a scheme, as the module describes them.
+/// The numbers that describe a scheme. See the documentation of the module.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// Bytes in a block, 1 to 255.
+    /// The number of bytes in a block, from 1 to 255.
     pub size: u8,
-    /// The start value of all padding bytes, unless it is drawn for each call.
+    /// The start value of all padding bytes, unless each call chooses a random value.
     pub value: Value,
-    /// Every padding byte is XORed with the count.
+    /// The mask for schemes in which every padding byte is XORed with the count.
     pub counts: u8,
-    /// Every padding byte is XORed with the last data byte.
+    /// The mask for schemes in which every padding byte is XORed with the last data byte.
     pub follows: u8,
-    /// Every padding byte is one more than the one before.
+    /// The mask for schemes in which every padding byte is one more than the previous padding byte.
     pub steps: u8,
-    /// XORed into the first padding byte.
+    /// The number that is XORed into the first padding byte.
     pub mark: u8,
-    /// The last padding byte is the count.
+    /// The mask for schemes in which the last padding byte is the count.
     pub ends_in_count: u8,
-    /// The target holds random bytes, which stay where there are no data.
+    /// The mask for schemes with noise: the target holds random bytes, and the bytes after the data remain.
     pub noisy: u8,
-    /// Padding bytes that may have any value, as bits. The lowest bit is the last byte; the highest bit is for all
-    /// bytes further from the end.
+    /// Bits for the padding bytes that may have any value. The lowest bit is for the last byte. The highest bit is for
+    /// all bytes before the last byte.
     pub unchecked: i8,
-    /// The last padding byte determines the value of the others, which otherwise is zero.
+    /// The mask for schemes in which the last padding byte determines the value of the other padding bytes. In other
+    /// schemes this value is zero.
     pub tells_value: u8,
-    /// The last padding byte is their number, which otherwise follows from where the padding begins.
+    /// The mask for schemes in which the last padding byte is the number of padding bytes. In other schemes this number
+    /// follows from the place where the padding begins.
     pub tells_count: u8,
 }
 
@@ -47,7 +49,7 @@ pub struct Value {
 }
 
 impl Value {
-    /// Returns the same value for both cases.
+    /// Returns the same value for blocks with data and blocks without data.
     const fn both(value: u8) -> Self {
         Self { data: value, empty: value }
     }
@@ -59,7 +61,7 @@ impl Value {
     }
 }
 
-/// A row with no condition set, whose padding is zeros.
+/// The row of a scheme whose padding is zeros. No condition is set.
 const ZERO: Row = Row {
     size: 0,
     value: Value::both(0),

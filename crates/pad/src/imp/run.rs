@@ -1,33 +1,34 @@
-//! The verdict on a block from its wrong bytes, the same for all schemes and back ends.
+//! Computes the verdict on a block from its wrong bytes. All schemes and back ends use this code.
 
 use super::row::Row;
 use deadpan_ct::{Choice, CtOrd, CtZero};
 
-/// The run of good bytes at the end of a block, found by reading the whole block from the front.
+/// The run of good bytes at the end of a block. The code finds this run by reading the whole block from the front.
 pub struct Run {
-    /// The lane after the last bad byte, where the run begins.
+    /// The lane in which the run begins, which is the lane after the last bad byte.
     begins: u64,
-    /// One if the last bad byte is the mark.
+    /// A number that is one if the last bad byte is the mark, and zero otherwise.
     marked: u64,
 }
 
 impl Run {
-    /// Makes a run before any byte is read.
+    /// Makes the run for a block of which no byte was read yet.
     #[inline(always)]
     pub fn new() -> Self {
         Self { begins: 0, marked: 0 }
     }
 
-    /// Takes the flags of the next `LANES` bytes, from lane `at` on: the highest of the `64 / LANES` bits for a byte is
-    /// set in `bad` for a bad byte, and in `marks` for a mark. All bits after the end of the block are clear.
+    /// Processes the flags of the next `LANES` bytes, which begin at lane `at`. Each byte has `64 / LANES` bits in
+    /// `bad` and in `marks`. The highest of these bits is set in `bad` if the byte is bad, and in `marks` if the byte
+    /// is a mark. All bits after the end of the block are zero.
     #[inline(always)]
     pub fn extend<const LANES: u32>(&mut self, at: usize, bad: u64, marks: u64) {
         let any = bad.ct_is_nonzero();
-        // `| 1` because counting the zeros of zero may be compiled to a jump.
+        // `| 1` is necessary because the compiler may use a jump to count the zeros of zero.
         let above = (bad | 1).leading_zeros();
         let behind = at as u64 + u64::from((63 - above) * LANES / 64) + 1;
-        // The bit is shifted to the top: compilers turn a shift to the bottom into a bit test, which Valgrind takes for
-        // a secret address.
+        // The code shifts the bit to the top, because compilers turn a shift to the bottom into a bit test. Valgrind
+        // reports such a bit test as a secret address.
         self.begins = any.select(behind, self.begins);
         self.marked = any.select((marks << above) >> 63, self.marked);
     }
@@ -39,13 +40,13 @@ impl Run {
     }
 }
 
-/// Returns the number of padding bytes, and whether the padding is right, from the number of `good` bytes at the end
-/// and whether the byte before them is the mark. If the padding is wrong, the number has no meaning.
+/// Returns the number of padding bytes, and whether the padding is right. The inputs are the number of `good` bytes at
+/// the end, and whether the byte before the good bytes is the mark. If the padding is wrong, the number has no meaning.
 #[inline(always)]
 pub fn verdict(row: &Row, good: u64, marked: u64, last_byte: u8) -> (usize, Choice) {
     let seen = good + u64::from(row.mark >> 7);
     let told = i64::from(row.tells_count.cast_signed()).cast_unsigned();
     let count = seen ^ ((seen ^ u64::from(last_byte)) & told);
-    // `- 1` turns a count of zero into a count that is too large.
+    // Subtracting 1 turns a count of zero into a number that is too large.
     (count as usize, count.wrapping_sub(1).ct_lt(&(good + marked)))
 }

@@ -1,4 +1,4 @@
-//! Blocks of 16 bytes in one register, for every x86-64. Other sizes are left to the portable back end.
+//! Blocks of 16 bytes in one register, for every x86-64 CPU. The portable back end processes blocks of other sizes.
 
 use core::arch::x86_64::{
     __m128i, _mm_add_epi8, _mm_and_si128, _mm_andnot_si128, _mm_cmpeq_epi8, _mm_cmpgt_epi8, _mm_loadu_si128,
@@ -12,7 +12,7 @@ use super::row::{Row, Value};
 use super::run::Run;
 use deadpan_ct::Choice;
 
-/// Bytes in the block and in the vector.
+/// The number of bytes in the block and in the vector.
 const SIZE: usize = 16;
 
 /// Pads a block of 16 bytes. See [`super::pad`].
@@ -57,7 +57,7 @@ pub fn unpad(row: &Row, block: &[u8]) -> (usize, Choice) {
     run.verdict(row, last_byte)
 }
 
-/// Returns the first `kept` bytes of `text`, of which `last` is the final one, with padding after them.
+/// Returns the first `kept` bytes of `text`, followed by padding. `last` is the last of the kept bytes.
 #[inline]
 #[target_feature(enable = "sse2")]
 fn fill(row: &Row, value: Value, text: __m128i, kept: usize, last: u8, noise: __m128i) -> __m128i {
@@ -74,28 +74,28 @@ fn fill(row: &Row, value: Value, text: __m128i, kept: usize, last: u8, noise: __
     pick(_mm_cmpgt_epi8(border, numbers()), text, padding)
 }
 
-/// Returns `yes` where the mask is set, and `no` elsewhere.
+/// Returns the bits of `yes` where the mask is set, and the bits of `no` elsewhere.
 #[inline]
 #[target_feature(enable = "sse2")]
 fn pick(mask: __m128i, yes: __m128i, no: __m128i) -> __m128i {
     _mm_or_si128(_mm_and_si128(mask, yes), _mm_andnot_si128(mask, no))
 }
 
-/// Returns the highest bit of each lane.
+/// Returns a mask of the highest bits of all lanes.
 #[inline]
 #[target_feature(enable = "sse2")]
 fn flags(lanes: __m128i) -> u64 {
     u64::from(_mm_movemask_epi8(lanes).cast_unsigned())
 }
 
-/// Returns a vector with the number of each lane.
+/// Returns a vector that has the lane number in every lane.
 #[inline]
 #[target_feature(enable = "sse2")]
 fn numbers() -> __m128i {
     _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 }
 
-/// Returns a vector with a byte in every lane.
+/// Returns a vector that has `byte` in every lane.
 #[inline]
 #[target_feature(enable = "sse2")]
 fn splat(byte: u8) -> __m128i {

@@ -1,4 +1,4 @@
-//! Compares every back end with the plain reference: all schemes, all block sizes, all numbers of data bytes.
+//! Compares every back end with the plain reference, for all schemes, all block sizes and all numbers of data bytes.
 
 #[path = "../../tests/it/reference/mod.rs"]
 mod reference;
@@ -21,23 +21,23 @@ const PORTABLE: BackEnd = BackEnd { pad: portable::pad, pad_in_place: portable::
 
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 const SSE2: BackEnd = BackEnd {
-    // SAFETY: `each` returns this back end only if `level` says that the CPU has it.
+    // SAFETY: `each` returns this back end only if `level` reports that the CPU supports it.
     pad: |row, value, data, block| unsafe { super::sse2::pad(row, value, data, block) },
-    // SAFETY: as above.
+    // SAFETY: `each` returns this back end only if `level` reports that the CPU supports it.
     pad_in_place: |row, value, block, kept, noise| unsafe { super::sse2::pad_in_place(row, value, block, kept, noise) },
-    // SAFETY: as above.
+    // SAFETY: `each` returns this back end only if `level` reports that the CPU supports it.
     unpad: |row, block| unsafe { super::sse2::unpad(row, block) },
 };
 
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 const AVX512: BackEnd = BackEnd {
-    // SAFETY: `each` returns this back end only if `level` says that the CPU has it.
+    // SAFETY: `each` returns this back end only if `level` reports that the CPU supports it.
     pad: |row, value, data, block| unsafe { super::avx512::pad(row, value, data, block) },
-    // SAFETY: as above.
+    // SAFETY: `each` returns this back end only if `level` reports that the CPU supports it.
     pad_in_place: |row, value, block, kept, noise| unsafe {
         super::avx512::pad_in_place(row, value, block, kept, noise)
     },
-    // SAFETY: as above.
+    // SAFETY: `each` returns this back end only if `level` reports that the CPU supports it.
     unpad: |row, block| unsafe { super::avx512::unpad(row, block) },
 };
 
@@ -54,7 +54,7 @@ fn each(test: impl Fn(&BackEnd)) {
     }
 }
 
-/// Returns bytes that look random and are the same in each run.
+/// A generator of bytes that look random. The bytes are the same in each run.
 struct Stream(u64);
 
 impl Stream {
@@ -64,7 +64,7 @@ impl Stream {
     }
 }
 
-/// Returns random data, and data that look like padding.
+/// Returns random data or data that look like padding, depending on `pattern`.
 fn data(pattern: usize, length: usize, stream: &mut Stream) -> Vec<u8> {
     match pattern {
         0 => (0..length).map(|_| stream.next()).collect(),
@@ -161,7 +161,8 @@ fn blocks_that_are_all_alike() {
 
 #[test]
 fn data_ends_with_its_allocation() {
-    // The data are copied to an allocation of their own length, since Valgrind watches the ends of allocations.
+    // The data are copied to an allocation with exactly the length of the data, because Valgrind detects accesses after
+    // the end of an allocation.
     each(|back_end| {
         for size in [1, 7, 8, 9, 16, 17, 63, 64, 65, 255] {
             for kept in 0..usize::from(size) {
@@ -181,7 +182,7 @@ fn last_bytes() {
     for size in 1..=255 {
         for kept in 0..size {
             assert_eq!(usize::from(portable::last_kept(&block[..size], kept)), kept);
-            // After the data, the first byte is read instead.
+            // For an index after the end of the data, the reader reads the first byte.
             assert_eq!(portable::Reader::new(&block[..kept]).word(kept, 1), u64::from(kept > 0));
         }
     }

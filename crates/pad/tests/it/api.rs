@@ -32,7 +32,7 @@ fn is_random(scheme: Scheme) -> bool {
     matches!(scheme, Scheme::Iso10126 | Scheme::ArbitraryTail)
 }
 
-/// Pads in all three ways, compares, and unpads.
+/// Pads data in all three ways, compares the results, and removes the padding.
 fn round_trip(padding: Padding, data: &[u8]) {
     let (scheme, block) = (padding.scheme(), usize::from(padding.block()));
     let whole = padding.padded_len(data.len()).unwrap();
@@ -45,7 +45,7 @@ fn round_trip(padding: Padding, data: &[u8]) {
         assert_eq!(padding.pad_into_with(data, &mut output, &mut Same(7)), Err(Error::ZeroTail));
         assert_eq!(padding.pad_last_block_with(data, &mut last, &mut Same(7)), Err(Error::ZeroTail));
         assert_eq!(padding.pad_in_place_with(&mut place, data.len(), &mut Same(7)), Err(Error::ZeroTail));
-        // The data are copied first and wiped on error, since the end of the data must not leak.
+        // The function copies the data first and wipes the copy on error, because the end of the data must not leak.
         let ((output, behind), (last, behind_last)) = (output.split_at(whole), last.split_at(block));
         assert!(output.iter().chain(last).all(|&byte| byte == 0));
         assert!(behind.iter().chain(behind_last).chain(&place[data.len()..]).all(|&byte| byte == 0x5c));
@@ -94,8 +94,8 @@ fn known_blocks() {
         (Scheme::Iso10126, *b"Hello\x07\x07\x03"),
         (Scheme::Rfc4303, *b"Hello\x01\x02\x03"),
         (Scheme::Iso7816, *b"Hello\x80\0\0"),
-        // A random number of bytes 07 is just below 7/255 of the range, which gives 6. One is added, and the sum is
-        // XORed with "o".
+        // A random number that consists of bytes 07 is just below 7/255 of the range, which gives 6. The code adds one
+        // and XORs the sum with "o".
         (Scheme::ArbitraryTail, [b'H', b'e', b'l', b'l', b'o', b'o' ^ 7, b'o' ^ 7, b'o' ^ 7]),
         (Scheme::NotLast, *b"Hello\x90\x90\x90"),
     ];
@@ -181,7 +181,7 @@ fn the_default_generator_differs_from_call_to_call() {
     let mut counts = [0_u32; 256];
     tails.for_each(|tail| counts[usize::from(tail)] += 1);
     assert_eq!(counts[usize::from(b'd')], 0);
-    // 392 on average, with a standard deviation of 20.
+    // Each count is 392 on average, with a standard deviation of 20.
     assert!(counts.iter().enumerate().all(|(byte, &count)| byte == usize::from(b'd') || (230..560).contains(&count)));
 }
 

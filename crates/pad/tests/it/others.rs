@@ -1,7 +1,7 @@
-//! Comparison with the crate `block-padding`, where its rules are the same as ours.
+//! Compares the results with the crate `block-padding` for the schemes in which both crates have the same rules.
 //!
-//! The crates differ in these points: `block-padding` pads only its last block, its `ZeroPadding` adds nothing to whole
-//! blocks and cannot fail, its `Iso10126` is missing, and its sizes are types.
+//! The crate `block-padding` differs from this crate in these points: it pads only the last block, its `ZeroPadding`
+//! adds nothing to whole blocks and cannot fail, it has no `Iso10126`, and its block sizes are types.
 
 use block_padding::{AnsiX923, Iso7816, Padding as Theirs, Pkcs7};
 use proptest::prelude::*;

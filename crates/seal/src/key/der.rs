@@ -1,8 +1,8 @@
-//! Strict DER (X.690), as much of it as keys need: one encoding for each value, and no bytes after the last value.
+//! The part of strict DER (X.690) that keys need: each value has one encoding, and no bytes follow the last value.
 //!
-//! Tags and lengths are public, because they follow from the kind of the key. The contents of strings are only returned
-//! or copied as a whole. This reader is written by hand, because the readers of other crates branch on the data that
-//! they read, and leave copies in memory.
+//! Tags and lengths are public, because they follow from the kind of the key. The reader returns or copies the contents
+//! of strings only as a whole. This reader is written by hand, because the readers of other crates branch on the data
+//! that they read, and leave copies of the data in memory.
 
 use super::error::Trouble;
 use crate::Secret;
@@ -14,11 +14,11 @@ pub(super) const OCTET_STRING: u8 = 0x04;
 pub(super) const NULL: u8 = 0x05;
 pub(super) const OID: u8 = 0x06;
 pub(super) const SEQUENCE: u8 = 0x30;
-/// The tag `[n]` around the bytes of a string.
+/// Returns the tag `[n]` for an element that contains the bytes of a string.
 pub(super) const fn context(number: u8) -> u8 {
     0x80 | number
 }
-/// The tag `[n]` around whole values.
+/// Returns the tag `[n]` for an element that contains whole values.
 pub(super) const fn context_of(number: u8) -> u8 {
     0xa0 | number
 }
@@ -36,12 +36,12 @@ impl<'a> DerReader<'a> {
         Self { rest: bytes }
     }
 
-    /// Returns the contents of the next value, which must have this tag.
+    /// Returns the contents of the next value. The value must have the tag `tag`.
     pub(super) fn take(&mut self, tag: u8) -> Result<&'a [u8], Trouble> {
         self.maybe(tag)?.ok_or(NOT_DER)
     }
 
-    /// Returns the contents of the next value if it has this tag.
+    /// Returns the contents of the next value if the value has the tag `tag`.
     pub(super) fn maybe(&mut self, tag: u8) -> Result<Option<&'a [u8]>, Trouble> {
         if self.next_tag() != Some(tag) {
             return Ok(None);
@@ -57,14 +57,14 @@ impl<'a> DerReader<'a> {
     /// Returns the tag and the contents of the next value.
     pub(super) fn any(&mut self) -> Result<(u8, &'a [u8]), Trouble> {
         let &[tag, first] = declassify_bytes(self.bytes(2)?) else { return Err(NOT_DER) };
-        // Tags of more than one byte are for numbers above 30, which no key has.
+        // Tags of more than one byte encode numbers above 30, and no key contains such a tag.
         if tag & 0x1f == 0x1f {
             return Err(NOT_DER);
         }
         let length = match first {
             ..=0x7f => usize::from(first),
-            // No key needs more than 64 KiB. Longer forms of a length are refused, and so is a form that is longer than
-            // its length needs.
+            // No key needs more than 64 KiB. A length in more than two bytes is refused. A length that fits in fewer
+            // bytes is refused, too.
             0x81 => self.length(1).filter(|length| *length >= 0x80).ok_or(NOT_DER)?,
             0x82 => self.length(2).filter(|length| *length >= 0x100).ok_or(NOT_DER)?,
             _ => return Err(NOT_DER),
@@ -77,7 +77,7 @@ impl<'a> DerReader<'a> {
         self.take(SEQUENCE).map(Self::new)
     }
 
-    /// Returns an integer that is not negative and has 64 bits at most.
+    /// Returns the next value as an integer. The integer must not be negative and must have at most 64 bits.
     pub(super) fn number(&mut self) -> Result<u64, Trouble> {
         let bytes = declassify_bytes(self.take(INTEGER)?);
         let digits = match bytes {
@@ -97,7 +97,7 @@ impl<'a> DerReader<'a> {
         self.take(OID).map(declassify_bytes)
     }
 
-    /// Returns the bytes of a bit string, which must be whole.
+    /// Returns the bytes of a bit string. The bit string must consist of whole bytes.
     pub(super) fn bit_string(&mut self) -> Result<&'a [u8], Trouble> {
         whole_bytes(self.take(BIT_STRING)?)
     }
@@ -127,16 +127,17 @@ pub(super) fn whole_bytes(contents: &[u8]) -> Result<&[u8], Trouble> {
     }
 }
 
-/// A value to be written: a tree whose leaves borrow their bytes.
+/// A value for writing: a tree whose leaves borrow their bytes.
 pub(super) enum Item<'a> {
-    /// Bytes that are written as they are.
+    /// Bytes that are written unchanged.
     Raw(&'a [u8]),
     /// A tag around other items.
     Tagged(u8, &'a [Self]),
 }
 
 impl Item<'_> {
-    /// Returns the encoding, in memory of exactly its size. May leak: the lengths of all parts.
+    /// Returns the encoding of the item. Allocates exactly as much memory as the encoding needs. May leak: the lengths
+    /// of all parts.
     pub(super) fn encode(&self) -> Secret {
         let mut encoding = Secret::zeroed(self.len());
         let rest = self.write(&mut encoding);
@@ -158,7 +159,7 @@ impl Item<'_> {
         items.iter().map(Self::len).sum()
     }
 
-    /// Writes to the start of `output`. Returns the rest of `output`.
+    /// Writes the encoding to the start of `output`. Returns the rest of `output`.
     fn write<'o>(&self, output: &'o mut [u8]) -> &'o mut [u8] {
         match self {
             Self::Raw(bytes) => put(output, bytes),
@@ -182,7 +183,7 @@ fn put<'o>(output: &'o mut [u8], bytes: &[u8]) -> &'o mut [u8] {
     rest
 }
 
-/// Returns how many bytes encode this length.
+/// Returns the number of bytes that encode `length`.
 fn length_bytes(length: usize) -> usize {
     match length {
         0..0x80 => 1,

@@ -1,4 +1,4 @@
-//! Errors of reading keys, and places in a text.
+//! The errors that occur when a text with keys is read, and the places of keys in a text.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -34,12 +34,12 @@ pub enum KeyError {
     Unknown,
     /// The text is longer than 1 MiB.
     TooLong,
-    /// A line is neither a key nor a comment, and not empty.
+    /// A line is not empty, and is neither a key nor a comment.
     NotAKey {
         /// The place of the line.
         place: Place,
     },
-    /// A line holds a key, and something else after white space.
+    /// A line holds a key and, after white space, something else.
     Crowded {
         /// The place of the line.
         place: Place,
@@ -58,14 +58,14 @@ pub enum KeyError {
         /// The fault, in words.
         what: &'static str,
     },
-    /// The text holds something well known that cannot seal, or a form of a key that is not read.
+    /// The text holds a well-known kind of key or block that cannot seal, or a key in an unsupported form.
     Unsupported {
         /// The place of the key.
         place: Place,
         /// The kind of the key or block.
         what: Unsupported,
     },
-    /// A key asks for more work or memory than a reader should spend on it.
+    /// A key requires more work or memory than a reader should spend.
     Limit {
         /// The place of the key.
         place: Place,
@@ -76,29 +76,30 @@ pub enum KeyError {
     Use {
         /// The place of the key.
         place: Place,
-        /// The kind of the key, with its article.
+        /// The kind of the key, with an English article.
         kind: String,
         /// Whether the key signs.
         signs: bool,
     },
-    /// The comment before a protected key has the fingerprint of another key.
+    /// The comment before a protected key contains the fingerprint of another key.
     Fingerprint {
         /// The place of the key.
         place: Place,
     },
 
     // The keys.
-    /// The passphrase is wrong, or the file is damaged. The two cannot be told apart.
+    /// The passphrase is wrong, or the file is damaged. The reader cannot distinguish a wrong passphrase from a damaged
+    /// file.
     WrongPassphrase,
 
     // The system.
-    /// The system has not enough memory for the key derivation.
+    /// The system does not have enough memory for the key derivation.
     System(&'static str),
 }
 
 impl std::error::Error for KeyError {}
 
-/// Shows the place, where there is one, and the reason.
+/// Shows the reason and, if the error has a place, the place.
 impl fmt::Display for KeyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(place) = self.place() {
@@ -109,7 +110,7 @@ impl fmt::Display for KeyError {
 }
 
 impl KeyError {
-    /// Returns the place of the key in the text; `None` if the error is not about one key.
+    /// Returns the place of the key in the text, or `None` if the error does not concern a single key.
     #[must_use]
     pub fn place(&self) -> Option<Place> {
         match self {
@@ -125,7 +126,7 @@ impl KeyError {
         }
     }
 
-    /// Returns what is wrong, without the place. The place says nothing about a text that is one key.
+    /// Returns the reason of the error without the place. In a text with only one key, the place is of no use.
     #[must_use]
     pub fn reason(&self) -> Cow<'static, str> {
         let text = match self {

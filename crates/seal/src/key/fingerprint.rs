@@ -1,4 +1,4 @@
-//! A name for a public key that is short enough to read out.
+//! A name for a public key. The name is short enough for a person to read it aloud.
 
 use aws_lc_rs::digest;
 
@@ -6,30 +6,31 @@ use super::spki;
 use crate::PublicKey;
 use crate::key::sign::VerifyingKey;
 
-/// RFC 4648's base32, in lower case: no digit that looks like a letter.
+/// The alphabet of RFC 4648's base32 in lower case. This alphabet has no digit that looks like a letter.
 const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 /// The number of characters between two hyphens.
 const GROUP: usize = 4;
-/// The beginning of the comment with a protected key's fingerprint.
+/// The beginning of the comment that holds the fingerprint of a protected key.
 const COMMENT: &str = "# fingerprint: ";
-/// The beginning of the comment, if the key signs.
+/// The beginning of the comment that holds the fingerprint of a protected signing key.
 const SIGNING: &str = "# signing key, fingerprint: ";
 
 pub(super) fn for_key(key: &PublicKey) -> String {
     from_digest(digest::digest(&digest::SHA256, &spki::encode(key)).as_ref())
 }
 
-/// Returns the fingerprint of a key that verifies. A key in hardware has no SPKI form; the form of SSH is taken.
+/// Returns the fingerprint of a verifying key. A key in hardware has no SPKI form, so its fingerprint is computed from
+/// its SSH form.
 pub(super) fn for_signing_key(key: &VerifyingKey) -> String {
     let bytes = spki::encode_signing(key).unwrap_or_else(|| key.to_ssh());
     from_digest(digest::digest(&digest::SHA256, &bytes).as_ref())
 }
 
-/// Returns the name for a digest, which shows its first 16 bytes.
+/// Returns the name for a digest. The name encodes the first 16 bytes of the digest.
 pub(crate) fn from_digest(digest: &[u8]) -> String {
     let (first, _) = digest.split_at(16);
     let number = first.iter().fold(0, |number: u128, byte| number << 8 | u128::from(*byte));
-    // 26 characters hold 130 bits, so two zero bits follow the 128.
+    // 26 characters hold 130 bits, so two zero bits follow the 128 bits of the digest.
     let letter = |place: usize| {
         let shifted = if place < 25 { number >> (123 - 5 * place) } else { number << 2 };
         char::from(LETTERS[(shifted & 31) as usize])
@@ -44,17 +45,17 @@ pub(crate) fn from_digest(digest: &[u8]) -> String {
     name
 }
 
-/// Returns the comment that stands before a protected key.
+/// Returns the comment that a key file has before a protected key.
 pub(super) fn comment(key: &PublicKey) -> String {
     format!("{COMMENT}{}\n", for_key(key))
 }
 
-/// Returns the comment that stands before a protected key that signs.
+/// Returns the comment that a key file has before a protected signing key.
 pub(super) fn signing_comment(key: &VerifyingKey) -> String {
     format!("{SIGNING}{}\n", for_signing_key(key))
 }
 
-/// Returns the fingerprint in a comment, and whether the key signs, or `None` if the comment is another one.
+/// Returns the fingerprint in a comment, and whether its key signs. Returns `None` if the comment holds no fingerprint.
 pub(super) fn in_comment(line: &str) -> Option<(&str, bool)> {
     let (name, signs) = match line.strip_prefix(SIGNING) {
         Some(name) => (name, true),

@@ -1,4 +1,4 @@
-//! Key derivation in PBES2: PBKDF2 (RFC 8018) and scrypt (RFC 7914), with limits for the cost that a file may have.
+//! Key derivation in PBES2: PBKDF2 (RFC 8018) and scrypt (RFC 7914), with limits for the cost that a file may request.
 
 use std::num::NonZeroU32;
 
@@ -11,12 +11,13 @@ use super::error::Trouble;
 use crate::primitive::imp;
 use crate::{Passphrase, Secret};
 
-/// The iterations of new files, which OWASP advises for PBKDF2 with HMAC-SHA-256.
+/// The number of iterations in new files. OWASP advises this number for PBKDF2 with HMAC-SHA-256.
 const ITERATIONS: u32 = 600_000;
 /// The length of the salt in new files.
 const SALT: usize = 16;
 
-/// Ceilings for the cost of a file: some seconds, and 1 GiB. They are low under a fuzzer, which has to try many files.
+/// The highest cost that a file may request: some seconds, and 1 GiB. Under a fuzzer the limits are low, because the
+/// fuzzer has to try many files.
 mod ceiling {
     pub(super) const SALT: usize = 1024;
     pub(super) const ITERATIONS: u64 = if cfg!(fuzzing) { 4 } else { 10_000_000 };
@@ -24,7 +25,7 @@ mod ceiling {
     pub(super) const TABLE: u64 = if cfg!(fuzzing) { 1 << 12 } else { 1 << 30 };
     /// scrypt's work, `N · r · p`.
     pub(super) const WORK: u64 = if cfg!(fuzzing) { 1 << 7 } else { 1 << 24 };
-    /// The length of scrypt's other memory, `128 · r · p`.
+    /// The length of the memory that scrypt needs in addition to the table, `128 · r · p`.
     pub(super) const LANES: u64 = 1 << 24;
 }
 
@@ -33,7 +34,7 @@ const ID_PBKDF2: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x05, 0x0c]
 /// id-scrypt, 1.3.6.1.4.1.11591.4.11.
 const ID_SCRYPT: &[u8] = &[0x2b, 0x06, 0x01, 0x04, 0x01, 0xda, 0x47, 0x04, 0x0b];
 
-/// The pseudo-random functions of PBKDF2: the hash inside HMAC.
+/// The pseudo-random functions of PBKDF2. Each function is HMAC with one of these hash functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Prf {
     Sha1,
@@ -67,7 +68,7 @@ impl Prf {
     fn decode(mut identifier: DerReader<'_>) -> Result<Self, Trouble> {
         let oid = identifier.oid()?;
         let prf = Self::ALL.into_iter().find(|prf| prf.oid() == oid).ok_or_else(|| algorithm::old_encryption(oid))?;
-        // RFC 8018 wants a NULL here; some writers leave it out.
+        // RFC 8018 requires a NULL here, but some writers omit the NULL.
         match identifier.maybe(NULL)? {
             Some([]) | None => identifier.end()?,
             Some(_) => return Err(Trouble::Malformed("a null value in it is not empty")),
@@ -76,7 +77,7 @@ impl Prf {
     }
 }
 
-/// A key derivation function with its parameters, which are within the ceilings.
+/// A key derivation function with its parameters. The parameters are within the limits of `ceiling`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kdf {
     Pbkdf2 { prf: Prf, salt: Vec<u8>, iterations: NonZeroU32 },
@@ -92,7 +93,7 @@ impl Kdf {
         Ok(Self::Pbkdf2 { prf: Prf::Sha256, salt, iterations })
     }
 
-    /// Reads an `AlgorithmIdentifier`, for a key of `cipher`.
+    /// Reads an `AlgorithmIdentifier` of a function that derives a key for `cipher`.
     pub(super) fn decode(mut identifier: DerReader<'_>, cipher: BlockCipher) -> Result<Self, Trouble> {
         let oid = identifier.oid()?;
         if oid != ID_PBKDF2 && oid != ID_SCRYPT {
@@ -108,11 +109,11 @@ impl Kdf {
         if oid == ID_SCRYPT { scrypt(parameters, salt, cipher) } else { pbkdf2(parameters, salt, cipher) }
     }
 
-    /// Returns the `AlgorithmIdentifier` of PBKDF2, the only function in new files.
+    /// Returns the `AlgorithmIdentifier` of PBKDF2. New files use only this function.
     pub(super) fn encode(&self) -> Secret {
         let Self::Pbkdf2 { prf, salt, iterations } = self else { unreachable!("scrypt is only read") };
         let bytes = iterations.get().to_be_bytes();
-        // The integer is minimal and not negative. One of these bytes is not zero.
+        // The encoded integer is minimal and not negative. At least one of the bytes is not zero.
         let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
         let digits = &bytes[zeros..];
         let sign: &[u8] = if digits[0] < 0x80 { &[] } else { &[0] };
@@ -127,7 +128,8 @@ impl Kdf {
     }
 
     /// Derives the key for `cipher`. May leak: the parameters and lengths. Scrypt's memory accesses depend on the
-    /// passphrase and may leak something of it to programs that share the processor's caches.
+    /// passphrase. These memory accesses may leak information about the passphrase to programs that share the
+    /// processor's caches.
     pub(super) fn derive(&self, passphrase: &Passphrase, cipher: BlockCipher) -> Result<Secret, Trouble> {
         let mut key = Secret::zeroed(cipher.key_len());
         match self {
@@ -135,7 +137,7 @@ impl Kdf {
                 pbkdf2::derive(prf.algorithm(), *iterations, salt, passphrase.as_bytes(), &mut key)
             }
             Self::Scrypt { salt, n, r, p } => {
-                // The table, the other memory, and the one block that scrypt works on.
+                // The sum of the table, the other memory, and one block as working memory.
                 let memory = usize::try_from(128 * r * (n + p + 1)).unwrap_or(usize::MAX);
                 if !imp::scrypt::derive(passphrase.as_bytes(), salt, *n, *r, *p, memory, &mut key) {
                     return Err(Trouble::System("not enough memory"));

@@ -2,11 +2,11 @@
 
 use crate::{Cost, Error};
 
-/// The most memory and time that one try at a file's passphrase may take.
+/// The most memory and time that the check of one passphrase for a file may take.
 ///
-/// The file holds the cost, so its writer chooses it. A limit prevents that a hostile file occupies the reader: see
-/// [`Passphrase::with_max_cost`] and [`Session::with_max_cost`]. The default allows ten times the memory and ten times
-/// the work of [`Cost::default`].
+/// The file holds the cost, so the writer of the file chooses the cost. A limit prevents a hostile file from keeping
+/// the reader busy: see [`Passphrase::with_max_cost`] and [`Session::with_max_cost`]. The default allows ten times the
+/// memory and ten times the work of [`Cost::default`].
 ///
 /// ```
 /// use deadpan_seal::{Cost, Error, MaxCost, Passphrase, Recipient, open, seal};
@@ -25,21 +25,22 @@ use crate::{Cost, Error};
 /// [`Session::with_max_cost`]: crate::Session::with_max_cost
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MaxCost {
-    /// In KiB.
+    /// The greatest memory, in KiB.
     memory: u32,
-    /// In KiB times passes.
+    /// The greatest work, in KiB times passes.
     work: u64,
 }
 
 impl MaxCost {
-    /// Allows up to `memory` KiB, and as much work as `passes` passes over so much memory. Less memory may have more
-    /// passes.
+    /// Allows up to `memory` KiB, and as much work as `passes` passes over `memory` KiB. A file that uses less memory
+    /// may request more passes.
     #[must_use]
     pub const fn new(memory: u32, passes: u32) -> Self {
         Self { memory, work: memory as u64 * passes as u64 }
     }
 
-    /// Returns whether a file may ask for this cost. Lanes do not count: they share the work among cores.
+    /// Returns whether a file may request this cost. The number of lanes has no limit here, because lanes only divide
+    /// the work among cores.
     #[must_use]
     pub const fn allows(self, cost: Cost) -> bool {
         cost.memory <= self.memory && cost.memory as u64 * cost.passes as u64 <= self.work
@@ -52,7 +53,7 @@ impl MaxCost {
 }
 
 impl Default for MaxCost {
-    /// 2.5 GiB, and as much work as three passes over them: ten times [`Cost::default`].
+    /// Returns a limit of 2.5 GiB, and of as much work as three passes over 2.5 GiB: ten times [`Cost::default`].
     fn default() -> Self {
         Self::new(10 * (256 << 10), 3)
     }

@@ -1,7 +1,7 @@
 //! Keys of OpenSSH: private key files (`openssh-key-v1`) and public lines (`ssh-ed25519 AAAA… comment`).
 //!
-//! Choose this module for keys that a person already has for SSH. `docs/format-keys.md` specifies what is read. No file
-//! of OpenSSH is written.
+//! Choose this module for keys that a person already has for SSH. `docs/format-keys.md` specifies the forms that the
+//! module reads. The module does not write OpenSSH files.
 //!
 //! ```
 //! use deadpan_seal::key::openssh::{self, SshKind};
@@ -38,7 +38,7 @@ const MAX_TEXT: usize = 1 << 17;
 /// The greatest length of a public line.
 const MAX_LINE: usize = 1 << 15;
 
-/// A private key file of OpenSSH with one key, which may be protected by a passphrase. Clones share one copy.
+/// A private key file of OpenSSH with one key. A passphrase may protect the key. Clones share one copy.
 #[derive(Clone)]
 pub struct PrivateFile(Arc<OpensshInner>);
 
@@ -56,16 +56,16 @@ impl fmt::Debug for PrivateFile {
 }
 
 impl PrivateFile {
-    /// Reads a text that is one block `OPENSSH PRIVATE KEY`, with white space around it at most.
+    /// Reads a text that consists of one block `OPENSSH PRIVATE KEY`. Only white space may surround the block.
     ///
-    /// A key without a passphrase is read completely. A protected key is only parsed: no key derivation runs, and its
-    /// cost is within the ceilings.
+    /// A key without a passphrase is read completely. A protected key is only parsed: the function checks that the cost
+    /// of the key derivation is within the limits, but does not derive the key.
     ///
     /// May leak: lengths, the public key, the comment, and whether the file is valid.
     ///
     /// # Errors
-    /// [`KeyError::Unsupported`] for kinds of keys and ciphers that are not read, [`KeyError::Limit`] for more than
-    /// 1024 rounds of bcrypt, and other errors if the file is damaged.
+    /// [`KeyError::Unsupported`] for unsupported kinds of keys and unsupported ciphers, [`KeyError::Limit`] for more
+    /// than 1024 rounds of bcrypt, and other errors if the file is damaged.
     pub fn read(text: &[u8]) -> Result<Self, KeyError> {
         let place = Place::Block(1);
         if text.len() > MAX_TEXT {
@@ -102,7 +102,7 @@ impl PrivateFile {
         self.0.container.public()
     }
 
-    /// Returns where in the text the key stands.
+    /// Returns the place of the key in the text.
     #[must_use]
     pub fn place(&self) -> Place {
         self.0.place
@@ -120,14 +120,16 @@ impl PrivateFile {
         self.0.key.as_ref()
     }
 
-    /// Returns the key, which is decrypted with the passphrase if it is protected. Each Unicode form of the passphrase
-    /// is a try: as typed, NFC, NFD, where they differ.
+    /// Returns the key. Decrypts the key with the passphrase if the key is protected. Tries the passphrase as typed,
+    /// then its NFC form, then its NFD form, if these forms differ.
     ///
-    /// May leak: lengths, whether the passphrase is right, and then the comment. The memory accesses of bcrypt depend
-    /// on a hash of the passphrase; they may leak something of it to programs that share the processor's caches.
+    /// May leak: lengths, whether the passphrase is right, and, if the passphrase is right, the comment. The memory
+    /// accesses of bcrypt depend on a hash of the passphrase. These memory accesses may leak information about this
+    /// hash to programs that share the processor's caches.
     ///
     /// # Errors
-    /// [`KeyError::WrongPassphrase`] if the passphrase is wrong or the file is damaged, which cannot be told apart.
+    /// [`KeyError::WrongPassphrase`] if the passphrase is wrong or the file is damaged. The function cannot distinguish
+    /// the two faults.
     pub fn unlock(&self, passphrase: &Passphrase) -> Result<OpensshKey, KeyError> {
         if let Some(key) = &self.0.key {
             return Ok(key.clone());
@@ -143,8 +145,8 @@ impl PrivateFile {
 
     fn unlock_in(&self, passphrase: &Passphrase, form: Form) -> Result<OpensshKey, Trouble> {
         let plain = self.0.container.decrypt(&passphrase.in_form(form))?;
-        // AES-CTR and AES-CBC do not authenticate: one error for all that is wrong behind them tells an attacker who
-        // changes the file nothing more.
+        // AES-CTR and AES-CBC do not authenticate the data. So every fault in the decrypted data gives the same error,
+        // and an attacker who changes the file learns nothing more from the error.
         private::decode(&plain, self.public(), self.0.container.block()).map_err(|trouble| match trouble {
             Trouble::Malformed(_) | Trouble::Limit(_) | Trouble::Unsupported(_) => Trouble::WrongPassphrase,
             other => other,
@@ -159,10 +161,11 @@ impl PrivateFile {
 }
 
 /// Reads a public line, such as `ssh-ed25519 AAAA… comment`, and returns the key and the comment, which may be empty.
-/// White space around the line is ignored. Options before the name, as in `authorized_keys`, are refused.
+/// The function ignores white space around the line. The function refuses options before the name of the kind, which
+/// lines of `authorized_keys` may have.
 ///
 /// # Errors
-/// [`KeyError::Unsupported`] for kinds of keys that are not read; the text names the kind. [`KeyError::NotAKey`] if
+/// [`KeyError::Unsupported`] for unsupported kinds of keys, with a text that names the kind. [`KeyError::NotAKey`] if
 /// the line does not begin with the name of a kind of SSH key. [`KeyError::Malformed`] if the key is damaged.
 pub fn public_line(line: &str) -> Result<(SshPublic, &str), KeyError> {
     let place = Place::Line(1);

@@ -1,4 +1,4 @@
-//! Passphrases, and the cost of turning them into keys.
+//! Passphrases, and the cost of deriving keys from passphrases.
 
 pub(crate) mod form;
 
@@ -6,11 +6,12 @@ use crate::primitive::argon2::{self, HashInput};
 use crate::{Cost, Error, MaxCost, Secret};
 use form::Form;
 
-/// A passphrase, as the bytes that were typed, with a limit on the cost of trying it on a file.
+/// A passphrase, with a limit on the cost of its check for a file. The passphrase consists of the bytes that the user
+/// typed.
 ///
-/// Sealing takes its Unicode NFC form. Opening tries the bytes as they are, then NFC, then NFD, where these differ:
-/// systems encode the same typed letters as different bytes, and a passphrase should open a file on any system. Bytes
-/// that are not UTF-8 are used unchanged.
+/// Sealing uses the Unicode NFC form of the passphrase. Opening tries the bytes as typed, then the NFC form, then the
+/// NFD form, if these forms differ: systems encode the same typed letters as different bytes, and a passphrase should
+/// open a file on any system. Bytes that are not UTF-8 are used unchanged.
 #[derive(Clone, Debug)]
 pub struct Passphrase {
     bytes: Secret,
@@ -18,14 +19,14 @@ pub struct Passphrase {
 }
 
 impl Passphrase {
-    /// Copies what was typed. The limit is [`MaxCost::default`].
+    /// Copies the bytes of a typed passphrase. The limit is [`MaxCost::default`].
     #[must_use]
     pub fn new(bytes: &[u8]) -> Self {
         Self { bytes: Secret::copy_of(bytes), max_cost: MaxCost::default() }
     }
 
-    /// Returns the passphrase with another limit. A file with a higher cost is refused with [`Error::TooCostly`] before
-    /// any hash is computed. Sealing has no limit.
+    /// Returns the passphrase with another limit. Opening refuses a file of a higher cost with [`Error::TooCostly`]
+    /// before it computes any hash. Sealing ignores the limit.
     #[must_use]
     pub fn with_max_cost(mut self, max: MaxCost) -> Self {
         self.max_cost = max;
@@ -51,8 +52,8 @@ impl Passphrase {
         cost.check().map_err(|_| Error::Invalid("the passphrase's parameters are out of bounds"))
     }
 
-    /// Derives `length` bytes with Argon2id, from the Unicode form that sealing takes. May leak: what
-    /// [`Sealing`](crate::Sealing) with a passphrase leaks.
+    /// Derives `length` bytes with Argon2id from the Unicode form of the passphrase that sealing uses. May leak: the
+    /// same information as [`Sealing`](crate::Sealing) with a passphrase.
     ///
     /// # Errors
     /// [`Error::EmptyPassphrase`]; [`Error::Invalid`] if the cost is out of bounds, or `length` less than 4;
@@ -65,7 +66,8 @@ impl Passphrase {
     }
 
     /// Calls `open` with the `length` bytes that Argon2id derives from each Unicode form that opening tries, until
-    /// `open` returns a value. Each form costs a hash. May leak: what opening with a passphrase leaks.
+    /// `open` returns a value. Each form costs one Argon2id hash. May leak: the same information as opening a file with
+    /// a passphrase.
     ///
     /// # Errors
     /// [`Error::TooCostly`] if the cost is above the limit of the passphrase; otherwise as for [`Passphrase::derive`].
@@ -88,9 +90,10 @@ impl Passphrase {
         Ok(None)
     }
 
-    /// Fills `output` with Argon2id of the passphrase, on as many cores as there are lanes. May leak: the length of the
-    /// passphrase, and, through the memory addresses from the second half of the first pass on, what Argon2id leaks
-    /// about the passphrase. Argon2id accepts this leak in exchange for being hard to compute on special hardware.
+    /// Fills `output` with the Argon2id hash of the passphrase, on as many cores as there are lanes. May leak: the
+    /// length of the passphrase. From the second half of the first pass on, the memory addresses also leak information
+    /// about the passphrase. Argon2id accepts this leak, because such addresses make the hash hard to compute on
+    /// special hardware.
     pub(crate) fn stretch(&self, cost: Cost, salt: &[u8; 16], output: &mut [u8]) -> Result<(), Error> {
         argon2::hash(cost, HashInput { password: &self.bytes, salt, ..HashInput::default() }, output)
     }
@@ -118,7 +121,7 @@ mod tests {
         assert!(matches!(Passphrase::new(b"").derive(cost, &[7; 16], 32), Err(Error::EmptyPassphrase)));
     }
 
-    /// RFC 9106 has no example without a secret and associated data. This one was made by the reference implementation:
+    /// RFC 9106 has no example without a secret and associated data. The reference implementation made this example:
     /// `echo -n password | argon2 somesalt12345678 -id -t 2 -k 1024 -p 4 -l 32 -r`.
     #[test]
     fn argon2id_is_argon2id() {

@@ -1,8 +1,9 @@
 //! Encrypted private keys: `EncryptedPrivateKeyInfo` of RFC 5958 with PBES2 of RFC 8018.
 //!
 //! PBES2 has no authentication. An attacker who can change a file, and can repeatedly watch how it is opened with the
-//! right passphrase, may learn something about the key. So everything that goes wrong after the key derivation gives
-//! one error. The padding is checked in constant time together with the frame inside, and one verdict covers both.
+//! right passphrase, may learn something about the key. So every fault after the key derivation gives the same error.
+//! The reader checks the padding and the frame of the plaintext in constant time, and gives one verdict for both
+//! checks.
 
 use aws_lc_rs::cipher::{DecryptingKey, DecryptionContext, EncryptingKey, EncryptionContext, UnboundCipherKey};
 use aws_lc_rs::error::Unspecified;
@@ -34,7 +35,7 @@ pub(super) struct Sealed {
 }
 
 impl Sealed {
-    /// Reads an encrypted key in DER. Refuses parameters above the ceilings. Derives no key.
+    /// Reads an encrypted key in DER. Refuses parameters above the limits. Does not derive the key for decryption.
     pub(super) fn decode(der: &[u8]) -> Result<Self, Trouble> {
         let mut outside = DerReader::new(der);
         let mut inside = outside.sequence()?;
@@ -57,7 +58,7 @@ impl Sealed {
         Ok(Self { kdf: Kdf::decode(kdf, cipher)?, cipher, iv, ciphertext: ciphertext.to_vec() })
     }
 
-    /// Encrypts a private key in DER: PBKDF2 with HMAC-SHA-256, AES-256-CBC.
+    /// Encrypts a private key in DER with AES-256-CBC. The encryption key is derived by PBKDF2 with HMAC-SHA-256.
     pub(super) fn seal(der: &[u8], passphrase: &Passphrase) -> Result<Self, crate::Error> {
         let failed = |_: Unspecified| crate::Error::System("no encryption");
         let mut iv = [0; BLOCK];
@@ -88,8 +89,8 @@ impl Sealed {
             .to_vec()
     }
 
-    /// Returns the private key. Each Unicode form of the passphrase is tried. May leak: the lengths and parameters, the
-    /// length of the key, and which form of the passphrase is right, if one is.
+    /// Decrypts the private key. Tries each Unicode form of the passphrase. May leak: the lengths and parameters, the
+    /// length of the key, and which form of the passphrase is right, if any.
     pub(super) fn open(&self, passphrase: &Passphrase) -> Result<Private, Trouble> {
         for form in passphrase.forms() {
             match self.open_with(&passphrase.in_form(form)) {
@@ -114,7 +115,7 @@ impl Sealed {
         })
     }
 
-    /// Returns the plaintext with its padding. May leak: the lengths and parameters.
+    /// Decrypts the file. Returns the plaintext with its padding. May leak: the lengths and parameters.
     fn decrypt(&self, passphrase: &Passphrase) -> Result<Secret, Trouble> {
         let failed = |_: Unspecified| Trouble::System("no decryption");
         let wrapping = self.kdf.derive(passphrase, self.cipher)?;
@@ -126,8 +127,8 @@ impl Sealed {
     }
 }
 
-/// Returns the length that the sequence at the start announces, with its head, and whether there is a sequence. Leaks
-/// nothing of the plaintext.
+/// Returns the announced length of the sequence at the start of the plaintext, including its head, and whether there is
+/// such a sequence. Leaks no information about the plaintext.
 fn frame(plain: &[u8]) -> (usize, Choice) {
     let &[tag, first, second, third, ..] = plain else { return (0, Choice::FALSE) };
     let one = usize::from(second);

@@ -1,10 +1,11 @@
-//! Private keys: `OneAsymmetricKey` of RFC 5958, and its contents for each kind of key.
+//! Private keys: the structure `OneAsymmetricKey` of RFC 5958, and its contents for each kind of key.
 //!
 //! ```text
 //! version 0 or 1 | algorithm | OCTET STRING: the key | [0] attributes | [1] public key, in version 1
 //! ```
 //!
-//! May leak: the kind and the form of the key, and whether it is valid. Scalars and seeds are copied as a whole.
+//! May leak: the kind and the form of the key, and whether the key is valid. This module copies scalars and seeds as a
+//! whole.
 
 pub(super) mod signing;
 
@@ -43,8 +44,8 @@ fn contents(key: &PrivateKey) -> Secret {
             Item::Tagged(der::context(0), &[Item::Raw(seed)]).encode()
         }
         (Kem::MlKem768P256 | Kem::XWing, Material::Seed(seed)) => Secret::copy_of(seed),
-        // `ECPrivateKey` of RFC 5915. The curve is left out, because the algorithm identifier names it. The public key
-        // is there, because some readers require it.
+        // `ECPrivateKey` of RFC 5915. The curve is omitted, because the algorithm identifier names the curve. The
+        // public key is included, because some readers require the public key.
         (Kem::P256, Material::Seed(scalar)) => {
             let point = [Item::Raw(&[0]), Item::Raw(key.public().as_bytes())];
             let parts = [
@@ -57,15 +58,17 @@ fn contents(key: &PrivateKey) -> Secret {
     }
 }
 
-/// A private key of either use.
+/// A private key for sealing or for signing.
 pub(super) enum Private {
     Sealing(PrivateKey),
     Signing(SigningKey),
 }
 
-/// Reads a private key in DER. A public key in the same structure has to belong to the private key.
+/// Reads a private key in DER. If the structure also contains a public key, the public key must belong to the private
+/// key.
 ///
-/// The whole structure is checked before the algorithm, so that damaged data are never named as a key of another kind.
+/// The function checks the whole structure before the algorithm, so that an error never describes damaged data as a key
+/// of another kind.
 pub(super) fn decode(der: &[u8]) -> Result<Private, Trouble> {
     let mut outside = DerReader::new(der);
     let mut inside = outside.sequence()?;
@@ -92,7 +95,7 @@ pub(super) fn decode(der: &[u8]) -> Result<Private, Trouble> {
     }
 }
 
-/// Skips attributes, which have to be well formed. They contain nothing about the key itself.
+/// Skips attributes, and checks that they are well formed. Attributes contain no part of the key itself.
 fn skip_attributes(attributes: &[u8]) -> Result<(), Trouble> {
     let mut attributes = DerReader::new(attributes);
     while attributes.next_tag().is_some() {
@@ -130,7 +133,7 @@ fn ec_private_key(contents: &[u8]) -> Result<PrivateKey, Trouble> {
     let scalar = inside.take(OCTET_STRING)?;
     if let Some(curve) = inside.maybe(der::context_of(0))? {
         let mut curve = DerReader::new(curve);
-        // prime256v1 again, as in the algorithm identifier.
+        // The curve must be prime256v1, as in the algorithm identifier.
         if curve.oid()? != [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07] {
             return Err(Trouble::Malformed("it names two different curves"));
         }
@@ -188,9 +191,10 @@ fn from_expanded(kem: Kem, expanded: &[u8]) -> Result<PrivateKey, Trouble> {
         .map_err(|_| Trouble::Malformed("the expanded private key is not a valid one of its kind"))
 }
 
-/// Checks that a seed and an expanded key are the same key (RFC 9935 section 8). The encapsulation keys and `z` have to
-/// be equal. `s` has to decapsulate what was encapsulated to the seed's public key; another `s` gives another secret.
-/// May leak: whether the keys are the same.
+/// Checks that a seed and an expanded key are the same key (RFC 9935 section 8). The seed and the expanded key must
+/// have the same encapsulation key and the same `z`. The expanded key's `s` must decapsulate a secret that was
+/// encapsulated to the seed's public key. A different `s` gives a different secret. May leak: whether the keys are the
+/// same.
 fn check_expanded(key: &PrivateKey, seed: &[u8], other: &PrivateKey, expanded: &[u8]) -> Result<(), Trouble> {
     const DIFFERENT: Trouble = Trouble::Malformed("its seed and its expanded form are different keys");
     let z = Secret::copy_of(&seed[SEED / 2..]);
@@ -206,7 +210,7 @@ fn check_expanded(key: &PrivateKey, seed: &[u8], other: &PrivateKey, expanded: &
 /// Checks that the public key in the structure belongs to the private key.
 fn check_public(key: &PrivateKey, public: Option<&[u8]>) -> Result<(), Trouble> {
     match public {
-        // `public_key` refuses compressed points by name.
+        // `public_key` refuses compressed points with an error that names them.
         Some(bytes) if spki::public_key(key.kem(), bytes)? != *key.public() => {
             Err(Trouble::Malformed("the public key beside it belongs to another private key"))
         }

@@ -1,5 +1,5 @@
-//! The lines that name recipients and identities of age's plugins. The name of a plugin becomes the name of a program,
-//! so it is checked strictly.
+//! The lines that name recipients and identities of age's plugins. The name of a plugin becomes part of the name of a
+//! program, so this module checks the name of the plugin strictly.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::Secret;
 
 const RECIPIENT: &str = "age1";
 const IDENTITY: &str = "age-plugin-";
-/// The longest name. File systems limit the names of programs to 255 bytes.
+/// The longest name of a plugin. File systems limit the names of programs to 255 bytes.
 const LONGEST: usize = 128;
 
 /// The reason why a text is not a recipient or an identity of a plugin.
@@ -18,7 +18,7 @@ pub enum InvalidName {
     /// The text does not begin like a recipient or an identity of a plugin.
     #[error("not a recipient or an identity of a plugin")]
     Prefix,
-    /// The name of the plugin has a character that no name has, or is too long.
+    /// The name of the plugin contains a character that is not allowed, or is too long.
     #[error("the name of the plugin is not valid")]
     Name,
     /// The text has a wrong character, checksum or length.
@@ -41,7 +41,7 @@ impl PluginName {
         &self.0
     }
 
-    /// Returns the name of the program.
+    /// Returns the name of the plugin's program.
     pub(crate) fn program(&self) -> String {
         format!("age-plugin-{}", self.0)
     }
@@ -53,7 +53,8 @@ impl fmt::Display for PluginName {
     }
 }
 
-/// A line that names a recipient of a plugin. [`plugin::Recipient`](crate::plugin::Recipient) seals to it.
+/// A line that names a recipient of a plugin. [`plugin::Recipient`](crate::plugin::Recipient) seals files to such a
+/// recipient.
 #[derive(Clone, Debug)]
 pub struct PluginRecipient {
     pub(crate) name: PluginName,
@@ -87,7 +88,8 @@ impl PluginRecipient {
     }
 }
 
-/// A line that names an identity of a plugin. [`plugin::Identity`](crate::plugin::Identity) opens files with it.
+/// A line that names an identity of a plugin. [`plugin::Identity`](crate::plugin::Identity) opens files with such an
+/// identity.
 #[derive(Clone)]
 pub struct PluginIdentity {
     pub(crate) name: PluginName,
@@ -122,9 +124,9 @@ impl PluginIdentity {
     }
 }
 
-/// Returns the prefix of a line of Bech32 in lower case, and the case that the line has.
+/// Returns the prefix of a Bech32 line in lower case, and the case of the line.
 fn prefix(text: &[u8]) -> Result<(String, Case), InvalidName> {
-    // BIP 173: the last `1` is the separator, because the data have no `1`.
+    // BIP 173: the last `1` of the text is the separator, because the data contain no `1`.
     let end = text.iter().rposition(|byte| *byte == b'1').ok_or(InvalidName::Prefix)?;
     let prefix = str::from_utf8(&text[..end]).map_err(|_| InvalidName::Prefix)?;
     let case = Case::from_prefix(prefix.as_bytes()).ok_or(InvalidName::Prefix)?;

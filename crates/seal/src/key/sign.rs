@@ -1,7 +1,8 @@
-//! Signatures: keys that sign, public keys that verify, and SSHSIG, the one form in which a signature is kept.
+//! Signatures: keys that sign, public keys that verify, and SSHSIG, the only form in which this crate stores
+//! signatures.
 //!
 //! A signing key is not an encryption key. Choose [`Scheme::MlDsa44Ed25519`] unless you have a reason against it: an
-//! attacker has to break both of its halves. OpenSSH keys work too, also those in an agent or in hardware.
+//! attacker has to break both ML-DSA-44 and Ed25519. OpenSSH keys also work, including keys in an agent or in hardware.
 //!
 //! ```
 //! use deadpan_seal::sign::{Scheme, Signer, SigningKey, SshSig};
@@ -45,7 +46,8 @@ pub enum Scheme {
     Ed25519,
     /// ML-DSA-65 of FIPS 204.
     MlDsa65,
-    /// MLDSA44-Ed25519-SHA512 of draft-ietf-lamps-pq-composite-sigs: both signatures have to be right.
+    /// MLDSA44-Ed25519-SHA512 of draft-ietf-lamps-pq-composite-sigs: a signature is valid only if its ML-DSA half and
+    /// its Ed25519 half are valid.
     MlDsa44Ed25519,
     /// Ed25519 in a security key, as OpenSSH uses it. Only an agent signs with such a key.
     SkEd25519,
@@ -55,7 +57,7 @@ impl Scheme {
     /// All algorithms.
     pub const ALL: [Self; 4] = [Self::Ed25519, Self::MlDsa65, Self::MlDsa44Ed25519, Self::SkEd25519];
 
-    /// Returns the usual name.
+    /// Returns the usual name of the algorithm.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -66,7 +68,7 @@ impl Scheme {
         }
     }
 
-    /// Returns what the algorithm protects against.
+    /// Returns the kind of attacks that the algorithm protects against.
     #[must_use]
     pub const fn mode(self) -> Mode {
         match self {
@@ -87,7 +89,8 @@ impl Scheme {
         }
     }
 
-    /// Returns the algorithm with this name in SSH. OpenSSH 10.4 and 10.5 had another name for the composite.
+    /// Returns the algorithm with this name in SSH. Accepts the other name that OpenSSH 10.4 and 10.5 used for the
+    /// composite algorithm.
     #[must_use]
     pub fn from_ssh_name(name: &str) -> Option<Self> {
         match name {
@@ -106,7 +109,7 @@ impl Scheme {
         }
     }
 
-    /// Returns the length of a private key: a seed, or the seeds of both halves.
+    /// Returns the length of a private key, which is one seed, or two seeds for the composite algorithm.
     #[must_use]
     pub const fn private_len(self) -> usize {
         match self {

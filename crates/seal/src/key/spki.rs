@@ -1,4 +1,4 @@
-//! Public keys: `SubjectPublicKeyInfo` of RFC 5280, which holds an algorithm identifier and the key as HPKE serializes
+//! Public keys in the form `SubjectPublicKeyInfo` of RFC 5280: an algorithm identifier, and the key as HPKE serializes
 //! it.
 
 use super::Unsupported;
@@ -15,14 +15,14 @@ pub(super) fn encode(key: &PublicKey) -> Vec<u8> {
     Item::Tagged(SEQUENCE, &[algorithm, Item::Tagged(BIT_STRING, &bits)]).encode().to_vec()
 }
 
-/// Returns a public key that verifies as DER, or `None` if its kind has no such form.
+/// Returns a verifying key as DER, or `None` if the kind of key has no DER form.
 pub(super) fn encode_signing(key: &VerifyingKey) -> Option<Vec<u8>> {
     let algorithm = Item::Tagged(SEQUENCE, &[Item::Raw(algorithm::signing(key.scheme())?)]);
     let bits = [Item::Raw(&[0]), Item::Raw(key.as_bytes())];
     Some(Item::Tagged(SEQUENCE, &[algorithm, Item::Tagged(BIT_STRING, &bits)]).encode().to_vec())
 }
 
-/// A public key of either use.
+/// A public key for sealing or for verifying.
 pub(super) enum Public {
     Sealing(PublicKey),
     Signing(VerifyingKey),
@@ -42,7 +42,7 @@ pub(super) fn decode(der: &[u8]) -> Result<Public, Trouble> {
     }
 }
 
-/// Reads a key that verifies in the contents of a bit string.
+/// Reads a verifying key from the contents of a bit string.
 pub(super) fn verifying_key(scheme: Scheme, bytes: &[u8]) -> Result<VerifyingKey, Trouble> {
     if bytes.len() != scheme.public_len() {
         return Err(Trouble::Malformed("the public key has a wrong length or form"));
@@ -51,7 +51,7 @@ pub(super) fn verifying_key(scheme: Scheme, bytes: &[u8]) -> Result<VerifyingKey
         .map_err(|_| Trouble::Malformed("the public key is not a valid one of its kind"))
 }
 
-/// Reads the key in the contents of a bit string.
+/// Reads a sealing key from the contents of a bit string.
 pub(super) fn public_key(kem: Kem, bytes: &[u8]) -> Result<PublicKey, Trouble> {
     if kem == Kem::P256 && matches!(bytes, [2 | 3, ..]) {
         return Err(Unsupported::CompressedPoint.into());

@@ -1,6 +1,6 @@
-//! Public keys of SSH, one in a line: the name of the algorithm, the key in base64, a comment.
+//! Public keys of SSH. Each line holds one key: the name of the algorithm, the key in base64, and a comment.
 //!
-//! May leak: everything, since these keys are public.
+//! May leak: everything, because all keys in this module are public.
 
 use super::Found;
 use super::error::Trouble;

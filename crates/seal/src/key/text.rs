@@ -1,8 +1,8 @@
-//! A text with keys: PEM blocks and lines of age, in any order, with comments and empty lines between them.
+//! A text with keys: PEM blocks and age lines in any order, with comments and empty lines between the keys.
 //!
-//! Every other line is an error. A reader that skips unknown lines could lose a recipient silently.
+//! Every line of another kind is an error. A reader that skips unknown lines could lose a recipient silently.
 //!
-//! May leak: where lines begin and end, the prefix of each line, and whether each line holds a key.
+//! May leak: the places where lines begin and end, the prefix of each line, and whether each line holds a key.
 
 use super::error::{Place, Trouble};
 use super::{
@@ -12,7 +12,7 @@ use super::{
 use deadpan_base64::pem;
 use deadpan_ct::{CtEq, declassify_bytes};
 
-/// The greatest number of protected keys in one text. Each may cost seconds for one passphrase.
+/// The greatest number of protected keys in one text. A check of one passphrase may take seconds for each key.
 const MOST_PROTECTED: usize = 16;
 /// The greatest length of a text.
 const MAX_LEN: usize = 1 << 20;
@@ -28,7 +28,7 @@ pub(super) fn read(text: &[u8]) -> Result<Vec<Found>, KeyError> {
     }
     let mut lines = Lines { rest: if starts_with(text, BYTE_ORDER_MARK) { &text[3..] } else { text }, number: 0 };
     let (mut found, mut blocks, mut protected) = (Vec::new(), 0, 0);
-    // The comment in the line before.
+    // The comment in the previous line.
     let mut comment = None;
     while let Some((line, from)) = lines.next() {
         let number = lines.number;
@@ -64,7 +64,7 @@ pub(super) fn read(text: &[u8]) -> Result<Vec<Found>, KeyError> {
         let place = Place::Line(number);
         match line_key(line).map_err(|trouble| trouble.at(place))? {
             Some(key) => found.push(key),
-            // A text without any key is not a key file.
+            // A text without any key is not a key file, so the error does not name this line.
             None if found.is_empty() && !lines.any(|(line, _)| begins_key(line)) => return Err(KeyError::Unknown),
             None => return Err(KeyError::NotAKey { place }),
         }
@@ -78,7 +78,7 @@ fn block(line: &[u8], text: &[u8], place: Place) -> Result<Found, KeyError> {
         pem::Error::Body => KeyError::Malformed { place, what: "its base64 is not valid" },
         error => KeyError::Armor { place, error },
     };
-    // Blocks of other kinds are named by their label, for any body.
+    // The error for a block of another kind names the label of the block, even if the body is not valid.
     let label = pem::label(line).ok_or_else(|| armor(pem::Error::Begin))?;
     if ![PRIVATE, PROTECTED, PUBLIC, openssh::LABEL].contains(&label) {
         return Err(foreign(label).at(place));
@@ -102,26 +102,26 @@ fn line_key(line: &[u8]) -> Result<Option<Found>, Trouble> {
     }
 }
 
-/// Returns whether a line has a prefix of a key.
+/// Returns whether a line begins with the prefix of a key.
 fn begins_key(line: &[u8]) -> bool {
     let known = [BEGIN, age::IDENTITY, age::PLUGIN, b"age1", b"ssh-", b"sk-ssh-"];
     known.iter().any(|words| starts_with(line, words))
 }
 
-/// Returns whether a line starts with `words`, which is public. The rest of the line is not read.
+/// Returns whether a line starts with `words`. The answer is public. The function does not read the rest of the line.
 pub(super) fn starts_with(line: &[u8], words: &[u8]) -> bool {
     line.get(..words.len()).is_some_and(|start| start.ct_eq(words).declassify())
 }
 
-/// The lines of a text, without the white space around them. They end in LF, CR LF or CR.
+/// The lines of a text, without the white space around each line. Each line ends in LF, CR LF or CR.
 struct Lines<'a> {
     rest: &'a [u8],
-    /// The number of lines that were taken.
+    /// The number of lines that the iterator has returned or skipped.
     number: usize,
 }
 
 impl<'a> Iterator for Lines<'a> {
-    /// A line, and the text from the start of the line on, white space included.
+    /// A line, and the rest of the text from the start of the line on, with all white space.
     type Item = (&'a [u8], &'a [u8]);
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -141,7 +141,7 @@ impl<'a> Iterator for Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    /// Takes the lines up to the end of a block whose first line was taken, and returns the block. A block without an
+    /// Returns a block whose first line was already read, and skips the other lines of the block. A block without an
     /// `END` line ends at the next block, or at the end of the text.
     fn block(&mut self, from: &'a [u8]) -> &'a [u8] {
         loop {
@@ -160,10 +160,10 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// White space within a line.
+/// The bytes that count as white space within a line.
 pub(super) const SPACE: &[u8] = b" \t\x0b\x0c";
 
-/// Returns whether a byte is one of `these`, which is public.
+/// Returns whether a byte is in `these`. The answer is public.
 pub(super) fn is(byte: u8, these: &[u8]) -> bool {
     these.iter().fold(deadpan_ct::Choice::FALSE, |found, this| found | byte.ct_eq(this)).declassify()
 }

@@ -1,37 +1,39 @@
-//! Well-known things that are refused by name: keys that cannot seal, and forms of keys that other programs convert.
+//! Kinds of keys and blocks that the reader refuses with their name: keys that cannot seal, and forms of keys that
+//! other programs can convert.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// A well-known thing that cannot seal, or a form of a key that is not read. `Display` names it, with its article.
+/// A well-known kind of key or block that cannot seal, or an unsupported form of a key. `Display` shows its name with
+/// an English article.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unsupported {
-    /// A kind of key that sealing does not use, such as RSA. The text names it.
+    /// A kind of key that sealing does not use, such as RSA. The text names the kind.
     Kind(Cow<'static, str>),
-    /// A kind of key that signs, such as Ed25519; the text names it.
+    /// A kind of key that signs, such as Ed25519. The text names the kind.
     Signing(&'static str),
     /// ML-KEM-512, the smallest parameter set.
     MlKem512,
     /// A composite ML-KEM key of the LAMPS drafts.
     CompositeMlKem,
-    /// An elliptic-curve key in the form from before PKCS#8 (SEC 1).
+    /// An elliptic-curve key in the SEC 1 form, which is older than PKCS#8.
     Sec1,
-    /// An elliptic curve that is written out as parameters instead of named.
+    /// An elliptic curve that is given by its parameters instead of its name.
     WrittenOutCurve,
     /// An elliptic-curve point in compressed form.
     CompressedPoint,
-    /// A private key that is encrypted in another way than PBES2; the text is the algorithm's object identifier.
+    /// A private key whose encryption is not PBES2. The text is the object identifier of the encryption algorithm.
     Encryption(String),
-    /// A private key of OpenSSH that is encrypted with a cipher that is not read; the text is its name.
+    /// A private key of OpenSSH that is encrypted with an unsupported cipher. The text is the name of the cipher.
     OpensshCipher(String),
     /// A certificate.
     Certificate,
-    /// A PEM block with another label, which the text is.
+    /// A PEM block with an unsupported label. The text is the label.
     Block(String),
     /// A file sealed by age.
     AgeFile,
-    /// An age identity of a kind that is not known.
+    /// An age identity of an unknown kind.
     AgeIdentity,
 }
 

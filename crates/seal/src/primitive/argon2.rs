@@ -1,11 +1,12 @@
 //! Argon2id, which derives keys from passphrases (RFC 9106, version 0x13).
 //!
-//! The crate `argon2` uses 32-byte registers at most, and waits for memory with every block. This module uses 64-byte
-//! registers where the CPU has them. A thread that has several lanes fills one block of each in turn: while it computes
-//! a block of one lane, the CPU reads from memory what the next lane needs.
+//! The crate `argon2` uses registers of at most 32 bytes, and waits for memory at every block. This module uses 64-byte
+//! registers if the CPU has such registers. A thread with several lanes fills one block of each lane in turn. While the
+//! thread computes a block of one lane, the CPU reads the data for the next lane from memory.
 //!
-//! The matrix of blocks is stored slice by slice, and each slice lane by lane. The segments of one slice, which threads
-//! fill at the same time, are then separate parts of memory, and every thread may read all other slices.
+//! The matrix of blocks is stored slice by slice, and each slice is stored lane by lane. So the segments of one slice
+//! are separate parts of memory. Several threads can fill these segments at the same time, and every thread may read
+//! all other slices.
 
 mod cost;
 mod segment;
@@ -24,13 +25,15 @@ use segment::Slice;
 
 /// The version of Argon2 that RFC 9106 describes.
 const VERSION: u32 = 0x13;
-/// Argon2id's number; Argon2d is 0 and Argon2i is 1.
+/// The type number of Argon2id. Argon2d has the number 0 and Argon2i has the number 1.
 const TYPE: u32 = 2;
-/// Slices of a pass. At the end of each slice, all lanes wait for each other.
+/// The number of slices in a pass. At the end of each slice, all lanes wait for each other.
 const SLICES: usize = 4;
-/// One thread fills at most this many lanes in turn. Two hide most of the wait for memory, four nearly all.
+/// The most lanes that one thread fills in turn. Two lanes hide most of the waiting time for memory, and four lanes
+/// hide nearly all of it.
 const IN_TURN: usize = 4;
-/// Blocks of a slice for each thread. With fewer, starting the thread takes longer than filling the blocks.
+/// The least number of blocks of a slice for each thread. With fewer blocks, starting a thread takes longer than
+/// filling the blocks.
 const WORTH_A_THREAD: usize = 512;
 
 /// The inputs of the hash.
@@ -38,9 +41,9 @@ const WORTH_A_THREAD: usize = 512;
 pub(crate) struct HashInput<'a> {
     pub(crate) password: &'a [u8],
     pub(crate) salt: &'a [u8],
-    /// The RFC's K, a secret value. The sealed file has none.
+    /// A secret value: K in the RFC. Sealed files do not use a secret value.
     pub(crate) secret: &'a [u8],
-    /// The RFC's X, associated data. The sealed file has none.
+    /// Associated data: X in the RFC. Sealed files do not use associated data.
     pub(crate) data: &'a [u8],
 }
 
@@ -49,7 +52,7 @@ pub(crate) struct HashInput<'a> {
 struct MatrixShape {
     passes: u32,
     lanes: usize,
-    /// Blocks of one lane in one slice.
+    /// The number of blocks of one lane in one slice.
     segment: usize,
 }
 
@@ -59,7 +62,7 @@ impl MatrixShape {
         Self { passes: cost.passes, lanes, segment: cost.memory as usize / (SLICES * lanes) }
     }
 
-    /// The RFC's m'.
+    /// Returns the number of blocks in the matrix: m' in the RFC.
     fn blocks(self) -> usize {
         SLICES * self.lanes * self.segment
     }
@@ -72,7 +75,7 @@ impl MatrixShape {
 ///
 /// # Errors
 /// [`Error::Header`] or [`Error::Limit`] if the cost is out of bounds; [`Error::Invalid`] if an input has 4 GiB or
-/// more, or the output less than 4 bytes; [`Error::System`] if there is not enough memory.
+/// more, or the output has less than 4 bytes; [`Error::System`] if there is not enough memory.
 pub(crate) fn hash(cost: Cost, input: HashInput<'_>, output: &mut [u8]) -> Result<(), Error> {
     hash_with(Compress::new(), &Work::default(), cost, input, output)
 }
@@ -101,7 +104,7 @@ fn hash_with(
     Ok(())
 }
 
-/// The RFC's H₀: a hash of all parameters and inputs.
+/// Returns the hash of all parameters and inputs: H₀ in the RFC.
 fn start(cost: Cost, input: HashInput<'_>, length: u32) -> Result<Wiped<[u8; 64]>, Error> {
     let number = |length: usize| {
         let length = u32::try_from(length).map_err(|_| Error::Invalid("Argon2 does not take so long a passphrase"))?;
@@ -127,7 +130,7 @@ fn start(cost: Cost, input: HashInput<'_>, length: u32) -> Result<Wiped<[u8; 64]
     Ok(start)
 }
 
-/// The first two blocks of each lane (section 3.2, steps 3 and 4).
+/// Computes the first two blocks of each lane (section 3.2, steps 3 and 4).
 fn first_blocks(start: &[u8; 64], shape: MatrixShape, blocks: &mut [Block]) {
     let mut bytes = Wiped::new([0; BYTES]);
     for lane in 0..shape.lanes {
@@ -142,7 +145,7 @@ fn first_blocks(start: &[u8; 64], shape: MatrixShape, blocks: &mut [Block]) {
     }
 }
 
-/// Fills the segments of one slice. Threads take groups of lanes until none is left.
+/// Fills the segments of one slice. Each thread takes groups of lanes until no group is left.
 fn fill_slice(
     compress: Compress,
     threads: usize,
@@ -173,7 +176,7 @@ fn fill_slice(
     });
 }
 
-/// The hash of the sum of each lane's last block (section 3.2, steps 7 and 8).
+/// Adds up the last blocks of all lanes, and writes the hash of the sum to `output` (section 3.2, steps 7 and 8).
 fn tag(shape: MatrixShape, blocks: &[Block], output: &mut [u8]) {
     let mut sum = Wiped::new(Block::ZERO);
     let last = &blocks[(SLICES - 1) * shape.lanes * shape.segment..];

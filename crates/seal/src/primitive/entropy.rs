@@ -1,7 +1,7 @@
-//! Sources of randomness: the system, and in tests a seed, so that the same input gives the same bytes.
+//! Sources of randomness: the system or, in tests, a seed. With a seed, the same input gives the same bytes.
 //!
-//! Keys and IVs are short, so they come from the system directly. This module keeps no state that a fork or a snapshot
-//! of the machine could repeat.
+//! Keys and IVs are short, so this module requests their bytes directly from the system. This module keeps no state
+//! that a fork or a snapshot of the machine could repeat.
 
 use crate::Error;
 
@@ -11,17 +11,17 @@ pub(crate) enum Entropy {
     /// The system's random bytes.
     #[default]
     System,
-    /// A seed, for known answers: each value follows from its purpose and number.
+    /// A seed for tests with known answers. The seed, the purpose and the number determine each value.
     #[cfg(test)]
     Fixed(u8),
 }
 
 impl Entropy {
-    /// Fills `bytes`, which serve the `number`th use of `purpose`.
+    /// Fills `bytes` with random bytes for the `number`th use of `purpose`.
     pub(crate) fn fill(self, purpose: &str, number: u64, bytes: &mut [u8]) -> Result<(), Error> {
         match self {
             Self::System => {
-                // Purpose and number matter only in tests.
+                // The purpose and the number are used only in tests.
                 let _ = (purpose, number);
                 getrandom::fill(bytes).map_err(|_| Error::System("no random bytes"))
             }

@@ -1,7 +1,7 @@
-//! HPKE, RFC 9180: base mode, one message, HKDF-SHA-256 and AES-256-GCM.
+//! HPKE (RFC 9180) in base mode, for a single message, with HKDF-SHA-256 and AES-256-GCM.
 //!
-//! Seals a short secret to the owner of a public key. The result does not show who sealed it. For long data, seal a
-//! random key with HPKE and encrypt the data under that key.
+//! Seals a short secret to the owner of a public key. The result does not show who sealed the secret. For long data,
+//! seal a random key with HPKE and encrypt the data under that key.
 //!
 //! ```
 //! use deadpan_seal::{Kem, PrivateKey, hpke};
@@ -25,7 +25,7 @@ use crate::{Error, Kem, PrivateKey, PublicKey, Secret};
 use deadpan_ct::{Wipe, Wiped};
 use labeled::Suite;
 
-/// The length of the tag: a ciphertext is this many bytes longer than its message.
+/// The length of the tag. A ciphertext is longer than its message by this length.
 pub const TAG: usize = 16;
 
 /// Seals `message` to `key`. Returns the encapsulated secret, and the ciphertext with its tag.
@@ -49,8 +49,8 @@ pub(crate) fn seal_with(
     seal_from(aead, key, &Secret::random(key.kem().random_len())?, info, aad, message)
 }
 
-/// Seals `message` to `key` with these random bytes for the encapsulation. Never seal two messages with the same bytes:
-/// the AEAD's key and nonce would be the same.
+/// Seals `message` to `key`, with given random bytes for the encapsulation. Never seal two messages with the same
+/// bytes: the AEAD's key and nonce would be the same.
 pub(crate) fn seal_from(
     aead: &Aead,
     key: &PublicKey,
@@ -65,10 +65,10 @@ pub(crate) fn seal_from(
     Ok((enc, context.seal(aad, message)?))
 }
 
-/// Opens the result of [`seal`]. Returns `None` if it was sealed to another key or with another `info` or `aad`, or if
-/// it was changed.
+/// Opens the result of [`seal`]. Returns `None` if the message was sealed to another key or with another `info` or
+/// `aad`, or if the ciphertext was changed.
 ///
-/// May leak: the lengths, and whether it opened.
+/// May leak: the lengths, and whether the result is `None`.
 ///
 /// # Errors
 /// If the system fails.
@@ -83,13 +83,13 @@ pub fn open(key: &PrivateKey, enc: &[u8], info: &[u8], aad: &[u8], sealed: &[u8]
 pub(crate) enum Open {
     /// The message.
     Message(Secret),
-    /// It was sealed to another key or with another `info` or `aad`, or was changed.
+    /// The message was sealed to another key or with another `info` or `aad`, or the ciphertext was changed.
     OtherKey,
-    /// The encapsulated secret is not one for keys of this kind.
+    /// The encapsulated secret is not valid for keys of this kind.
     Invalid,
 }
 
-/// Opens like [`open`], with another AEAD, and tells an encapsulated secret that is not valid.
+/// Opens like [`open`], with another AEAD, and reports an encapsulated secret that is not valid.
 pub(crate) fn open_with(
     aead: &Aead,
     key: &PrivateKey,
@@ -104,17 +104,17 @@ pub(crate) fn open_with(
     Ok(context.open(aad, sealed)?.map_or(Open::OtherKey, Open::Message))
 }
 
-/// An AEAD with its number in HPKE's registry. The test vectors also use other AEADs than these two.
+/// An AEAD with its number in HPKE's registry. The test vectors also use other AEADs than the two of this module.
 pub(crate) struct Aead {
     id: u16,
     algorithm: &'static Algorithm,
 }
 
 pub(crate) static OURS: Aead = Aead { id: 2, algorithm: &AES_256_GCM };
-/// The AEAD in age files.
+/// The AEAD that age files use.
 pub(crate) static CHACHA20_POLY1305: Aead = Aead { id: 3, algorithm: &aead::CHACHA20_POLY1305 };
 
-/// The key and nonce of the one message.
+/// The key and the nonce of the single message.
 struct Context<'a> {
     aead: &'a Aead,
     /// The key. Zeros follow a key that is shorter than 32 bytes.
@@ -155,7 +155,8 @@ impl<'a> Context<'a> {
 
     fn seal(&self, aad: &[u8], message: &[u8]) -> Result<Vec<u8>, Error> {
         let cipher = self.cipher()?;
-        // The memory has room for the tag from the start. A vector that grows leaves a copy of the message behind.
+        // The memory has room for the tag from the start, because a vector that grows would leave a copy of the message
+        // behind.
         let mut sealed = Vec::with_capacity(message.len() + TAG);
         sealed.extend_from_slice(message);
         cipher.seal_in_place_append_tag(self.nonce(), Aad::from(aad), &mut sealed).map_err(|_| {

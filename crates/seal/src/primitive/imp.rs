@@ -1,4 +1,4 @@
-//! The edge to the system and to foreign code. All `unsafe` of this crate is here.
+//! The interface to the system and to foreign code. This module contains all `unsafe` code of this crate.
 
 pub(crate) mod blocks;
 pub(crate) mod chacha20_poly1305;

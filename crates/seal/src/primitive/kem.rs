@@ -1,4 +1,5 @@
-//! Key encapsulation: six kinds of keys behind one pair of types. Choose X-Wing unless you have a reason against it.
+//! Key encapsulation: one type for private keys and one type for public keys of six kinds. Choose X-Wing unless you
+//! have a reason against it.
 //!
 //! ```
 //! use deadpan_seal::{Kem, PrivateKey, PublicKey, hpke};
@@ -24,18 +25,18 @@ use dh::Curve;
 pub use private::{Material, PrivateKey};
 pub use public::PublicKey;
 
-/// What a kind of key protects against.
+/// The kind of attacks that a kind of key protects against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {
     /// Elliptic curves alone: small and fast, but a quantum computer breaks them.
     Ecc,
     /// ML-KEM alone.
     Pqc,
-    /// Both. An attacker has to break both.
+    /// Elliptic curves together with ML-KEM. An attacker has to break both algorithms.
     Hybrid,
 }
 
-/// A kind of key, by its HPKE KEM.
+/// A kind of key, named by its KEM in HPKE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kem {
     /// DHKEM(P-256, HKDF-SHA256), 0x0010.
@@ -53,7 +54,7 @@ pub enum Kem {
 }
 
 impl Kem {
-    /// All kinds.
+    /// All kinds of keys.
     pub const ALL: [Self; 6] =
         [Self::P256, Self::X25519, Self::MlKem768, Self::MlKem1024, Self::MlKem768P256, Self::XWing];
 
@@ -70,7 +71,7 @@ impl Kem {
         }
     }
 
-    /// Returns the kind with this number.
+    /// Returns the kind of key whose KEM has this number.
     #[must_use]
     pub fn from_id(id: u16) -> Option<Self> {
         Self::ALL.into_iter().find(|kem| kem.id() == id)
@@ -89,7 +90,7 @@ impl Kem {
         }
     }
 
-    /// Returns what keys of this kind protect against.
+    /// Returns the kind of attacks that keys of this kind protect against.
     #[must_use]
     pub const fn mode(self) -> Mode {
         match self {
@@ -134,7 +135,8 @@ impl Kem {
         }
     }
 
-    /// Returns how many random bytes an encapsulation takes: 32 for ML-KEM, then those of the curve's scalar.
+    /// Returns the number of random bytes that an encapsulation needs: 32 bytes for ML-KEM, then the bytes for the
+    /// curve's scalar.
     pub(crate) const fn random_len(self) -> usize {
         match self.parts() {
             KemParts::Dh(curve) => curve.sample_len(),
@@ -143,8 +145,8 @@ impl Kem {
         }
     }
 
-    /// Returns the primitives of the kind. The keys and encapsulated secrets of a hybrid begin with the post-quantum
-    /// half.
+    /// Returns the primitives of this kind of key. The keys and encapsulated secrets of a hybrid begin with the
+    /// post-quantum half.
     const fn parts(self) -> KemParts {
         match self {
             Self::P256 => KemParts::Dh(Curve::P256),
@@ -157,11 +159,11 @@ impl Kem {
     }
 }
 
-/// The primitives inside a kind.
+/// The primitives of a kind of key.
 #[derive(Clone, Copy)]
 enum KemParts {
     Dh(Curve),
     Ml(MlKemSet),
-    /// A hybrid, with the label that keeps its shared secrets apart from those of other KEMs.
+    /// A hybrid, with a label that makes its shared secrets different from the shared secrets of other KEMs.
     Hybrid(MlKemSet, Curve, &'static [u8]),
 }

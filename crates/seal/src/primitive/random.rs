@@ -1,8 +1,10 @@
-//! Random bytes: a few from the system, or many from a generator that the system seeds.
+//! Random bytes: few bytes come directly from the system, and many bytes come from a generator with a seed from the
+//! system.
 //!
-//! [`fill`] is for keys, salts and other short values. It keeps no state. [`Generator`] is for bulk, at the speed of
-//! writing memory: AES-256 in counter mode, whose key is replaced before any output is returned (*fast key erasure*).
-//! An attacker who reads the generator's memory later cannot compute its earlier output.
+//! [`fill`] is for keys, salts and other short values. It keeps no state. [`Generator`] is for large amounts of data,
+//! and is as fast as writing to memory. The generator uses AES-256 in counter mode, and replaces its key before it
+//! returns any output (*fast key erasure*). An attacker who reads the generator's memory later cannot compute the
+//! earlier output.
 //!
 //! ```
 //! use deadpan_seal::random::{self, Generator};
@@ -16,18 +18,19 @@
 //! # Ok::<(), deadpan_seal::Error>(())
 //! ```
 //!
-//! - **Seeds** are 512 bytes from the system's generator, condensed by HKDF together with the key so far, so that no
-//!   seed makes the key worse. A new seed is taken after 64 MiB, after a minute, and in the child of a fork.
-//! - **Forks** are noticed by a page that the system empties in the child, and by the number of the process. A child
-//!   never repeats its parent.
+//! - **Seeds** are 512 bytes from the system's generator. HKDF combines the seed with the previous key, so that no seed
+//!   makes the key worse. The generator takes a new seed after 64 MiB, after a minute, and in the child of a fork.
+//! - **Forks** are detected with a page that the system clears in the child process, and with the process number. A
+//!   child never repeats the output of its parent.
 //! - **Tests at the start:** the keystream is compared with NIST's known answer, and each seed is tested for repeated
-//!   bytes with the two tests of NIST SP 800-90B. The tests find a broken source; they cannot tell a good source from a
-//!   bad one.
-//! - **The key** lies in locked memory, is left out of core dumps, and is wiped.
-//! - May leak: how many bytes were requested, and when.
+//!   bytes with the two tests of NIST SP 800-90B. The tests detect a broken source, but they cannot distinguish a good
+//!   source from a bad source.
+//! - **The key** is in locked memory, is excluded from core dumps, and is wiped after use.
+//! - May leak: the number of requested bytes, and the time of each request.
 //!
-//! No program can notice that the virtual machine below it was copied while it ran. The copy returns the same bytes
-//! until its next seed. For up to 4 KiB, [`fill`] keeps no state that could be copied: use it for keys.
+//! No program can detect that its virtual machine was copied while the program ran. The generator in the copy returns
+//! the same bytes as the original until it takes its next seed. For up to 4 KiB, [`fill`] keeps no state that could be
+//! copied, so use [`fill`] for keys.
 
 mod generator;
 mod health;
@@ -39,11 +42,11 @@ pub use generator::Generator;
 use crate::Error;
 use crate::primitive::entropy::Entropy;
 
-/// Up to this length, the system is as fast as a new generator.
+/// The greatest length for which the system is as fast as a new generator.
 const SHORT: usize = 4096;
 
-/// Fills `bytes` with random bytes: up to 4 KiB from the system, more from a [`Generator`] that exists only during the
-/// call.
+/// Fills `bytes` with random bytes. Up to 4 KiB come from the system. For longer requests, the bytes come from a
+/// [`Generator`] that exists only during the call.
 ///
 /// # Errors
 /// [`Error::System`] if the system has no random bytes, or if a test fails.

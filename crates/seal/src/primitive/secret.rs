@@ -1,4 +1,5 @@
-//! Secret bytes: locked in memory where the system allows, wiped on drop, never shown, and compared in constant time.
+//! Secret bytes. Secrets are locked in memory if the system allows it, wiped on drop, never shown, and compared in
+//! constant time.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -7,17 +8,17 @@ use crate::primitive::entropy::Entropy;
 use crate::primitive::imp::locked::Locked;
 use deadpan_ct::CtEq;
 
-/// Secret bytes. They are wiped on drop.
+/// Secret bytes that are wiped on drop.
 pub struct Secret(Locked);
 
 impl Secret {
-    /// Makes `length` zero bytes, to be filled in place.
+    /// Makes a secret of `length` zero bytes, for filling in place.
     #[must_use]
     pub fn zeroed(length: usize) -> Self {
         Self(Locked::zeroed(length))
     }
 
-    /// Copies `bytes`. The caller has to wipe the original.
+    /// Makes a secret with a copy of `bytes`. The caller has to wipe the original bytes.
     #[must_use]
     pub fn copy_of(bytes: &[u8]) -> Self {
         let mut secret = Self::zeroed(bytes.len());
@@ -25,7 +26,7 @@ impl Secret {
         secret
     }
 
-    /// Makes `length` random bytes.
+    /// Makes a secret of `length` random bytes.
     ///
     /// # Errors
     /// If the system has no random bytes.
@@ -35,7 +36,7 @@ impl Secret {
         Ok(secret)
     }
 
-    /// Returns whether both are the same. May leak: the lengths, and the answer.
+    /// Returns whether two secrets have the same bytes. May leak: the lengths, and the result.
     #[must_use]
     pub fn same(&self, other: &[u8]) -> bool {
         self.len() == other.len() && self.deref().ct_eq(other).declassify()

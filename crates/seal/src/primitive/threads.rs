@@ -1,15 +1,15 @@
-//! How many threads share some work, and starting them.
+//! Determines the number of threads for a job, and starts the threads.
 
 use crate::Work;
 
-/// The buffers of all workers together take at most this much memory, however many cores there are. It is enough for
-/// eight workers with segments of 256 KiB, whose buffers have a page more than 1.25 MiB.
+/// The most memory for the buffers of all workers together, for any number of cores. This memory is enough for eight
+/// workers with segments of 256 KiB. The buffers of each such worker take 1.25 MiB and one page.
 pub(crate) const MEMORY: usize = (10 << 20) + (64 << 10);
 
-/// Returns how many workers to start for this many units of work, each of which takes this much memory.
+/// Returns the number of workers to start for `units` units of work. Each worker takes `memory` bytes of memory.
 pub(crate) fn workers(work: &Work<'_>, memory: usize, units: u64) -> usize {
     let most = (MEMORY / memory.max(1)).min(usize::try_from(units).unwrap_or(usize::MAX));
-    // On Linux, the number of cores comes from several files. To read them takes half as long as to seal a short
+    // On Linux, the number of cores comes from several files. Reading these files takes half as long as sealing a short
     // message.
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     match work.threads {
@@ -19,8 +19,8 @@ pub(crate) fn workers(work: &Work<'_>, memory: usize, units: u64) -> usize {
     }
 }
 
-/// Runs `job` on this many threads, including the calling thread. As `job` is a trait object, the compiler makes this
-/// function once, and not for each job.
+/// Runs `job` on `count` threads, including the calling thread. Because `job` is a trait object, the compiler makes
+/// this function only once, and not once for each job.
 pub(crate) fn on_threads(count: usize, job: &(dyn Fn() + Sync)) {
     if count == 1 {
         return job();

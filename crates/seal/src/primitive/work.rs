@@ -1,13 +1,15 @@
-//! Options: the number of threads, and callbacks.
+//! Options for sealing and opening: the number of threads, and callbacks.
 
 /// Options: the number of threads, and callbacks to watch and stop the work.
 #[derive(Clone, Copy, Default)]
 pub struct Work<'a> {
-    /// The number of threads; 0 for one on each core.
+    /// The number of threads. If it is 0, one thread runs on each core.
     pub threads: usize,
-    /// Any thread calls this with the number of bytes of plain data that were done since its last call.
+    /// A callback for the progress. Any thread may call it. Each call passes the number of bytes of plain data that are
+    /// done and that no earlier call counted.
     pub progress: Option<&'a (dyn Fn(u64) + Sync)>,
-    /// Called between units. If it returns true, the work ends with [`crate::Error::Stopped`].
+    /// A callback that is called between units of work. If the callback returns true, the work ends with
+    /// [`crate::Error::Stopped`].
     pub stop: Option<&'a (dyn Fn() -> bool + Sync)>,
 }
 

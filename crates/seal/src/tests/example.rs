@@ -1,6 +1,7 @@
-//! The worked example of docs/format-seal.md, made again: the page and the program must not drift apart.
+//! Makes the worked example of docs/format-seal.md again and compares it with the page, so that the page and the
+//! program stay consistent.
 //!
-//! `DEADPAN_BLESS=1 cargo test -p deadpan-seal example -- --test-threads=1` writes the examples anew.
+//! `DEADPAN_BLESS=1 cargo test -p deadpan-seal example -- --test-threads=1` writes the examples into the page again.
 
 use std::fmt::Write;
 use std::time::{Duration, UNIX_EPOCH};
@@ -25,7 +26,7 @@ const PASSPHRASE: &[u8] = b"correct horse";
 const DATA: &[u8] = b"Nothing about this shows.\n";
 const ENTROPY: Entropy = Entropy::Fixed(0);
 
-/// Bytes in lines of 32, each with its offset.
+/// Writes bytes in lines of 32 bytes. Each line begins with its offset.
 pub(crate) fn dump(text: &mut String, begin: usize, bytes: &[u8]) {
     for (i, line) in bytes.chunks(32).enumerate() {
         writeln!(text, "{:6}  {}", begin + 32 * i, hex::encode(line)).expect("a string takes it");
@@ -73,7 +74,7 @@ fn example() -> String {
     parts
 }
 
-/// The recipient of the same file in a session.
+/// Returns the recipient entry of the same file, made in a session.
 fn in_a_session() -> String {
     let cost = Cost { memory: 64, passes: 1, lanes: 1 };
     let session = Session::with_entropy(&Passphrase::new(PASSPHRASE), cost, ENTROPY).expect("a session");
@@ -85,14 +86,14 @@ fn in_a_session() -> String {
     text + "```\n"
 }
 
-/// The file key of the examples.
+/// Returns the file key of the examples.
 fn file_key() -> FileKey {
     let mut secret = Secret::zeroed(KEY);
     ENTROPY.fill("file key", 0, &mut secret).expect("no randomness is needed");
     FileKey::from_secret(secret, Preamble::PLAIN).expect("32 bytes")
 }
 
-/// The shares of the file key, any 2 of 3, before they are sealed.
+/// Returns the three shares of the file key before they are sealed. Any two of the shares give the file key.
 fn split() -> String {
     let split = Split::new(&file_key(), 2, 3, ENTROPY).expect("split");
     let mut coefficient = Secret::zeroed(KEY);
@@ -108,7 +109,8 @@ fn split() -> String {
     text + "```\n"
 }
 
-/// Returns the bytes in the dump between two marks of the page, or writes a new dump of the entry that `make` returns.
+/// Returns the bytes of the dump between two marks of the page. If `DEADPAN_BLESS` is set, writes a new dump of the
+/// entry that `make` returns.
 fn dumped([begin, end]: [&str; 2], make: impl FnOnce() -> Entry) -> Option<Vec<u8>> {
     let page = std::fs::read_to_string(PAGE).expect("the page is there");
     let (before, rest) = page.split_once(begin).expect("the example has a place");
@@ -126,7 +128,8 @@ fn dumped([begin, end]: [&str; 2], make: impl FnOnce() -> Entry) -> Option<Vec<u
     Some(hex::decode(digits.as_bytes()).expect("hexadecimal digits"))
 }
 
-/// The sealed share of the page has to open in the group of the page, and to be the share of the page.
+/// Checks that the sealed share of the page opens in the group of the page, and that the result is the share of the
+/// page.
 #[test]
 fn the_page_shows_a_share_that_a_key_opens() {
     let private = PrivateKey::from_seed(Kem::X25519, &[0x42; 32]).expect("a scalar");
@@ -141,7 +144,7 @@ fn the_page_shows_a_share_that_a_key_opens() {
     assert_eq!(body[..69], make().body[..69]);
 }
 
-/// The recipient of the same file with an X25519 key.
+/// Returns the recipient entry of the same file for an X25519 key.
 fn for_a_key() -> String {
     let private = PrivateKey::from_seed(Kem::X25519, &[0x42; 32]).expect("a scalar");
     let file = file_key();
@@ -163,7 +166,7 @@ fn the_page_shows_what_the_program_writes() {
     }
 }
 
-/// Checks that the page shows an example between two marks, or writes it there.
+/// Checks that the page shows an example between two marks, or writes the example between the marks.
 pub(crate) fn check([begin, end]: [&str; 2], example: &str) {
     let page = std::fs::read_to_string(PAGE).expect("the page is there");
     let (before, rest) = page.split_once(begin).expect("the example has a place");

@@ -1,6 +1,6 @@
-//! For tests: files that this program does not write, but that the format allows or almost allows. They have other
-//! lengths of segments, an empty last segment, any padding, or any list of entries. The header's MAC is right, so that
-//! only the rule in question decides.
+//! Files for tests that this program does not write, but that the format allows or almost allows. These files have
+//! other segment lengths, an empty last segment, any padding, or any list of entries. The header's MAC is right, so
+//! that only the tested rule decides whether a file is valid.
 
 use crate::format::deadpan::file_key::{FileKey, KEY};
 use crate::format::deadpan::floe::{Message, OVERHEAD, Parameters};
@@ -12,19 +12,19 @@ use crate::{Cost, Metadata, Passphrase, Recipient, Secret};
 
 pub(crate) const CHEAP: Cost = Cost { memory: 8, passes: 1, lanes: 1 };
 
-/// The recipient of all these files.
+/// Returns the recipient of all files of this module.
 pub(crate) fn recipient() -> Recipient {
     Recipient::Passphrase(Passphrase::new(b"straight face"), CHEAP)
 }
 
-/// The properties of such a file.
+/// The properties of a file that this module makes.
 #[derive(Clone, Copy)]
 pub(crate) struct Foreign {
-    /// Bytes in a segment, sealed.
+    /// The number of bytes in a sealed segment.
     pub(crate) segment: u32,
-    /// Whether the metadata say that the data are padded. The caller adds the padding.
+    /// Whether the metadata say that the data of the file are padded. The caller adds the padding.
     pub(crate) padded: bool,
-    /// Whether data that fill their segments are followed by an empty segment.
+    /// Whether an empty segment follows data that fill the last segment.
     pub(crate) empty_last: bool,
 }
 
@@ -34,7 +34,7 @@ impl Default for Foreign {
     }
 }
 
-/// Returns the file key with this number. These files have number 0.
+/// Returns the file key with this number. The files of this module use the key with the number 0.
 pub(crate) fn file_key(number: u8) -> FileKey {
     FileKey::from_secret(Secret::copy_of(&[number; KEY]), Preamble::PLAIN).expect("as long as a key")
 }
@@ -50,7 +50,7 @@ impl Foreign {
         self.seal_to(&[entry(&recipient(), 0)], data)
     }
 
-    /// Seals data with these entries in the header, under the file key 0.
+    /// Seals data under the file key 0, with the given entries in the header.
     pub(crate) fn seal_to(self, entries: &[Entry], data: &[u8]) -> Vec<u8> {
         let (key, entropy) = (file_key(0), Entropy::Fixed(0));
         let metadata = Metadata { name: Some(b"a file".to_vec()), ..Metadata::default() };

@@ -1,4 +1,4 @@
-//! Plugins that are programs: a script that behaves well and badly.
+//! Tests plugins, which are programs. A script plays plugins that behave well and plugins that behave badly.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -12,7 +12,7 @@ use deadpan_seal::{
     Error, Fault, Format, Header, Identity, Kem, Mode, Passphrase, PrivateKey, Recipient, Sealing, Secret, Stanza, Work,
 };
 
-/// Bech32 of the bytes 1, 2, 3 after this prefix.
+/// Returns the Bech32 text of the bytes 1, 2, 3 after the given prefix.
 fn line(prefix: &str) -> String {
     const LETTERS: &[u8] = b"qpzry9x8gf2tvdw0s3jn54khce6mua7l";
     let lower = prefix.to_ascii_lowercase();
@@ -38,7 +38,7 @@ fn line(prefix: &str) -> String {
     if prefix == lower { format!("{prefix}1{text}") } else { format!("{prefix}1{}", text.to_ascii_uppercase()) }
 }
 
-/// A folder with plugins of these manners.
+/// A folder with one plugin for each of the given manners. A manner is a way in which the plugin behaves.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -61,7 +61,7 @@ impl Drop for Folder {
     }
 }
 
-/// Answers everything, and keeps what it was asked.
+/// A dialog that answers all questions, and stores the questions.
 #[derive(Default)]
 struct Clerk {
     asked: Mutex<Vec<Question>>,
@@ -86,7 +86,7 @@ impl Dialog for Clerk {
     }
 }
 
-/// A plugin of one manner, with its own dialog.
+/// A plugin that behaves in one manner, with its own dialog.
 struct Plugin {
     folder: Folder,
     manner: &'static str,
@@ -147,7 +147,7 @@ fn plugins_seal_and_open() {
             panic!("{manner}: another stanza")
         };
         assert_eq!(tag.as_str(), if manner == "several" { "other" } else { "dummy" });
-        // An identity is a recipient, too.
+        // An identity of a plugin can also serve as a recipient.
         let recipient = Recipient::Plugin(plugin.identity().to_recipient());
         let again = Sealing::to(vec![recipient]).unwrap().seal(b"straight face").expect(manner);
         assert_eq!(plugin.open(&again).expect(manner), b"straight face", "{manner}");
@@ -171,7 +171,7 @@ fn recipients_of_plugins_go_with_others_and_are_independent() {
     let length = sealing.sealed_length(13).unwrap();
     let sealed = sealing.seal(b"straight face").unwrap();
     assert_eq!(sealed.len() as u64, length);
-    // The length took one run of each plugin, and its keys were kept for the file.
+    // The computation of the length ran each plugin once. Sealing the file then used the keys of these runs.
     assert_eq!(plugin.clerk.started.lock().unwrap().len(), 2);
     for identity in [Identity::Plugin(plugin.identity()), Identity::Key(key.clone()), Identity::Passphrase(passphrase)]
     {
@@ -181,16 +181,16 @@ fn recipients_of_plugins_go_with_others_and_are_independent() {
     assert_eq!(plugin.clerk.started.lock().unwrap().len(), 5);
     let bodies = |sealed: &[u8]| sealed[20..100].to_vec();
     assert_ne!(bodies(&sealed), bodies(&other));
-    // A plugin that fails does not keep other identities from opening.
+    // A plugin that fails does not prevent other identities from opening the file.
     let broken = Plugin::new("dies");
     let identities = [Identity::Plugin(broken.identity()), Identity::Key(key)];
     assert_eq!(open(&sealed, &identities).unwrap(), b"straight face");
-    // Nothing is started for a file without recipients of plugins.
+    // For a file without plugin recipients, no plugin is started.
     let plain = deadpan_seal::seal(&Passphrase::new(b"x"), b"").unwrap();
     let plugin = Plugin::new("dummy");
     assert!(matches!(plugin.open(&plain), Err(Error::NoKeyFits(_))));
     assert!(plugin.clerk.started.lock().unwrap().is_empty());
-    // No key is no failure of the plugin.
+    // A plugin that finds no key has not failed.
     let error = Plugin::new("empty").open(&sealed).unwrap_err();
     assert!(
         error.to_string().contains("sealed to 2 dummy plugin keys and one X-Wing key and one passphrase"),
@@ -256,13 +256,14 @@ fn plugins_that_fail_give_clear_errors_in_time() {
             }
         }
         for process in plugin.clerk.started.lock().unwrap().iter() {
-            // The program has ended, so this reaches nobody.
+            // The program has ended, so this call has no effect.
             process.kill();
         }
     }
 }
 
-/// A stanza of the type `scrypt` beside others made a file that no reader opened.
+/// No reader accepts a file with a stanza of the type `scrypt` and other stanzas. So sealing must refuse such a stanza
+/// from a plugin.
 #[test]
 fn a_native_stanza_of_a_plugin_makes_no_file() {
     let plugin = Plugin::new("native");
@@ -306,7 +307,7 @@ fn silent_plugins_are_stopped() {
             assert!(error.fault() == Fault::System);
         }
         assert!(begin.elapsed() < Duration::from_secs(60), "{manner}");
-        // What a plugin says to standard error is bounded.
+        // The amount of text that is read from a plugin's standard error is limited.
         let said: usize = plugin.asked().iter().map(|question| format!("{question:?}").len()).sum();
         assert!(said < 100_000, "{manner}: {said}");
         assert!(manner != "loud" || plugin.asked().contains(&Question::Log("error: everything is on fire".into())));
@@ -316,7 +317,7 @@ fn silent_plugins_are_stopped() {
             scope.spawn(move || stopped(manner));
         }
     });
-    // A plugin that does not read is stopped, too, however much it was to read.
+    // A plugin that does not read its input is also stopped, even if the input is long.
     let key = PrivateKey::generate(Kem::X25519).unwrap();
     let good = Plugin::new("dummy");
     let mut recipients = vec![Recipient::Key(key.public().clone())];

@@ -1,4 +1,5 @@
-//! Blocks of 16 bytes in one register. They are loaded and stored whole, so that no load waits for a masked store.
+//! Blocks of 16 bytes in one register. Each block is loaded and stored as a whole, so that no load waits for a masked
+//! store.
 
 use core::arch::x86_64::{
     __m128i, __mmask16, _mm_add_epi8, _mm_and_si128, _mm_cmpeq_epi8_mask, _mm_cmpneq_epi8_mask, _mm_loadu_si128,
@@ -11,9 +12,9 @@ use super::super::row::{Row, Value};
 use super::super::run::verdict;
 use deadpan_ct::Choice;
 
-/// Bytes in the block and in the vector.
+/// The number of bytes in the block and in the vector.
 const SIZE: usize = 16;
-/// The last lane.
+/// The mask of the last lane.
 const FINAL: __mmask16 = 1 << (SIZE - 1);
 
 /// Pads a block of 16 bytes. See [`super::pad`].
@@ -22,7 +23,7 @@ const FINAL: __mmask16 = 1 << (SIZE - 1);
 pub fn pad(row: &Row, value: Value, data: &[u8], block: &mut [u8; SIZE]) {
     debug_assert!(data.len() < SIZE);
     let mask = first(data.len());
-    // SAFETY: the mask admits at most the data's own bytes; masked-out bytes are not accessed.
+    // SAFETY: the mask selects only bytes of the data, and the CPU does not access the other bytes.
     let text = unsafe { _mm_maskz_loadu_epi8(mask, data.as_ptr().cast()) };
     let padded = fill(row, value, text, data.len(), block);
     store(block, padded);
@@ -43,7 +44,8 @@ pub fn pad_in_place(row: &Row, value: Value, block: &mut [u8; SIZE], kept: usize
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2")]
 pub fn unpad(row: &Row, block: &[u8; SIZE]) -> (usize, Choice) {
     let last_byte = block[SIZE - 1];
-    // The lanes are reversed, so that the run is at the low end of the mask, where one instruction counts it.
+    // The lanes are reversed, so that the run of good bytes is at the low end of the mask, where one instruction counts
+    // its length.
     let text = _mm_shuffle_epi8(load(block), backwards());
     let wanted = _mm_sub_epi8(splat(last_byte & row.tells_value), _mm_and_si128(numbers(), splat(row.steps)));
     let bad = u32::from(_mm_cmpneq_epi8_mask(text, wanted)) & !i32::from(row.unchecked).cast_unsigned();
@@ -54,7 +56,7 @@ pub fn unpad(row: &Row, block: &[u8; SIZE]) -> (usize, Choice) {
     verdict(row, u64::from(good), u64::from(marked), last_byte)
 }
 
-/// Returns the first `kept` bytes of `text`, with padding after them.
+/// Returns the first `kept` bytes of `text`, followed by padding.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2")]
 fn fill(row: &Row, value: Value, text: __m128i, kept: usize, noise: &[u8; SIZE]) -> __m128i {
@@ -63,7 +65,8 @@ fn fill(row: &Row, value: Value, text: __m128i, kept: usize, noise: &[u8; SIZE])
     let border = splat(kept_byte);
     let mut value = splat(value.pick(kept) ^ (count & row.counts));
     if row.follows != 0 {
-        // Every lane gets the last data byte. If there is none, the index has its highest bit set, which selects zero.
+        // Every lane gets the last data byte. If there are no data bytes, the highest bit of the index is set, which
+        // selects zero.
         value = _mm_xor_si128(value, _mm_shuffle_epi8(text, splat(kept_byte.wrapping_sub(1))));
     }
     let steps = _mm_and_si128(_mm_sub_epi8(numbers(), border), splat(row.steps));
@@ -76,33 +79,33 @@ fn fill(row: &Row, value: Value, text: __m128i, kept: usize, noise: &[u8; SIZE])
     _mm_mask_mov_epi8(padding, first(kept), text)
 }
 
-/// Returns a mask of the first `count` lanes, fewer than all.
+/// Returns a mask of the first `count` lanes. `count` must be less than the number of lanes.
 #[inline(always)]
 fn first(count: usize) -> __mmask16 {
     ((1_u32 << (count & (SIZE - 1))) - 1) as __mmask16
 }
 
-/// Returns the highest bit of every lane.
+/// Returns a mask of the highest bits of all lanes.
 #[inline(always)]
 fn lanes(condition: u8) -> u32 {
     i32::from(condition.cast_signed() >> 7).cast_unsigned()
 }
 
-/// Returns a vector with the number of each lane.
+/// Returns a vector that has the lane number in every lane.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2")]
 fn numbers() -> __m128i {
     _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 }
 
-/// Returns a vector with the distance of each lane from the end.
+/// Returns a vector that has, in every lane, the distance of the lane from the end.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2")]
 fn backwards() -> __m128i {
     _mm_setr_epi8(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
 }
 
-/// Returns a vector with a byte in every lane.
+/// Returns a vector that has `byte` in every lane.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2")]
 fn splat(byte: u8) -> __m128i {

@@ -1,4 +1,5 @@
-//! Blocks of any size, 64 bytes at a time. Loads and stores are masked, so that no block size needs code for a tail.
+//! Blocks of any size. The code processes 64 bytes at a time. Loads and stores use masks, so that no block size needs
+//! separate code for a tail.
 
 use core::arch::x86_64::{
     __m512i, __mmask64, _mm512_add_epi8, _mm512_and_si512, _mm512_broadcastb_epi8, _mm512_castsi512_si128,
@@ -13,10 +14,10 @@ use super::super::row::{Row, Value};
 use super::super::run::Run;
 use deadpan_ct::Choice;
 
-/// Bytes in a vector.
+/// The number of bytes in a vector.
 const STEP: usize = 64;
 
-/// Returns a vector with the number of each lane.
+/// The lane number of every lane.
 static NUMBERS: [u8; STEP] = {
     let mut numbers = [0; STEP];
     let mut lane = 0;
@@ -27,31 +28,31 @@ static NUMBERS: [u8; STEP] = {
     numbers
 };
 
-/// Writes a padded block: the bytes of `data`, fewer than the block holds, and the row's padding after them. For noisy
-/// padding, the block holds the noise before the call.
+/// Writes a padded block: the bytes of `data`, then the padding of the row. `data` must be shorter than the block. For
+/// noisy padding, the block must hold the noise before the call.
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2")]
 pub fn pad(row: &Row, value: Value, data: &[u8], block: &mut [u8]) {
     debug_assert!(data.len() < block.len() && block.len() == usize::from(row.size));
     let start = block.as_mut_ptr();
-    // SAFETY: `write` reads the first `kept` bytes of the source, at most as many as `data` has, and touches `size`
-    // bytes of the target, which is also the noise.
+    // SAFETY: `write` reads the first `kept` bytes of the source, and `data` has that many bytes. `write` also accesses
+    // `size` bytes of the target, which is the block. The block also holds the noise.
     unsafe { write(row, value, data.as_ptr(), data.len() as u8, start, start, block.len() as u8) }
 }
 
-/// Pads a block whose first `kept` bytes are the data, with `noise` if the padding is noisy.
+/// Pads a block whose first `kept` bytes are the data. Uses `noise` if the padding is noisy.
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2")]
 pub fn pad_in_place(row: &Row, value: Value, block: &mut [u8], kept: usize, noise: &Noise) {
     debug_assert!(kept < block.len() && block.len() == usize::from(row.size));
     let start = block.as_mut_ptr();
-    // SAFETY: as in `pad`, where the source is the block itself: `write` reads no lane beyond `size`, and no noise is
-    // longer.
+    // SAFETY: as in `pad`, but the source is the block itself. `write` reads no lane beyond `size`, and the noise has
+    // at least `size` bytes.
     unsafe { write(row, value, start, kept as u8, noise.as_ptr(), start, block.len() as u8) }
 }
 
-/// Returns how many padding bytes a block has, and whether the row allows this padding. If not, the count has no
-/// meaning.
+/// Returns the number of padding bytes in a block, and whether the row allows this padding. If the row does not allow
+/// the padding, the number has no meaning.
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2")]
 pub fn unpad(row: &Row, block: &[u8]) -> (usize, Choice) {
@@ -66,7 +67,7 @@ pub fn unpad(row: &Row, block: &[u8]) -> (usize, Choice) {
         let at = number * STEP;
         let lane = _mm512_add_epi8(numbers(), splat(at as u8));
         let inside = u64::MAX >> (STEP - chunk.len());
-        // SAFETY: the mask admits the chunk's own bytes only; masked-out bytes are not accessed.
+        // SAFETY: the mask selects only bytes of the chunk, and the CPU does not access the other bytes.
         let text = unsafe { _mm512_maskz_loadu_epi8(inside, chunk.as_ptr().cast()) };
         let wanted = _mm512_sub_epi8(expected, _mm512_and_si512(_mm512_sub_epi8(final_lane, lane), steps));
         let last = _mm512_cmpeq_epi8_mask(lane, final_lane);
@@ -78,11 +79,11 @@ pub fn unpad(row: &Row, block: &[u8]) -> (usize, Choice) {
     run.verdict(row, last_byte)
 }
 
-/// Joins data and padding.
+/// Writes the data and the padding to the target.
 ///
 /// # Safety
-/// `source` is readable for the smaller of `kept` and `size` bytes, `noise` readable and `target` writable for `size`
-/// bytes. They may be the same memory.
+/// `source` must be readable for `kept` or `size` bytes, whichever number is smaller. `noise` must be readable and
+/// `target` writable for `size` bytes. The three pointers may point to the same memory.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2")]
 unsafe fn write(row: &Row, value: Value, source: *const u8, kept: u8, noise: *const u8, target: *mut u8, size: u8) {
@@ -90,7 +91,7 @@ unsafe fn write(row: &Row, value: Value, source: *const u8, kept: u8, noise: *co
     let value = value.pick(usize::from(kept)) ^ (count & row.counts);
     let mut value = splat(value);
     if row.follows != 0 {
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: `last_byte` requires only what the caller of this function promises.
         value = _mm512_xor_si512(value, unsafe { last_byte(source, kept, size) });
     }
     let (border, end, final_lane) = (splat(kept), splat(size), splat(size.wrapping_sub(1)));
@@ -104,8 +105,8 @@ unsafe fn write(row: &Row, value: Value, source: *const u8, kept: u8, noise: *co
         let steps = _mm512_and_si512(_mm512_sub_epi8(lane, border), splat(row.steps));
         let mut padding =
             _mm512_xor_si512(_mm512_add_epi8(value, steps), _mm512_maskz_mov_epi8(first, splat(row.mark)));
-        // SAFETY: the masks admit lanes below `size`, and below `kept` for the source; masked-out bytes are not
-        // accessed.
+        // SAFETY: the masks select only lanes below `size`, and for the source only lanes below `kept`. The CPU does
+        // not access the other bytes.
         unsafe {
             if row.noisy != 0 {
                 padding = _mm512_xor_si512(padding, _mm512_maskz_loadu_epi8(inside, noise.add(at).cast()));
@@ -118,11 +119,11 @@ unsafe fn write(row: &Row, value: Value, source: *const u8, kept: u8, noise: *co
     }
 }
 
-/// Returns the last of `kept` bytes in every lane, or zero if there is none. Each byte is read once, wherever the last
-/// one is.
+/// Returns a vector that has the last of `kept` bytes in every lane, or zero if `kept` is zero. The function reads each
+/// byte once, so the accesses do not depend on `kept`.
 ///
 /// # Safety
-/// `source` is readable for the smaller of `kept` and `size` bytes.
+/// `source` must be readable for `kept` or `size` bytes, whichever number is smaller.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2")]
 unsafe fn last_byte(source: *const u8, kept: u8, size: u8) -> __m512i {
@@ -132,7 +133,7 @@ unsafe fn last_byte(source: *const u8, kept: u8, size: u8) -> __m512i {
     while at < usize::from(size) {
         let lane = _mm512_add_epi8(numbers(), splat(at as u8));
         let data = _mm512_cmplt_epu8_mask(lane, border) & _mm512_cmplt_epu8_mask(lane, splat(size));
-        // SAFETY: as in `write`.
+        // SAFETY: the mask selects only lanes below `kept` and `size`. The CPU does not access the other bytes.
         let text = unsafe { _mm512_maskz_loadu_epi8(data, source.wrapping_add(at).cast()) };
         let here = _mm512_maskz_compress_epi8(_mm512_cmpeq_epi8_mask(lane, last), text);
         found = _mm512_or_si512(found, here);
@@ -141,14 +142,14 @@ unsafe fn last_byte(source: *const u8, kept: u8, size: u8) -> __m512i {
     _mm512_broadcastb_epi8(_mm512_castsi512_si128(found))
 }
 
-/// Returns a vector with a byte in every lane.
+/// Returns a vector that has `byte` in every lane.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2")]
 fn splat(byte: u8) -> __m512i {
     _mm512_set1_epi8(byte.cast_signed())
 }
 
-/// Returns a vector with the number of each lane.
+/// Returns a vector that has the lane number in every lane.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2")]
 fn numbers() -> __m512i {
@@ -156,7 +157,7 @@ fn numbers() -> __m512i {
     unsafe { _mm512_loadu_si512(NUMBERS.as_ptr().cast()) }
 }
 
-/// Returns the highest bit of every lane.
+/// Returns a mask of the highest bits of all lanes.
 #[inline(always)]
 fn wide(condition: u8) -> __mmask64 {
     i64::from(condition.cast_signed() >> 7).cast_unsigned()

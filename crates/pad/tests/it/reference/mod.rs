@@ -1,6 +1,7 @@
-//! A reference of the schemes that is easy to check: byte by byte, with jumps.
+//! A reference implementation of the schemes that is easy to check. The reference works byte by byte and uses jumps.
 
-// The unit tests of the crate share this file. For them, the match over the schemes is exhaustive.
+// The unit tests of the crate share this file. In the unit tests, the match over the schemes is exhaustive without the
+// last pattern.
 #![allow(unreachable_patterns)]
 
 use deadpan_pad::Scheme;
@@ -28,7 +29,7 @@ pub fn is_padded(scheme: Scheme, block: usize, data: &[u8], padded: &[u8]) -> bo
     })
 }
 
-/// Returns the length of the data in `padded`, if the padding is right.
+/// Returns the length of the data in `padded`, or `None` if the padding is wrong.
 pub fn unpad(scheme: Scheme, block: usize, padded: &[u8]) -> Option<usize> {
     if padded.is_empty() || !padded.len().is_multiple_of(block) {
         return None;

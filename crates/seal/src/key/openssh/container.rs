@@ -18,12 +18,12 @@ use deadpan_ct::declassify_bytes;
 
 const MAGIC: &[u8] = b"openssh-key-v1\0";
 const DAMAGED: &str = "the OpenSSH key file is damaged";
-/// The most rounds of bcrypt that a file may ask for: about 10 seconds. `ssh-keygen` writes 16 or 24 unless asked. Low
-/// under a fuzzer, which has to try many files.
+/// The most rounds of bcrypt that a file may request. These rounds take about 10 seconds. `ssh-keygen` writes 16 or 24
+/// by default. The limit is low under a fuzzer, because the fuzzer has to try many files.
 const MAX_ROUNDS: u32 = if cfg!(fuzzing) { 1 } else { 1024 };
-/// The longest salt that is read. OpenSSH writes 16 bytes.
+/// The longest salt that the reader accepts. OpenSSH writes 16 bytes.
 const MAX_SALT: usize = 64;
-/// The longest private part that is read.
+/// The longest private part that the reader accepts.
 const MAX_PRIVATE: usize = 1 << 16;
 
 /// A way to encrypt the private part.
@@ -54,7 +54,7 @@ impl ContainerCipher {
         })
     }
 
-    /// Returns the length of a block, to a multiple of which the private part is padded.
+    /// Returns the length of a block. The private part is padded to a multiple of this length.
     const fn block(self) -> usize {
         if matches!(self, Self::None) { 8 } else { 16 }
     }
@@ -63,7 +63,8 @@ impl ContainerCipher {
         if matches!(self, Self::Gcm(_)) { 16 } else { 0 }
     }
 
-    /// Returns the lengths of the key, and of the initialization vector that the key derivation makes with it.
+    /// Returns the length of the key and the length of the initialization vector. The key derivation produces both
+    /// values.
     fn key_len(self) -> (usize, usize) {
         match self {
             Self::None => (0, 0),
@@ -84,7 +85,7 @@ pub(super) struct Container {
 }
 
 impl Container {
-    /// Reads a file. Derives no key.
+    /// Reads a file, but does not derive a key.
     pub(super) fn decode(bytes: &[u8]) -> Result<Self, Trouble> {
         let mut fields = Fields::new(bytes, DAMAGED);
         if declassify_bytes(fields.bytes(MAGIC.len())?) != MAGIC {
@@ -129,8 +130,8 @@ impl Container {
         &self.private
     }
 
-    /// Returns the private part, decrypted with the passphrase in one form. May leak: lengths, parameters, and what the
-    /// S-boxes of Blowfish leak about a hash of the passphrase.
+    /// Decrypts the private part with one form of the passphrase. May leak: lengths, parameters, and the information
+    /// that the S-boxes of Blowfish leak about a hash of the passphrase.
     pub(super) fn decrypt(&self, passphrase: &Passphrase) -> Result<Secret, Trouble> {
         let failed = |_: Unspecified| Trouble::System("no decryption");
         if passphrase.as_bytes().is_empty() {

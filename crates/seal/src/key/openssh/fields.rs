@@ -1,4 +1,4 @@
-//! Fields of the SSH wire format (RFC 4251 section 5): numbers, and strings with their length in front.
+//! Fields of the SSH wire format (RFC 4251 section 5): numbers, and strings after their length.
 
 use crate::key::error::Trouble;
 use deadpan_ct::{Choice, CtEq, declassify_bytes};
@@ -22,7 +22,7 @@ impl<'a> Fields<'a> {
         Ok(bytes)
     }
 
-    /// Returns the next number, which is public.
+    /// Returns the next number. The number is public.
     pub(super) fn number(&mut self) -> Result<u32, Trouble> {
         let bytes = declassify_bytes(self.bytes(4)?);
         bytes.try_into().map(u32::from_be_bytes).map_err(|_| Trouble::Malformed(self.short))
@@ -34,17 +34,17 @@ impl<'a> Fields<'a> {
         self.bytes(usize::try_from(length).map_err(|_| Trouble::Malformed(self.short))?)
     }
 
-    /// Returns the next string, which is public text.
+    /// Returns the next string as public text.
     pub(super) fn text(&mut self) -> Result<&'a str, Trouble> {
         str::from_utf8(declassify_bytes(self.string()?)).map_err(|_| Trouble::Malformed(self.short))
     }
 
-    /// Returns the next number of any length (`mpint`) without the zero byte in front. The number is positive and has
-    /// the shortest form. May leak: whether it is and has, and its length.
+    /// Returns the next number of any length (`mpint`), without the leading zero byte. The number must be positive and
+    /// have the shortest form. May leak: whether the number meets these conditions, and its length.
     pub(super) fn big(&mut self) -> Result<&'a [u8], Trouble> {
         const BAD: Trouble = Trouble::Malformed("a number in the RSA key is not positive or not minimal");
         let bytes = self.string()?;
-        // Whether the bit that tells the sign is set in a byte.
+        // Returns whether the sign bit of a byte is set.
         let sign = |place: usize| bytes.get(place).map(|byte| Choice::from_bit(*byte >> 7).declassify());
         let is_zero = bytes.first().map(|byte| byte.ct_eq(&0).declassify());
         match (is_zero, sign(0), sign(1)) {
@@ -54,7 +54,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Returns the bytes that were not read.
+    /// Returns the bytes that are not read yet.
     pub(super) const fn rest(&self) -> &'a [u8] {
         self.rest
     }

@@ -4,7 +4,7 @@ use super::{MAX_LINE, SshKind, SshPublic};
 use crate::key::error::Trouble;
 use deadpan_base64::STANDARD;
 
-/// The prefixes of lines that are SSH keys, of kinds that are read or not.
+/// The prefixes of the lines that hold SSH keys of supported and unsupported kinds.
 const PREFIXES: [&str; 4] = ["ssh-", "ecdsa-sha2-", "sk-ssh-", "sk-ecdsa-"];
 
 /// Returns the key in a line and the comment after it, or `None` if the line is not an SSH key.
@@ -23,7 +23,7 @@ pub(in crate::key) fn read(line: &str) -> Result<Option<(SshPublic, &str)>, Trou
     let (body, comment) = rest.split_once(SPACE).unwrap_or((rest, ""));
     let blob = STANDARD.decode(body.as_bytes()).map_err(|_| DAMAGED)?;
     let key = SshPublic::decode(&blob)?;
-    // OpenSSH wants one name outside and inside, too.
+    // Like OpenSSH, this reader requires that the line and the encoded key have the same name.
     let inside = blob.get(4..4 + name.len());
     if key.kind() != kind || inside != Some(name.as_bytes()) {
         return Err(Trouble::Malformed("the SSH public key is of another kind than its line says"));

@@ -26,14 +26,15 @@ pub struct OpensshKey {
 /// The material of a private key of SSH.
 #[derive(Clone, Debug)]
 pub enum SshMaterial {
-    /// Ed25519: a seed of 32 bytes. The composite: the seed of ML-DSA-44, then that of Ed25519, 64 bytes in all.
+    /// For Ed25519: a seed of 32 bytes. For the composite algorithm: the seed of ML-DSA-44, then the seed of Ed25519,
+    /// together 64 bytes.
     Seed(Secret),
     /// RSA.
     Rsa(RsaParts),
 }
 
-/// The secret numbers of an RSA key, big-endian without leading zeros. The product of the primes is the modulus; the
-/// other numbers are as the file has them.
+/// The secret numbers of an RSA key, big-endian without leading zeros. The reader checks that the product of the primes
+/// is the modulus. The reader checks only the lengths of the other numbers.
 #[derive(Clone, Debug)]
 pub struct RsaParts {
     /// The private exponent.
@@ -71,25 +72,25 @@ impl OpensshKey {
         &self.material
     }
 
-    /// Returns the key for signing, or `None` for RSA, whose signatures are not made here.
+    /// Returns the key for signing, or `None` for RSA, because this crate makes no RSA signatures.
     #[must_use]
     pub fn signing_key(&self) -> Option<SigningKey> {
         let SshMaterial::Seed(seed) = &self.material else { return None };
         SigningKey::from_seed(self.kind().scheme()?, seed).ok()
     }
 
-    /// Returns the comment, which may be empty and may have any characters.
+    /// Returns the comment. The comment may be empty and may contain any characters.
     #[must_use]
     pub fn comment(&self) -> &str {
         &self.comment
     }
 }
 
-/// Reads the private part of a file, which has to belong to `public`. May leak: lengths, the comment, and whether the
-/// part is valid.
+/// Reads the private part of a file. The private key must belong to `public`. May leak: lengths, the comment, and
+/// whether the private part is valid.
 pub(super) fn decode(plain: &[u8], public: &SshPublic, block: usize) -> Result<OpensshKey, Trouble> {
     let mut fields = Fields::new(plain, DAMAGED);
-    // A wrong passphrase makes these numbers different, in all but one of four billion cases.
+    // With a wrong passphrase, these two numbers differ in all but one of four billion cases.
     let (one, two) = (fields.bytes(4)?, fields.bytes(4)?);
     if !one.ct_eq(two).declassify() {
         return Err(Trouble::Malformed(DAMAGED));
@@ -116,18 +117,18 @@ pub(super) fn decode(plain: &[u8], public: &SshPublic, block: usize) -> Result<O
     Ok(OpensshKey { public: public.clone(), material, comment })
 }
 
-/// Reads the public key, then the seed with the public key behind it.
+/// Reads the public key, then the seed, then the public key again.
 fn ed25519(fields: &mut Fields<'_>, public: &SshPublic) -> Result<Secret, Trouble> {
     let known = public.raw().ok_or(DIFFERENT)?;
     same(fields.string()?, known)?;
     let (seed, again) = fields.string()?.split_first_chunk::<32>().ok_or(Trouble::Malformed(DAMAGED))?;
     same(again, known)?;
-    // Signing with another public key than the seed's would reveal the private key.
+    // Signing with a public key that does not belong to the seed would reveal the private key.
     Ed25519KeyPair::from_seed_and_public_key(seed, known).map_err(|_| DIFFERENT)?;
     Ok(Secret::copy_of(seed))
 }
 
-/// Reads the public key, then both seeds, which have to make it.
+/// Reads the public key, then both seeds. The public key must belong to the seeds.
 fn composite(fields: &mut Fields<'_>, public: &SshPublic) -> Result<Secret, Trouble> {
     same(fields.string()?, public.raw().ok_or(DIFFERENT)?)?;
     let seeds = Secret::copy_of(fields.string()?);
@@ -136,7 +137,7 @@ fn composite(fields: &mut Fields<'_>, public: &SshPublic) -> Result<Secret, Trou
     Ok(seeds)
 }
 
-/// Reads n, e, d, q⁻¹ mod p, p and q.
+/// Reads the numbers n, e, d, q⁻¹ mod p, p and q of an RSA key.
 fn rsa(fields: &mut Fields<'_>, public: &SshPublic) -> Result<RsaParts, Trouble> {
     let (modulus, exponent) = public.rsa().ok_or(DIFFERENT)?;
     same(fields.big()?, modulus)?;
@@ -156,7 +157,7 @@ fn rsa(fields: &mut Fields<'_>, public: &SshPublic) -> Result<RsaParts, Trouble>
     Ok(RsaParts { d, p, q, q_inverse })
 }
 
-/// Returns the product of two big-endian numbers, with zeros in front. May leak: their lengths.
+/// Returns the product of two big-endian numbers, with leading zeros. May leak: the lengths of the numbers.
 fn product(one: &[u8], other: &[u8]) -> Secret {
     let mut product = Secret::zeroed(one.len() + other.len());
     for (place, digit) in one.iter().enumerate().rev() {
@@ -172,7 +173,8 @@ fn product(one: &[u8], other: &[u8]) -> Secret {
     product
 }
 
-/// Checks that a part of the file is what the public key says. May leak: whether it is.
+/// Checks that a part of the file equals the corresponding part of the public key. May leak: whether the parts are
+/// equal.
 fn same(part: &[u8], known: &[u8]) -> Result<(), Trouble> {
     if part.len() == known.len() && part.ct_eq(known).declassify() { Ok(()) } else { Err(DIFFERENT) }
 }

@@ -8,15 +8,15 @@ use crate::key::error::Trouble;
 use crate::key::sign::{Scheme, VerifyingKey};
 use deadpan_base64::{STANDARD, STANDARD_NO_PAD};
 
-/// The longest public key that is read.
+/// The longest public key that the reader accepts.
 const MAX_BLOB: usize = 1 << 14;
-/// The lengths of an RSA modulus, in bits, that are read. OpenSSH reads the same.
+/// The supported lengths of an RSA modulus, in bits. OpenSSH supports the same lengths.
 const MODULUS: std::ops::RangeInclusive<usize> = 1024..=16384;
-/// The longest name of the application of a security key.
+/// The longest application name of a security key.
 const MAX_APPLICATION: usize = 255;
 const DAMAGED: &str = "the SSH public key is damaged";
 
-/// A kind of SSH key that is read.
+/// A kind of SSH key that this crate supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SshKind {
@@ -24,18 +24,19 @@ pub enum SshKind {
     Ed25519,
     /// RSA.
     Rsa,
-    /// ML-DSA-44 with Ed25519, which OpenSSH 10.6 reads.
+    /// ML-DSA-44 with Ed25519. OpenSSH 10.6 supports this kind.
     MlDsa44Ed25519,
-    /// ML-DSA-65 of draft-sfluhrer-ssh-mldsa. Only public keys are read.
+    /// ML-DSA-65 of draft-sfluhrer-ssh-mldsa. This crate reads only public keys of this kind.
     MlDsa65,
-    /// Ed25519 in a security key. Only public keys are read: the private part is in hardware.
+    /// Ed25519 in a security key. This crate reads only public keys of this kind, because the private part is in
+    /// hardware.
     SkEd25519,
 }
 
 impl SshKind {
     const ALL: [Self; 5] = [Self::Ed25519, Self::Rsa, Self::MlDsa44Ed25519, Self::MlDsa65, Self::SkEd25519];
 
-    /// Returns the name in SSH.
+    /// Returns the name that SSH uses for the kind of key.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -47,7 +48,7 @@ impl SshKind {
         }
     }
 
-    /// Returns the algorithm of signatures, or `None` for RSA, whose signatures are not read.
+    /// Returns the signature algorithm of the key, or `None` for RSA, because RSA signatures are not supported.
     #[must_use]
     pub const fn scheme(self) -> Option<Scheme> {
         match self {
@@ -59,7 +60,8 @@ impl SshKind {
         }
     }
 
-    /// Returns the kind of key that has this name. OpenSSH 10.4 and 10.5 had another name for the composite.
+    /// Returns the kind of key that has this name. Accepts the other name that OpenSSH 10.4 and 10.5 used for the
+    /// composite algorithm.
     pub(super) fn from_name(name: &str) -> Result<Self, Trouble> {
         if name == "ssh-mldsa44-ed25519@openssh.com" {
             return Ok(Self::MlDsa44Ed25519);
@@ -67,7 +69,7 @@ impl SshKind {
         Self::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| foreign(name))
     }
 
-    /// Returns the length of a key of fixed length.
+    /// Returns the length of a key, or `None` if the kind has keys of different lengths.
     const fn key_len(self) -> Option<usize> {
         match self {
             Self::Ed25519 | Self::SkEd25519 => Some(32),
@@ -78,7 +80,7 @@ impl SshKind {
     }
 }
 
-/// Returns the error that names a kind that is not read.
+/// Returns the error that names an unsupported kind of key.
 fn foreign(name: &str) -> Trouble {
     let is_name = (1..=64).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_graphic());
     match name {
@@ -96,8 +98,8 @@ pub struct SshPublic {
 }
 
 impl SshPublic {
-    /// Reads a public key in the binary form of SSH: the name of its kind, then its parts. Each has one form only,
-    /// except that the composite has two names. Points are not checked for their order.
+    /// Reads a public key in the binary form of SSH: the name of its kind, then its parts. Each public key has only one
+    /// form, except that the composite algorithm has two names. The function does not check the order of points.
     pub(super) fn decode(blob: &[u8]) -> Result<Self, Trouble> {
         if blob.len() > MAX_BLOB {
             return Err(Trouble::Limit("an SSH public key of more than 16 KiB"));
@@ -140,8 +142,8 @@ impl SshPublic {
         format!("{} {}", self.kind.name(), STANDARD.encode(&self.blob))
     }
 
-    /// Returns the key without its name, for all kinds but RSA: 32 bytes of Ed25519, or ML-DSA's public key, or both
-    /// one after the other for the composite.
+    /// Returns the key without its name, for all kinds but RSA: 32 bytes of Ed25519, or ML-DSA's public key, or, for
+    /// the composite algorithm, ML-DSA's public key and then the 32 bytes of Ed25519.
     #[must_use]
     pub fn raw(&self) -> Option<&[u8]> {
         self.kind.key_len()?;
@@ -162,14 +164,14 @@ impl SshPublic {
         Some((fields.big().ok()?, exponent))
     }
 
-    /// Returns the key for verifying signatures, or `None` for RSA, and for Ed25519 points that are not valid.
+    /// Returns the key for verifying signatures, or `None` for an RSA key or an Ed25519 point that is not valid.
     #[must_use]
     pub fn verifying_key(&self) -> Option<VerifyingKey> {
         self.kind.scheme()?;
         VerifyingKey::from_ssh(&self.blob).ok()
     }
 
-    /// Returns the fingerprint of `ssh-keygen -l`: `SHA256:`, then base64 without padding.
+    /// Returns the fingerprint as `ssh-keygen -l` shows it: `SHA256:`, then base64 without padding.
     #[must_use]
     pub fn fingerprint(&self) -> String {
         format!("SHA256:{}", STANDARD_NO_PAD.encode(digest::digest(&digest::SHA256, &self.blob).as_ref()))
@@ -183,7 +185,7 @@ fn check_rsa(exponent: &[u8], modulus: &[u8]) -> Result<(), Trouble> {
         return Err(Trouble::Limit("an RSA key of less than 1024 or more than 16384 bits"));
     }
     let is_odd = |number: &[u8]| number.last().is_some_and(|last| last & 1 == 1);
-    // AWS-LC refuses exponents of more than 33 bits: they only slow a reader down.
+    // AWS-LC refuses exponents of more than 33 bits, because such exponents only slow a reader down.
     if !is_odd(modulus) || !is_odd(exponent) || exponent == [1] || exponent.len() > 4 {
         return Err(Trouble::Malformed("the RSA key in it is not valid"));
     }

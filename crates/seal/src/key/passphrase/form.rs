@@ -1,10 +1,12 @@
-//! Unicode forms of a passphrase: one form to seal with, up to three to open with.
+//! Unicode forms of a passphrase: sealing uses one form, and opening tries up to three forms.
 //!
-//! `é` is one character on most keyboards and two (`e` and an accent) in text from macOS. The bytes differ, and so
-//! would the keys. docs/format-seal.md specifies which form is written and which forms are tried.
+//! `é` is one character on most keyboards, but two characters (`e` and an accent) in text from macOS. The bytes of the
+//! two forms differ, so the derived keys would differ, too. docs/format-seal.md specifies which form sealing uses and
+//! which forms opening tries.
 //!
-//! What may leak: whether the passphrase is ASCII, UTF-8 and already in a form, its lengths in these forms, and, to
-//! programs that share the processor's caches, information about its characters beyond ASCII, through the tables.
+//! May leak: whether the passphrase is ASCII, whether it is UTF-8, whether it is already in a Unicode form, and its
+//! length in each form. Lookups in the Unicode tables may also leak information about its characters beyond ASCII to
+//! programs that share the processor's caches.
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -13,7 +15,7 @@ use crate::{Passphrase, Secret};
 /// A form of a passphrase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// The bytes as they were typed.
+    /// The bytes as the user typed them.
     Typed,
     /// Unicode NFC: the form to seal with.
     Composed,
@@ -22,7 +24,7 @@ pub(crate) enum Form {
 }
 
 impl Passphrase {
-    /// Returns the passphrase in a form. Bytes that are not UTF-8 have one form only: themselves.
+    /// Returns the passphrase in a form. Returns bytes that are not UTF-8 unchanged.
     pub(crate) fn in_form(&self, form: Form) -> Self {
         let Some(text) = self.text_beyond_ascii() else { return self.clone() };
         match form {
@@ -32,8 +34,8 @@ impl Passphrase {
         }
     }
 
-    /// Returns the forms that a reader tries: as typed, NFC, NFD. Equal forms are returned once, under the name of the
-    /// Unicode form, so that a session finds the hash that it sealed with.
+    /// Returns the forms that a reader tries: as typed, NFC, NFD. If two forms are equal, the function returns only the
+    /// Unicode form, so that a session finds the hash that it used for sealing.
     pub(crate) fn forms(&self) -> Vec<Form> {
         if self.text_beyond_ascii().is_none() {
             return vec![Form::Composed];
@@ -49,14 +51,15 @@ impl Passphrase {
         }
     }
 
-    /// Returns the text that may have more than one form: UTF-8 with characters beyond ASCII.
+    /// Returns the passphrase as text if it may have more than one form, that is, if it is UTF-8 with characters beyond
+    /// ASCII.
     fn text_beyond_ascii(&self) -> Option<&str> {
         if self.as_bytes().is_ascii() { None } else { str::from_utf8(self.as_bytes()).ok() }
     }
 }
 
-/// Writes characters as UTF-8. They are counted first, so that the memory never grows and leaves a copy behind. The
-/// few characters that the iterator itself holds at a time are not wiped.
+/// Writes characters as UTF-8. Counts the bytes of the characters first, because memory that grows would leave a copy
+/// behind. The iterator itself holds a few characters at a time, which are not wiped.
 fn collect<I: Iterator<Item = char>>(characters: impl Fn() -> I) -> Secret {
     let mut text = Secret::zeroed(characters().map(char::len_utf8).sum());
     let mut length = 0;
@@ -80,16 +83,16 @@ mod tests {
         let (composed, decomposed) = ("caf\u{e9} \u{1e69}".as_bytes(), "cafe\u{301} s\u{323}\u{307}".as_bytes());
         assert_eq!(forms(composed), [composed, decomposed], "typed in NFC");
         assert_eq!(forms(decomposed), [decomposed, composed], "typed in NFD");
-        // Neither form: the accents stand in an order that Unicode changes.
+        // This text is neither NFC nor NFD, because Unicode changes the order of its accents.
         let mixed = "caf\u{e9} s\u{307}\u{323}".as_bytes();
         assert_eq!(forms(mixed), [mixed, composed, decomposed], "typed in neither form");
-        // Both forms are the same where nothing has an accent.
+        // NFC and NFD are the same for a text without accents.
         for text in ["", "correct horse", "\u{df} \u{4e00}"].map(str::as_bytes) {
             assert_eq!(forms(text), [text], "one form");
         }
-        // The sign for ohm is another character in both forms.
+        // NFC and NFD replace the ohm sign with another character.
         assert_eq!(forms("\u{2126}".as_bytes()), ["\u{2126}".as_bytes(), "\u{3a9}".as_bytes()]);
-        // Compatibility forms are left alone: a ligature is not two letters.
+        // NFC and NFD keep compatibility characters: they do not split a ligature into two letters.
         assert_eq!(forms("\u{fb01}".as_bytes()), ["\u{fb01}".as_bytes()]);
         // Unicode composes Hangul by computation, not by a table.
         assert_eq!(forms("\u{d55c}".as_bytes()), ["\u{d55c}".as_bytes(), "\u{1112}\u{1161}\u{11ab}".as_bytes()]);

@@ -1,4 +1,4 @@
-//! Wycheproof's vectors for PBES2, through the parser.
+//! Tests the parser with Wycheproof's vectors for PBES2.
 
 use std::num::NonZeroU32;
 

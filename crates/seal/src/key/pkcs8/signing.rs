@@ -6,7 +6,7 @@
 //! composite   the seed of ML-DSA, then that of Ed25519, as they are        draft-ietf-lamps-pq-composite-sigs
 //! ```
 //!
-//! May leak: the kind and the form of the key, and whether it is valid. Seeds are copied as a whole.
+//! May leak: the kind and the form of the key, and whether the key is valid. This module copies seeds as a whole.
 
 use super::super::algorithm;
 use super::super::der::{self, DerReader, Item, OCTET_STRING, SEQUENCE};
@@ -24,11 +24,12 @@ pub(in super::super) fn encode(key: &SigningKey) -> Secret {
         (Scheme::MlDsa65, SigningMaterial::Seed(seed)) => Item::Tagged(der::context(0), &[Item::Raw(seed)]).encode(),
         (_, SigningMaterial::Seed(seeds)) => Secret::copy_of(seeds),
     };
-    // Every private key is of a kind that has an identifier: keys in hardware are never private keys here.
+    // Every private key has an algorithm identifier. Only keys in hardware have no identifier, and their private keys
+    // never occur here.
     super::assemble(Item::Raw(algorithm::signing(key.scheme()).unwrap_or_default()), &contents)
 }
 
-/// Reads the contents of the octet string. A public key beside it has to belong to the private key.
+/// Reads the contents of the octet string. The public key in the structure, if any, must belong to the private key.
 pub(super) fn decode(scheme: Scheme, contents: &[u8], public: Option<&[u8]>) -> Result<SigningKey, Trouble> {
     let key = match scheme {
         Scheme::Ed25519 => {
@@ -61,7 +62,7 @@ fn ml_dsa(contents: &[u8]) -> Result<SigningKey, Trouble> {
             let (seed, expanded) = (both.take(OCTET_STRING)?, both.take(OCTET_STRING)?);
             both.end()?;
             let key = from_seed(Scheme::MlDsa65, seed)?;
-            // RFC 9881 section 8: the expanded key has to be the one that the seed gives.
+            // RFC 9881 section 8: the expanded key must equal the key that is expanded from the seed.
             let same = key.expanded().map_err(invalid)?.is_some_and(|own| own.same(expanded));
             if same { Ok(key) } else { Err(Trouble::Malformed("its seed and its expanded form are different keys")) }
         }

@@ -1,8 +1,9 @@
-//! Keys in an SSH agent: a client of its protocol (draft-ietf-sshm-ssh-agent) over a Unix socket.
+//! Keys in an SSH agent. This module is a client of the agent protocol (draft-ietf-sshm-ssh-agent) over a Unix socket.
 //!
-//! An agent holds private keys, or speaks to hardware that does, and signs without giving the keys away. The caller
-//! passes the path of the socket, which is in `SSH_AUTH_SOCK` by custom. Each request is a connection of its own, with
-//! one deadline for all of it. A signature is verified before it is returned, so a faulty agent is noticed at once.
+//! An agent holds private keys, or talks to hardware that holds private keys, and signs without revealing the keys. The
+//! caller passes the path of the socket. By convention, `SSH_AUTH_SOCK` contains this path. Each request opens a new
+//! connection, and one deadline applies to the whole request. This module verifies each signature before it returns the
+//! signature, so it detects a faulty agent at once.
 //!
 //! ```no_run
 //! use deadpan_seal::sign::{Agent, Signer};
@@ -37,7 +38,8 @@ mod number {
 
 /// The most keys that an agent may list. OpenSSH's client has the same limit.
 const MAX_KEYS: u32 = 2048;
-/// The time for a request unless the caller sets another: a person may have to confirm, or to find the security key.
+/// The default time limit for a request. This limit is long, because a person may have to confirm the request or find
+/// the security key.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// An SSH agent.
@@ -48,23 +50,23 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// Returns the agent at the socket `path`. Connects only when it is asked for something.
+    /// Returns the agent at the socket `path`. The agent is contacted only when a method sends a request.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), timeout: TIMEOUT }
     }
 
-    /// Returns the agent with another limit for the time of a whole request; it is 60 seconds otherwise.
+    /// Returns the agent with another time limit for a whole request. The default limit is 60 seconds.
     #[must_use]
     pub fn with_timeout(self, timeout: Duration) -> Self {
         Self { timeout, ..self }
     }
 
-    /// Returns the keys of the agent, in its order. Keys of kinds that are not in [`Scheme`](super::Scheme), such as
-    /// RSA keys and certificates, are left out.
+    /// Returns the keys of the agent, in the order of the agent's list. Omits keys of kinds that are not in
+    /// [`Scheme`](super::Scheme), such as RSA keys and certificates.
     ///
     /// # Errors
-    /// [`AgentError`] if the agent cannot be reached, takes too long, or answers something else.
+    /// [`AgentError`] if the agent cannot be reached, takes too long, or sends an answer that is not a list of keys.
     pub fn keys(&self) -> Result<Vec<AgentKey>, Error> {
         let answer = self.ask(number::REQUEST_IDENTITIES, &[], number::IDENTITIES_ANSWER)?;
         let mut reader = WireReader::new(&answer);
@@ -90,7 +92,7 @@ impl Agent {
         Ok(keys)
     }
 
-    /// Sends a request and returns the contents of the answer, which has to have the number `wanted`.
+    /// Sends a request and returns the contents of the answer. The answer must have the message number `wanted`.
     fn ask(&self, request: u8, contents: &[u8], wanted: u8) -> Result<Vec<u8>, AgentError> {
         let mut socket = Socket::connect(&self.path, self.timeout)?;
         socket.send(request, contents)?;
@@ -108,7 +110,7 @@ impl Agent {
 pub struct AgentKey {
     agent: Agent,
     public: VerifyingKey,
-    /// The public key as the agent names it.
+    /// The public key in the form that the agent sent.
     blob: Vec<u8>,
     comment: String,
 }
@@ -120,15 +122,15 @@ impl AgentKey {
         &self.public
     }
 
-    /// Returns the comment, which may be empty and may have any characters.
+    /// Returns the comment of the key. The comment may be empty and may contain any characters.
     #[must_use]
     pub fn comment(&self) -> &str {
         &self.comment
     }
 
-    /// Returns the agent's signature over `data`, as SSH writes it. The caller verifies it.
+    /// Returns the agent's signature over `data`, in SSH form. The caller must verify the signature.
     pub(super) fn sign(&self, data: &[u8]) -> Result<Vec<u8>, AgentError> {
-        // Flags choose the hash of RSA only.
+        // The flags are zero, because they only choose the hash for RSA signatures.
         let request = [&wire::strings(&[&self.blob, data])[..], &0_u32.to_be_bytes()].concat();
         let answer = self.agent.ask(number::SIGN_REQUEST, &request, number::SIGN_RESPONSE)?;
         let mut reader = WireReader::new(&answer);

@@ -1,4 +1,4 @@
-//! `allowed_signers`, the file of `ssh-keygen -Y` that says whose key is whose.
+//! `allowed_signers`, the file of `ssh-keygen -Y` that lists people and their keys.
 //!
 //! ```text
 //! # people           options                                                          key
@@ -6,8 +6,8 @@
 //! *@example.com,!mallory@example.com  ssh-mldsa44-ed25519 AAAA…
 //! ```
 //!
-//! Lines with keys of kinds that are not read here, such as RSA, are checked and never match. `cert-authority` is
-//! refused: a reader that ignores it would know fewer people than the file names.
+//! The reader checks lines with keys of unsupported kinds, such as RSA, but these lines never match. The reader refuses
+//! the option `cert-authority`: a reader that ignores this option would know fewer people than the file names.
 //!
 //! ```
 //! use deadpan_seal::sign::{Allowed, Scheme, SigningKey};
@@ -29,10 +29,10 @@ use std::ops::RangeInclusive;
 use super::{SignError, VerifyingKey};
 use crate::Error;
 
-/// The longest file that is read.
+/// The longest file that the reader accepts.
 const MAX_LEN: usize = 1 << 20;
 
-/// People and their keys, as an `allowed_signers` file has them.
+/// The people and keys that an `allowed_signers` file lists.
 #[derive(Clone, Debug, Default)]
 pub struct Allowed {
     entries: Vec<AllowedSigner>,
@@ -41,18 +41,18 @@ pub struct Allowed {
 /// A line of the file.
 #[derive(Clone, Debug)]
 struct AllowedSigner {
-    /// Patterns, separated by commas.
+    /// The patterns for the people, separated by commas.
     principals: String,
-    /// Patterns, separated by commas; without them, all namespaces are allowed.
+    /// The patterns for the namespaces, separated by commas. If it is `None`, all namespaces are allowed.
     namespaces: Option<String>,
-    /// The seconds since 1970 at which the key is valid.
+    /// The period in which the key is valid, in seconds since 1970.
     valid: RangeInclusive<i64>,
-    /// The key, if it is of a kind that is read.
+    /// The key, or `None` if the kind of the key is not supported.
     key: Option<VerifyingKey>,
 }
 
 impl Allowed {
-    /// Reads a file. Times without a `Z` are taken as UTC; see [`Allowed::read_in`].
+    /// Reads a file. Interprets times without a `Z` as UTC; for local times, see [`Allowed::read_in`].
     ///
     /// # Errors
     /// [`SignError::AllowedSigners`] if a line is not valid.
@@ -60,8 +60,9 @@ impl Allowed {
         Self::read_in(text, |time| time)
     }
 
-    /// Reads a file whose times without a `Z` are local times, as `ssh-keygen` takes them. The function gets the local
-    /// time in seconds since the start of 1970 by the local clock, and returns the seconds since 1970 in UTC.
+    /// Reads a file. Interprets times without a `Z` as local times, as `ssh-keygen` does. The function `zone` gets a
+    /// local time in seconds since the start of 1970 by the local clock, and returns this time in seconds since 1970 in
+    /// UTC.
     ///
     /// # Errors
     /// [`SignError::AllowedSigners`] if a line is not valid.
@@ -83,8 +84,9 @@ impl Allowed {
         Ok(Self { entries })
     }
 
-    /// Returns the people to whom a key belongs for signatures in this namespace at this time, in seconds since 1970.
-    /// They are patterns as the file has them, in its order, and may have wildcards; negated ones are left out.
+    /// Returns the people to whom a key belongs, for signatures in the given namespace at the given time. The time is
+    /// in seconds since 1970. The people are patterns in the form and order of the file, and may contain wildcards.
+    /// Negated patterns are omitted.
     #[must_use]
     pub fn principals(&self, key: &VerifyingKey, namespace: &str, time: i64) -> Vec<&str> {
         let mut people = Vec::new();
@@ -99,7 +101,8 @@ impl Allowed {
         people
     }
 
-    /// Returns whether a key belongs to a person for signatures in this namespace at this time, in seconds since 1970.
+    /// Returns whether a key belongs to a person, for signatures in the given namespace at the given time. The time is
+    /// in seconds since 1970.
     #[must_use]
     pub fn permits(&self, principal: &str, key: &VerifyingKey, namespace: &str, time: i64) -> bool {
         self.entries
@@ -107,12 +110,12 @@ impl Allowed {
             .any(|entry| pattern::list(&entry.principals, principal) && entry.allows(key, namespace, time))
     }
 
-    /// Returns all keys that an entry holds, whatever their namespaces and times, in the order of the file.
+    /// Returns all keys of the file, in the order of the file, regardless of namespaces and times.
     pub fn all_keys(&self) -> impl Iterator<Item = &VerifyingKey> {
         self.entries.iter().filter_map(|entry| entry.key.as_ref())
     }
 
-    /// Returns the keys of a person, whatever their namespaces and times, in the order of the file.
+    /// Returns the keys of a person, in the order of the file, regardless of namespaces and times.
     #[must_use]
     pub fn keys(&self, principal: &str) -> Vec<&VerifyingKey> {
         let entries = self.entries.iter().filter(|entry| pattern::list(&entry.principals, principal));

@@ -1,12 +1,12 @@
-//! MLDSA44-Ed25519-SHA512 of draft-ietf-lamps-pq-composite-sigs: two signatures over one message, made by two keys.
+//! MLDSA44-Ed25519-SHA512 of draft-ietf-lamps-pq-composite-sigs: two keys make two signatures over one message.
 //!
 //! ```text
 //! M' = "CompositeAlgorithmSignatures2025" ‖ Label ‖ len(ctx) ‖ ctx ‖ SHA-512(M)
 //! signature = ML-DSA.Sign(M', ctx = Label) ‖ Ed25519.Sign(M')
 //! ```
 //!
-//! The label keeps each half from being used as a signature of its own. Keys and signatures begin with the
-//! post-quantum half.
+//! The label prevents that one half of a composite signature is used as a separate signature. Keys and signatures begin
+//! with the post-quantum half.
 
 use aws_lc_rs::digest;
 
@@ -19,7 +19,7 @@ pub(super) const SET: MlDsaSet = MlDsaSet::Ml44;
 const PREFIX: &[u8] = b"CompositeAlgorithmSignatures2025";
 const LABEL: &[u8] = b"COMPSIG-MLDSA44-Ed25519-SHA512";
 
-/// Signs a message. May leak: its length.
+/// Signs a message. May leak: the length of the message.
 pub(super) fn sign(
     lattice: &ml_dsa::MlDsaKey,
     curve: &ed25519::Ed25519Key,
@@ -42,7 +42,7 @@ pub(super) fn verify(public: &[u8], message: &[u8], context: &[u8], signature: &
     Ok(ml_dsa::verify(SET, lattice, &message, LABEL, first)? && ed25519::verify(curve, &message, second))
 }
 
-/// Returns M', which both halves sign.
+/// Returns the value M', which both halves of the key sign.
 fn representative(message: &[u8], context: &[u8]) -> Result<Vec<u8>, Error> {
     let length = u8::try_from(context.len()).map_err(|_| Error::Invalid("a context has at most 255 bytes"))?;
     let digest = digest::digest(&digest::SHA512, message);

@@ -5,18 +5,18 @@ use std::borrow::Cow;
 use super::AgentError;
 use crate::Fault;
 
-/// The reason why something was not signed or a signature is not accepted.
+/// The reason why signing failed, or why a signature is not accepted.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SignError {
     // The data.
-    /// A signature is damaged or was written wrong.
+    /// The signature is damaged, or its writer made an error.
     #[error("the signature is not well formed: {0}")]
     Malformed(&'static str),
-    /// A signature is made with an algorithm that is not read. The text names it.
+    /// A signature is made with an unsupported algorithm. The text names the algorithm.
     #[error("signatures of the kind {0} are not supported")]
     Unsupported(String),
-    /// The signature is not by this key over these data: one of them was changed.
+    /// The signature was not made by this key over these data: the signature or the data were changed.
     #[error("the signature is wrong: it or the data were changed")]
     Forged,
     /// The signature was made for another purpose.
@@ -35,12 +35,12 @@ pub enum SignError {
         /// The fault, in words.
         what: Cow<'static, str>,
     },
-    /// An SSH agent did not do what it was asked for.
+    /// A request to an SSH agent failed.
     #[error("{0}")]
     Agent(#[from] AgentError),
 
     // The caller.
-    /// A private key for this algorithm cannot be made or held here.
+    /// This crate cannot generate or store a private key for this algorithm.
     #[error("only a security key has private keys of the kind {0}")]
     Hardware(&'static str),
     /// A namespace is empty.

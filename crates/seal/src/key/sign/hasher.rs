@@ -5,7 +5,7 @@ use aws_lc_rs::digest::{Context, SHA256};
 use super::Hash;
 use crate::primitive::imp::sha512::Sha512;
 
-/// Hashes a message in pieces, for a signature over it.
+/// Hashes a message in pieces, for a signature over the message.
 ///
 /// ```
 /// use deadpan_seal::sign::{Hash, Hasher};
@@ -34,7 +34,7 @@ impl Hasher {
         })
     }
 
-    /// Adds data to the message. May leak: the length.
+    /// Adds data to the message. May leak: the length of the data.
     pub fn update(&mut self, data: &[u8]) {
         match &mut self.0 {
             HashedMessage::Sha256(context) => context.update(data),

@@ -11,13 +11,14 @@ use crate::{Error, InvalidKey, Secret};
 /// The material of a private key.
 #[derive(Debug)]
 pub enum SigningMaterial<'a> {
-    /// The seed; for the composite the seed of ML-DSA, then that of Ed25519.
+    /// The seed. For the composite algorithm: the seed of ML-DSA, then the seed of Ed25519.
     Seed(&'a Secret),
     /// An expanded ML-DSA key whose seed is not known.
     Expanded(&'a Secret),
 }
 
-/// A private key that signs, with its public one. Wiped on drop; clones share one copy.
+/// A private key that signs, with its public key. All clones share one copy of the key. The last clone wipes it on
+/// drop.
 #[derive(Clone)]
 pub struct SigningKey(Arc<SigningInner>);
 
@@ -32,7 +33,7 @@ enum SigningKnown {
     Expanded(Secret),
 }
 
-/// Values that are computed from the key once, and not for each signature.
+/// Values that are computed from the key once, and then used for every signature.
 enum Engine {
     Curve(ed25519::Ed25519Key),
     Lattice(ml_dsa::MlDsaKey),
@@ -54,7 +55,7 @@ impl SigningKey {
         Self::from_seed(scheme, &Secret::random(scheme.private_len())?)
     }
 
-    /// Returns the key of a seed of [`Scheme::private_len`] bytes.
+    /// Computes the key from a seed of [`Scheme::private_len`] bytes.
     ///
     /// # Errors
     /// If the seed has another length, or for [`Scheme::SkEd25519`].
@@ -74,10 +75,10 @@ impl SigningKey {
         Self::assemble(scheme, SigningKnown::Seed(Secret::copy_of(seed)), engine)
     }
 
-    /// Returns an ML-DSA-65 key whose seed is not known, from the private key of FIPS 204.
+    /// Reads an ML-DSA-65 key whose seed is not known, in the private key form of FIPS 204.
     ///
     /// # Errors
-    /// If the key is not valid: a wrong length, or parts that do not go together.
+    /// If the key is not valid: its length is wrong, or its parts do not belong together.
     pub fn from_expanded(key: &[u8]) -> Result<Self, Error> {
         let engine =
             ml_dsa::MlDsaKey::from_expanded(MlDsaSet::Ml65, key)?.ok_or(Error::InvalidKey(InvalidKey::Private))?;
@@ -119,8 +120,8 @@ impl SigningKey {
         }
     }
 
-    /// Signs a message as the algorithm defines it, with an empty context. Files are signed by
-    /// [`Signer`](super::Signer), which takes a digest and a namespace. May leak: the length of the message.
+    /// Signs a message with the plain algorithm and an empty context. To sign files, use [`Signer`](super::Signer),
+    /// which takes a digest and a namespace. May leak: the length of the message.
     ///
     /// # Errors
     /// If the system fails.
@@ -128,7 +129,7 @@ impl SigningKey {
         self.sign_with_context(message, &[])
     }
 
-    /// Signs a message for a context. Ed25519 has no contexts.
+    /// Signs a message with a context. Ignores the context for Ed25519, which has no contexts.
     pub(super) fn sign_with_context(&self, message: &[u8], context: &[u8]) -> Result<Vec<u8>, Error> {
         match &self.0.engine {
             Engine::Curve(key) => Ok(key.sign(message)?.to_vec()),

@@ -12,10 +12,11 @@ use crate::primitive::imp::{ed25519, ml_dsa};
 use crate::{Error, InvalidKey, key};
 use deadpan_base64::{STANDARD, STANDARD_NO_PAD};
 
-/// The longest application name of a security key that is read. OpenSSH's begin with `ssh:`.
+/// The longest application name of a security key that the reader accepts. OpenSSH's application names begin with
+/// `ssh:`.
 const MAX_APPLICATION: usize = 255;
 
-/// The longest key in base64 that is read from a line.
+/// The greatest length in base64 of a key in a line.
 const MAX_BODY: usize = 1 << 16;
 
 /// A public key that verifies signatures. Clones share one copy.
@@ -26,7 +27,7 @@ pub struct VerifyingKey(Arc<VerifyingInner>);
 struct VerifyingInner {
     scheme: Scheme,
     bytes: Vec<u8>,
-    /// The application that a security key was made for; empty for other keys.
+    /// The application that a security key was made for. It is empty for other keys.
     application: String,
 }
 
@@ -37,11 +38,12 @@ impl fmt::Debug for VerifyingKey {
 }
 
 impl VerifyingKey {
-    /// Reads a key as its algorithm writes it: 32 bytes for Ed25519, FIPS 204's public key for ML-DSA, and both one
-    /// after the other for the composite.
+    /// Reads a key in the form that its algorithm defines: 32 bytes for Ed25519, FIPS 204's public key for ML-DSA, and
+    /// for the composite algorithm the ML-DSA key followed by the Ed25519 key.
     ///
     /// # Errors
-    /// If the bytes are not a valid key, or for [`Scheme::SkEd25519`], whose keys have a name beside them.
+    /// If the bytes are not a valid key. Also for [`Scheme::SkEd25519`], because such a key needs an application name,
+    /// too.
     pub fn from_bytes(scheme: Scheme, bytes: &[u8]) -> Result<Self, Error> {
         if scheme == Scheme::SkEd25519 {
             return Err(SignError::Hardware(scheme.name()).into());
@@ -53,7 +55,7 @@ impl VerifyingKey {
         if bytes.len() != scheme.public_len() {
             return Err(Error::InvalidKey(InvalidKey::PublicLength));
         }
-        // Each string of bytes of the right length is an ML-DSA key.
+        // Every byte string of the right length is a valid ML-DSA key.
         let curve = match scheme {
             Scheme::MlDsa65 => None,
             _ => bytes.last_chunk::<32>(),
@@ -64,7 +66,7 @@ impl VerifyingKey {
         Ok(Self(Arc::new(VerifyingInner { scheme, bytes: bytes.to_vec(), application: application.to_owned() })))
     }
 
-    /// Reads a key as SSH writes it: the name of the algorithm, then the key.
+    /// Reads a key in SSH form: the name of the algorithm, then the key.
     ///
     /// # Errors
     /// [`SignError::Unsupported`] for other algorithms, [`SignError::Malformed`] if the bytes are not a key.
@@ -82,7 +84,7 @@ impl VerifyingKey {
         Self::checked(scheme, bytes, application).map_err(|_| MALFORMED.into())
     }
 
-    /// Returns the key as SSH writes it.
+    /// Returns the key in SSH form.
     #[must_use]
     pub fn to_ssh(&self) -> Vec<u8> {
         let name = self.scheme().ssh_name().as_bytes();
@@ -92,7 +94,8 @@ impl VerifyingKey {
         }
     }
 
-    /// Reads a line of SSH: the name of the algorithm, the key in base64, and a comment, which is passed over.
+    /// Reads a public key line of SSH: the name of the algorithm, the key in base64, and a comment. Ignores the
+    /// comment.
     ///
     /// # Errors
     /// [`SignError::Unsupported`] for other algorithms, [`SignError::Malformed`] if the line is not such a key.
@@ -104,14 +107,14 @@ impl VerifyingKey {
             return Err(MALFORMED.into());
         }
         let blob = STANDARD.decode(body.as_bytes()).map_err(|_| MALFORMED)?;
-        // The name stands in front of the key too.
+        // The encoded key must also begin with the name of the algorithm.
         if WireReader::new(&blob).text() != Some(name) {
             return Err(MALFORMED.into());
         }
         Self::from_ssh(&blob)
     }
 
-    /// Returns the key as a line of SSH, without a line end.
+    /// Returns the key as a public key line of SSH, without a line end.
     #[must_use]
     pub fn to_line(&self) -> String {
         format!("{} {}", self.scheme().ssh_name(), STANDARD.encode(&self.to_ssh()))
@@ -123,33 +126,33 @@ impl VerifyingKey {
         self.0.scheme
     }
 
-    /// Returns the key as its algorithm writes it.
+    /// Returns the key in the form that its algorithm defines.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.0.bytes
     }
 
-    /// Returns the application that a security key was made for; empty for other keys.
+    /// Returns the application that a security key was made for, or an empty text for other keys.
     pub(super) fn application(&self) -> &str {
         &self.0.application
     }
 
-    /// Returns a short name for the key that people can compare, in the form of
-    /// [`key::fingerprint`]: the first 128 bits of SHA-256 over the SPKI form, as base32 in groups of
-    /// four. For a key in hardware, which has no SPKI form, over the form of SSH.
+    /// Returns a short name for the key that people can compare, in the form of [`key::fingerprint`]: the first 128
+    /// bits of SHA-256 over the SPKI form, as base32 in groups of four. A key in hardware has no SPKI form, so its
+    /// fingerprint is computed over its SSH form.
     #[must_use]
     pub fn fingerprint(&self) -> String {
         key::signing_fingerprint(self)
     }
 
-    /// Returns the fingerprint of `ssh-keygen -l`: `SHA256:`, then base64 without padding.
+    /// Returns the fingerprint as `ssh-keygen -l` shows it: `SHA256:`, then base64 without padding.
     #[must_use]
     pub fn ssh_fingerprint(&self) -> String {
         format!("SHA256:{}", STANDARD_NO_PAD.encode(digest::digest(&digest::SHA256, &self.to_ssh()).as_ref()))
     }
 
-    /// Returns whether a signature over a message is right, as the algorithm defines it, with an empty context. A key
-    /// in hardware signs other bytes than the message; see [`SshSig`](super::SshSig).
+    /// Verifies a signature over a message with the plain algorithm and an empty context. Returns whether the signature
+    /// is right. A key in hardware does not sign the message itself; see [`SshSig`](super::SshSig).
     ///
     /// # Errors
     /// If the system has no memory.

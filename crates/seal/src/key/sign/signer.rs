@@ -1,4 +1,4 @@
-//! What signs: a private key, here or elsewhere.
+//! Keys that can sign: private keys in this process, and private keys in an SSH agent.
 
 use super::sshsig::{self, Hash};
 use super::{AgentError, AgentKey, SignError, SigningKey, SshSig, VerifyingKey};
@@ -36,7 +36,7 @@ impl Signer {
         }
     }
 
-    /// Signs the SHA-512 digest of a message for a purpose, which the namespace names.
+    /// Signs the SHA-512 digest of a message for one purpose. The namespace names the purpose.
     ///
     /// # Errors
     /// If the namespace is empty, an SSH agent does not sign, or the system fails.

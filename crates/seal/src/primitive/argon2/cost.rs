@@ -1,22 +1,23 @@
-//! Argon2id's parameters.
+//! The cost parameters of Argon2id.
 
 use std::fmt;
 
 use crate::Error;
 
-/// The cost of one try at a passphrase: Argon2id's parameters. `Display` shows memory and passes.
+/// The cost of checking one passphrase, given by Argon2id's parameters. `Display` shows the memory and the passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cost {
     /// The memory, in KiB.
     pub memory: u32,
-    /// The passes over the memory.
+    /// The number of passes over the memory.
     pub passes: u32,
-    /// The lanes, which different cores can fill at the same time.
+    /// The number of lanes. Different cores can fill different lanes at the same time.
     pub lanes: u32,
 }
 
 impl Default for Cost {
-    /// 256 MiB, three passes, four lanes: a tenth to a quarter of a second on two cores.
+    /// Returns 256 MiB, three passes and four lanes. With these parameters, the hash takes a tenth to a quarter of a
+    /// second on two cores.
     fn default() -> Self {
         Self { memory: 256 << 10, passes: 3, lanes: 4 }
     }
@@ -35,7 +36,8 @@ impl fmt::Display for Cost {
 }
 
 impl Cost {
-    /// Checks the bounds of the format: 4 GiB at most, and no more than a few minutes.
+    /// Checks that the cost is within the bounds of the format, which allow at most 4 GiB of memory and a few minutes
+    /// of work.
     pub(crate) fn check(self) -> Result<(), Error> {
         let Self { memory, passes, lanes } = self;
         if !(1..=64).contains(&lanes) || memory < 8 * lanes || passes == 0 {

@@ -1,17 +1,17 @@
-//! Filling the segments of a slice: which reference block each new block has, and the loop over the blocks.
+//! Fills the segments of a slice: finds the reference block of each new block, and contains the loop over the blocks.
 
 use super::{MatrixShape, SLICES, TYPE};
 use crate::primitive::imp::blocks::{Block, WORDS};
 use crate::primitive::imp::compress::{Compress, prefetch};
 
-/// One slice of one pass, as the threads that fill its segments see it.
+/// The data of one slice in one pass, for the threads that fill the segments of the slice.
 pub(super) struct Slice<'a> {
     compress: Compress,
     shape: MatrixShape,
     pass: usize,
     number: usize,
-    /// The blocks of each other slice. The entry of this slice is empty: in this slice, a lane reads its own segment
-    /// only.
+    /// The blocks of each other slice. The entry of this slice is empty, because a lane reads only its own segment in
+    /// this slice.
     others: [&'a [Block]; SLICES],
 }
 
@@ -19,7 +19,7 @@ pub(super) struct Slice<'a> {
 pub(super) struct Segment<'a> {
     lane: usize,
     blocks: &'a mut [Block],
-    /// The source of pseudo-random numbers, in slices where they do not depend on data.
+    /// The source of pseudo-random numbers, in slices in which these numbers do not depend on the data.
     addresses: Option<Box<Addresses>>,
     /// The reference block of the next block.
     reference: Reference,
@@ -29,11 +29,11 @@ pub(super) struct Segment<'a> {
 #[derive(Clone, Copy, Default)]
 struct Reference {
     slice: usize,
-    /// The index in that slice's blocks, or in the segment if the slice is the one that is being filled.
+    /// The index of the block in its slice. If the slice is being filled now, the index of the block in its segment.
     index: usize,
 }
 
-/// Pseudo-random numbers that depend on the parameters alone (section 3.4.1.1), 128 to a block.
+/// Pseudo-random numbers that depend only on the parameters (section 3.4.1.1). One block holds 128 numbers.
 struct Addresses {
     input: Block,
     block: Block,
@@ -59,7 +59,7 @@ impl Addresses {
         compress.replace(&Block::ZERO, &block, &mut self.block);
     }
 
-    /// The number for the block at `index`. The caller asks for every index in order.
+    /// Returns the number for the block at `index`. The caller must request the numbers of all indexes in order.
     fn number(&mut self, compress: Compress, index: usize) -> u64 {
         if index > 0 && index.is_multiple_of(WORDS) {
             self.advance(compress);
@@ -85,7 +85,7 @@ impl<'a> Slice<'a> {
         Segment { lane, blocks, addresses, reference: Reference::default() }
     }
 
-    /// Fills a group of segments, one block of each in turn.
+    /// Fills a group of segments. The function fills one block of each segment in turn.
     pub(super) fn fill(&self, group: &mut [Segment<'_>]) {
         let first = if self.pass == 0 && self.number == 0 { 2 } else { 0 };
         for segment in &mut *group {
@@ -115,12 +115,13 @@ impl<'a> Slice<'a> {
         }
     }
 
-    /// The last block of this lane in the slice before this one.
+    /// Returns the last block of this lane in the previous slice.
     fn before(&self, lane: usize) -> &Block {
         &self.others[(self.number + SLICES - 1) % SLICES][(lane + 1) * self.shape.segment - 1]
     }
 
-    /// Finds the reference block of the block at `index` (section 3.4), and starts reading it into the cache.
+    /// Finds the reference block for the block at `index` (section 3.4), and starts reading the reference block into
+    /// the cache.
     #[inline(always)]
     fn refer(&self, segment: &mut Segment<'_>, index: usize) {
         let random = match &mut segment.addresses {

@@ -2,7 +2,7 @@ use super::*;
 use crate::primitive::imp::compress::tests::back_ends;
 use deadpan_base64::hex;
 
-/// RFC 9106, section 5.3, with a secret and associated data.
+/// Tests the example in section 5.3 of RFC 9106, which has a secret and associated data.
 #[test]
 fn rfc_9106_vector() {
     let cost = Cost { memory: 32, passes: 3, lanes: 4 };
@@ -14,7 +14,7 @@ fn rfc_9106_vector() {
     }
 }
 
-/// The hash by the crate `argon2`.
+/// Computes the hash with the crate `argon2`.
 fn reference(cost: Cost, input: HashInput<'_>, output: &mut [u8]) {
     use ::argon2::{Algorithm, Argon2, AssociatedData, ParamsBuilder, Version};
 
@@ -27,7 +27,7 @@ fn reference(cost: Cost, input: HashInput<'_>, output: &mut [u8]) {
         .expect("hashed");
 }
 
-/// Compares every back end, on one to three threads, with the crate.
+/// Compares every back end, on one to three threads, with the crate `argon2`.
 fn compare(cost: Cost, input: HashInput<'_>, length: usize) {
     let mut wanted = vec![0; length];
     reference(cost, input, &mut wanted);
@@ -48,7 +48,8 @@ fn every_shape_gives_what_the_crate_gives() {
     for lanes in [1, 2, 3, 4, 5, 8, 17, 64] {
         for passes in [1, 2, 4] {
             let least = 8 * lanes;
-            // The least memory, sizes that 4p does not divide, and segments as long as one or two blocks of addresses.
+            // The sizes are: the least memory, sizes that are not multiples of 4p, and sizes whose segments are as long
+            // as one or two blocks of addresses.
             let mut sizes = vec![least, least + 1, least + 4 * lanes - 1, 12 * lanes + 3];
             if lanes <= 4 {
                 sizes.extend([4 * 127 * lanes, 4 * 128 * lanes, 4 * 129 * lanes, 4 * 257 * lanes + 1]);

@@ -1,4 +1,4 @@
-//! Hashes of any length from BLAKE2b: the RFC's H^n, and its H' (section 3.3).
+//! Hashes of any length from BLAKE2b: the functions H^n and H' of the RFC (section 3.3).
 
 use blake2::Blake2bVarCore;
 use blake2::digest::block_api::{UpdateCore, VariableOutputCore};
@@ -9,7 +9,7 @@ use deadpan_ct::{Wipe, Wiped};
 /// The longest output of BLAKE2b.
 const LONGEST: usize = 64;
 
-/// Fills `output`, 1 to 64 bytes, with BLAKE2b of the joined inputs: the RFC's H^n.
+/// Fills `output` with the BLAKE2b hash of the joined inputs (H^n in the RFC). `output` must have 1 to 64 bytes.
 pub(super) fn short(inputs: &[&[u8]], output: &mut [u8]) {
     let mut hash = Blake2bVarCore::new(output.len()).expect("1 to 64 bytes");
     let mut buffer = LazyBuffer::default();
@@ -22,14 +22,15 @@ pub(super) fn short(inputs: &[&[u8]], output: &mut [u8]) {
     whole.as_mut_slice().wipe();
 }
 
-/// Fills `output`, at least 1 byte, with the RFC's H' of the joined inputs.
+/// Fills `output` with the hash H' of the RFC over the joined inputs. `output` must have at least 1 byte.
 pub(super) fn long(inputs: &[&[u8]], output: &mut [u8]) {
     let length = u32::try_from(output.len()).expect("checked by the caller").to_le_bytes();
     let inputs: Vec<_> = std::iter::once(&length[..]).chain(inputs.iter().copied()).collect();
     if output.len() <= LONGEST {
         return short(&inputs, output);
     }
-    // Each hash gives 32 bytes of output and is the input of the next hash. The last hash is output as a whole.
+    // Each hash gives 32 bytes of output and is the input of the next hash. The last hash goes into the output as a
+    // whole.
     let mut hash = Wiped::new([0; LONGEST]);
     short(&inputs, &mut *hash);
     let mut rest = output;

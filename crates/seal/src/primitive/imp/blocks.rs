@@ -1,5 +1,5 @@
-//! Argon2's memory, on huge pages if the system has them: touching 256 MiB in pages of 4 KiB would nearly double the
-//! time.
+//! Argon2's memory, on huge pages if the system has huge pages. With pages of 4 KiB, the first access to 256 MiB would
+//! nearly double the time.
 
 use std::ops::{Deref, DerefMut};
 use std::slice;
@@ -8,12 +8,12 @@ use memmap2::MmapMut;
 
 use deadpan_ct::Wipe;
 
-/// 64-bit words in a block.
+/// The number of 64-bit words in a block.
 pub(crate) const WORDS: usize = 128;
-/// Bytes in a block.
+/// The number of bytes in a block.
 pub(crate) const BYTES: usize = 8 * WORDS;
 
-/// A block of Argon2's memory: 1 KiB, on a cache line.
+/// A block of Argon2's memory. A block has 1 KiB and begins on a cache line.
 #[derive(Clone)]
 #[repr(C, align(64))]
 pub(crate) struct Block(pub(crate) [u64; WORDS]);
@@ -28,14 +28,15 @@ impl Wipe for Block {
     }
 }
 
-/// Zeroed blocks. They go back to the system, which clears them before any other process sees them.
+/// Blocks that are zero at first. On drop, their memory returns to the system, which clears it before any other process
+/// sees it.
 pub(crate) struct Blocks(MmapMut);
 
 impl Blocks {
-    /// Maps this many blocks, or returns `None` if the system does not have enough memory.
+    /// Maps `count` blocks. Returns `None` if the system does not have enough memory.
     pub(crate) fn new(count: usize) -> Option<Self> {
         let memory = MmapMut::map_anon(count.checked_mul(BYTES)?).ok()?;
-        // Without huge pages the hash is only slower.
+        // Errors are ignored, because without huge pages the hash is only slower.
         #[cfg(target_os = "linux")]
         let _ = memory.advise(memmap2::Advice::HugePage);
         #[cfg(target_os = "linux")]
@@ -51,9 +52,9 @@ impl Deref for Blocks {
 
     fn deref(&self) -> &[Block] {
         let count = self.0.len() / BYTES;
-        // SAFETY: the mapping is as long as `count` blocks, begins on a page and so is aligned for them, holds zeros or
-        // words written through `deref_mut`, both of which are valid blocks of integers, and is borrowed for as long as
-        // the slice.
+        // SAFETY: the mapping is as long as `count` blocks. The mapping begins on a page, so it is aligned for blocks.
+        // The mapping holds zeros or words that were written through `deref_mut`, and zeros and words are valid blocks
+        // of integers. The mapping is borrowed for as long as the slice.
         unsafe { slice::from_raw_parts(self.0.as_ptr().cast(), count) }
     }
 }

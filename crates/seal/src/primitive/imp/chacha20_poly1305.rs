@@ -1,8 +1,8 @@
 //! ChaCha20-Poly1305 (RFC 8439) without additional data, for the chunks of age files.
 //!
-//! AWS-LC uses registers of 32 bytes at most. On CPUs with AVX-512 and its multiplication of 52-bit numbers, the code
-//! here takes two thirds of the time. Where a CPU lacks these, and for data that do not fill whole pieces, AWS-LC does
-//! the work; it is also the reference.
+//! AWS-LC uses registers of at most 32 bytes. On CPUs with AVX-512 and its multiplication of 52-bit numbers, the code
+//! in this module takes two thirds of AWS-LC's time. AWS-LC does the work on CPUs without these instructions, and for
+//! data that do not fill whole pieces. AWS-LC is also the reference for the tests.
 
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 mod poly1305;
@@ -13,7 +13,7 @@ use aws_lc_rs::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, Unb
 
 use crate::{Error, Secret};
 
-/// Bytes in a key, a nonce and a tag.
+/// The number of bytes in a key, in a nonce and in a tag.
 pub(crate) const KEY: usize = 32;
 pub(crate) const NONCE: usize = NONCE_LEN;
 pub(crate) const TAG: usize = 16;
@@ -26,7 +26,7 @@ pub(crate) struct ChaCha {
 }
 
 impl ChaCha {
-    /// Makes a cipher, with the fastest back end for this CPU.
+    /// Makes a cipher that uses the fastest back end for this CPU.
     pub(crate) fn new(key: &[u8; KEY]) -> Result<Self, Error> {
         let mut cipher = Self::anywhere(key)?;
         #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
@@ -36,7 +36,7 @@ impl ChaCha {
         Ok(cipher)
     }
 
-    /// Makes a cipher that uses AWS-LC alone, for every CPU.
+    /// Makes a cipher that uses only AWS-LC, which runs on every CPU.
     fn anywhere(key: &[u8; KEY]) -> Result<Self, Error> {
         let key = UnboundKey::new(&CHACHA20_POLY1305, key).map_err(|_| Error::System("no cipher"))?;
         Ok(Self {
@@ -46,7 +46,7 @@ impl ChaCha {
         })
     }
 
-    /// Seals `data` into `output`, which has the same length. No nonce may seal two messages. May leak: the length.
+    /// Seals `data` into `output`, which has the same length. Never use a nonce for two messages. May leak: the length.
     pub(crate) fn seal(
         &self,
         nonce: &[u8; NONCE],
@@ -66,8 +66,8 @@ impl ChaCha {
         done.map_err(|_| Error::System("sealing failed"))
     }
 
-    /// Opens `sealed` into `data`, which has the same length. If the tag is wrong, `data` holds anything, and is to be
-    /// wiped. May leak: the length, and whether the tag is right.
+    /// Opens `sealed` into `data`, which has the same length. If the tag is wrong, the contents of `data` are
+    /// undefined, and the caller must wipe `data`. May leak: the length, and whether the tag is right.
     #[must_use]
     pub(crate) fn open(&self, nonce: &[u8; NONCE], sealed: &[u8], tag: &[u8; TAG], data: &mut [u8]) -> bool {
         #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]

@@ -1,8 +1,8 @@
-//! Argon2's compression function G (RFC 9106, section 3.5), which is nearly all of the work that Argon2 does.
+//! Argon2's compression function G (RFC 9106, section 3.5). Argon2 spends nearly all of its time in this function.
 //!
-//! The portable code follows the RFC word by word. It is the reference for the other back ends. On a CPU with AVX2 the
-//! same code runs, compiled for AVX2. The code for AVX-512 is written by hand: AVX-512 can rotate 64-bit words, and its
-//! registers hold a whole block.
+//! The portable code follows the RFC word by word. The portable code is the reference for the other back ends. On a CPU
+//! with AVX2, the portable code runs in a version that is compiled for AVX2. The code for AVX-512 is written by hand:
+//! AVX-512 can rotate 64-bit words, and its registers hold a whole block.
 
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 mod x86_64;
@@ -11,7 +11,7 @@ use std::array;
 
 use super::blocks::{Block, WORDS};
 
-/// A back end of G. A value proves that the CPU has its instructions.
+/// A back end of G. A value of this type proves that the CPU has the instructions of the back end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Compress {
     /// The portable code, for every CPU.
@@ -19,13 +19,13 @@ pub(crate) enum Compress {
     /// The portable code, compiled for 32-byte registers.
     #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
     Avx2(x86_64::Avx2),
-    /// 64-byte registers.
+    /// The code for 64-byte registers.
     #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
     Avx512(x86_64::Avx512),
 }
 
 impl Compress {
-    /// The fastest back end for this CPU.
+    /// Returns the fastest back end for this CPU.
     pub(crate) fn new() -> Self {
         #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
         {
@@ -64,12 +64,12 @@ impl Compress {
 pub(crate) fn prefetch(block: &Block) {
     #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
     x86_64::prefetch(block);
-    // Other CPUs read the block when it is needed.
+    // On other CPUs this function does nothing: the CPU reads the block when it needs the block.
     #[cfg(not(all(target_arch = "x86_64", not(deadpan_portable))))]
     let _ = block;
 }
 
-/// G as the RFC describes it: P over each row of a matrix of 8 × 8 pairs of words, then over each column.
+/// Computes G as the RFC describes it: applies P to each row of a matrix of 8 × 8 pairs of words, then to each column.
 #[inline(always)]
 fn portable(previous: &Block, reference: &Block, block: &mut Block, add: bool) {
     let input: [u64; WORDS] = array::from_fn(|word| previous.0[word] ^ reference.0[word]);
@@ -86,7 +86,7 @@ fn portable(previous: &Block, reference: &Block, block: &mut Block, add: bool) {
     }
 }
 
-/// The permutation P (section 3.6) of the sixteen words at `at`.
+/// Applies the permutation P (section 3.6) to the sixteen words at `at`.
 #[inline(always)]
 fn permute(words: &mut [u64; WORDS], at: [usize; 16]) {
     for i in 0..4 {
@@ -97,7 +97,7 @@ fn permute(words: &mut [u64; WORDS], at: [usize; 16]) {
     }
 }
 
-/// The RFC's GB: BLAKE2b's mixing function with a product added to each sum.
+/// Computes the RFC's function GB, which is BLAKE2b's mixing function with a product added to each sum.
 #[inline(always)]
 fn mix(words: &mut [u64; WORDS], [a, b, c, d]: [usize; 4]) {
     let low = |word: u64| word & 0xffff_ffff;
@@ -114,7 +114,7 @@ fn mix(words: &mut [u64; WORDS], [a, b, c, d]: [usize; 4]) {
 pub(crate) mod tests {
     use super::*;
 
-    /// All back ends that this CPU has, with their names.
+    /// Returns all back ends that this CPU supports, with their names.
     pub(crate) fn back_ends() -> Vec<(&'static str, Compress)> {
         #[cfg_attr(not(all(target_arch = "x86_64", not(deadpan_portable))), allow(unused_mut))]
         let mut all = vec![("portable", Compress::Portable)];
@@ -126,7 +126,7 @@ pub(crate) mod tests {
             match found {
                 Some(found) => all.push((name, found)),
                 None => {
-                    // Written past the test harness, which would swallow the line.
+                    // This line goes directly to standard error, because the test harness would hide the line.
                     let line = format!("skipped: {name}: not on this CPU\n");
                     let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
                 }
@@ -141,7 +141,7 @@ pub(crate) mod tests {
         assert_eq!(format!("{:?}", Compress::new()), format!("{last:?}"));
     }
 
-    /// A block of words that look random (SplitMix64).
+    /// Returns a block of words that look random (SplitMix64).
     fn block(seed: u64) -> Block {
         Block(array::from_fn(|word| {
             let mut z = (seed << 32 | word as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -155,7 +155,7 @@ pub(crate) mod tests {
     fn every_back_end_is_as_the_reference() {
         let special =
             [Block([0; WORDS]), Block([u64::MAX; WORDS]), Block([1 << 63; WORDS]), Block([0xffff_ffff; WORDS])];
-        // One bit in each word, so that a word that lands in the wrong place shows.
+        // In each of these blocks only one word is not zero, so that the test detects a word in the wrong place.
         let single = (0..WORDS).map(|word| Block(array::from_fn(|other| u64::from(other == word))));
         let blocks: Vec<_> = special.into_iter().chain(single).chain((0..200).map(block)).collect();
         for (name, compress) in back_ends() {
@@ -173,7 +173,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// G of equal blocks is P of zeros, which is zero; G is symmetric.
+    /// G of two equal blocks is P of zeros, and P of zeros is zero. G is symmetric.
     #[test]
     fn equal_blocks_give_zero_and_order_does_not_matter() {
         for (name, compress) in back_ends() {

@@ -1,4 +1,4 @@
-//! Ed25519 (RFC 8032): keys from seeds, signatures into the caller's memory.
+//! Ed25519 (RFC 8032): computes keys from seeds, signs messages and verifies signatures.
 
 use aws_lc_sys as ffi;
 
@@ -7,7 +7,7 @@ use deadpan_ct::Wiped;
 
 const FAILED: Error = Error::System("Ed25519 failed");
 
-/// A private key: the seed and the public key behind it, as AWS-LC takes them.
+/// A private key in the form of AWS-LC: the seed, followed by the public key.
 pub(crate) struct Ed25519Key(Secret);
 
 impl Ed25519Key {
@@ -16,7 +16,7 @@ impl Ed25519Key {
         let mut pair = Secret::zeroed(64);
         let mut public = [0; 32];
         let mut both = Wiped::new([0; 64]);
-        // SAFETY: reads 32 bytes, writes 32 and 64.
+        // SAFETY: the function reads 32 bytes from `seed`, and writes 32 bytes to `public` and 64 bytes to `both`.
         unsafe { ffi::ED25519_keypair_from_seed(public.as_mut_ptr(), both.as_mut_ptr(), seed.as_ptr()) }
         pair.copy_from_slice(&*both);
         Self(pair)
@@ -27,26 +27,29 @@ impl Ed25519Key {
         &self.0[32..]
     }
 
-    /// Signs a message. May leak: its length.
+    /// Signs a message. May leak: the length of the message.
     pub(crate) fn sign(&self, message: &[u8]) -> Result<[u8; 64], Error> {
         let mut signature = [0; 64];
-        // SAFETY: writes 64 bytes; the message comes with its length, and the key has the 64 bytes that are read.
+        // SAFETY: the function writes 64 bytes to `signature`. The function gets the message with its length, and reads
+        // the 64 bytes of the key.
         let done =
             unsafe { ffi::ED25519_sign(signature.as_mut_ptr(), message.as_ptr(), message.len(), self.0.as_ptr()) };
         if done == 1 { Ok(signature) } else { Err(FAILED) }
     }
 }
 
-/// Returns whether a signature is right. Everything here is public.
+/// Returns whether a signature is right. All inputs are public.
 pub(crate) fn verify(public: &[u8; 32], message: &[u8], signature: &[u8; 64]) -> bool {
-    // SAFETY: the message comes with its length; 64 and 32 bytes are read from the others.
+    // SAFETY: the function gets the message with its length. The function reads 64 bytes from `signature` and 32 bytes
+    // from `public`.
     unsafe { ffi::ED25519_verify(message.as_ptr(), message.len(), signature.as_ptr(), public.as_ptr()) == 1 }
 }
 
-/// Returns whether a public key is in its canonical form and not of small order. A key of small order has signatures
-/// that are right for every message. Whether the bytes are a point at all shows when a signature is verified.
+/// Returns whether a public key is in its canonical form and is not of small order. For a key of small order, there are
+/// signatures that are valid for every message. This function does not check whether the bytes are a point of the
+/// curve. The verification of a signature checks this.
 pub(crate) fn is_public(public: &[u8; 32]) -> bool {
-    /// The other y-coordinates of points whose order divides 8: 0, 1, and −1.
+    /// The y-coordinates of the points of order 8. The other points of small order have the y-coordinates 0, 1 and −1.
     const ORDER_8: [[u8; 32]; 2] = [
         *b"\x26\xe8\x95\x8f\xc2\xb2\x27\xb0\x45\xc3\xf4\x89\xf2\xef\x98\xf0\xd5\xdf\xac\x05\xd3\xc6\x33\x39\xb1\x38\x02\x88\x6d\x53\xfc\x05",
         *b"\xc7\x17\x6a\x70\x3d\x4d\xd8\x4f\xba\x3c\x0b\x76\x0d\x10\x67\x0f\x2a\x20\x53\xfa\x2c\x39\xcc\xc6\x4e\xc7\xfd\x77\x92\xac\x03\x7a",

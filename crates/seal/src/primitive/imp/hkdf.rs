@@ -1,4 +1,4 @@
-//! HKDF as separate extract and expand steps, which write to the caller's memory.
+//! HKDF as separate extract and expand steps. Both steps write to the caller's memory.
 
 use aws_lc_sys as ffi;
 
@@ -13,11 +13,11 @@ pub(crate) enum HkdfHash {
     Sha384,
 }
 
-/// HKDF-Extract with SHA-256. May leak: the lengths.
+/// Computes HKDF-Extract with SHA-256. May leak: the lengths.
 pub(crate) fn extract(salt: &[u8], secret: &[u8], key: &mut [u8; 32]) -> Result<(), Error> {
     let mut length = 0;
-    // SAFETY: `key` has room for a SHA-256 value, the most that is written; the other pointers come with the lengths of
-    // their slices.
+    // SAFETY: the function writes at most one SHA-256 value, and `key` has room for it. The other pointers are passed
+    // with the lengths of their slices.
     let done = unsafe {
         ffi::HKDF_extract(
             key.as_mut_ptr(),
@@ -32,7 +32,7 @@ pub(crate) fn extract(salt: &[u8], secret: &[u8], key: &mut [u8; 32]) -> Result<
     if done == 1 && length == key.len() { Ok(()) } else { Err(FAILED) }
 }
 
-/// HKDF-Expand. May leak: the lengths.
+/// Computes HKDF-Expand. May leak: the lengths.
 pub(crate) fn expand(hash: HkdfHash, key: &[u8], info: &[u8], out: &mut [u8]) -> Result<(), Error> {
     // SAFETY: these functions only return the address of a constant.
     let digest = unsafe {
@@ -41,8 +41,8 @@ pub(crate) fn expand(hash: HkdfHash, key: &[u8], info: &[u8], out: &mut [u8]) ->
             HkdfHash::Sha384 => ffi::EVP_sha384(),
         }
     };
-    // SAFETY: each pointer comes with the length of its slice, and `out` is written for its own length only; the digest
-    // is a constant.
+    // SAFETY: each pointer is passed with the length of its slice. The function writes at most the length of `out` to
+    // `out`. The digest is a constant.
     let done = unsafe {
         ffi::HKDF_expand(out.as_mut_ptr(), out.len(), digest, key.as_ptr(), key.len(), info.as_ptr(), info.len())
     };
@@ -53,7 +53,7 @@ pub(crate) fn expand(hash: HkdfHash, key: &[u8], info: &[u8], out: &mut [u8]) ->
 mod tests {
     use super::*;
 
-    /// RFC 5869, A.1 and A.3 (empty salt and info): the first and last bytes of the results.
+    /// Tests the first and last bytes of the results in RFC 5869, A.1 and A.3 (empty salt and info).
     #[test]
     fn rfc_5869() {
         let mut key = [0; 32];
@@ -67,7 +67,7 @@ mod tests {
         assert_eq!((&out[..4], &out[38..]), (&[0x8d, 0xa4, 0xe7, 0x75][..], &[0xb6, 0x1a, 0x96, 0xc8][..]));
     }
 
-    /// HKDF gives no more than 255 blocks.
+    /// HKDF refuses to compute more than 255 blocks.
     #[test]
     fn too_much() {
         assert!(matches!(expand(HkdfHash::Sha256, &[1; 32], b"", &mut vec![0; 255 * 32 + 1]), Err(Error::System(_))));

@@ -1,6 +1,6 @@
-//! Long memory on huge pages: clearing it in small pages takes longer than filling it.
+//! Puts long memory areas on huge pages, because clearing small pages takes longer than filling the memory with data.
 
-/// Asks the system to put long memory on huge pages. The contents of the memory stay as they are.
+/// Asks the system to put a long memory area on huge pages. Does not change the contents of the memory.
 #[cfg(target_os = "linux")]
 pub(crate) fn advise<T>(memory: &mut [T]) {
     const PAGE: usize = 4096;
@@ -10,8 +10,8 @@ pub(crate) fn advise<T>(memory: &mut [T]) {
     let start = memory.as_mut_ptr().cast::<u8>();
     let begin = start.align_offset(PAGE);
     if length >= LONG && begin < PAGE {
-        // SAFETY: the range lies within the memory and begins on a page. The advice does not change what the memory
-        // holds. If the system does not support it, filling the memory is only slower.
+        // SAFETY: the range lies within the memory and begins on a page. The advice does not change the contents of the
+        // memory. If the system does not support the advice, filling the memory is only slower.
         unsafe {
             libc::madvise(start.add(begin).cast(), (length - begin) / PAGE * PAGE, libc::MADV_HUGEPAGE);
         }

@@ -1,4 +1,4 @@
-//! SHA3-256 and SHAKE256 (FIPS 202), into memory of the caller.
+//! SHA3-256 and SHAKE256 (FIPS 202). The results go to the caller's memory.
 
 use std::ptr::null_mut;
 
@@ -8,22 +8,22 @@ use crate::Error;
 
 /// Computes SHA3-256. May leak: the length.
 pub(crate) fn sha3_256(data: &[u8], out: &mut [u8; 32]) -> Result<(), Error> {
-    // SAFETY: takes nothing, gives a constant.
+    // SAFETY: the function takes no arguments and returns a constant.
     digest(unsafe { ffi::EVP_sha3_256() }, data, out)
 }
 
-/// Computes SHAKE256, as many bytes as `out` has. May leak: the lengths.
+/// Computes SHAKE256 and fills `out` with its output. May leak: the lengths.
 pub(crate) fn shake256(data: &[u8], out: &mut [u8]) -> Result<(), Error> {
-    // SAFETY: takes nothing, gives a constant.
+    // SAFETY: the function takes no arguments and returns a constant.
     digest(unsafe { ffi::EVP_shake256() }, data, out)
 }
 
-/// AWS-LC keeps the state on its stack, and wipes it.
+/// Computes a digest. AWS-LC keeps the state on its stack, and wipes the state afterwards.
 fn digest(function: *const ffi::EVP_MD, data: &[u8], out: &mut [u8]) -> Result<(), Error> {
     const FAILED: Error = Error::System("hashing failed");
     let mut length = u32::try_from(out.len()).map_err(|_| FAILED)?;
-    // SAFETY: `data` comes with its length; SHA3-256 writes 32 bytes, which is what `out` has there, and SHAKE256
-    // writes `length` of them.
+    // SAFETY: `data` is passed with its length. SHA3-256 writes 32 bytes, and then `out` has 32 bytes. SHAKE256 writes
+    // `length` bytes.
     let done = unsafe {
         ffi::EVP_Digest(data.as_ptr().cast(), data.len(), out.as_mut_ptr(), &raw mut length, function, null_mut())
     };
@@ -34,7 +34,7 @@ fn digest(function: *const ffi::EVP_MD, data: &[u8], out: &mut [u8]) -> Result<(
 mod tests {
     use super::*;
 
-    /// NIST's values for the empty message.
+    /// Tests NIST's values for the empty message.
     #[test]
     fn empty_message() {
         let mut out = [0; 32];
@@ -43,7 +43,7 @@ mod tests {
         assert_eq!(out[28..], [0x80, 0xf8, 0x43, 0x4a]);
         shake256(b"", &mut out).unwrap();
         assert_eq!(out[..4], [0x46, 0xb9, 0xdd, 0x2b]);
-        // A longer output begins with the shorter one, also past the block of 136 bytes.
+        // A longer output begins with the shorter output, also if the longer output exceeds the block of 136 bytes.
         let mut long = [0; 300];
         shake256(b"", &mut long).unwrap();
         assert_eq!(long[..32], out);

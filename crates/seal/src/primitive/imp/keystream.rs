@@ -1,7 +1,8 @@
-//! The keystream of AES-256 in counter mode, from which random bytes are made.
+//! The keystream of AES-256 in counter mode, which serves as random bytes.
 //!
-//! AWS-LC's counter mode adds the keystream to an input, which has to be read, and uses registers of 16 bytes. On CPUs
-//! with AES on registers of 64 bytes, the code here writes the keystream directly, three to five times as fast.
+//! AWS-LC's counter mode reads an input, adds the keystream to the input, and uses registers of 16 bytes. On CPUs with
+//! AES on registers of 64 bytes, the code in this module writes the keystream directly, and is three to five times as
+//! fast.
 
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 mod vaes;
@@ -10,15 +11,16 @@ use aws_lc_sys as ffi;
 
 use deadpan_ct::Wipe;
 
-/// The first counter block. Its last eight bytes, as a number, must not overflow within one keystream.
+/// The first counter block. The number in the last eight bytes of the counter must not overflow within one keystream.
 pub(crate) type Counter = [u8; 16];
 
-/// Bytes in a block of AES.
+/// The number of bytes in a block of AES.
 pub(crate) const BLOCK: usize = 16;
-/// Bytes to clear at once before the keystream is added to them: they stay in the nearest cache.
+/// The number of bytes that are cleared at once before the keystream is added to these bytes. So few bytes stay in the
+/// nearest cache.
 const CLEARED: usize = 16 << 10;
 
-/// Fills `output` with the keystream from `counter` on. May leak: its length, and the counter.
+/// Fills `output` with the keystream that begins at `counter`. May leak: the length of the output, and the counter.
 pub(crate) fn fill(key: &[u8; 32], counter: &Counter, output: &mut [u8]) {
     #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
     if let Some(vaes) = vaes::Vaes::new() {
@@ -27,18 +29,20 @@ pub(crate) fn fill(key: &[u8; 32], counter: &Counter, output: &mut [u8]) {
     fill_anywhere(key, counter, output);
 }
 
-/// Fills `output` by AWS-LC, on every CPU.
+/// Fills `output` with the help of AWS-LC, which runs on every CPU.
 fn fill_anywhere(key: &[u8; 32], counter: &Counter, output: &mut [u8]) {
     let mut schedule = ffi::AES_KEY { rd_key: [0; 60], rounds: 0 };
     let (mut counter, mut ahead, mut used) = (*counter, [0_u8; BLOCK], 0);
-    // SAFETY: it reads 32 bytes, as 256 bits says, and writes to `schedule`, which is ours.
+    // SAFETY: the function reads 32 bytes, because the key length is 256 bits, and writes to `schedule`, which this
+    // code owns.
     let refused = unsafe { ffi::AES_set_encrypt_key(key.as_ptr(), 256, &raw mut schedule) };
     assert!(refused == 0, "256 bits are a length of keys");
     for piece in output.chunks_mut(CLEARED) {
         piece.fill(0);
         let bytes = piece.as_mut_ptr();
-        // SAFETY: input and output are the same `piece`, which is allowed, and the length is its own; counter and block
-        // ahead have 16 bytes each, `used` is below 16, as it was left by the call before; the schedule was made above.
+        // SAFETY: the input and the output are the same `piece`, which is allowed, and the function gets the length of
+        // `piece`. `counter` and `ahead` have 16 bytes each. `used` is below 16, because the previous call set it. The
+        // schedule was made above.
         unsafe {
             let (counter, ahead) = (counter.as_mut_ptr(), ahead.as_mut_ptr());
             ffi::AES_ctr128_encrypt(bytes, bytes, piece.len(), &raw const schedule, counter, ahead, &raw mut used);
@@ -58,7 +62,7 @@ mod tests {
     fn back_ends() -> Vec<(&'static str, Fill)> {
         let wide = wide();
         if wide.is_none() {
-            // Written past the test harness, which would swallow the line.
+            // This line goes directly to standard error, because the test harness would hide the line.
             let _ = std::io::Write::write_all(&mut std::io::stderr(), b"skipped: VAES: not on this CPU\n");
         }
         [("AWS-LC", fill_anywhere as Fill), ("the chosen one", fill)].into_iter().chain(wide).collect()
@@ -76,7 +80,7 @@ mod tests {
         None
     }
 
-    /// NIST SP 800-38A, F.5.5, by its output blocks.
+    /// Tests the output blocks of NIST SP 800-38A, F.5.5.
     #[test]
     fn known_answer() {
         let key = hex::decode(b"603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4").expect("hex");
@@ -89,7 +93,7 @@ mod tests {
         }
     }
 
-    /// The reference: block by block, each with its own counter.
+    /// Computes the reference keystream block by block. Each block is encrypted with its own counter.
     fn reference(key: &[u8; 32], counter: &Counter, output: &mut [u8]) {
         for (number, block) in (u128::from_be_bytes(*counter)..).zip(output.chunks_mut(BLOCK)) {
             let mut whole = [0; BLOCK];
@@ -111,7 +115,7 @@ mod tests {
                     let mut wanted = vec![0; length];
                     reference(&[9; 32], &counter, &mut wanted);
                     for (name, fill) in back_ends() {
-                        // The output holds other bytes before, and has guard bytes around it.
+                        // Before the call, the output holds other bytes. The output has guard bytes on both sides.
                         let mut output = vec![0xaa; length + 128];
                         fill(&[9; 32], &counter, &mut output[64..64 + length]);
                         assert!(output[64..64 + length] == wanted, "{name}: {length} from {low}");

@@ -1,8 +1,8 @@
-//! Memory for secrets. As far as the system allows, it is locked, so that it is never swapped out, and left out of core
-//! dumps.
+//! Memory for secrets. As far as the system allows, the memory is locked, so that it is never swapped out, and is
+//! excluded from core dumps.
 //!
-//! The system locks whole pages, and secrets are short, so secrets share pages, in slots. A locked page is kept for
-//! later secrets, since mapping, locking and unmapping a page takes microseconds.
+//! The system locks whole pages, but secrets are short. So several secrets share a page, and each secret has a slot in
+//! the page. A locked page is kept for later secrets, because mapping, locking and unmapping a page takes microseconds.
 
 use std::ptr::NonNull;
 use std::slice;
@@ -12,44 +12,45 @@ use parking_lot::Mutex;
 
 use deadpan_ct::Wipe;
 
-/// Bytes in a slot, short and long: the lengths of the longest key, and of the metadata that most files have.
+/// The number of bytes in a short slot and in a long slot. The short slot has the length of the longest key. The long
+/// slot is long enough for the metadata of most files.
 const SIZES: [usize; 2] = [128, 512];
 pub(super) const PAGE: usize = 4096;
 
-/// Zeroed bytes with one owner, wiped on drop.
+/// Bytes with one owner. The bytes are zero at first, and are wiped on drop.
 pub(crate) struct Locked {
     start: NonNull<u8>,
     length: usize,
     home: Home,
 }
 
-/// Where the bytes lie.
+/// The place of the bytes.
 enum Home {
-    /// In a slot; the number is an index of [`SIZES`].
+    /// The bytes are in a slot. The number is an index of [`SIZES`].
     Slot(usize),
-    /// In a mapping for one secret that is longer than a slot.
+    /// The bytes are in their own mapping, because the secret is longer than a slot.
     Own(#[expect(dead_code, reason = "it is unmapped on drop")] MmapMut),
 }
 
-// SAFETY: it owns its bytes as a `Box<[u8]>` would; nothing about them belongs to a thread.
+// SAFETY: a `Locked` owns its bytes like a `Box<[u8]>`, and the bytes do not belong to any thread.
 unsafe impl Send for Locked {}
-// SAFETY: as above: shared references only read.
+// SAFETY: as for `Send`; also, shared references only read the bytes.
 unsafe impl Sync for Locked {}
 
 struct Slots {
-    /// The pages. They are never unmapped, since slots point into them.
+    /// The pages. The pages are never unmapped, because slots point into the pages.
     pages: Vec<MmapMut>,
     free: Vec<NonNull<u8>>,
 }
 
-// SAFETY: the pointers are only handed on, each to one owner; see `Locked`.
+// SAFETY: this type only stores the pointers, and gives each pointer to one owner; see `Locked`.
 unsafe impl Send for Slots {}
 
 static SLOTS: [Mutex<Slots>; SIZES.len()] =
     [const { Mutex::new(Slots { pages: Vec::new(), free: Vec::new() }) }; SIZES.len()];
 
-/// Maps memory, locks it and keeps it out of core dumps where the system allows that. Limits on locked memory are low
-/// on many machines; a secret that may be swapped out is then better than none.
+/// Maps memory. If the system allows it, locks the memory and excludes it from core dumps. On many machines, the limit
+/// on locked memory is low. If the limit is reached, memory that may be swapped out is better than an error.
 pub(super) fn map(length: usize) -> MmapMut {
     let memory = MmapMut::map_anon(length).expect("the system gives a page of memory");
     #[cfg(unix)]
@@ -82,8 +83,8 @@ impl Locked {
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
-        // SAFETY: `start` points to `length` initialized bytes, in a slot that is ours alone until drop or in our own
-        // mapping; shared for as long as `self` is.
+        // SAFETY: `start` points to `length` initialized bytes. The bytes are in a slot or in a mapping that only this
+        // value uses until drop, and are borrowed for as long as `self` is borrowed.
         unsafe { slice::from_raw_parts(self.start.as_ptr(), self.length) }
     }
 
@@ -134,10 +135,10 @@ mod tests {
             .find_map(|line| line.strip_prefix("VmLck:")?.trim().strip_suffix(" kB")?.parse().ok())
             .expect("VmLck");
         if locked == 0 {
-            // Written past the test harness, which would swallow the line.
+            // This line goes directly to standard error, because the test harness would hide the line.
             let _ = writeln!(std::io::stderr(), "skipped: this system does not allow memory to be locked");
         }
-        // The flags of the slot's page show whether it is locked.
+        // The flags of the slot's page show whether the page is locked.
         let maps = std::fs::read_to_string("/proc/self/smaps").expect("Linux has it");
         let address = secret.start.as_ptr() as usize;
         let mut inside = false;

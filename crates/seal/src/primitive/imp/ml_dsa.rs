@@ -1,4 +1,5 @@
-//! ML-DSA (FIPS 204) in its pure form: contexts, and keys from seeds, which `aws-lc-rs` does not offer together.
+//! ML-DSA (FIPS 204) in its pure form, with contexts and with keys from seeds. `aws-lc-rs` does not offer both features
+//! together.
 
 use std::ptr::{null, null_mut};
 
@@ -17,7 +18,7 @@ pub(crate) enum MlDsaSet {
 }
 
 impl MlDsaSet {
-    /// Bytes in a public key (FIPS 204, table 2).
+    /// Returns the number of bytes in a public key (FIPS 204, table 2).
     pub(crate) const fn public_len(self) -> usize {
         match self {
             Self::Ml44 => 1312,
@@ -25,7 +26,7 @@ impl MlDsaSet {
         }
     }
 
-    /// Bytes in an expanded private key.
+    /// Returns the number of bytes in an expanded private key.
     pub(crate) const fn expanded_len(self) -> usize {
         match self {
             Self::Ml44 => 2560,
@@ -33,7 +34,7 @@ impl MlDsaSet {
         }
     }
 
-    /// Bytes in a signature.
+    /// Returns the number of bytes in a signature.
     pub(crate) const fn signature_len(self) -> usize {
         match self {
             Self::Ml44 => 2420,
@@ -51,16 +52,16 @@ impl MlDsaSet {
 
 const FAILED: Error = Error::System("ML-DSA failed");
 
-/// A private key, in an object of AWS-LC that is wiped when freed.
+/// A private key in an object of AWS-LC. AWS-LC wipes the object when it frees the object.
 pub(crate) struct MlDsaKey {
     set: MlDsaSet,
     pair: Owned<ffi::EVP_PKEY>,
 }
 
-// SAFETY: the object belongs to no thread, and nothing changes it after it was made; aws-lc allows an EVP_PKEY to be
-// read by many threads, and its count of references is atomic.
+// SAFETY: the object does not belong to any thread, and nothing changes the object after its creation. AWS-LC allows
+// many threads to read an EVP_PKEY, and the reference count of an EVP_PKEY is atomic.
 unsafe impl Send for MlDsaKey {}
-// SAFETY: as above; every method only reads.
+// SAFETY: as for `Send`; also, every method only reads the object.
 unsafe impl Sync for MlDsaKey {}
 
 impl MlDsaKey {
@@ -69,20 +70,20 @@ impl MlDsaKey {
         Self::import(set, seed)?.ok_or(FAILED)
     }
 
-    /// Reads an expanded private key. `None` if the length is wrong or the parts of the key do not go together. May
-    /// leak: whether the key is valid.
+    /// Reads an expanded private key. Returns `None` if the length is wrong or the parts of the key do not belong
+    /// together. May leak: whether the key is valid.
     pub(crate) fn from_expanded(set: MlDsaSet, bytes: &[u8]) -> Result<Option<Self>, Error> {
         if bytes.len() == set.expanded_len() { Self::import(set, bytes) } else { Ok(None) }
     }
 
     fn import(set: MlDsaSet, bytes: &[u8]) -> Result<Option<Self>, Error> {
-        // SAFETY: the bytes come with their length, which tells a seed from an expanded key, and are copied; the object
-        // that comes back, or null, is ours.
+        // SAFETY: the bytes are passed with their length and are copied; the length shows whether the bytes are a seed
+        // or an expanded key; the call returns null or a new object that this code owns.
         let pair = unsafe { ffi::EVP_PKEY_pqdsa_new_raw_private_key(set.nid(), bytes.as_ptr(), bytes.len()) };
         if pair.is_null() {
             return Ok(None);
         }
-        // SAFETY: not null, and owned by nobody else.
+        // SAFETY: the pointer is not null, and no other code owns the object.
         Ok(Some(Self { set, pair: unsafe { Owned::new(pair) }? }))
     }
 
@@ -103,15 +104,16 @@ impl MlDsaKey {
     }
 
     /// Signs a message for a context of at most 255 bytes. `signature` has [`MlDsaSet::signature_len`] bytes. May leak:
-    /// the lengths, and how often the algorithm began again, which says nothing about the key.
+    /// the lengths, and how often the algorithm restarted, which reveals nothing about the key.
     ///
-    /// AWS-LC hedges each signature with its own random generator, and has no public function without it. Unless AWS-LC
-    /// was built with `AWS_LC_SYS_NO_JITTER_ENTROPY=1`, the generator gathers jitter once for each process, in about 55
-    /// milliseconds.
+    /// AWS-LC hedges each signature with bytes from its own random generator, and has no public function that signs
+    /// without this generator. Unless AWS-LC was built with `AWS_LC_SYS_NO_JITTER_ENTROPY=1`, the generator collects
+    /// jitter once in each process, which takes about 55 milliseconds.
     pub(crate) fn sign(&self, message: &[u8], context: &[u8], signature: &mut [u8]) -> Result<(), Error> {
         let session = session(&self.pair, context, Direction::Sign)?;
         let mut length = signature.len();
-        // SAFETY: the session is valid; at most `length` bytes are written, and the message comes with its length.
+        // SAFETY: the session is valid; at most `length` bytes are written, and the function gets the message with its
+        // length.
         let done = unsafe {
             ffi::EVP_DigestSign(session.get(), signature.as_mut_ptr(), &raw mut length, message.as_ptr(), message.len())
         };
@@ -119,7 +121,7 @@ impl MlDsaKey {
     }
 }
 
-/// Returns whether a signature is right. Everything here is public.
+/// Returns whether a signature is right. All inputs are public.
 ///
 /// # Errors
 /// If the system has no memory.
@@ -133,11 +135,11 @@ pub(crate) fn verify(
     if public.len() != set.public_len() || signature.len() != set.signature_len() {
         return Ok(false);
     }
-    // SAFETY: the bytes come with their length, which is checked there, and are copied; the object that comes back, or
-    // null, is ours.
+    // SAFETY: the function gets the bytes with their length, checks the length, and copies the bytes; the call returns
+    // null or a new object that this code owns.
     let key = unsafe { Owned::new(ffi::EVP_PKEY_pqdsa_new_raw_public_key(set.nid(), public.as_ptr(), public.len())) }?;
     let session = session(&key, context, Direction::Verify)?;
-    // SAFETY: the session is valid; both slices come with their lengths.
+    // SAFETY: the session is valid; the function gets both slices with their lengths.
     let valid = unsafe {
         ffi::EVP_DigestVerify(session.get(), signature.as_ptr(), signature.len(), message.as_ptr(), message.len())
     };
@@ -152,10 +154,10 @@ enum Direction {
 
 /// Begins to sign or to verify with a key and a context.
 fn session(key: &Owned<ffi::EVP_PKEY>, context: &[u8], direction: Direction) -> Result<Owned<ffi::EVP_MD_CTX>, Error> {
-    // SAFETY: the object that comes back, or null, is ours.
+    // SAFETY: the call returns null or a new object that this code owns.
     let session = unsafe { Owned::new(ffi::EVP_MD_CTX_new()) }?;
     let mut inner = null_mut();
-    // SAFETY: the session and the key are valid, and the session takes part in the key's ownership. The algorithm needs
+    // SAFETY: the session and the key are valid, and the session shares the ownership of the key. The algorithm needs
     // no digest and no engine. `inner` belongs to the session.
     let begun = unsafe {
         match direction {
@@ -165,7 +167,8 @@ fn session(key: &Owned<ffi::EVP_PKEY>, context: &[u8], direction: Direction) -> 
             }
         }
     };
-    // SAFETY: `inner` is valid once the session has begun; the context comes with its length and is copied.
+    // SAFETY: `inner` is valid once the session has begun; the function gets the context with its length and copies the
+    // context.
     if begun == 1 && unsafe { ffi::EVP_PKEY_CTX_set_signature_context(inner, context.as_ptr(), context.len()) } == 1 {
         Ok(session)
     } else {

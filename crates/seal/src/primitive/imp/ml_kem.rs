@@ -1,4 +1,5 @@
-//! ML-KEM (FIPS 203): keys from seeds, which `aws-lc-rs` does not offer, and shared secrets without copies on the way.
+//! ML-KEM (FIPS 203): keys from seeds, which `aws-lc-rs` does not offer, and shared secrets without intermediate
+//! copies.
 
 use std::ptr::null_mut;
 
@@ -18,7 +19,7 @@ pub(crate) enum MlKemSet {
 }
 
 impl MlKemSet {
-    /// Polynomials in a vector. The sizes below follow (FIPS 203, table 3).
+    /// Returns the number of polynomials in a vector. This number determines the lengths in FIPS 203, table 3.
     const fn rank(self) -> usize {
         match self {
             Self::Ml768 => 3,
@@ -26,18 +27,18 @@ impl MlKemSet {
         }
     }
 
-    /// Bytes in an encapsulation key.
+    /// Returns the number of bytes in an encapsulation key.
     pub(crate) const fn public_len(self) -> usize {
         384 * self.rank() + 32
     }
 
-    /// Bytes in a decapsulation key: the secret vector, the encapsulation key, its hash, the value for implicit
-    /// rejection.
+    /// Returns the number of bytes in a decapsulation key. The key consists of the secret vector, the encapsulation
+    /// key, the hash of the encapsulation key, and the value for implicit rejection.
     pub(crate) const fn expanded_len(self) -> usize {
         768 * self.rank() + 96
     }
 
-    /// Bytes in a ciphertext.
+    /// Returns the number of bytes in a ciphertext.
     pub(crate) const fn ciphertext_len(self) -> usize {
         match self {
             Self::Ml768 => 1088,
@@ -55,23 +56,24 @@ impl MlKemSet {
 
 const FAILED: Error = Error::System("ML-KEM failed");
 
-/// A decapsulation key with its encapsulation key, in an object of AWS-LC that is wiped when freed.
+/// A decapsulation key with its encapsulation key, in an object of AWS-LC. AWS-LC wipes the object when it frees the
+/// object.
 pub(crate) struct MlKemKey {
     set: MlKemSet,
     pair: Owned<ffi::EVP_PKEY>,
 }
 
-// SAFETY: the object belongs to no thread, and nothing changes it after it was made; aws-lc allows an EVP_PKEY to be
-// read by many threads, and its count of references is atomic.
+// SAFETY: the object does not belong to any thread, and nothing changes the object after its creation. AWS-LC allows
+// many threads to read an EVP_PKEY, and the reference count of an EVP_PKEY is atomic.
 unsafe impl Send for MlKemKey {}
-// SAFETY: as above; every method only reads.
+// SAFETY: as for `Send`; also, every method only reads the object.
 unsafe impl Sync for MlKemKey {}
 
 impl MlKemKey {
     /// Computes the key from a seed (d, then z). May leak: nothing.
     ///
-    /// AWS-LC's function for this is experimental and not in all of its bindings. Reading the seed form of PKCS#8 (RFC
-    /// 9935) gives the same key.
+    /// AWS-LC's function for keys from seeds is experimental, and some of the Rust bindings lack this function. So this
+    /// function writes the seed in PKCS#8 form (RFC 9935) and lets AWS-LC read that form, which gives the same key.
     pub(crate) fn from_seed(set: MlKemSet, seed: &[u8; 64]) -> Result<Self, Error> {
         // SEQUENCE { 0, SEQUENCE { 2.16.840.1.101.3.4.4.x }, OCTET STRING { [0] seed } }
         const HEAD: [u8; 22] =
@@ -84,20 +86,22 @@ impl MlKemKey {
         };
         pkcs8[HEAD.len()..].copy_from_slice(seed);
         let mut input = ffi::CBS { data: pkcs8.as_ptr(), len: pkcs8.len() };
-        // SAFETY: `input` spans `pkcs8`, which outlives the call; the object that comes back, or null, is ours.
+        // SAFETY: `input` spans `pkcs8`, which outlives the call; the call returns null or a new object that this code
+        // owns.
         let pair = unsafe { Owned::new(ffi::EVP_parse_private_key(&raw mut input)) }?;
         Ok(Self { set, pair })
     }
 
-    /// Reads a decapsulation key as FIPS 203 writes it. `None` if the length, the coefficients or the hash inside are
-    /// wrong (section 7.3), or if it does not decapsulate a secret for the encapsulation key inside. May leak: whether
-    /// the key is valid.
+    /// Reads a decapsulation key in the form of FIPS 203. Returns `None` if the length, the coefficients or the hash
+    /// inside the key are wrong (section 7.3). Also returns `None` if the key does not decapsulate a secret for the
+    /// encapsulation key inside it. May leak: whether the key is valid.
     pub(crate) fn from_expanded(set: MlKemSet, bytes: &[u8]) -> Result<Option<Self>, Error> {
         if bytes.len() != set.expanded_len() {
             return Ok(None);
         }
         let public = &bytes[384 * set.rank()..][..set.public_len()];
-        // SAFETY: both slices come with their lengths and are copied; the object that comes back, or null, is ours.
+        // SAFETY: the function gets both slices with their lengths and are copied; the call returns null or a new
+        // object that this code owns.
         let pair = unsafe {
             Owned::new(ffi::EVP_PKEY_kem_new_raw_key(
                 set.nid(),
@@ -107,7 +111,7 @@ impl MlKemKey {
                 bytes.len(),
             ))
         }?;
-        // SAFETY: the object is valid and holds both halves.
+        // SAFETY: the object is valid and holds the decapsulation key and the encapsulation key.
         let valid = unsafe { ffi::EVP_PKEY_kem_check_key(pair.get()) } == 1;
         Ok(valid.then_some(Self { set, pair }))
     }
@@ -125,13 +129,13 @@ impl MlKemKey {
         if done == 1 && length == self.set.public_len() { Ok(()) } else { Err(FAILED) }
     }
 
-    /// Finds the secret in a ciphertext. For a ciphertext that was not made for this key, finds an unrelated secret
-    /// (implicit rejection). `ciphertext` has [`MlKemSet::ciphertext_len`] bytes. May leak: nothing.
+    /// Computes the secret from a ciphertext. For a ciphertext that was not made for this key, the function computes an
+    /// unrelated secret (implicit rejection). `ciphertext` has [`MlKemSet::ciphertext_len`] bytes. May leak: nothing.
     pub(crate) fn decapsulate(&self, ciphertext: &[u8], out: &mut [u8; 32]) -> Result<(), Error> {
         let context = context(&self.pair)?;
         let mut length = out.len();
-        // SAFETY: the context is valid; `out` has room for `length` bytes, and the ciphertext comes with its length,
-        // which is checked there.
+        // SAFETY: the context is valid; `out` has room for `length` bytes, and the function gets the ciphertext with
+        // its length and checks the length.
         let done = unsafe {
             ffi::EVP_PKEY_decapsulate(
                 context.get(),
@@ -145,8 +149,8 @@ impl MlKemKey {
     }
 }
 
-/// Returns whether these bytes are an encapsulation key: the right length, and all coefficients below the modulus (FIPS
-/// 203, 7.2).
+/// Returns whether `bytes` are a valid encapsulation key: the length must be right, and all coefficients must be below
+/// the modulus (FIPS 203, 7.2).
 pub(crate) fn is_public(set: MlKemSet, bytes: &[u8]) -> Result<bool, Error> {
     if bytes.len() != set.public_len() {
         return Ok(false);
@@ -157,11 +161,12 @@ pub(crate) fn is_public(set: MlKemSet, bytes: &[u8]) -> Result<bool, Error> {
     Ok(unsafe { ffi::EVP_PKEY_public_check(context.get()) } == 1)
 }
 
-/// Computes the secret and the ciphertext from 32 random bytes, which are as secret as the secret, for a checked
-/// `public`. The outputs have [`MlKemSet::ciphertext_len`] and 32 bytes. May leak: nothing.
+/// Computes a shared secret and its ciphertext for an encapsulation key `public`, which must be checked before. The 32
+/// random bytes are as sensitive as the shared secret. The ciphertext has [`MlKemSet::ciphertext_len`] bytes, and the
+/// shared secret has 32 bytes. May leak: nothing.
 ///
-/// AWS-LC's own random generator is not used here: unless it was built without that, it gathers jitter before its first
-/// byte, for a hundred times as long as sealing a small file takes.
+/// The function does not use AWS-LC's own random generator. In a normal build, this generator collects jitter before
+/// its first byte, which takes a hundred times as long as sealing a small file.
 pub(crate) fn encapsulate(
     set: MlKemSet,
     public: &[u8],
@@ -172,7 +177,7 @@ pub(crate) fn encapsulate(
     let key = import(set, public)?;
     let context = context(&key)?;
     let (mut ciphertext_len, mut length, mut random_len) = (ciphertext.len(), out.len(), random.len());
-    // SAFETY: the context is valid; all three buffers come with their lengths, which are checked there.
+    // SAFETY: the context is valid; the function gets all three buffers with their lengths and checks the lengths.
     let done = unsafe {
         ffi::EVP_PKEY_encapsulate_deterministic(
             context.get(),
@@ -188,13 +193,13 @@ pub(crate) fn encapsulate(
 }
 
 fn import(set: MlKemSet, public: &[u8]) -> Result<Owned<ffi::EVP_PKEY>, Error> {
-    // SAFETY: the bytes come with their length, which is checked there, and are copied; the object that comes back, or
-    // null, is ours.
+    // SAFETY: the function gets the bytes with their length, checks the length, and copies the bytes; the call returns
+    // null or a new object that this code owns.
     unsafe { Owned::new(ffi::EVP_PKEY_kem_new_raw_public_key(set.nid(), public.as_ptr(), public.len())) }
 }
 
 fn context(key: &Owned<ffi::EVP_PKEY>) -> Result<Owned<ffi::EVP_PKEY_CTX>, Error> {
-    // SAFETY: the key is valid, and the context takes part in its ownership; the context that comes back, or null, is
-    // ours.
+    // SAFETY: the key is valid, and the context shares the ownership of the key; the call returns null or a new context
+    // that this code owns.
     unsafe { Owned::new(ffi::EVP_PKEY_CTX_new(key.get(), null_mut())) }
 }

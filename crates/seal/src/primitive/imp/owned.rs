@@ -1,4 +1,4 @@
-//! A foreign object that is freed by its own function on every path.
+//! A foreign object that is always freed by the function for its type.
 
 use std::ptr::NonNull;
 
@@ -9,12 +9,12 @@ use crate::Error;
 /// A foreign type with a function that frees it.
 ///
 /// # Safety
-/// `free` must be the one that the library names for objects of this type.
+/// `free` must be the function that the library defines for freeing objects of this type.
 pub(super) unsafe trait Free {
     /// Frees the object. AWS-LC's allocator wipes freed memory, including secrets in it.
     ///
     /// # Safety
-    /// `object` is owned by the caller and not used afterwards.
+    /// The caller owns `object` and does not use it afterwards.
     unsafe fn free(object: *mut Self);
 }
 
@@ -22,7 +22,7 @@ pub(super) unsafe trait Free {
 pub(super) struct Owned<T: Free>(NonNull<T>);
 
 impl<T: Free> Owned<T> {
-    /// Takes ownership of an object fresh from the library. The library gives null when it has no memory.
+    /// Takes ownership of a new object from the library. The library returns null if it has no memory.
     ///
     /// # Safety
     /// `object` is null, or valid and owned by the caller.
@@ -30,7 +30,7 @@ impl<T: Free> Owned<T> {
         NonNull::new(object).map(Self).ok_or(Error::System("no memory for cryptography"))
     }
 
-    /// Returns the pointer, for the library's functions. The pointer is valid as long as `self`.
+    /// Returns the pointer, for the library's functions. The pointer is valid until `self` is dropped.
     pub(super) fn get(&self) -> *mut T {
         self.0.as_ptr()
     }
@@ -45,7 +45,7 @@ impl<T: Free> Drop for Owned<T> {
 
 macro_rules! freed {
     ($($type:ident by $function:ident)*) => { $(
-        // SAFETY: the function that aws-lc's headers name for the type.
+        // SAFETY: AWS-LC's headers define this function for freeing objects of the type.
         unsafe impl Free for ffi::$type {
             // SAFETY: the trait states the obligations of the caller.
             unsafe fn free(object: *mut Self) {

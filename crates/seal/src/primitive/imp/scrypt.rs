@@ -1,16 +1,17 @@
 //! scrypt (RFC 7914), which `aws-lc-rs` does not offer.
 
-/// Fills `output` with scrypt of `passphrase`. Returns `false` if the parameters are not allowed, or if they need more
-/// memory than `memory` or than the system has.
+/// Fills `output` with the scrypt hash of `passphrase`. Returns `false` if the parameters are not allowed, or if they
+/// need more memory than `memory` or more memory than the system has.
 ///
-/// May leak: all lengths and parameters; and the passphrase to programs that share the processor's caches, since scrypt
-/// by design reads memory at addresses that depend on the passphrase.
+/// May leak: all lengths and parameters. May also leak information about the passphrase to programs that share the
+/// processor's caches, because scrypt by design reads memory at addresses that depend on the passphrase.
 #[must_use]
 pub(crate) fn derive(passphrase: &[u8], salt: &[u8], n: u64, r: u64, p: u64, memory: usize, output: &mut [u8]) -> bool {
     assert!(r < 1 << 32, "the caller's ceilings are far below");
-    // SAFETY: the three pointers come from slices that live until the call returns, each goes with its slice's length,
-    // and only `output`, which is borrowed for writing, is written to. The function keeps none of them. It checks the
-    // parameters itself, and its sums do not overflow for an `r` below 2^32, as the assertion ensures.
+    // SAFETY: the three pointers come from slices that live until the call returns, and each pointer is passed with the
+    // length of its slice. The function writes only to `output`, which is borrowed for writing, and keeps none of the
+    // pointers. The function checks the parameters itself. Its sums do not overflow for an `r` below 2^32, and the
+    // assertion ensures this bound.
     let done = unsafe {
         aws_lc_sys::EVP_PBE_scrypt(
             passphrase.as_ptr().cast(),
@@ -32,7 +33,7 @@ pub(crate) fn derive(passphrase: &[u8], salt: &[u8], n: u64, r: u64, p: u64, mem
 mod tests {
     use super::*;
 
-    /// RFC 7914, section 12: the first bytes of the answers.
+    /// Tests the first bytes of the results in RFC 7914, section 12.
     #[test]
     fn known_answers() {
         let answers = [

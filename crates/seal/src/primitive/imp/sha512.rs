@@ -1,27 +1,28 @@
-//! SHA-512 (FIPS 180-4) of long messages, in pieces.
+//! SHA-512 (FIPS 180-4) for long messages, which are hashed in pieces.
 //!
-//! AWS-LC has fast code for processors of Intel only. On others, the code for AVX2 and BMI here takes a quarter of the
-//! time less. Where a CPU lacks these, AWS-LC hashes; it is also the reference.
+//! AWS-LC has fast code only for Intel processors. On other processors, the code for AVX2 and BMI in this module takes
+//! a quarter less time. On a CPU without AVX2 or BMI, AWS-LC computes the hash. AWS-LC is also the reference for the
+//! tests.
 
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 mod x86_64;
 
 use aws_lc_rs::digest::{Context, SHA512};
 
-/// Bytes in a digest.
+/// The number of bytes in a digest.
 pub(crate) const DIGEST: usize = 64;
 
-/// A message that is hashed.
+/// A message that is being hashed.
 pub(crate) enum Sha512 {
-    /// AWS-LC, for every CPU.
+    /// The code of AWS-LC, for every CPU.
     AwsLc(Box<Context>),
-    /// Vectors for the schedule of two blocks at once, and BMI for the rounds.
+    /// The code that uses vectors for the schedule of two blocks at once, and BMI for the rounds.
     #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
     Vectors(Box<x86_64::Sha512Message>),
 }
 
 impl Sha512 {
-    /// Begins a message, with the fastest back end for this CPU.
+    /// Begins a message, using the fastest back end for this CPU.
     pub(crate) fn new() -> Self {
         #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
         if let Some(compress) = x86_64::Sha512Compress::new() {
@@ -30,7 +31,7 @@ impl Sha512 {
         Self::AwsLc(Box::new(Context::new(&SHA512)))
     }
 
-    /// Adds data to the message. May leak: the length.
+    /// Adds data to the message. May leak: the length of the data.
     pub(crate) fn update(&mut self, data: &[u8]) {
         match self {
             Self::AwsLc(context) => context.update(data),
@@ -39,7 +40,7 @@ impl Sha512 {
         }
     }
 
-    /// Returns the digest of the message. May leak: the length.
+    /// Returns the digest of the message. May leak: the length of the message.
     pub(crate) fn finish(self) -> [u8; DIGEST] {
         match self {
             Self::AwsLc(context) => context.finish().as_ref().try_into().expect("SHA-512 has 64 bytes"),
@@ -55,7 +56,7 @@ mod tests {
 
     use super::*;
 
-    /// A new message for every back end that this CPU has, with its name.
+    /// Returns a new message for every back end that this CPU supports, with the name of the back end.
     fn back_ends() -> Vec<(&'static str, Sha512)> {
         #[cfg_attr(not(all(target_arch = "x86_64", not(deadpan_portable))), allow(unused_mut))]
         let mut all = vec![("AWS-LC", Sha512::AwsLc(Box::new(Context::new(&SHA512))))];
@@ -64,7 +65,7 @@ mod tests {
             match found {
                 Some(compress) => all.push((name, Sha512::Vectors(Box::new(x86_64::Sha512Message::new(compress))))),
                 None => {
-                    // Written past the test harness, which would swallow the line.
+                    // This line goes directly to standard error, because the test harness would hide the line.
                     let line = format!("skipped: {name}: not on this CPU\n");
                     let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
                 }
@@ -77,7 +78,8 @@ mod tests {
         (0..length as u64).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
     }
 
-    /// With every length up to eight blocks, messages end at each byte of the first and of the second block of a pair.
+    /// The lengths go up to eight blocks, so that the messages end at every byte of the first block and of the second
+    /// block of a pair.
     #[test]
     fn every_length_is_as_the_reference() {
         let data = data(5000);
@@ -104,7 +106,7 @@ mod tests {
         }
     }
 
-    /// NIST's value for "abc".
+    /// Tests NIST's value for "abc".
     #[test]
     fn a_known_answer() {
         for (name, mut message) in back_ends() {

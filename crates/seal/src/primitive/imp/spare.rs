@@ -1,5 +1,5 @@
-//! Room at the end of a vector, given to several threads in pieces before it is initialized. Clearing all of the room
-//! first, on one thread, takes as long as sealing.
+//! Uninitialized room at the end of a vector, which several threads initialize piece by piece. Clearing the whole room
+//! first, on one thread, would take as long as sealing.
 
 use std::mem::MaybeUninit;
 use std::slice;
@@ -11,11 +11,11 @@ use super::huge;
 pub(crate) struct Spare<'a> {
     vector: &'a mut Vec<u8>,
     length: usize,
-    /// How many bytes were cleared.
+    /// The number of bytes that the threads have cleared.
     cleared: AtomicUsize,
 }
 
-/// A piece of the room, with one owner.
+/// A piece of the room. Each piece has one owner.
 pub(crate) struct Piece<'a> {
     memory: &'a mut [MaybeUninit<u8>],
     cleared: &'a AtomicUsize,
@@ -29,7 +29,7 @@ impl<'a> Spare<'a> {
         Self { vector, length, cleared: AtomicUsize::new(0) }
     }
 
-    /// Divides the room into pieces of `size` bytes; the last one may be shorter.
+    /// Divides the room into pieces of `size` bytes. The last piece may be shorter.
     pub(crate) fn pieces(&mut self, size: usize) -> impl Iterator<Item = Piece<'_>> + Send {
         let Self { vector, length, cleared } = self;
         *cleared.get_mut() = 0;
@@ -40,23 +40,24 @@ impl<'a> Spare<'a> {
     /// Makes the room part of the vector.
     ///
     /// # Panics
-    /// If a piece was not cleared.
+    /// Panics if a piece was not cleared.
     pub(crate) fn keep(self) {
         assert_eq!(self.cleared.into_inner(), self.length, "every piece was cleared");
-        // SAFETY: `new` reserved the room. Each piece counts once, when all its bytes have been written, and the pieces
-        // of one division do not overlap; since the count is that of all bytes, all are initialized. Threads that did
-        // it have handed back their borrows before `self` could be moved.
+        // SAFETY: `new` reserved the room. The bytes of each piece are counted once, after all bytes of the piece were
+        // written, and the pieces of one division do not overlap. The count equals the length of the room, so all bytes
+        // of the room are initialized. The threads that wrote the bytes have ended their borrows, because otherwise
+        // `self` could not be moved.
         unsafe { self.vector.set_len(self.vector.len() + self.length) };
     }
 }
 
 impl<'a> Piece<'a> {
-    /// Returns the bytes of the piece, all zero.
+    /// Clears the piece. Returns its bytes, which are all zero.
     pub(crate) fn clear(self) -> &'a mut [u8] {
         self.memory.fill(MaybeUninit::new(0));
         self.cleared.fetch_add(self.memory.len(), Ordering::Relaxed);
-        // SAFETY: all of them were just written, they are borrowed for as long as the slice, and bytes have the same
-        // layout.
+        // SAFETY: all bytes were just written, they are borrowed for as long as the slice, and an initialized byte has
+        // the same layout as an uninitialized byte.
         unsafe { slice::from_raw_parts_mut(self.memory.as_mut_ptr().cast(), self.memory.len()) }
     }
 }

@@ -1,21 +1,21 @@
-//! A page for state that must not exist in two processes. It is locked like secrets, and the child of a fork finds it
-//! empty where the system supports that.
+//! A page for state that must not exist in two processes. The page is locked like the memory of secrets. If the system
+//! supports it, the child of a fork gets an empty page.
 
 use memmap2::MmapMut;
 
 use super::locked::{PAGE, map};
 use deadpan_ct::Wipe;
 
-/// A page of zeros, wiped on drop.
+/// A page that is filled with zeros at first and wiped on drop.
 pub(crate) struct Transient(MmapMut);
 
 impl Transient {
     pub(crate) fn new() -> Self {
         let mut page = map(PAGE);
         #[cfg(target_os = "linux")]
-        // SAFETY: the range is one mapping of our own, private and anonymous as the advice asks for; it changes nothing
-        // in this process. If the system is too old to support it, the owner of the page has to detect forks in another
-        // way.
+        // SAFETY: the range is a mapping that this value owns. The mapping is private and anonymous, as the advice
+        // requires. The advice changes nothing in this process. If the system is too old to support the advice, the
+        // owner of the page has to detect forks in another way.
         unsafe {
             libc::madvise(page.as_mut_ptr().cast(), page.len(), libc::MADV_WIPEONFORK);
         }
@@ -37,19 +37,19 @@ impl Drop for Transient {
     }
 }
 
-/// Runs `look` in the child of a fork, and returns what it saw.
+/// Runs `look` in the child of a fork, and returns the result of `look`.
 #[cfg(all(test, target_os = "linux"))]
 pub(crate) fn in_child<const N: usize>(look: impl FnOnce() -> [u8; N]) -> [u8; N] {
     use std::io::Read;
     use std::os::fd::AsRawFd;
     let (mut reader, writer) = std::io::pipe().expect("a pipe");
     // SAFETY: the child runs `look`, writes to the pipe and exits without running code of the parent. glibc makes its
-    // allocator usable in the child, in whatever state other threads left it.
+    // allocator usable in the child, even if another thread held a lock of the allocator during the fork.
     let child = unsafe { libc::fork() };
     assert!(child >= 0, "the system gives a process");
     if child == 0 {
         let seen = look();
-        // SAFETY: `seen` is as long as N says; `_exit` ends the child here, so nothing is dropped twice.
+        // SAFETY: `seen` has N bytes. `_exit` ends the child here, so no value is dropped twice.
         unsafe {
             libc::write(writer.as_raw_fd(), seen.as_ptr().cast(), N);
             libc::_exit(0);

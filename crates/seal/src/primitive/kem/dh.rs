@@ -1,4 +1,4 @@
-//! The classical half: two curves, and the KEM that RFC 9180, section 4.1 makes of each (DHKEM).
+//! The classical half of a hybrid: two curves, and DHKEM, the KEM that RFC 9180, section 4.1 defines for each curve.
 
 use super::Kem;
 use crate::primitive::hpke::labeled::Suite;
@@ -22,7 +22,7 @@ impl Curve {
         }
     }
 
-    /// Returns how many bytes [`DhScalar::sample`] needs to fail less than once in 2^96 times.
+    /// Returns the number of bytes that [`DhScalar::sample`] needs in order to fail less than once in 2^96 times.
     pub(super) const fn sample_len(self) -> usize {
         match self {
             Self::P256 => 4 * 32,
@@ -30,7 +30,7 @@ impl Curve {
         }
     }
 
-    /// Returns whether these bytes are a point of the curve in its canonical form.
+    /// Returns whether `bytes` are the canonical form of a point of the curve.
     pub(super) fn is_point(self, bytes: &[u8]) -> Result<bool, Error> {
         match self {
             Self::P256 => bytes.try_into().map_or(Ok(false), p256::is_point),
@@ -38,8 +38,8 @@ impl Curve {
         }
     }
 
-    /// Returns whether a point is in its only accepted form. P-256 has one form of 65 bytes, which multiplication
-    /// checks.
+    /// Returns whether a point is in its only accepted form. A P-256 point has only one form of 65 bytes, and the
+    /// multiplication checks this form.
     pub(super) fn is_canonical(self, bytes: &[u8]) -> bool {
         match self {
             Self::P256 => bytes.len() == p256::POINT,
@@ -55,8 +55,8 @@ pub(super) enum DhScalar {
 }
 
 impl DhScalar {
-    /// Reads a scalar of 32 bytes. Returns `None` for another length, and on P-256 for zero or a number that is not
-    /// below the order. May leak: whether it is `None`.
+    /// Reads a scalar of 32 bytes. Returns `None` if the length is wrong. For P-256, also returns `None` if the number
+    /// is zero or not below the order. May leak: whether the result is `None`.
     pub(super) fn from_bytes(curve: Curve, bytes: &[u8]) -> Result<Option<Self>, Error> {
         let Some(bytes) = bytes.as_array::<32>() else { return Ok(None) };
         match curve {
@@ -65,8 +65,8 @@ impl DhScalar {
         }
     }
 
-    /// Returns the first 32 bytes that are a scalar: `RandomScalar` of draft-irtf-cfrg-concrete-hybrid-kems. May leak:
-    /// how many candidates were skipped.
+    /// Returns the first group of 32 bytes that is a scalar: `RandomScalar` of draft-irtf-cfrg-concrete-hybrid-kems.
+    /// May leak: the number of skipped candidates.
     pub(super) fn sample(curve: Curve, bytes: &[u8]) -> Result<Option<Self>, Error> {
         for part in bytes.chunks_exact(32) {
             if let Some(scalar) = Self::from_bytes(curve, part)? {
@@ -107,10 +107,10 @@ impl DhScalar {
     }
 }
 
-/// The callers have checked all lengths.
+/// The error for a wrong length. This error does not occur, because the callers check all lengths.
 const MISFIT: Error = Error::System("a key has the wrong length");
 
-/// Encapsulates with a given ephemeral scalar: `Encap`.
+/// Encapsulates with a given ephemeral scalar: `Encap` of RFC 9180.
 pub(super) fn encapsulate(
     kem: Kem,
     curve: Curve,
@@ -130,7 +130,8 @@ pub(super) fn encapsulate(
 /// The error for a recipient whose public key is a point of small order.
 pub(super) const SMALL_ORDER: Error = Error::InvalidKey(InvalidKey::SmallOrder);
 
-/// Decapsulates: `Decap`. Returns `None` if `enc` is not valid or not canonical. May leak: whether it is `None`.
+/// Decapsulates: `Decap` of RFC 9180. Returns `None` if `enc` is not valid or not canonical. May leak: whether the
+/// result is `None`.
 pub(super) fn decapsulate(kem: Kem, scalar: &DhScalar, public: &[u8], enc: &[u8]) -> Result<Option<Secret>, Error> {
     let mut value = Wiped::new([0; 32]);
     if !scalar.curve().is_canonical(enc) || !scalar.multiply(enc, &mut value)? {
@@ -139,7 +140,7 @@ pub(super) fn decapsulate(kem: Kem, scalar: &DhScalar, public: &[u8], enc: &[u8]
     derive(kem, &value, enc, public).map(Some)
 }
 
-/// Derives the shared secret: `ExtractAndExpand`.
+/// Derives the shared secret: `ExtractAndExpand` of RFC 9180.
 fn derive(kem: Kem, value: &[u8; 32], enc: &[u8], public: &[u8]) -> Result<Secret, Error> {
     let suite = Suite::kem(kem);
     let mut key = Wiped::new([0; 32]);

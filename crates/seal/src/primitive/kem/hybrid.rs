@@ -1,8 +1,8 @@
 //! Hybrids of ML-KEM and a curve: the `CG` construction of draft-irtf-cfrg-hybrid-kems with the instances of
 //! draft-irtf-cfrg-concrete-hybrid-kems. MLKEM768-X25519 is X-Wing (draft-connolly-cfrg-xwing-kem).
 //!
-//! The shared secret is a hash over both secrets, the curve's ephemeral public key and the recipient's public key of
-//! the curve. ML-KEM's ciphertext and key are not hashed, because ML-KEM's secret binds them.
+//! The shared secret is a hash over the secrets of both halves, the curve's ephemeral public key and the recipient's
+//! public key for the curve. ML-KEM's ciphertext and key are not hashed, because ML-KEM's secret binds them.
 
 use super::dh::{Curve, DhScalar, SMALL_ORDER};
 use crate::primitive::imp::keccak;
@@ -10,8 +10,8 @@ use crate::primitive::imp::ml_kem::{MlKemKey, MlKemSet};
 use crate::{Error, Secret};
 use deadpan_ct::Wiped;
 
-/// Expands a seed to both private halves (`expandDecapsKeyG`). Returns `None` if the expanded seed has no scalar, which
-/// has a chance below 2^-96. May leak: whether it is `None`.
+/// Expands a seed to the private keys of both halves (`expandDecapsKeyG`). Returns `None` if the expanded seed contains
+/// no scalar, which happens with a probability below 2^-96. May leak: whether the result is `None`.
 pub(super) fn expand(set: MlKemSet, curve: Curve, seed: &[u8]) -> Result<Option<(MlKemKey, DhScalar)>, Error> {
     let mut long = Wiped::new([0; 64 + Curve::P256.sample_len()]);
     let long = &mut long[..64 + curve.sample_len()];
@@ -22,7 +22,7 @@ pub(super) fn expand(set: MlKemSet, curve: Curve, seed: &[u8]) -> Result<Option<
     Ok(Some((MlKemKey::from_seed(set, lattice)?, scalar)))
 }
 
-/// Encapsulates with a given ephemeral scalar and ML-KEM part: `Encaps`.
+/// Encapsulates with a given ephemeral scalar and a given ML-KEM part: `Encaps` of the draft.
 pub(super) fn encapsulate(
     label: &[u8],
     curve: Curve,
@@ -43,11 +43,11 @@ pub(super) fn encapsulate(
     Ok((enc, shared))
 }
 
-/// Decapsulates: `Decaps`. `enc` has the right length. Returns `None` if the point in `enc` is not valid. May leak:
-/// whether it is `None`.
+/// Decapsulates: `Decaps` of the draft. `enc` must have the right length. Returns `None` if the point in `enc` is not
+/// valid. May leak: whether the result is `None`.
 ///
 /// As in RFC 9180's DHKEM, a point of small order is not valid. A point that is not in canonical form is not valid
-/// either. No honest writer sends such points.
+/// either. No correct writer sends such points.
 pub(super) fn decapsulate(
     label: &[u8],
     key: &MlKemKey,
@@ -64,7 +64,7 @@ pub(super) fn decapsulate(
     secrets.combine(sent, point, label).map(Some)
 }
 
-/// Returns a secret of 32 bytes as an array that can be written.
+/// Returns a secret of 32 bytes as a mutable array.
 pub(super) fn whole(secret: &mut Secret) -> Result<&mut [u8; 32], Error> {
     secret.as_mut_array().ok_or(Error::System("a secret has the wrong length"))
 }

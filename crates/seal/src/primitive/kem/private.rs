@@ -10,13 +10,13 @@ use crate::{Error, InvalidKey, Secret};
 /// The material of a private key.
 #[derive(Debug)]
 pub enum Material<'a> {
-    /// The scalar or seed as HPKE serializes it. Everything else is computed from it.
+    /// The scalar or seed as HPKE serializes it. All other values are computed from the scalar or seed.
     Seed(&'a Secret),
     /// An ML-KEM decapsulation key whose seed is not known.
     Expanded(&'a Secret),
 }
 
-/// A private key with its public one. Wiped on drop; clones share one copy.
+/// A private key with its public key. All clones share one copy of the key. The last clone wipes it on drop.
 #[derive(Clone)]
 pub struct PrivateKey(Arc<Inner>);
 
@@ -31,7 +31,7 @@ enum Known {
     Expanded(Secret),
 }
 
-/// Values that are computed from the key once, and not each time something is opened.
+/// Values that are computed from the key once, and then used for every opening.
 enum KemOpener {
     Dh(dh::DhScalar),
     Ml(ml_kem::MlKemKey),
@@ -52,22 +52,22 @@ impl PrivateKey {
     pub fn generate(kem: Kem) -> Result<Self, Error> {
         loop {
             match Self::from_seed(kem, &Secret::random(kem.private_len())?) {
-                // One in 2^32 random strings is not a P-256 scalar.
+                // One in 2^32 random strings is not a P-256 scalar. The loop then tries another string.
                 Err(Error::InvalidKey(_)) => {}
                 other => return other,
             }
         }
     }
 
-    /// Returns the private key of a scalar (X25519, P-256) or a seed (the others), as HPKE serializes it
+    /// Returns the private key for a scalar (X25519, P-256) or a seed (other kinds) in the form of HPKE
     /// (`SerializePrivateKey`).
     ///
-    /// X25519 scalars are stored as given and clamped at each use, so that a key file can be written again byte for
-    /// byte.
+    /// X25519 scalars are stored unchanged and clamped at each use, so that a key file can be written again with
+    /// exactly the same bytes.
     ///
     /// # Errors
     /// If the bytes are not a key of this kind: a wrong length, or a P-256 scalar that is zero or not below the order.
-    /// May leak: whether they are.
+    /// May leak: whether an error occurs.
     pub fn from_seed(kem: Kem, seed: &[u8]) -> Result<Self, Error> {
         if seed.len() != kem.private_len() {
             return Err(Error::InvalidKey(InvalidKey::PrivateLength));
@@ -85,11 +85,11 @@ impl PrivateKey {
         Self::assemble(kem, Known::Seed(Secret::copy_of(seed)), opener)
     }
 
-    /// Returns an ML-KEM key whose seed is not known, from the decapsulation key of FIPS 203.
+    /// Reads an ML-KEM key whose seed is not known, in the decapsulation key form of FIPS 203.
     ///
     /// # Errors
     /// If the decapsulation key is not valid (a wrong length, coefficients out of range, a wrong hash, parts of
-    /// different keys), or if `kem` is not ML-KEM. May leak: which.
+    /// different keys), or if `kem` is not ML-KEM. May leak: which of these errors occurs.
     pub fn from_expanded(kem: Kem, key: &[u8]) -> Result<Self, Error> {
         let KemParts::Ml(set) = kem.parts() else {
             return Err(Error::InvalidKey(InvalidKey::Expanded));
@@ -133,8 +133,8 @@ impl PrivateKey {
         }
     }
 
-    /// Returns whether both are the same key, with the same material. A key whose seed is known differs from the same
-    /// key without it. May leak: the kinds of the keys and of their material, and the answer.
+    /// Returns whether two private keys are the same and have the same material. A key with a known seed differs from
+    /// the same key without its seed. May leak: the kinds of the keys and of their material, and the result.
     #[must_use]
     pub fn same(&self, other: &Self) -> bool {
         self.kem() == other.kem()
@@ -148,9 +148,9 @@ impl PrivateKey {
 
     /// Returns the shared secret in `enc`. Returns `None` if `enc` is not valid for this kind: a wrong length, or a
     /// point that is off the curve, not in its canonical form, or of small order. For a wrong ciphertext, ML-KEM
-    /// returns another secret.
+    /// computes another secret, and the function returns this secret.
     ///
-    /// May leak: whether it is `None`. Leaks nothing of the key.
+    /// May leak: whether the result is `None`. Leaks no information about the key.
     ///
     /// # Errors
     /// If the system fails.

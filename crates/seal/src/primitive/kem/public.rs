@@ -6,7 +6,7 @@ use super::{Kem, KemParts, dh, hybrid};
 use crate::primitive::imp::ml_kem;
 use crate::{Error, InvalidKey, Secret};
 
-/// A public key, checked.
+/// A public key whose validity was checked.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PublicKey {
     kem: Kem,
@@ -20,12 +20,12 @@ impl fmt::Debug for PublicKey {
 }
 
 impl PublicKey {
-    /// Reads a key as HPKE serializes it (`SerializePublicKey`).
+    /// Reads a public key in the form of HPKE (`SerializePublicKey`).
     ///
     /// # Errors
     /// If the bytes are not a valid key of this kind: a wrong length, a point off the curve or not in its canonical
-    /// form, ML-KEM coefficients out of range. An X25519 point of small order is refused when something is sealed to
-    /// it.
+    /// form, ML-KEM coefficients out of range. This function accepts an X25519 point of small order, but sealing to
+    /// such a key fails.
     pub fn from_bytes(kem: Kem, bytes: &[u8]) -> Result<Self, Error> {
         if bytes.len() != kem.public_len() {
             return Err(Error::InvalidKey(InvalidKey::PublicLength));
@@ -41,7 +41,7 @@ impl PublicKey {
         if valid { Ok(Self::checked(kem, bytes.to_vec())) } else { Err(Error::InvalidKey(InvalidKey::Public)) }
     }
 
-    /// Returns a key that was computed here and needs no check.
+    /// Returns the public key for bytes that this crate computed, without a check.
     pub(super) fn checked(kem: Kem, bytes: Vec<u8>) -> Self {
         debug_assert_eq!(bytes.len(), kem.public_len());
         Self { kem, bytes }
@@ -59,8 +59,8 @@ impl PublicKey {
         &self.bytes
     }
 
-    /// Generates a shared secret. Returns the encapsulated secret, from which the key's owner computes the shared
-    /// secret, and the shared secret itself. May leak: whether the key is a point of small order.
+    /// Generates a shared secret. Returns the encapsulated secret and the shared secret. The owner of the private key
+    /// can compute the shared secret from the encapsulated secret. May leak: whether the key is a point of small order.
     ///
     /// # Errors
     /// If the key is an X25519 point of small order, or the system fails.
@@ -68,9 +68,10 @@ impl PublicKey {
         self.encapsulate_from(&Secret::random(self.kem.random_len())?)
     }
 
-    /// Generates a shared secret from [`Kem::random_len`] random bytes, which are as secret as the shared secret: those
-    /// of ML-KEM, then those of the curve's ephemeral scalar. The same bytes give the same result. May leak: whether
-    /// the key is a point of small order, and how many candidates for P-256's scalar were skipped.
+    /// Generates a shared secret from [`Kem::random_len`] random bytes: the bytes for ML-KEM, then the bytes for the
+    /// curve's ephemeral scalar. The random bytes are as sensitive as the shared secret. The same bytes give the same
+    /// result. May leak: whether the key is a point of small order, and the number of skipped candidates for P-256's
+    /// scalar.
     ///
     /// # Errors
     /// If the key is an X25519 point of small order, if the bytes have another length, or if the system fails.
@@ -79,7 +80,7 @@ impl PublicKey {
         if random.len() != self.kem.random_len() {
             return Err(MISFIT);
         }
-        // Four candidates for P-256's scalar are all out of range once in 2^128 times.
+        // Sampling fails once in 2^128 times, when all four candidates for P-256's scalar are out of range.
         let ephemeral =
             |curve, bytes: &[u8]| dh::DhScalar::sample(curve, bytes)?.ok_or(Error::System("no random scalar"));
         match self.kem.parts() {

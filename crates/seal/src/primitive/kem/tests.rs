@@ -16,7 +16,8 @@ pub(crate) fn hex(text: &str) -> Vec<u8> {
     (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
 }
 
-/// `DeriveKeyPair` of RFC 9180, section 7.1.3, and of draft-ietf-hpke-pq: only known answers need it.
+/// Computes `DeriveKeyPair` of RFC 9180, section 7.1.3, and of draft-ietf-hpke-pq. Only tests with known answers need
+/// this function.
 pub(crate) fn derive_key_pair(kem: Kem, material: &[u8]) -> PrivateKey {
     PrivateKey::from_seed(kem, &derive_private(kem, material)).unwrap()
 }
@@ -44,11 +45,11 @@ pub(crate) fn encapsulate_x25519(key: &PublicKey, scalar: &[u8]) -> (Vec<u8>, Se
     dh::encapsulate(Kem::X25519, dh::Curve::X25519, key.as_bytes(), &scalar).unwrap()
 }
 
-/// Encapsulates with given random bytes, as the published vectors do. DHKEM's vectors derive the scalar in one step
-/// more.
+/// Encapsulates with given random bytes, as the published vectors do. DHKEM's vectors need one more step to derive the
+/// scalar.
 pub(crate) fn encapsulate_with(key: &PublicKey, random: &[u8]) -> Result<(Vec<u8>, Secret), Error> {
     let KemParts::Dh(curve) = key.kem().parts() else {
-        // The vectors have only as many candidates for a scalar as they need.
+        // The vectors contain only as many candidates for the scalar as they need, so zeros are appended.
         let mut random = random.to_vec();
         random.resize(key.kem().random_len(), 0);
         return key.encapsulate_from(&random);
@@ -57,7 +58,7 @@ pub(crate) fn encapsulate_with(key: &PublicKey, random: &[u8]) -> Result<(Vec<u8
     dh::encapsulate(key.kem(), curve, key.as_bytes(), &scalar)
 }
 
-/// The same random bytes give the same result, and each byte that counts changes it.
+/// The same random bytes give the same result, and a change in a byte that is used changes the result.
 #[test]
 fn encapsulation_follows_from_its_random_bytes() {
     for kem in Kem::ALL {
@@ -78,7 +79,7 @@ fn encapsulation_follows_from_its_random_bytes() {
             assert!(matches!(key.public().encapsulate_from(&vec![0x17; length]), Err(Error::System(_))), "{kem:?}");
         }
     }
-    // P-256 skips numbers that are not below the order.
+    // For P-256, sampling skips numbers that are not below the order.
     let key = PrivateKey::generate(Kem::P256).unwrap();
     let skipped = [[0xff; 32], [0x17; 32], [0; 32], [0; 32]].concat();
     let (enc, _) = key.public().encapsulate_from(&skipped).unwrap();
@@ -127,7 +128,7 @@ fn lengths_are_those_of_the_parts() {
     assert_eq!(Kem::from_id(0x0040), None);
 }
 
-/// A key's `Debug` output shows nothing of the key.
+/// Tests that the `Debug` output of a key contains no part of the key.
 #[test]
 fn debug_shows_the_kind_only() {
     for kem in Kem::ALL {

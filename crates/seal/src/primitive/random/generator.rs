@@ -13,27 +13,30 @@ use crate::primitive::imp::transient::Transient;
 use deadpan_ct::{Wipe, Wiped};
 
 const KEY: usize = 32;
-/// The layout of the page: the key, then whether there is one, and the seed while the key is renewed.
+/// The layout of the page: first the key, then a byte that shows whether there is a key, and, during a change of the
+/// key, the seed.
 const SEEDED: usize = KEY;
 const SEED: std::ops::Range<usize> = 512..512 + health::SAMPLE;
-/// The most bytes from one key: a mebibyte, which fits caches.
+/// The greatest number of bytes from one key: one mebibyte, which fits into the caches.
 pub(super) const PIECE: usize = 1 << 20;
-/// The first bytes of a keystream: the next key, then output. The fastest back end makes this many bytes at once.
+/// The number of bytes at the start of a keystream that hold the next key and the first output. The fastest back end
+/// computes this number of bytes at once.
 pub(super) const FIRST: usize = 512;
-/// Bytes between two seeds.
+/// The number of bytes between two seeds.
 pub(super) const BETWEEN: u64 = 64 << 20;
-/// Time between two seeds.
+/// The time between two seeds.
 const AGE: Duration = Duration::from_secs(60);
 
-/// A generator of random bytes; see [the module](super). Each thread should have its own.
+/// A generator of random bytes; see [the module](super). Each thread should have its own generator.
 pub struct Generator {
-    /// The page with the key. The child of a fork finds it empty.
+    /// The page with the key. In the child of a fork, the page is empty.
     page: Transient,
     entropy: Entropy,
     process: u32,
-    /// Bytes until the next seed.
+    /// The number of bytes until the next seed.
     left: u64,
-    /// The time of the last seed; `None` without a clock, where seeds are due by bytes alone.
+    /// The time of the last seed. The time is `None` on a system without a clock. On such a system, only the number of
+    /// bytes determines when a new seed is due.
     seeded: Option<Instant>,
     seeds: u64,
 }
@@ -45,7 +48,7 @@ impl fmt::Debug for Generator {
 }
 
 impl Generator {
-    /// Makes a generator with a fresh seed, and tests it, in a few microseconds.
+    /// Makes a generator with a fresh seed, and tests the generator. Making a generator takes a few microseconds.
     ///
     /// # Errors
     /// [`Error::System`] if the system has no random bytes, or if a test fails.
@@ -64,13 +67,13 @@ impl Generator {
     /// Fills `bytes` with random bytes. No byte is ever returned twice.
     ///
     /// # Errors
-    /// [`Error::System`] if a new seed is due and the system has no random bytes. The contents of `bytes` must then not
-    /// be used.
+    /// [`Error::System`] if a new seed is due and the system has no random bytes. After such an error, do not use the
+    /// contents of `bytes`.
     pub fn fill(&mut self, bytes: &mut [u8]) -> Result<(), Error> {
         bytes.chunks_mut(PIECE).try_for_each(|piece| self.fill_piece(piece))
     }
 
-    /// Takes a fresh seed now.
+    /// Takes a fresh seed immediately.
     ///
     /// # Errors
     /// [`Error::System`] if the system has no random bytes, or if a test fails.
@@ -78,7 +81,7 @@ impl Generator {
         self.seed()
     }
 
-    /// Returns how many seeds the generator has had.
+    /// Returns the number of seeds that the generator has taken.
     #[cfg(test)]
     pub(super) fn seeds(&self) -> u64 {
         self.seeds
@@ -103,9 +106,9 @@ impl Generator {
         Ok(())
     }
 
-    /// Whether a new seed is due before this many bytes.
+    /// Returns whether a new seed is due before the generator returns `bytes` bytes.
     fn is_stale(&self, bytes: usize) -> bool {
-        // The page is empty in the child of a fork. The number of the process serves systems without such pages.
+        // The page is empty in the child of a fork. On systems without such pages, the process number shows a fork.
         self.page.bytes()[SEEDED] == 0
             || self.process != process()
             || self.left < bytes as u64
@@ -139,7 +142,7 @@ fn process() -> u32 {
     if cfg!(target_family = "wasm") { 0 } else { std::process::id() }
 }
 
-/// Returns the time; `None` in WebAssembly without a system, where `Instant::now` panics.
+/// Returns the time, or `None` in WebAssembly without a system, where `Instant::now` panics.
 fn now() -> Option<Instant> {
     (!cfg!(all(target_family = "wasm", target_os = "unknown"))).then(Instant::now)
 }
@@ -148,7 +151,7 @@ fn key_in(page: &mut [u8; 4096]) -> &mut [u8; KEY] {
     page.first_chunk_mut().expect("a page is longer")
 }
 
-/// Reads random bytes without an end.
+/// Reads random bytes. The stream never ends.
 impl Read for Generator {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.fill(buffer).map_err(Error::into_io)?;

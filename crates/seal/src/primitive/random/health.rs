@@ -1,19 +1,19 @@
-//! Tests of the generator's parts.
+//! Tests of the parts of the random generator.
 //!
-//! The bounds are those of NIST SP 800-90B, 4.4, for a source that claims eight bits of entropy a byte, with a
-//! probability of error of 2^-64 for each comparison. An honest source is refused less than once in 2^53 seeds.
+//! The bounds come from NIST SP 800-90B, 4.4, for a source that claims eight bits of entropy for each byte, and for an
+//! error probability of 2^-64 in each comparison. The tests refuse a good source less than once in 2^53 seeds.
 
 use crate::Error;
 use crate::primitive::imp::keystream;
 
-/// Bytes in a seed, which is also the window of the second test.
+/// The number of bytes in a seed, which is also the window length of the second test.
 pub(super) const SAMPLE: usize = 512;
-/// A run of this many equal bytes has a probability of 2^-64 at each position.
+/// The length of a run of equal bytes that has a probability of 2^-64 at each position.
 const REPEATED: usize = 9;
-/// The first byte of a sample occurs this often in 512 bytes with a probability below 2^-64.
+/// The number of times that the first byte of a sample occurs in 512 bytes with a probability below 2^-64.
 const FREQUENT: usize = 28;
 
-/// NIST SP 800-38A, F.5.5: AES-256 in counter mode.
+/// Tests the known answer of NIST SP 800-38A, F.5.5, for AES-256 in counter mode.
 pub(super) fn known_answer() -> Result<(), Error> {
     const KEY: [u8; 32] = [
         0x60, 0x3d, 0xeb, 0x10, 0x15, 0xca, 0x71, 0xbe, 0x2b, 0x73, 0xae, 0xf0, 0x85, 0x7d, 0x77, 0x81, 0x1f, 0x35,
@@ -30,8 +30,8 @@ pub(super) fn known_answer() -> Result<(), Error> {
     if keystream == ANSWER { Ok(()) } else { Err(Error::System("the random generator fails its known answer")) }
 }
 
-/// The repetition count test and the adaptive proportion test. May leak, by the time, of a sample that passes: whether
-/// two neighbors are equal, and how often the first byte occurs. Neither matters.
+/// Runs the repetition count test and the adaptive proportion test. For a sample that passes, the time may leak whether
+/// two neighboring bytes are equal, and how often the first byte occurs. Such a leak does no harm.
 pub(super) fn check(sample: &[u8]) -> Result<(), Error> {
     let (mut run, mut longest) = (1_usize, 1);
     for pair in sample.windows(2) {

@@ -1,4 +1,4 @@
-//! Tests of the output, of when a seed is due, and of the child of a fork.
+//! Tests the output of the generator, the times of new seeds, and the output in the child of a fork.
 
 use std::collections::HashSet;
 use std::io::Read;
@@ -16,8 +16,8 @@ fn take(generator: &mut Generator, length: usize) -> Vec<u8> {
     bytes
 }
 
-/// No piece of eight bytes occurs twice. With real seeds, a coincidence among a million pieces has a probability of
-/// 2^-25; these seeds are fixed.
+/// Tests that no piece of eight bytes occurs twice. With real seeds, two equal pieces among a million pieces have a
+/// probability of 2^-25. This test uses fixed seeds.
 #[test]
 fn nothing_comes_twice_however_requests_are_cut() {
     let mut seen = HashSet::new();
@@ -58,7 +58,7 @@ fn generators_differ_and_the_same_seed_gives_the_same() {
     assert_eq!(take(&mut fixed(1), PIECE + 99), take(&mut fixed(1), PIECE + 99));
 }
 
-/// The keystream begins with the next key, which is never returned. The output is the keystream after it.
+/// The keystream begins with the next key, which is never returned. The output is the rest of the keystream.
 #[test]
 fn each_request_has_a_key_of_its_own() {
     let (mut whole, mut cut) = (fixed(1), fixed(1));
@@ -86,7 +86,7 @@ fn a_seed_is_taken_when_it_is_due() {
     assert_ne!(take(&mut with, 32), take(&mut without, 32), "a seed changes what comes");
 }
 
-/// The old key goes into the new one: a seed that an attacker knows does not undo the earlier ones.
+/// The new key depends on the old key. So an attacker who knows one seed still needs the earlier seeds.
 #[test]
 fn a_known_seed_does_not_make_the_state_known() {
     let (mut one, mut other) = (fixed(1), fixed(1));
@@ -106,8 +106,8 @@ fn a_child_does_not_repeat_its_parent() {
     let children = [in_child(|| answer(&mut generator)), in_child(|| answer(&mut generator))];
     let parent = answer(&mut generator);
     assert!(children[0] != parent && children[1] != parent && children[0] != children[1]);
-    // With a source that gives every process the same bytes, only the empty page makes a difference: a second seed is
-    // taken.
+    // The source gives the same bytes to every process. So the outputs differ only because the child finds an empty
+    // page and takes a second seed.
     let mut generator = fixed(1);
     assert_eq!(
         in_child(|| {
@@ -137,8 +137,9 @@ fn short_and_long_requests_are_filled() {
     }
 }
 
-/// Classical tests over 8 MiB from a fixed seed: they find errors in the code around AES, not in AES. Each bound is
-/// seven and a half standard deviations out, which an honest generator exceeds less than once in 2^40.
+/// Runs classical statistical tests over 8 MiB from a fixed seed. The tests find errors in the code around AES, but not
+/// in AES itself. Each bound is seven and a half standard deviations from the mean. A good generator exceeds the bound
+/// less than once in 2^40 tests.
 #[test]
 fn bytes_look_random() {
     let bytes = take(&mut fixed(42), 8 << 20);
@@ -161,7 +162,7 @@ fn bytes_look_random() {
     bytes.iter().for_each(|byte| counts[usize::from(*byte)] += 1);
     let expected = bytes.len() as f64 / 256.0;
     let chi: f64 = counts.iter().map(|count| (f64::from(*count) - expected).powi(2) / expected).sum();
-    // Wilson and Hilferty's cube root makes the value normal far into its tail.
+    // Wilson and Hilferty's cube root makes the distribution of the value nearly normal, even far from the mean.
     let spread = 2.0 / (9.0 * 255.0);
     far("chi-square of bytes", ((chi / 255.0).cbrt() - (1.0 - spread)) / spread.sqrt());
 

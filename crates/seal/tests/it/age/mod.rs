@@ -15,10 +15,10 @@ fn unlock<'a>(sealed: &'a [u8], identities: &[Identity]) -> Result<(Opened, &'a 
     Ok((opened, rest))
 }
 
-/// The data that came out of a file, and the error after them.
+/// The data that opening a file returned, and the error that followed the data.
 type Opening = (Vec<u8>, Option<Error>);
 
-/// A way to open a file. It gets the whole file and its payload.
+/// A way to open a file. The function gets the whole file and its payload.
 type Way = fn(&Opened, &[u8], &[u8]) -> Opening;
 
 /// The ways to open a file.
@@ -49,7 +49,7 @@ fn in_memory(opened: &Opened, _: &[u8], payload: &[u8]) -> Opening {
     }
 }
 
-/// Opens by positions to a file, and by a reader that can seek, which must agree.
+/// Opens a file by positions, and also with a reader that can seek. Checks that both ways give the same result.
 fn at_positions(opened: &Opened, sealed: &[u8], _: &[u8]) -> Opening {
     let mut file = tempfile::tempfile().expect("a file");
     let input = tempfile::NamedTempFile::new().expect("a file");
@@ -69,7 +69,7 @@ fn at_positions(opened: &Opened, sealed: &[u8], _: &[u8]) -> Opening {
             assert!(sought.expect("ok") == plain, "the reader has other data");
             (plain, None)
         }
-        // The contents of the file are of no use.
+        // After an error, the contents of the output file are not used.
         Err(error) => (Vec::new(), Some(error)),
     }
 }

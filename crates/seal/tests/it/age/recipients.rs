@@ -1,4 +1,4 @@
-//! Sealing and opening for every kind of recipient, in every way.
+//! Tests sealing and opening for every kind of recipient and in every way.
 
 use std::io::{Read, Seek, SeekFrom, Write};
 
@@ -77,7 +77,7 @@ fn every_length_comes_back_in_every_way() {
     }
 }
 
-/// A source that shows only by an empty piece that it has ended.
+/// A source that shows its end only by an empty piece.
 struct Late(Vec<u8>);
 
 impl deadpan_seal::Source for Late {
@@ -116,7 +116,7 @@ fn a_range_is_opened_alone() {
     let plain = sample(5 * CHUNK + 17);
     let mut sealed = to(&key).seal(&plain).expect("sealed");
     let begin = Header::read(&sealed[..]).expect("a header").length() as usize + 16;
-    // The second chunk is damaged.
+    // This change damages the second chunk.
     sealed[begin + CHUNK + 16 + 5] ^= 1;
     let (opened, _) = unlock(&sealed, &[Identity::from(&key)]).expect("opened");
     let mut reader = opened.seek_in(std::io::Cursor::new(&sealed)).expect("a reader");
@@ -188,7 +188,7 @@ fn other_recipients_get_the_same_payload() {
     assert_eq!(open(&[&header, payload].concat(), &new).expect("opened"), b"data");
 }
 
-/// age computes the tag from the compressed point. age 1.3.2 sealed this file to this key.
+/// age computes the tag from the compressed point. age 1.3.2 sealed the file of this test to the key of this test.
 #[test]
 fn a_tagged_file_by_age_opens() {
     const KEY: &[u8] = b"-----BEGIN PRIVATE KEY-----

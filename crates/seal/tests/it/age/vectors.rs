@@ -1,6 +1,7 @@
-//! The test vectors of C2SP's CCTV, by every way to open.
+//! Tests the vectors of C2SP's CCTV with every way of opening a file.
 //!
-//! The vectors tell what came out before a failure. Memory and positions hand out nothing then.
+//! The vectors specify which data a reader returns before a failure. After a failure, opening in memory and opening by
+//! positions return no data.
 
 use std::io::Read;
 use std::path::Path;
@@ -11,7 +12,7 @@ use deadpan_seal::age::armor;
 use deadpan_seal::key::{self, Found};
 use deadpan_seal::{Error, Identity, Passphrase};
 
-/// A vector: the lines of its beginning, and the age file.
+/// A vector: the header lines at its beginning, and the age file.
 struct Vector {
     fields: Vec<(String, String)>,
     file: Vec<u8>,
@@ -44,7 +45,7 @@ impl Vector {
         self.all("identity").map(key).chain(self.all("passphrase").map(passphrase)).collect()
     }
 
-    /// Returns the file without armor, or the error of the armor.
+    /// Removes the armor of the file. Returns the file, or the error in the armor.
     fn unarmored(&self) -> Result<Vec<u8>, Error> {
         if self.all("armored").next() != Some("yes") {
             return Ok(self.file.clone());
@@ -56,7 +57,8 @@ impl Vector {
     }
 }
 
-/// Returns what happened, in the words of the vectors, and the data that came out, by one of [`WAYS`].
+/// Opens a vector in one of the [`WAYS`]. Returns the outcome in the words of the vectors, the opened data, and the
+/// text of the error.
 fn outcome(vector: &Vector, way: usize) -> (&'static str, Vec<u8>, String) {
     let named = |error: &Error| match error {
         Error::HeaderForged => "HMAC failure",
@@ -71,7 +73,7 @@ fn outcome(vector: &Vector, way: usize) -> (&'static str, Vec<u8>, String) {
         Ok(opened) => opened,
         Err(error) => return (named(&error), Vec::new(), error.to_string()),
     };
-    // The nonce belongs to the header here.
+    // In these vectors, an error in the nonce counts as an error in the header.
     if let Some(error) = opened.read_from(payload).err() {
         return (named(&error), Vec::new(), error.to_string());
     }

@@ -1,4 +1,4 @@
-//! Keys in age's format.
+//! Tests for keys in age's format.
 
 use super::*;
 
@@ -36,7 +36,7 @@ fn keys_are_written_and_read_again() {
     }
 }
 
-/// One pair from age's own tests, and one made by age 1.3.1.
+/// Tests one key pair from age's own tests, and one key pair that age 1.3.1 made.
 #[test]
 fn known_keys_are_read() {
     let key = read_private(b"AGE-SECRET-KEY-PQ-1LKTQM7XFZ8RTP5UPRNU88KUAKD25WJCVV3MUH3G2KEP6QX9A8HRQK2AYMN");

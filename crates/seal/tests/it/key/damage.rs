@@ -1,4 +1,5 @@
-//! Keys with one changed byte, truncated or extended: each is refused or is another key, and nothing panics.
+//! Tests keys with one changed byte, truncated keys and extended keys. The reader must refuse each text or return
+//! another key, and must not panic.
 
 use super::*;
 
@@ -18,13 +19,13 @@ fn texts() -> Vec<(&'static str, Vec<u8>)> {
 fn a_flipped_byte_is_refused_or_another_key() {
     for (label, good) in texts() {
         for place in 0..good.len() {
-            // In the structure, all bits are flipped. In the long strings, some bits are flipped.
+            // The test flips all bits of the structure at the start, and some bits of the long strings after it.
             let flips: &[u8] = if place < 64 { &[1, 2, 4, 8, 16, 32, 64, 128, 255] } else { &[1, 255] };
             for flip in flips {
                 let mut bad = good.clone();
                 bad[place] ^= flip;
                 if let Ok(found) = key::read(&pem(label, &bad)) {
-                    // The changed bytes are another valid key, which can be written and read again.
+                    // If the changed bytes are another valid key, this key can be written and read again.
                     match &found[..] {
                         [Found::Private(key)] => assert_same(&read_private(&key::private_pem(key)), key),
                         [Found::Public(key)] => assert_eq!(der(key::public_pem(key).as_bytes()), bad),
@@ -54,8 +55,8 @@ fn damaged_ciphertext_is_a_wrong_passphrase() {
     for kem in [Kem::X25519, Kem::MlKem768] {
         let key = PrivateKey::generate(kem).expect("a new key");
         let good = der(key::protected_pem(&key, &passphrase()).expect("written").as_bytes());
-        // Changes the last block (the padding), the block before it (which changes the padding), the first block (the
-        // frame), and the initialization vector.
+        // The test changes the last block (the padding), the previous block (which also changes the padding), the first
+        // block (the frame), and the initialization vector.
         for back in [1, 15, 16, 17, 32, 47, 64, 70] {
             let mut bad = good.clone();
             let place = bad.len() - back;

@@ -1,4 +1,4 @@
-//! The largest number of keys in a file.
+//! Tests the largest number of keys in a file.
 
 use super::*;
 

@@ -1,8 +1,8 @@
-//! Files with keys of several forms: each key is found, in any order, and no line is lost.
+//! Tests files with keys of several forms. The reader must find each key, in any order, and must not lose a line.
 
 use super::*;
 
-/// Each key in each of its forms, as lines without a line end.
+/// Returns each key in each of its forms, as lines without a line end.
 fn forms() -> Vec<(Vec<u8>, PublicKey)> {
     let mut forms = Vec::new();
     for key in keys() {
@@ -24,7 +24,7 @@ fn public(found: &Found) -> PublicKey {
     }
 }
 
-/// Asserts that a text has exactly these keys.
+/// Asserts that a text contains exactly the given keys.
 #[track_caller]
 fn assert_found(text: &[u8], forms: &[&(Vec<u8>, PublicKey)]) {
     let found = key::read(text).unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(text)));
@@ -82,7 +82,8 @@ fn the_number_of_a_bad_line_is_reported() {
     }
 }
 
-/// The message gives the number of a line but not its text, since the line may be a damaged private key.
+/// The error message gives the number of a line but not the text of the line, because the line may be a damaged private
+/// key.
 #[test]
 fn a_bad_line_is_not_shown() {
     for (text, _) in forms() {

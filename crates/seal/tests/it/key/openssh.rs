@@ -1,4 +1,5 @@
-//! Key files and public lines of OpenSSH. The files in `data/openssh` are by OpenSSH 9.2; their passphrase is `fuzz`.
+//! Tests key files and public lines of OpenSSH. OpenSSH 9.2 made the files in `data/openssh`. The passphrase of these
+//! files is `fuzz`.
 
 use std::io::Write as _;
 use std::process::Command;
@@ -31,7 +32,7 @@ fn strings(strings: &[&[u8]]) -> Vec<u8> {
     strings.iter().flat_map(|string| [&(string.len() as u32).to_be_bytes(), *string].concat()).collect()
 }
 
-/// Returns a file without protection, with check numbers and padding around `private`.
+/// Returns an unprotected file that holds `private`, with check numbers before it and padding after it.
 fn container(public: &[u8], private: &[u8]) -> Vec<u8> {
     let mut private = [&[7; 8], private].concat();
     for count in 1..=(8 - private.len() % 8) % 8 {
@@ -47,7 +48,7 @@ fn assert_refused<T>(result: Result<T, KeyError>, words: &str) {
     assert!(error.to_string().contains(words), "{error}, and not {words:?}");
 }
 
-/// Checks that a private key goes with a public line.
+/// Checks that a private key belongs to a public line.
 fn assert_pair(key: &OpensshKey, line: &[u8]) {
     let (public, comment) = openssh::public_line(str::from_utf8(line).expect("text")).expect("a line");
     assert_eq!((key.public(), key.comment()), (&public, comment));
@@ -103,7 +104,7 @@ fn the_parts_are_those_of_the_key() {
     assert!(file.public().raw().is_none());
 }
 
-/// A key by OpenSSH 10.4, which had another name for the composite.
+/// Tests a key by OpenSSH 10.4, which used another name for the composite algorithm.
 #[test]
 fn composite_keys_are_read() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/vectors/sshsig/mldsa44-ed25519");
@@ -118,7 +119,7 @@ fn composite_keys_are_read() {
     let SshMaterial::Seed(seeds) = key.material() else { panic!("no seeds") };
     assert_eq!((seeds.len(), key.public().raw().map(<[u8]>::len)), (64, Some(1344)));
 
-    // A byte of either seed, or of the public key in both places.
+    // A change in a byte of either seed must be detected.
     let good = contents(&text);
     let place = good.windows(64).position(|window| window == &seeds[..]).expect("the seeds");
     for place in [place, place + 63] {
@@ -169,7 +170,7 @@ fn a_changed_protected_key_is_not_unlocked() {
             let mut bad = good.clone();
             let place = good.len() - end - back;
             bad[place] ^= 1;
-            // In CTR mode, a byte of the comment can be changed.
+            // In CTR mode, an attacker can change a byte of the comment unnoticed.
             match read_contents(&bad).map(|file| file.unlock(&fuzz())) {
                 Ok(Err(KeyError::WrongPassphrase)) => {}
                 Ok(Ok(key)) => assert!(name == "ed25519_protected" && key.comment() != "protected", "{name} {back}"),
@@ -236,7 +237,7 @@ fn private_and_public_parts_have_to_match() {
         container(blob, &private(&[9; 32], seed, raw)),
         container(blob, &private(raw, seed, &[9; 32])),
         container(blob, &private(raw, &[8; 32], raw)),
-        // All public keys are the same, and the seed is of another one.
+        // All public keys in the file are the same, but the seed belongs to another key.
         container(&other, &private(&[9; 32], seed, &[9; 32])),
         container(blob, &strings(&[b"ssh-rsa", raw, seed, b""])),
     ] {
@@ -332,7 +333,7 @@ fn fingerprints_and_new_files_of_the_installed_ssh_keygen() {
             }
         }
     };
-    // The passphrase is in NFD here, and is typed in NFC below.
+    // These files are protected with the NFD form of the passphrase. Below, the test types the NFC form.
     for (name, arguments) in [
         ("one", &["-t", "ed25519", "-N", ""][..]),
         ("two", &["-t", "ed25519", "-N", "cafe\u{301}", "-a", "1"]),

@@ -1,18 +1,18 @@
-//! OpenSSL reads our keys, and we read OpenSSL's keys.
+//! Tests that OpenSSL reads our keys, and that our reader reads OpenSSL's keys.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 use super::*;
 
-/// Runs `openssl`. If it is missing, prints a note and returns `None`.
+/// Runs `openssl`. If `openssl` is missing, prints a note and returns `None`.
 pub fn openssl(arguments: &str, input: &[u8]) -> Option<Vec<u8>> {
     let mut command = Command::new("openssl");
     command.args(arguments.split(' ')).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = match command.spawn() {
         Ok(child) => child,
         Err(error) => {
-            // Writes past the test harness, which would hide the message.
+            // The code writes directly to standard error, because the test harness would hide the message.
             let _ = writeln!(std::io::stderr(), "skipped: openssl is not installed ({error})");
             return None;
         }
@@ -110,7 +110,7 @@ fn a_compressed_public_key_is_refused_and_the_advised_conversion_works() {
     assert!(key::read(&public).expect_err("compressed").to_string().contains("a compressed point"));
     let Some(public) = openssl("ec -pubin -conv_form uncompressed -pubout", &public) else { return };
     assert!(read_public(&public) == *read_private(&private).public());
-    // `openssl ecparam -genkey` writes keys in this format.
+    // `openssl ecparam -genkey` writes keys in the SEC 1 format, too.
     let Some(old) = openssl("ec", &private) else { return };
     assert!(key::read(&old).expect_err("before PKCS#8").to_string().contains("from before PKCS#8"));
     let Some(new) = openssl("pkcs8 -topk8 -nocrypt", &old) else { return };

@@ -1,4 +1,4 @@
-//! Keys of other kinds and damaged keys are refused by name.
+//! Tests that the reader refuses keys of other kinds and damaged keys, and names their kind.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,8 @@ use deadpan_seal::Fault;
 fn assert_refused(text: impl AsRef<[u8]>, words: &[&str]) {
     let start = Instant::now();
     let error = key::read(text.as_ref()).expect_err("refused");
-    // A minute only tells whether the work depends on a number in the key. Other programs delay a test for seconds.
+    // The limit of one minute only shows that the work does not depend on a number in the key. A shorter limit is not
+    // possible, because other programs can delay a test for seconds.
     assert!(start.elapsed() < Duration::from_secs(60), "{error}");
     assert_eq!(error.fault(), Fault::Data, "{error}");
     let message = error.to_string();
@@ -58,7 +59,7 @@ fn old_forms_are_refused_by_name() {
     for header in ["Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,00", "DEK-Info: AES-256-CBC,00", "Comment: none"] {
         assert_refused(with_header(header), &["PEM block 1: ", "headers"]);
     }
-    // OpenPGP's armor has more than base64 in its body. Its label still names the kind of key.
+    // The body of OpenPGP's armor holds other text than base64. The label still names the kind of key.
     for label in ["PGP PUBLIC KEY BLOCK", "PGP PRIVATE KEY BLOCK"] {
         let armor = format!("-----BEGIN {label}-----\nVersion: GnuPG v2\n\nAAAA\n=AAAA\n-----END {label}-----\n");
         assert_refused(armor, &["PEM block 1: an OpenPGP key"]);
@@ -120,7 +121,7 @@ const AES_256: &[u8] =
     b"\x30\x1d\x06\x09\x60\x86\x48\x01\x65\x03\x04\x01\x2a\x04\x10\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00";
 const SALT: &[u8] = b"\x04\x08saltsalt";
 
-/// Returns an encrypted key with these parameters of its key derivation.
+/// Returns an encrypted key with the given key derivation and its parameters.
 fn encrypted(kdf: &[u8], parameters: &[&[u8]], cipher: &[u8]) -> Vec<u8> {
     let kdf = wrap(0x30, &[kdf, &wrap(0x30, parameters)]);
     let scheme = wrap(0x30, &[b"\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x05\x0d", &wrap(0x30, &[&kdf, cipher])]);
@@ -173,7 +174,7 @@ fn costs_above_the_limits_are_refused() {
 
 #[test]
 fn other_encryption_is_refused_by_name() {
-    // pbeWithSHA1And3-KeyTripleDES-CBC of PKCS#12; DES-EDE3-CBC; hmacWithSHA224.
+    // The algorithms are pbeWithSHA1And3-KeyTripleDES-CBC of PKCS#12, DES-EDE3-CBC and hmacWithSHA224.
     let old = wrap(
         0x30,
         &[

@@ -1,4 +1,4 @@
-//! Keys are written and read again.
+//! Tests that keys can be written and read again.
 
 use super::*;
 
@@ -90,7 +90,7 @@ fn many_keys_in_one_text() {
         text.extend_from_slice(b"\n");
         text.extend_from_slice(key::public_pem(key.public()).as_bytes());
     }
-    // Lines that end in LF, and in CR LF.
+    // The test reads lines that end in LF, and lines that end in CR LF.
     let windows = String::from_utf8_lossy(&text[3..]).replace('\n', "\r\n").into_bytes();
     for text in [text, windows] {
         let found = key::read(&text).expect("good keys");
@@ -114,7 +114,7 @@ fn fingerprints_have_their_documented_form() {
     }
 }
 
-/// Another operating system may encode the same typed letters as other bytes.
+/// Different operating systems may encode the same typed letters as different bytes.
 #[test]
 fn a_protected_key_opens_in_each_unicode_form() {
     const FORMS: [&str; 2] = ["Gr\u{fc}\u{df}e \u{1e69}", "Gru\u{308}\u{df}e s\u{323}\u{307}"];

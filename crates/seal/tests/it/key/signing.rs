@@ -1,4 +1,5 @@
-//! Keys that sign: the vectors of the documents, OpenSSL both ways, and the two uses kept apart.
+//! Tests for keys that sign: the vectors of the standards, exchange of keys with OpenSSL in both directions, and the
+//! separation of signing keys from sealing keys.
 
 use std::io::Write as _;
 
@@ -71,7 +72,7 @@ fn the_two_uses_are_kept_apart() {
     assert_eq!(error.to_string(), "PEM block 1: an X25519 key seals, and does not sign");
 }
 
-/// The examples of RFC 9881: seed 00 01 02 …; and the keys of draft-ietf-lamps-pq-composite-sigs-19.
+/// Tests the examples of RFC 9881, whose seed is 00 01 02 …, and the keys of draft-ietf-lamps-pq-composite-sigs-19.
 #[test]
 fn keys_of_the_documents() {
     let Some(folder) = vectors::folder("pem") else { return };
@@ -134,7 +135,7 @@ fn the_other_forms_of_ml_dsa() {
     let signature = from_expanded.sign(b"message").expect("signed");
     assert!(key.public().verify(b"message", &signature).expect("memory"));
     assert_eq!(read_signing(&key::signing_pem(&from_expanded)).public(), key.public());
-    // ρ, tr, s1 and t0: parts that have to go together.
+    // The test changes ρ, tr, s1 and t0, which must belong together.
     for place in [0, 64, 128 + 10, 4000] {
         let mut bad = expanded[0].clone();
         bad[place] ^= 1;

@@ -1,4 +1,4 @@
-//! Keys from standards and from other programs.
+//! Tests keys from standards and from other programs.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ pub fn folder(name: &str) -> Option<PathBuf> {
     if folder.is_dir() {
         return Some(folder);
     }
-    // Writes past the test harness, which would hide the message.
+    // The code writes directly to standard error, because the test harness would hide the message.
     let _ = writeln!(std::io::stderr(), "skipped: no vectors at {}", folder.display());
     None
 }
@@ -34,14 +34,14 @@ fn every_file_is_read_as_its_name_says() {
         let kem = if name.contains("768") { Kem::MlKem768 } else { Kem::MlKem1024 };
         match name.as_str() {
             _ if name.starts_with("bad-") => assert!(key::read(&text).is_err(), "{name}"),
-            // `signing` reads these.
+            // The tests in `signing` read the ML-DSA keys.
             _ if name.starts_with("ML-DSA") => {}
             _ if name.ends_with(".pub") => assert_eq!(read_public(&text).kem(), kem, "{name}"),
             _ if name.contains("expanded") => {
                 let key = read_private(&text);
                 let (is_seed, expanded) = material(&key);
                 assert!(key.kem() == kem && !is_seed && expanded.len() == 2400, "{name}");
-                // A key whose seed is known is written as a seed.
+                // The writer writes a key with a known seed as a seed.
                 assert!(*key::private_pem(&key) == *text, "{name}");
             }
             _ => {
@@ -90,7 +90,7 @@ fn a_seed_beside_another_key_is_refused() {
     }
 }
 
-/// draft-connolly-cfrg-xwing-kem, appendix D: seed 00 01 02 …
+/// Tests the key of draft-connolly-cfrg-xwing-kem, appendix D, whose seed is 00 01 02 …
 #[test]
 fn the_x_wing_draft() {
     let text = "-----BEGIN PRIVATE KEY-----\n\
@@ -104,7 +104,7 @@ fn the_x_wing_draft() {
     assert_eq!(public.lines().nth(1), Some("MIIE1DANBgsrBgEEAYPmLYHIegOCBMEAb1QJigoOZBFGYUtpYLpg2GA9YvRH+atJ"));
 }
 
-/// The forms of RFC 8410, section 7. OpenSSL computed the public key.
+/// Tests the forms of RFC 8410, section 7. OpenSSL computed the public key.
 #[test]
 fn x25519_with_and_without_the_public_key() {
     let scalar = [7; 32];
@@ -129,7 +129,8 @@ fn x25519_with_and_without_the_public_key() {
     let error = with_public(1, &scalar).expect_err("another public key").to_string();
     assert!(error.contains("belongs to another private key"), "{error}");
 
-    // The reader ignores attributes, here friendlyName (1.2.840.113549.1.9.20) = "k" as PKCS#12 tools write it.
+    // The reader ignores attributes. The attribute in this test is friendlyName (1.2.840.113549.1.9.20) = "k", in the
+    // form that PKCS#12 tools write.
     let attribute = b"\xa0\x13\x30\x11\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x09\x14\x31\x04\x1e\x02\x00\x6b";
     let mut with_attribute = v1.clone();
     with_attribute[1] += attribute.len() as u8;
@@ -137,8 +138,8 @@ fn x25519_with_and_without_the_public_key() {
     assert_same(&read_private(&pem("PRIVATE KEY", &with_attribute)), &key);
 }
 
-/// A fingerprint must never change, since users compare it with a printed one. `sha256sum` and `base32` give this one
-/// for OpenSSL's DER.
+/// The fingerprint of a key must never change, because users compare it with a printed fingerprint. `sha256sum` and
+/// `base32` give the fingerprint in this test for OpenSSL's DER.
 #[test]
 fn fingerprints_do_not_change() {
     let key = PrivateKey::from_seed(Kem::X25519, &[7; 32]).expect("a scalar");

@@ -5,23 +5,23 @@ use std::time::Duration;
 
 use crate::Fault;
 
-/// The reason why an SSH agent did not do what it was asked for.
+/// The reason why a request to an SSH agent failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AgentError {
-    // The data: what the agent sent.
-    /// The agent sent a message that is not well formed, or another one than was asked for.
+    // The data that the agent sent.
+    /// The agent sent a message that is not well formed, or a message that does not answer the request.
     #[error("the SSH agent sent something that is not well formed: {0}")]
     Malformed(&'static str),
     /// The agent announced a message longer than 256 KiB.
     #[error("the SSH agent announced a message of {0} bytes, which is more than is allowed")]
     TooLong(u32),
-    /// The agent sent a signature that is not by the key that was asked for, or not over these data.
+    /// The agent sent a signature by another key, or a signature over other data.
     #[error("the SSH agent sent a wrong signature")]
     WrongSignature,
 
     // The keys.
-    /// The agent refused: it is locked, does not have the key any more, or a person said no.
+    /// The agent refused the request: the agent is locked, no longer has the key, or a person declined.
     #[error("the SSH agent refused")]
     Refused,
 

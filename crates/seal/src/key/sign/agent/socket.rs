@@ -1,4 +1,4 @@
-//! One connection to an agent: messages with their length in front, and a deadline.
+//! One connection to an agent, with a deadline. Each message on the connection begins with its length.
 
 use std::io::{self, ErrorKind, Read, Write};
 #[cfg(not(unix))]
@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 
 use super::AgentError;
 
-/// The longest message that is read. OpenSSH has the same limit.
+/// The longest message that the client accepts. OpenSSH has the same limit.
 const MAX_LEN: u32 = 256 << 10;
 
-/// A connection that ends at a deadline.
+/// A connection on which each transfer must end before a deadline.
 pub(super) struct Socket {
     stream: Stream,
     timeout: Duration,
@@ -23,14 +23,15 @@ pub(super) struct Socket {
 }
 
 impl Socket {
-    /// Connects. The system has no time-out for that, so another thread waits where an agent does not accept.
+    /// Connects to the agent. The system has no time-out for connecting to a Unix socket, so another thread connects,
+    /// and may wait longer than the deadline.
     pub(super) fn connect(path: &Path, timeout: Duration) -> Result<Self, AgentError> {
         let deadline = Instant::now() + timeout;
         let (sender, receiver) = mpsc::channel();
         let path = path.to_owned();
         thread::Builder::new()
             .spawn(move || {
-                // Nobody listens after the deadline.
+                // After the deadline, nobody receives the result, so sending may fail.
                 let _ = sender.send(connect(&path));
             })
             .map_err(AgentError::Unreachable)?;
@@ -58,7 +59,7 @@ impl Socket {
         Ok(())
     }
 
-    /// Receives a message: its number and its contents.
+    /// Receives a message. Returns its number and its contents.
     pub(super) fn receive(&mut self) -> Result<(u8, Vec<u8>), AgentError> {
         let mut head = [0; 4];
         self.fill(&mut head)?;
@@ -84,13 +85,13 @@ impl Socket {
         Ok(())
     }
 
-    /// Returns the time until the deadline, which is not zero.
+    /// Returns the time until the deadline, or an error if no time is left.
     fn left(&self) -> Result<Duration, AgentError> {
         let left = self.deadline.saturating_duration_since(Instant::now());
         if left.is_zero() { Err(AgentError::TimedOut(self.timeout)) } else { Ok(left) }
     }
 
-    /// Returns the error for a failed transfer, or nothing if the transfer may be tried again.
+    /// Returns the error for a failed transfer, or `Ok` if the caller may try the transfer again.
     fn judge(&self, error: io::Error) -> Result<(), AgentError> {
         match error.kind() {
             ErrorKind::Interrupted => Ok(()),

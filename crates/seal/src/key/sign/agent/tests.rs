@@ -1,4 +1,5 @@
-//! A true agent, and agents that lie, hang and break off.
+//! Tests with a real `ssh-agent`, and with fake agents that send wrong answers, never answer, or close the connection
+//! early.
 
 use std::io::{Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -14,8 +15,8 @@ use crate::key::sign::{Scheme, Signer, SigningKey};
 
 const DIGEST: [u8; 64] = [7; 64];
 
-/// Answers each connection with `answer`, which gets the request with its number in front. The agent's folder goes with
-/// the returned value.
+/// Starts a fake agent that calls `answer` for each connection. `answer` gets the request, which begins with its
+/// message number. Dropping the returned folder removes the agent's folder.
 fn fake(answer: impl Fn(&[u8], &mut UnixStream) + Send + 'static) -> (tempfile::TempDir, Agent) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("agent");
@@ -42,7 +43,7 @@ fn list(keys: &[(&[u8], &[u8])]) -> Vec<u8> {
     message(12, &[&(keys_len(&keys) as u32).to_be_bytes(), &keys[..]].concat())
 }
 
-/// Returns how many pairs of strings there are.
+/// Returns the number of keys in a list, each of which is a pair of strings.
 fn keys_len(mut keys: &[u8]) -> usize {
     let mut count = 0;
     while !keys.is_empty() {
@@ -78,8 +79,8 @@ fn agent_error(result: Result<impl Sized, Error>) -> AgentError {
     }
 }
 
-/// Returns the result of signing with an agent that lists `key` truly and answers the request for a signature with
-/// `answer`.
+/// Returns the result of signing with a fake agent. The agent lists `key` correctly, and sends `answer` to the request
+/// for a signature.
 fn signed_by(
     key: &SigningKey,
     answer: impl Fn(&[u8]) -> Vec<u8> + Send + 'static,
@@ -87,7 +88,7 @@ fn signed_by(
     let other = key.clone();
     let (_folder, agent) = fake(move |request, stream| {
         let answer = if request[0] == 11 { honest(&other, request) } else { answer(request) };
-        // The client may have gone.
+        // The client may have closed the connection, so writing may fail.
         let _ = stream.write_all(&answer);
     });
     let key = agent.keys()?.remove(0);
@@ -99,7 +100,7 @@ fn an_honest_agent_signs() {
     for scheme in [Scheme::Ed25519, Scheme::MlDsa44Ed25519] {
         let key = SigningKey::generate(scheme).unwrap();
         let other = key.clone();
-        // The answer comes byte by byte at first.
+        // The agent sends the start of its answer byte by byte.
         let (_folder, agent) = fake(move |request, stream| {
             let answer = honest(&other, request);
             for byte in &answer[..9] {
@@ -116,7 +117,8 @@ fn an_honest_agent_signs() {
     }
 }
 
-/// The answer of a security key has flags and a counter, and the signature is over hashes (PROTOCOL.u2f of OpenSSH).
+/// The signature of a security key contains flags and a counter, and signs hashes of the data (PROTOCOL.u2f of
+/// OpenSSH).
 #[test]
 fn a_security_key_signs() {
     let key = SigningKey::generate(Scheme::Ed25519).unwrap();
@@ -157,13 +159,14 @@ fn lies_are_noticed() {
     };
     let wrap = |blob: &[u8]| message(14, &wire::strings(&[blob]));
 
-    // Another key's signature, and one over other data.
+    // A signature by another key and a signature over other data are refused.
     let error = agent_error(signed_by(&key, move |request| wrap(&by(&stranger, "ssh-ed25519", &data(request)))));
     assert!(matches!(error, AgentError::WrongSignature));
     let other = key.clone();
     let error = agent_error(signed_by(&key, move |_| wrap(&by(&other, "ssh-ed25519", b"other data"))));
     assert!(matches!(error, AgentError::WrongSignature));
-    // A signature of another kind, one without a name, one that is too short, and something behind it.
+    // The client refuses a signature of another kind, an empty signature, a signature that is too short, and malformed
+    // messages.
     let error =
         agent_error(signed_by(&key, move |request| wrap(&by(&composite, "ssh-mldsa44-ed25519", &data(request)))));
     assert!(matches!(error, AgentError::Malformed(_)));
@@ -194,7 +197,7 @@ fn refusals_and_garbage_are_errors() {
         assert_eq!(error.fault() == crate::Fault::Key, matches!(error, AgentError::Refused));
         let (_folder, agent) = fake(move |_, stream| stream.write_all(answer).unwrap());
         let error = agent_error(agent.keys());
-        // The list has other numbers; 14 is another question's answer.
+        // A list of keys has another message number. Message 14 answers a request for a signature.
         assert!(is_right(&error) || matches!(error, AgentError::Malformed(_)), "{answer:02x?}: {error}");
     }
     for list in [
@@ -217,7 +220,8 @@ fn refusals_and_garbage_are_errors() {
 #[test]
 fn an_agent_that_hangs_is_given_up() {
     let timeout = Duration::from_millis(150);
-    // One agent never answers, one sends a byte of a long message now and then, one does not even accept.
+    // The first agent never answers, the second agent slowly sends single bytes of a long message, and the third agent
+    // does not accept connections.
     let (_first, silent) = fake(|_, _| thread::sleep(Duration::from_secs(30)));
     let (_second, slow) = fake(|_, stream| {
         let _ = stream.write_all(&600_u32.to_be_bytes());
@@ -245,7 +249,7 @@ fn an_agent_that_hangs_is_given_up() {
     assert!(matches!(agent_error(Agent::new(folder.path().join("file")).keys()), AgentError::Unreachable(_)));
 }
 
-/// `ssh-agent` in the foreground; it ends with the value.
+/// An `ssh-agent` that runs in the foreground. Dropping the value ends the agent.
 struct RunningAgent(Child);
 
 impl Drop for RunningAgent {

@@ -1,4 +1,4 @@
-//! One line: principals, options, and a public key with a comment.
+//! One line of an `allowed_signers` file: principals, options, and a public key with a comment.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use super::{AllowedSigner, time};
 use crate::key::openssh;
 use crate::key::{KeyError, Unsupported};
 
-/// What is wrong with a line.
+/// A description of the fault in a line.
 type Fault = Cow<'static, str>;
 
 /// White space between the parts of a line.
@@ -44,7 +44,7 @@ pub(super) fn read(line: &str, zone: impl Fn(i64) -> i64) -> Result<Option<Allow
     Ok(Some(AllowedSigner { principals: principals.to_owned(), namespaces, valid, key }))
 }
 
-/// Splits the principals off, which may stand in quotes.
+/// Splits a line into the principals and the rest. The principals may be in quotes.
 fn principals(line: &str) -> Result<(&str, &str), Fault> {
     let (principals, rest) = match line.strip_prefix('"') {
         Some(line) => line.split_once('"').ok_or("a quote is not closed")?,
@@ -59,7 +59,8 @@ fn principals(line: &str) -> Result<(&str, &str), Fault> {
     Ok((principals, rest.trim_start_matches(SPACE)))
 }
 
-/// Returns the length of the options at the start of a text, which end at white space outside of quotes.
+/// Returns the length of the options at the start of a text. The options end at the first white space outside of
+/// quotes.
 fn options_len(text: &str) -> Result<usize, Fault> {
     let (mut quoted, mut escaped) = (false, false);
     for (place, byte) in text.bytes().enumerate() {

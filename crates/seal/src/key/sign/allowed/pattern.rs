@@ -1,6 +1,6 @@
-//! Patterns with `*`, `?` and, in lists, `!`: those of `ssh_config`.
+//! The patterns of `ssh_config`, with `*`, `?` and, in lists, `!`.
 
-/// Returns whether a list of patterns accepts a text: one pattern fits, and no pattern with `!` in front fits.
+/// Returns whether a list of patterns accepts a text: at least one pattern fits, and no pattern after a `!` fits.
 pub(super) fn list(patterns: &str, text: &str) -> bool {
     let mut accepted = false;
     for pattern in patterns.split(',') {
@@ -13,11 +13,11 @@ pub(super) fn list(patterns: &str, text: &str) -> bool {
     accepted
 }
 
-/// Returns whether a pattern fits the whole text. `*` stands for any bytes, `?` for one. Takes time in proportion to
-/// the product of the lengths at most.
+/// Returns whether a pattern fits the whole text. `*` stands for any number of bytes, and `?` stands for one byte. The
+/// time is at most proportional to the product of the two lengths.
 fn fits(pattern: &[u8], text: &[u8]) -> bool {
     let (mut at, mut place) = (0, 0);
-    // The last `*`, and the place in the text up to which it is extended.
+    // The place of the last `*` in the pattern, and the end of the bytes in the text that this `*` stands for.
     let mut star = None;
     while place < text.len() {
         match pattern.get(at) {

@@ -1,4 +1,4 @@
-//! Lines, patterns and times, and the same answers as `ssh-keygen`.
+//! Tests lines, patterns and times, and compares the answers with the answers of `ssh-keygen`.
 
 use std::fs;
 use std::io::Write;
@@ -20,7 +20,7 @@ fn read(text: &str) -> Allowed {
     Allowed::read(text.as_bytes()).unwrap()
 }
 
-/// 2026-06-01.
+/// The time 2026-06-01, in seconds since 1970.
 const NOW: i64 = 1_780_272_000;
 
 #[test]
@@ -142,7 +142,7 @@ fn patterns() {
     ] {
         assert_eq!(pattern::list(patterns, text), accepted, "{patterns} {text}");
     }
-    // A matcher that recurses takes longer than the age of the universe for this.
+    // A recursive matcher would need longer than the age of the universe for this pattern.
     assert!(!pattern::list(&"*a".repeat(500), &"a".repeat(499)));
 }
 
@@ -177,7 +177,7 @@ fn times() {
     }
 }
 
-/// The same verdicts as `ssh-keygen -Y verify` and `find-principals`.
+/// Checks that this crate gives the same verdicts as `ssh-keygen -Y verify` and `ssh-keygen -Y find-principals`.
 #[test]
 fn the_installed_ssh_keygen_agrees() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
-//! Times in options: `YYYYMMDD`, `YYYYMMDDHHMM` or `YYYYMMDDHHMMSS`, each with `Z` for UTC or without.
+//! Times in options: `YYYYMMDD`, `YYYYMMDDHHMM` or `YYYYMMDDHHMMSS`. Each form may end with `Z` for UTC.
 
-/// Returns the seconds since 1970, or `None` if the text is not a time.
+/// Reads a time. Returns the seconds since 1970, or `None` if the text is not a time.
 pub(super) fn read(text: &str, zone: impl Fn(i64) -> i64) -> Option<i64> {
     let (digits, is_utc) = match text.strip_suffix(['Z', 'z']) {
         Some(digits) => (digits, true),
@@ -26,9 +26,9 @@ pub(super) fn read(text: &str, zone: impl Fn(i64) -> i64) -> Option<i64> {
     Some(if is_utc { time } else { zone(time) })
 }
 
-/// Returns the number of days since 1970-01-01 in the Gregorian calendar.
+/// Returns the number of days from 1970-01-01 to a date of the Gregorian calendar.
 fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
-    // A year begins in March here, so that the leap day is its last.
+    // In this computation a year begins in March, so that the leap day is the last day of the year.
     let year = if month < 3 { year - 1 } else { year };
     let days_before = (153 * ((month + 9) % 12) + 2) / 5;
     365 * year + year / 4 - year / 100 + year / 400 + days_before + day - 1 - 719_468

@@ -1,13 +1,14 @@
-//! Poly1305's arithmetic modulo 2^130 - 5, one number at a time: what the vectors need before and after their work.
+//! Poly1305's arithmetic modulo 2^130 - 5, one number at a time. The vector code needs this arithmetic before and after
+//! its work.
 //!
-//! A number has three limbs of 44, 44 and 42 bits. Limbs may be a little longer between two operations.
+//! A number has three limbs of 44, 44 and 42 bits. Between two operations, a limb may have a few more bits.
 
 use std::array;
 
 use super::TAG;
 use deadpan_ct::Wiped;
 
-/// The bits of the limbs.
+/// The masks for the bits of the limbs.
 pub(super) const LOW: u64 = (1 << 44) - 1;
 pub(super) const HIGH: u64 = (1 << 42) - 1;
 
@@ -17,19 +18,19 @@ pub(super) const PAD: u64 = 1 << 40;
 /// The limbs of a number, the least significant one first.
 pub(super) type Limbs = [u64; 3];
 
-/// How many powers of its point a [`Poly1305Key`] has.
+/// The number of powers of the point that a [`Poly1305Key`] holds.
 pub(super) const POWERS: usize = 8;
 
 /// A key for one message (RFC 8439, section 2.5).
 pub(super) struct Poly1305Key {
     /// The first powers of the point r, one after the other.
     powers: Wiped<[u64; 3 * POWERS]>,
-    /// What is added at the end.
+    /// The number that is added at the end.
     end: Wiped<u128>,
 }
 
 impl Poly1305Key {
-    /// Makes the key of the first 32 bytes of a keystream.
+    /// Makes the key from the first 32 bytes of a keystream.
     pub(super) fn new(words: &[u32; 16]) -> Self {
         let number = |words: &[u32]| words.iter().rev().fold(0_u128, |number, word| number << 32 | u128::from(*word));
         let point = limbs(number(&words[..4]) & 0x0fff_fffc_0fff_fffc_0fff_fffc_0fff_ffff);
@@ -48,7 +49,7 @@ impl Poly1305Key {
     }
 
     /// Adds the last block, which holds the length of the sealed data, and returns the tag of the message. `sum` is the
-    /// sum of the blocks before it, each times its power of the point.
+    /// sum of the previous blocks, after the multiplication of each block by its power of the point.
     pub(super) fn tag(&self, sum: &Limbs, length: usize) -> [u8; TAG] {
         let last = limbs((length as u128) << 64);
         let sum = [sum[0] + last[0], sum[1] + last[1], sum[2] + last[2] + PAD];
@@ -63,7 +64,8 @@ fn limbs(number: u128) -> Limbs {
     [number as u64 & LOW, (number >> 44) as u64 & LOW, (number >> 88) as u64]
 }
 
-/// Returns the product of two numbers. 2^132 is 20, so that a product of limbs above it is 20 times as large below.
+/// Returns the product of two numbers. 2^132 equals 20 modulo 2^130 - 5. So a product of limbs that begins at 2^132 is
+/// multiplied by 20 and added to a lower limb.
 pub(super) fn multiply(one: &Limbs, other: &Limbs) -> Limbs {
     let times = |x: u64, y: u64| u128::from(x) * u128::from(y);
     let [x, y] = [one, other];
@@ -75,10 +77,10 @@ pub(super) fn multiply(one: &Limbs, other: &Limbs) -> Limbs {
     [first & LOW, (second as u64 & LOW) + (first >> 44), third as u64 & HIGH]
 }
 
-/// Returns the number below 2^130 - 5 that `number` is.
+/// Returns the number below 2^130 - 5 that equals `number` modulo 2^130 - 5.
 fn reduce(number: &Limbs) -> Limbs {
     let mut whole = *number;
-    // What the first time leaves above 2^130 is so little that the second time leaves nothing.
+    // After the first run, the part above 2^130 is so small that nothing is left above 2^130 after the second run.
     for _ in 0..2 {
         whole[0] += 5 * (whole[2] >> 42);
         whole[2] &= HIGH;
@@ -91,7 +93,7 @@ fn reduce(number: &Limbs) -> Limbs {
     array::from_fn(|limb| whole[limb] & !reached | less[limb] & reached)
 }
 
-/// Moves what is too much in a limb to the next one. The third may have too much then.
+/// Moves the bits that do not fit into a limb to the next limb. The third limb may then have too many bits.
 fn carried([mut first, mut second, mut third]: Limbs) -> Limbs {
     second += first >> 44;
     first &= LOW;

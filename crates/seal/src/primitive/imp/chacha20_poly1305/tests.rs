@@ -3,11 +3,11 @@ use std::array;
 use super::*;
 use deadpan_base64::hex;
 
-/// All back ends that this CPU has, with their names.
+/// Returns all back ends that this CPU supports, with their names.
 fn back_ends(key: &[u8; KEY]) -> Vec<(&'static str, ChaCha)> {
     let chosen = ChaCha::new(key).expect("a key");
     if !is_wide(&chosen) {
-        // Written past the test harness, which would swallow the line.
+        // This line goes directly to standard error, because the test harness would hide the line.
         let _ = std::io::Write::write_all(&mut std::io::stderr(), b"skipped: AVX-512 with IFMA: not on this CPU\n");
     }
     vec![("AWS-LC", ChaCha::anywhere(key).expect("a key")), ("the chosen one", chosen)]
@@ -23,7 +23,7 @@ fn is_wide(_: &ChaCha) -> bool {
     false
 }
 
-/// Bytes that look random (SplitMix64).
+/// Returns bytes that look random (SplitMix64).
 fn bytes(seed: u64, length: usize) -> Vec<u8> {
     let word = |number: u64| {
         let mut z = (seed << 32 | number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -34,7 +34,8 @@ fn bytes(seed: u64, length: usize) -> Vec<u8> {
     (0..).flat_map(word).take(length).collect()
 }
 
-/// Compares all back ends with AWS-LC: sealing, opening, and that neither writes past its output.
+/// Compares sealing and opening with all back ends against AWS-LC. Checks that no back end writes past the end of its
+/// output.
 fn compare(key: &[u8; KEY], nonce: &[u8; NONCE], data: &[u8]) {
     const GUARD: usize = 64;
     let length = data.len();
@@ -66,7 +67,7 @@ fn every_length_is_as_the_reference() {
     }
 }
 
-/// Carries of Poly1305 depend on the key and on the blocks; some are rare.
+/// The carries of Poly1305 depend on the key and on the blocks. Some carries are rare.
 #[test]
 fn random_keys_and_extreme_blocks_are_as_the_reference() {
     for seed in 0..300 {
@@ -75,7 +76,8 @@ fn random_keys_and_extreme_blocks_are_as_the_reference() {
         let (key, nonce) = (key.as_array().expect("a key"), nonce.as_array().expect("a nonce"));
         let mut data = bytes(1000 + seed, 4 << 10);
         compare(key, nonce, &data);
-        // The sealed blocks are all zeros, all ones, or the number that Poly1305 counts modulo.
+        // All sealed blocks have one special value, such as zero bits only, one bits only, or the low 128 bits of the
+        // modulus of Poly1305.
         let mut stream = vec![0; data.len()];
         ChaCha::anywhere(key).expect("a key").seal(nonce, &stream.clone(), &mut stream, &mut [0; TAG]).expect("sealed");
         for block in [0, u128::MAX, u128::MAX - 4, u128::MAX - 5, 1, 1 << 127, (1 << 44) - 1, !((1 << 88) - 1)] {
@@ -112,7 +114,7 @@ fn every_changed_bit_of_the_tag_and_every_changed_byte_is_found() {
     }
 }
 
-/// The keystream of RFC 8439's section 2.4.2 (key 00 to 1f, counter 1), which sealed zeros show.
+/// Seals zeros to get the keystream, and compares it with section 2.4.2 of RFC 8439 (key 00 to 1f, counter 1).
 #[test]
 fn a_known_answer() {
     let key = array::from_fn(|place| place as u8);

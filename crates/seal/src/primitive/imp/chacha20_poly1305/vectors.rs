@@ -1,8 +1,8 @@
-//! ChaCha20-Poly1305 on registers of 64 bytes, a kibibyte at a time.
+//! ChaCha20-Poly1305 on registers of 64 bytes. The code processes one kibibyte at a time.
 //!
-//! Sixteen registers hold the state of sixteen blocks of ChaCha20, one word of each block in a register. Poly1305 is
-//! summed in eight lanes, each with every eighth block. Its steps stand between the rounds of ChaCha20: the processor
-//! has units for both at the same time.
+//! Sixteen registers hold the state of sixteen blocks of ChaCha20, and each register holds one word of every block.
+//! Poly1305 is summed in eight lanes, and each lane sums every eighth block. The steps of Poly1305 stand between the
+//! rounds of ChaCha20, because the processor can execute instructions of both algorithms at the same time.
 
 use std::arch::x86_64::*;
 use std::array;
@@ -12,18 +12,18 @@ use super::{KEY, NONCE, TAG};
 use deadpan_ct::Wiped;
 use deadpan_ct::cpu::{Level, level};
 
-/// Bytes in a register, which are a block of ChaCha20, too.
+/// The number of bytes in a register, which is also the number of bytes in a block of ChaCha20.
 const REGISTER: usize = 64;
-/// Registers in a state, words in a block, and blocks in a piece.
+/// The number of registers in a state, of words in a block, and of blocks in a piece.
 const WORDS: usize = 16;
-/// Bytes that are sealed or opened at once.
+/// The number of bytes that are sealed or opened at once.
 const PIECE: usize = WORDS * REGISTER;
 const DOUBLE_ROUNDS: usize = 10;
 
-/// Blocks of Poly1305 that are summed at once, and their bytes.
+/// The number of blocks that Poly1305 sums at once, and the number of bytes in these blocks.
 const LANES: usize = 8;
 const GROUP: usize = LANES * TAG;
-/// Groups in a piece, and groups between two reductions.
+/// The number of groups in a piece, and the number of groups between two reductions.
 const GROUPS: usize = PIECE / GROUP;
 const LAZY: usize = 4;
 
@@ -31,10 +31,10 @@ type Piece = [u8; PIECE];
 /// The words of a block before the first round.
 type Initial = Wiped<[u32; WORDS]>;
 
-/// Cuts input and output into pieces; returns `None` if they are not whole ones.
+/// Cuts the input and the output into pieces. Returns `None` if the lengths are not multiples of a piece.
 pub(super) fn pieces<'a>(input: &'a [u8], output: &'a mut [u8]) -> Option<(&'a [Piece], &'a mut [Piece])> {
     let ((input, []), (output, [])) = (input.as_chunks(), output.as_chunks_mut()) else { return None };
-    // A counter has 32 bits, and the first block makes the key of Poly1305.
+    // The counter has 32 bits, and the first block of the keystream is used for the key of Poly1305.
     let counts = input.len() == output.len() && input.len() < 1 << 28;
     counts.then_some((input, output))
 }
@@ -50,25 +50,25 @@ impl Vectors {
 
     /// Seals pieces, and returns the tag.
     pub(super) fn seal(self, key: &[u8; KEY], nonce: &[u8; NONCE], data: &[Piece], output: &mut [Piece]) -> [u8; TAG] {
-        // SAFETY: `self` proves that the CPU has these instructions.
+        // SAFETY: `self` proves that the CPU has the instructions of the called function.
         unsafe { seal(key, nonce, data, output) }
     }
 
-    /// Opens pieces, and returns the tag that they must have.
+    /// Opens pieces, and returns the tag that the sealed data must have.
     pub(super) fn open(self, key: &[u8; KEY], nonce: &[u8; NONCE], sealed: &[Piece], data: &mut [Piece]) -> [u8; TAG] {
-        // SAFETY: `self` proves that the CPU has these instructions.
+        // SAFETY: `self` proves that the CPU has the instructions of the called function.
         unsafe { open(key, nonce, sealed, data) }
     }
 }
 
-// SAFETY: the CPU has these instructions; nothing else is asked of the caller.
+// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,avx512ifma")]
 fn seal(key: &[u8; KEY], nonce: &[u8; NONCE], data: &[Piece], output: &mut [Piece]) -> [u8; TAG] {
     let initial = initial(key, nonce);
     let poly1305 = poly1305::Poly1305Key::new(&block(&initial));
     let mut sum = Sum::new(&poly1305);
     for (number, data) in data.iter().enumerate() {
-        // The piece before is summed while the keystream of this one is made.
+        // The previous piece is summed while the keystream of this piece is computed.
         let stream = match number.checked_sub(1) {
             None => keystream(&initial, number, |_| ()),
             Some(before) => keystream(&initial, number, |round| sum.step(round, &output[before])),
@@ -81,7 +81,7 @@ fn seal(key: &[u8; KEY], nonce: &[u8; NONCE], data: &[Piece], output: &mut [Piec
     poly1305.tag(&sum.limbs(&poly1305), output.len() * PIECE)
 }
 
-// SAFETY: the CPU has these instructions; nothing else is asked of the caller.
+// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,avx512ifma")]
 fn open(key: &[u8; KEY], nonce: &[u8; NONCE], sealed: &[Piece], data: &mut [Piece]) -> [u8; TAG] {
     let initial = initial(key, nonce);
@@ -106,11 +106,11 @@ fn initial(key: &[u8; KEY], nonce: &[u8; NONCE]) -> Initial {
     initial
 }
 
-/// The words of the quarter rounds in a double round.
+/// The indexes of the words in each quarter round of a double round.
 const COLUMNS: [[usize; 4]; 4] = [[0, 4, 8, 12], [1, 5, 9, 13], [2, 6, 10, 14], [3, 7, 11, 15]];
 const DIAGONALS: [[usize; 4]; 4] = [[0, 5, 10, 15], [1, 6, 11, 12], [2, 7, 8, 13], [3, 4, 9, 14]];
 
-/// Returns the first block, from which the key of Poly1305 is made.
+/// Returns the first block of the keystream. The key of Poly1305 is made from this block.
 fn block(initial: &Initial) -> Wiped<[u32; WORDS]> {
     let mut words = initial.clone();
     for _ in 0..DOUBLE_ROUNDS {
@@ -130,7 +130,7 @@ fn block(initial: &Initial) -> Wiped<[u32; WORDS]> {
 }
 
 /// Returns the keystream of a piece, one register for each word of the blocks. Calls `step` in each double round.
-// SAFETY: the CPU has these instructions; nothing else is asked of the caller.
+// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,avx512ifma")]
 #[inline]
 fn keystream(initial: &Initial, piece: usize, mut step: impl FnMut(usize)) -> [__m512i; WORDS] {
@@ -144,7 +144,7 @@ fn keystream(initial: &Initial, piece: usize, mut step: impl FnMut(usize)) -> [_
             quarters!($quarters, 16, 12);
             quarters!($quarters, 8, 7);
         };
-        // Four quarter rounds, step by step, so that four chains of operations run side by side.
+        // Four quarter rounds are computed together step by step, so that four chains of operations run in parallel.
         ($quarters:expr, $first:literal, $second:literal) => {
             for [a, b, _, _] in $quarters {
                 words[a] = _mm512_add_epi32(words[a], words[b]);
@@ -168,8 +168,8 @@ fn keystream(initial: &Initial, piece: usize, mut step: impl FnMut(usize)) -> [_
     array::from_fn(|word| _mm512_add_epi32(words[word], initial(word)))
 }
 
-/// Adds a keystream to a piece, by exclusive or.
-// SAFETY: the CPU has these instructions; nothing else is asked of the caller.
+/// Adds a keystream to a piece by exclusive or.
+// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,avx512ifma")]
 #[inline]
 fn add(stream: [__m512i; WORDS], input: &Piece, output: &mut Piece) {
@@ -182,12 +182,14 @@ fn add(stream: [__m512i; WORDS], input: &Piece, output: &mut Piece) {
     }
 }
 
-/// Rearranges registers that each hold one word of all blocks, so that each holds all words of one block.
-// SAFETY: the CPU has these instructions; nothing else is asked of the caller.
+/// Rearranges the registers. Before, each register holds one word of all blocks. Afterwards, each register holds all
+/// words of one block.
+// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,avx512ifma")]
 #[inline]
 fn blocks(words: [__m512i; WORDS]) -> [__m512i; WORDS] {
-    // Of four registers with one word each, quarter `i` of register `j` gets the words of block 4 `i` + `j`.
+    // Four registers each hold one word of every block. After this step, quarter `i` of register `j` holds the words of
+    // block 4 `i` + `j`.
     let fours: [[__m512i; 4]; 4] = array::from_fn(|four| {
         let [a, b, c, d] = *words[4 * four..].first_chunk().expect("sixteen words");
         let (low_ab, low_cd) = (_mm512_unpacklo_epi32(a, b), _mm512_unpacklo_epi32(c, d));
@@ -202,10 +204,10 @@ fn blocks(words: [__m512i; WORDS]) -> [__m512i; WORDS] {
     let mut blocks = [_mm512_setzero_si512(); WORDS];
     for place in 0..4 {
         let [a, b, c, d] = fours.map(|four| four[place]);
-        // The quarters 0 and 1 of both registers, then 2 and 3.
+        // Take the quarters 0 and 1 of both registers, then the quarters 2 and 3.
         let lower = |x, y| _mm512_shuffle_i32x4::<0b01_00_01_00>(x, y);
         let upper = |x, y| _mm512_shuffle_i32x4::<0b11_10_11_10>(x, y);
-        // The quarters 0 and 2 of both, then 1 and 3.
+        // Take the quarters 0 and 2 of both registers, then the quarters 1 and 3.
         let even = |x, y| _mm512_shuffle_i32x4::<0b10_00_10_00>(x, y);
         let odd = |x, y| _mm512_shuffle_i32x4::<0b11_01_11_01>(x, y);
         blocks[place] = even(lower(a, b), lower(c, d));
@@ -218,25 +220,26 @@ fn blocks(words: [__m512i; WORDS]) -> [__m512i; WORDS] {
 
 /// The sum of Poly1305 in eight lanes.
 ///
-/// After each group the sum would be multiplied by the eighth power of the point, which moves it to the next group, and
-/// reduced. Instead four groups are added up with four powers, and reduced once.
+/// The simple method multiplies the sum by the eighth power of the point and reduces the sum after each group. This
+/// code instead adds up four groups with four different powers, and reduces the sum once.
 struct Sum {
     sum: [__m512i; 3],
-    /// Sums of products of limbs: their lower 52 bits, and what is above these.
+    /// The sums of the products of limbs: `low` sums the lower 52 bits of the products, and `high` sums the bits above.
     low: [__m512i; 3],
     high: [__m512i; 3],
     powers: Wiped<[u64; 5 * LAZY]>,
 }
 
 impl Sum {
-    // SAFETY: the CPU has these instructions; nothing else is asked of the caller.
+    // SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,avx512ifma")]
     #[inline]
     fn new(key: &poly1305::Poly1305Key) -> Self {
         let zero = [_mm512_setzero_si512(); 3];
         let mut powers = Wiped::new([0; 5 * LAZY]);
         let (step, mut power) = (key.power(LANES), [1, 0, 0]);
-        // The sum before moves over four groups, the first group over three of them, and so on.
+        // The previous sum is multiplied by the power for four groups, the first group by the power for three groups,
+        // and so on.
         for place in powers.as_chunks_mut().0.iter_mut().rev() {
             power = multiply(&power, step);
             *place = [power[0], power[1], power[2], 20 * power[1], 20 * power[2]];
@@ -244,8 +247,8 @@ impl Sum {
         Self { sum: zero, low: zero, high: zero, powers }
     }
 
-    /// Takes one step with a piece, whose groups need the steps from 0 to 7. Further ones do nothing.
-    // SAFETY: the CPU has these instructions; nothing else is asked of the caller.
+    /// Executes one step for a piece. The groups of a piece need the steps 0 to 7. Further steps do nothing.
+    // SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,avx512ifma")]
     #[inline]
     fn step(&mut self, step: usize, piece: &Piece) {
@@ -260,15 +263,15 @@ impl Sum {
             self.multiply(step % LAZY, limbs(&groups[step - 1]));
         }
         if step % LAZY == LAZY - 1 {
-            // The last group stays where it is.
+            // The last group is added without multiplication.
             let last = limbs(&groups[step]);
             self.low = array::from_fn(|limb| _mm512_add_epi64(self.low[limb], last[limb]));
             self.reduce();
         }
     }
 
-    /// Adds the product of a number and one of the powers.
-    // SAFETY: the CPU has these instructions; nothing else is asked of the caller.
+    /// Adds the product of a number and one of the powers to the sums of products.
+    // SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,avx512ifma")]
     #[inline]
     fn multiply(&mut self, power: usize, number: [__m512i; 3]) {
@@ -284,8 +287,9 @@ impl Sum {
         }
     }
 
-    /// Makes limbs of the products. What is too much in the third one returns to the first, five times as large.
-    // SAFETY: the CPU has these instructions; nothing else is asked of the caller.
+    /// Reduces the sums of products to limbs. The bits that do not fit into the third limb are multiplied by five and
+    /// added to the first limb.
+    // SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,avx512ifma")]
     #[inline]
     fn reduce(&mut self) {
@@ -300,8 +304,8 @@ impl Sum {
         self.sum = [low(first), sum(low(second), _mm512_srli_epi64::<44>(first)), third];
     }
 
-    /// Returns the sum of all lanes, each times its power of the point.
-    // SAFETY: the CPU has these instructions; nothing else is asked of the caller.
+    /// Multiplies each lane by its power of the point, and returns the sum of all lanes.
+    // SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,avx512ifma")]
     fn limbs(&self, key: &poly1305::Poly1305Key) -> Limbs {
         let mut lanes = Wiped::new([0; 3 * LANES]);
@@ -320,7 +324,7 @@ impl Sum {
 }
 
 /// Returns the limbs of eight blocks. The lanes hold the blocks 0, 4, 1, 5, 2, 6, 3, 7.
-// SAFETY: the CPU has these instructions; nothing else is asked of the caller.
+// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,avx512ifma")]
 #[inline]
 fn limbs(group: &[u8; GROUP]) -> [__m512i; 3] {
@@ -332,7 +336,7 @@ fn limbs(group: &[u8; GROUP]) -> [__m512i; 3] {
     [low(lower), low(_mm512_shrdi_epi64::<44>(lower, upper)), third]
 }
 
-// SAFETY: the CPU has these instructions; nothing else is asked of the caller.
+// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,avx512ifma")]
 #[inline]
 fn load(bytes: &[u8; REGISTER]) -> __m512i {

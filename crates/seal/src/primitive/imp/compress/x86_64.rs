@@ -1,7 +1,7 @@
 //! G on 32-byte and 64-byte registers.
 //!
-//! A block is a matrix of 8 × 8 pairs of words. With AVX-512 it fills sixteen registers, two for each row, and the
-//! words stay in registers for both rounds.
+//! A block is a matrix of 8 × 8 pairs of words. With AVX-512, a block fills sixteen registers, two registers for each
+//! row. The words stay in the registers for both rounds.
 
 use std::arch::x86_64::*;
 use std::array;
@@ -10,7 +10,7 @@ use super::portable;
 use crate::primitive::imp::blocks::{Block, WORDS};
 use deadpan_ct::cpu::{Level, level};
 
-/// Words in a 64-byte register.
+/// The number of words in a 64-byte register.
 const LANES: usize = 8;
 const REGISTERS: usize = WORDS / LANES;
 
@@ -28,12 +28,12 @@ impl Avx2 {
 
     #[inline(always)]
     pub(super) fn compress(self, previous: &Block, reference: &Block, block: &mut Block, add: bool) {
-        // SAFETY: `self` proves that the CPU has these instructions.
+        // SAFETY: `self` proves that the CPU has the instructions of the called function.
         unsafe { avx2(previous, reference, block, add) }
     }
 }
 
-// SAFETY: the CPU has these instructions; nothing else is asked of the caller.
+// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
 #[target_feature(enable = "avx2")]
 fn avx2(previous: &Block, reference: &Block, block: &mut Block, add: bool) {
     portable(previous, reference, block, add);
@@ -50,12 +50,12 @@ impl Avx512 {
 
     #[inline(always)]
     pub(super) fn compress(self, previous: &Block, reference: &Block, block: &mut Block, add: bool) {
-        // SAFETY: `self` proves that the CPU has these instructions.
+        // SAFETY: `self` proves that the CPU has the instructions of the called function.
         unsafe { avx512(previous, reference, block, add) }
     }
 }
 
-// SAFETY: the CPU has these instructions; nothing else is asked of the caller.
+// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
 #[target_feature(enable = "avx512f,avx512bw")]
 fn avx512(previous: &Block, reference: &Block, block: &mut Block, add: bool) {
     let input: [__m512i; REGISTERS] =
@@ -63,7 +63,7 @@ fn avx512(previous: &Block, reference: &Block, block: &mut Block, add: bool) {
     let rows = permute_rows(input);
     let columns = permute_columns(rows);
     for (register, output) in columns.into_iter().enumerate() {
-        // The input is loaded again, since the registers are full.
+        // The input is loaded a second time, because the registers have no room to keep it.
         let input = _mm512_xor_si512(load(previous, register), load(reference, register));
         let mut output = _mm512_xor_si512(output, input);
         if add {
@@ -73,12 +73,14 @@ fn avx512(previous: &Block, reference: &Block, block: &mut Block, add: bool) {
     }
 }
 
-/// P over each row. A row has two registers: the first holds four a's and four b's, the second c's and d's.
-// SAFETY: the CPU has these instructions; nothing else is asked of the caller.
+/// Applies P to each row. A row fills two registers: the first register holds four a's and four b's, and the second
+/// register holds four c's and four d's.
+// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
 #[target_feature(enable = "avx512f,avx512bw")]
 #[inline]
 fn permute_rows(matrix: [__m512i; REGISTERS]) -> [__m512i; REGISTERS] {
-    // Pairs of rows are rearranged, so that one register holds the a's of both rows, the next one their b's.
+    // Pairs of rows are rearranged, so that one register holds the a's of both rows, and the next register holds the
+    // b's of both rows.
     let rows = |pair: usize, half: usize| [matrix[4 * pair + half], matrix[4 * pair + 2 + half]];
     let lower = |[x, y]: [__m512i; 2]| _mm512_shuffle_i64x2::<0b01_00_01_00>(x, y);
     let upper = |[x, y]: [__m512i; 2]| _mm512_shuffle_i64x2::<0b11_10_11_10>(x, y);
@@ -105,13 +107,13 @@ fn permute_rows(matrix: [__m512i; REGISTERS]) -> [__m512i; REGISTERS] {
     })
 }
 
-/// P over each column. A column has one pair of words in each row: the a's in rows 0 and 1, the b's in rows 2 and 3,
-/// and so on. A register holds pairs of four columns, which needs no rearranging.
-// SAFETY: the CPU has these instructions; nothing else is asked of the caller.
+/// Applies P to each column. A column has one pair of words in each row: the a's in rows 0 and 1, the b's in rows 2 and
+/// 3, and so on. A register holds the pairs of four columns, so the words need no rearranging.
+// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
 #[target_feature(enable = "avx512f,avx512bw")]
 #[inline]
 fn permute_columns(matrix: [__m512i; REGISTERS]) -> [__m512i; REGISTERS] {
-    // Columns 0 to 3 of both rows, then columns 4 to 7.
+    // Take the columns 0 to 3 of both rows, then the columns 4 to 7 of both rows.
     let rows = |word: usize| -> Four { array::from_fn(|i| matrix[4 * word + 2 * (i % 2) + i / 2]) };
     let [mut a, mut b, mut c, mut d] = [rows(0), rows(1), rows(2), rows(3)];
     mix(&mut a, &mut b, &mut c, &mut d);
@@ -123,7 +125,7 @@ fn permute_columns(matrix: [__m512i; REGISTERS]) -> [__m512i; REGISTERS] {
 }
 
 /// Rotates the four words of each column by one: pairs 0 1, 2 3 become 1 2, 3 0.
-// SAFETY: the CPU has these instructions; nothing else is asked of the caller.
+// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
 #[target_feature(enable = "avx512f,avx512bw")]
 #[inline]
 fn left([p, q, r, s]: Four) -> Four {
@@ -132,7 +134,7 @@ fn left([p, q, r, s]: Four) -> Four {
 }
 
 /// Rotates the four words of each column by three: pairs 0 1, 2 3 become 3 0, 1 2.
-// SAFETY: the CPU has these instructions; nothing else is asked of the caller.
+// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
 #[target_feature(enable = "avx512f,avx512bw")]
 #[inline]
 fn right(words: Four) -> Four {
@@ -145,8 +147,8 @@ fn swap([p, q, r, s]: Four) -> Four {
     [q, p, s, r]
 }
 
-/// The mixing function GB, 32 times at once.
-// SAFETY: the CPU has these instructions; nothing else is asked of the caller.
+/// Computes the mixing function GB 32 times at once.
+// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
 #[target_feature(enable = "avx512f,avx512bw")]
 #[inline]
 fn mix(a: &mut Four, b: &mut Four, c: &mut Four, d: &mut Four) {
@@ -166,7 +168,7 @@ fn mix(a: &mut Four, b: &mut Four, c: &mut Four, d: &mut Four) {
     half!(16, 63);
 }
 
-// SAFETY: the CPU has these instructions; nothing else is asked of the caller.
+// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
 #[target_feature(enable = "avx512f,avx512bw")]
 #[inline]
 fn load(block: &Block, register: usize) -> __m512i {
@@ -175,7 +177,7 @@ fn load(block: &Block, register: usize) -> __m512i {
     unsafe { _mm512_load_si512(words.as_ptr().cast()) }
 }
 
-// SAFETY: the CPU has these instructions; nothing else is asked of the caller.
+// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
 #[target_feature(enable = "avx512f,avx512bw")]
 #[inline]
 fn store(block: &mut Block, register: usize, value: __m512i) {
@@ -184,11 +186,11 @@ fn store(block: &mut Block, register: usize, value: __m512i) {
     unsafe { _mm512_store_si512(words.as_mut_ptr().cast(), value) }
 }
 
-/// Asks for every cache line of the block.
+/// Starts reading every cache line of the block into the cache.
 #[inline(always)]
 pub(super) fn prefetch(block: &Block) {
     for line in block.0.as_chunks::<LANES>().0 {
-        // SAFETY: every x86-64 has the instruction, which never faults.
+        // SAFETY: every x86-64 CPU has the prefetch instruction, and this instruction never faults.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) }
     }
 }

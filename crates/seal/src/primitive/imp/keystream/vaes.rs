@@ -1,5 +1,5 @@
-//! The keystream on registers of 64 bytes. Each holds four blocks, and eight registers at a time keep two AES units
-//! busy.
+//! The keystream on registers of 64 bytes. Each register holds four blocks. Eight registers at a time keep two AES
+//! units busy.
 
 use core::arch::x86_64::*;
 use std::array;
@@ -27,18 +27,18 @@ impl Vaes {
     }
 
     pub(super) fn fill(self, key: &[u8; 32], counter: &Counter, output: &mut [u8]) {
-        // SAFETY: `self` proves that the CPU has these instructions.
+        // SAFETY: `self` proves that the CPU has the instructions of the called function.
         unsafe { fill(key, counter, output) }
     }
 }
 
-// SAFETY: the CPU has these instructions; nothing else is asked of the caller.
+// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
 #[target_feature(enable = "aes,vaes,avx512f,avx512bw,sse2")]
 fn fill(key: &[u8; 32], counter: &Counter, output: &mut [u8]) {
     let schedule = expand(key);
     let high = i64::from_be_bytes(*counter[..8].as_array().expect("half of it"));
     let low = i64::from_be_bytes(*counter[8..].as_array().expect("half of it"));
-    // Four counters with the least significant byte first, which can be added to.
+    // Four counters with the least significant byte first, so that numbers can be added to the counters.
     let first = _mm512_set_epi64(high, low, high, low, high, low, high, low);
     let mut counters = _mm512_add_epi64(first, _mm512_set_epi64(0, 3, 0, 2, 0, 1, 0, 0));
     let (steps, rest) = output.as_chunks_mut::<STEP>();
@@ -52,8 +52,8 @@ fn fill(key: &[u8; 32], counter: &Counter, output: &mut [u8]) {
     }
 }
 
-/// The keystream for 32 counters; returns the next ones.
-// SAFETY: the CPU has these instructions; nothing else is asked of the caller.
+/// Computes the keystream for 32 counters. Returns the next counters.
+// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
 #[target_feature(enable = "aes,vaes,avx512f,avx512bw,sse2")]
 #[inline]
 fn one_step(schedule: &Schedule, mut counters: __m512i, step: &mut [u8; STEP]) -> __m512i {
@@ -82,8 +82,8 @@ fn one_step(schedule: &Schedule, mut counters: __m512i, step: &mut [u8; STEP]) -
     counters
 }
 
-/// FIPS 197's key expansion, two round keys at a time.
-// SAFETY: the CPU has these instructions; nothing else is asked of the caller.
+/// Computes the key expansion of FIPS 197. The code computes two round keys at a time.
+// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
 #[target_feature(enable = "aes,sse2")]
 fn expand(key: &[u8; 32]) -> Schedule {
     let mut schedule = Wiped::new([0; (ROUNDS + 1) * BLOCK]);
@@ -113,8 +113,8 @@ fn expand(key: &[u8; 32]) -> Schedule {
     schedule
 }
 
-/// Adds each word to all words before it.
-// SAFETY: the CPU has these instructions; nothing else is asked of the caller.
+/// Replaces each word by the sum (XOR) of the word and all words before it.
+// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
 #[target_feature(enable = "sse2")]
 #[inline]
 fn sums(words: __m128i) -> __m128i {

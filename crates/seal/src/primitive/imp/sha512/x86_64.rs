@@ -1,7 +1,8 @@
-//! SHA-512 on x86-64: the message schedule of two blocks at once in 32-byte registers, and the rounds in ordinary ones.
+//! SHA-512 on x86-64. The message schedule of two blocks is computed at once in 32-byte registers, and the rounds are
+//! computed in ordinary registers.
 //!
 //! The schedule of a block does not depend on the blocks before it. So the schedule of two blocks is computed while the
-//! rounds of the first one run: vectors and ordinary registers have units of their own in the processor.
+//! rounds of the first block run. The processor has separate units for vectors and for ordinary registers.
 
 use std::arch::asm;
 use std::arch::x86_64::*;
@@ -10,14 +11,14 @@ use super::DIGEST;
 use deadpan_ct::Wiped;
 use deadpan_ct::cpu::{Level, level};
 
-/// Bytes in a block, and in the two blocks that are hashed at once.
+/// The number of bytes in a block, and in the two blocks that are hashed at once.
 const BLOCK: usize = 128;
 const PAIR: usize = 2 * BLOCK;
-/// Bytes of the message's length in its last block.
+/// The number of bytes in the last block that hold the length of the message.
 const LENGTH: usize = 16;
 const ROUNDS: usize = 80;
 
-/// The hash of nothing (section 5.3.5).
+/// The initial hash value (section 5.3.5).
 #[rustfmt::skip]
 const BEGIN: [u64; 8] = [
     0x6a09_e667_f3bc_c908, 0xbb67_ae85_84ca_a73b, 0x3c6e_f372_fe94_f82b, 0xa54f_f53a_5f1d_36f1,
@@ -49,17 +50,18 @@ const K: [u64; ROUNDS] = [
     0x4cc5_d4be_cb3e_42b6, 0x597f_299c_fc65_7e2a, 0x5fcb_6fab_3ad6_faec, 0x6c44_198c_4a47_5817,
 ];
 
-/// The sums of schedule and constants of two blocks, one after the other.
+/// The sums of the schedule and the round constants, first for one block, then for the other block.
 type Sums = Wiped<[u64; 2 * ROUNDS]>;
 
-/// The instructions that the compression function uses. A value proves that the CPU has them.
+/// The instructions that the compression function uses. A value of this type proves that the CPU has these
+/// instructions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sha512Compress {
     has_avx512: bool,
 }
 
 impl Sha512Compress {
-    /// The fastest one for this CPU.
+    /// Returns the fastest back end for this CPU, or `None` if the CPU supports no back end.
     pub(super) fn new() -> Option<Self> {
         Self::avx512().or_else(Self::avx2)
     }
@@ -73,23 +75,23 @@ impl Sha512Compress {
         Self::avx2().filter(|_| level() >= Level::Avx512).map(|_| Self { has_avx512: true })
     }
 
-    /// Hashes pairs of blocks; only the first block of each, unless `both` is set.
+    /// Hashes the first block of each pair, or both blocks if `both` is set.
     fn run(self, state: &mut [u64; 8], sums: &mut Sums, pairs: &[[u8; PAIR]], both: bool) {
         if self.has_avx512 {
-            // SAFETY: `self` proves that the CPU has these instructions.
+            // SAFETY: `self` proves that the CPU has the instructions of the called function.
             unsafe { avx512(state, sums, pairs, both) }
         } else {
-            // SAFETY: `self` proves that the CPU has these instructions.
+            // SAFETY: `self` proves that the CPU has the instructions of the called function.
             unsafe { avx2(state, sums, pairs, both) }
         }
     }
 }
 
-/// A message that is hashed.
+/// A message that is being hashed.
 pub(crate) struct Sha512Message {
     compress: Sha512Compress,
     state: Wiped<[u64; 8]>,
-    /// The data that do not fill two blocks yet, and how many they are.
+    /// The bytes that do not fill two blocks yet, and the number of these bytes.
     rest: Wiped<[u8; PAIR]>,
     filled: usize,
     length: u128,
@@ -102,7 +104,7 @@ impl Sha512Message {
         Self { compress, state, rest, filled: 0, length: 0, sums }
     }
 
-    /// Adds data to the message. May leak: the length.
+    /// Adds data to the message. May leak: the length of the data.
     pub(super) fn update(&mut self, mut data: &[u8]) {
         self.length += data.len() as u128;
         if self.filled > 0 {
@@ -121,7 +123,7 @@ impl Sha512Message {
         self.filled = rest.len();
     }
 
-    /// Returns the digest. May leak: the length.
+    /// Returns the digest. May leak: the length of the message.
     pub(super) fn finish(mut self) -> [u8; DIGEST] {
         // A one, zeros and the length in bits follow the message (section 5.1.2).
         let mut end = Wiped::new([0; 2 * PAIR]);
@@ -143,16 +145,15 @@ impl Sha512Message {
     }
 }
 
-/// A round (section 6.4.2), whose sum of schedule and constant is `sums[first + round]`. `bc` is b ^ c. The majority of
-/// a, b and c is ((a ^ b) & (b ^ c)) ^ b, so a ^ b is kept for the next round, where it is b ^ c. The order of the
-/// instructions matters: compilers find a slower one.
+/// Computes one round (section 6.4.2). `sums[first + round]` is the sum of the schedule and the constant for the round.
+/// `bc` is b ^ c. The majority of a, b and c is ((a ^ b) & (b ^ c)) ^ b, so the value a ^ b is kept for the next round,
+/// in which this value is b ^ c. The order of the instructions matters, because compilers choose a slower order.
 macro_rules! round {
     (
         $a:ident $b:ident $d:ident $e:ident $f:ident $g:ident $h:ident $bc:ident
         $sums:ident $first:ident $round:expr
     ) => {
-        // SAFETY: the assembly reads the sum, of which there are sixteen from `first` on, and changes its operands
-        // alone.
+        // SAFETY: the assembly reads one of the sixteen sums that begin at `first`, and changes only its operands.
         unsafe { asm!(
             "add {h}, qword ptr [{sums} + {offset}]",
             "rorx {x}, {e}, 14",
@@ -197,8 +198,9 @@ macro_rules! round {
     };
 }
 
-/// Eight rounds of sixteen, from `from` on: after them, each of the words a to h is in its place again. `bc` is that of
-/// the first round, and the sums of the sixteen rounds begin at `first`. `step` is called after every second round.
+/// Computes eight of sixteen rounds, which begin with the round `from`. After eight rounds, each of the words a to h is
+/// in its original variable again. `bc` is the value b ^ c of the first round. The sums of the sixteen rounds begin at
+/// `first`. The macro calls `step` after every second round.
 macro_rules! rounds {
     (
         $a:ident $b:ident $c:ident $d:ident $e:ident $f:ident $g:ident $h:ident $bc:ident
@@ -219,11 +221,11 @@ macro_rules! rounds {
     };
 }
 
-/// Makes a function for CPUs with these instructions. It hashes pairs of blocks; only the first block of each, unless
-/// `both` is set.
+/// Makes a function for CPUs with the given instructions. The function hashes the first block of each pair, or both
+/// blocks if `both` is set.
 macro_rules! back_end {
     ($name:ident, $instructions:literal) => {
-        // SAFETY: the CPU has these instructions; nothing else is asked of the caller.
+        // SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
         #[target_feature(enable = $instructions)]
         fn $name(state: &mut [u64; 8], sums: &mut Sums, pairs: &[[u8; PAIR]], both: bool) {
             for pair in pairs {
@@ -260,26 +262,28 @@ macro_rules! back_end {
 }
 
 back_end!(avx2, "avx2,bmi1,bmi2");
-// The compiler makes one rotation of two shifts and an "or" with these.
+// With these instructions, the compiler replaces two shifts and an "or" by one rotation.
 back_end!(avx512, "avx2,bmi1,bmi2,avx512f,avx512vl");
 
-/// Returns the words of two blocks. Each register holds two words of the first block, and the same two of the second.
-// SAFETY: the CPU has these instructions; nothing else is asked of the caller.
+/// Returns the words of two blocks. Each register holds two words of the first block, and the words at the same places
+/// in the second block.
+// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
 #[target_feature(enable = "avx2")]
 fn load(pair: &[u8; PAIR]) -> [__m256i; 8] {
     let order = _mm256_broadcastsi128_si256(_mm_set_epi64x(0x0809_0a0b_0c0d_0e0f, 0x0001_0203_0405_0607));
     let mut words = [_mm256_setzero_si256(); 8];
     for (number, words) in words.iter_mut().enumerate() {
         let at = |block: usize| pair[block * BLOCK + 16 * number..][..16].as_ptr().cast();
-        // SAFETY: each pointer is to sixteen bytes.
+        // SAFETY: each pointer points to sixteen bytes.
         let (one, other) = unsafe { (_mm_loadu_si128(at(0)), _mm_loadu_si128(at(1))) };
         *words = _mm256_shuffle_epi8(_mm256_inserti128_si256::<1>(_mm256_castsi128_si256(one), other), order);
     }
     words
 }
 
-/// Replaces words 2 `number` and 2 `number` + 1 of the last sixteen by the next ones (section 6.4.2, step 1).
-// SAFETY: the CPU has these instructions; nothing else is asked of the caller.
+/// Replaces the words 2 `number` and 2 `number` + 1 of the last sixteen words by the next two words of the schedule
+/// (section 6.4.2, step 1).
+// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
 #[target_feature(enable = "avx2")]
 fn extend(words: &mut [__m256i; 8], number: usize) {
     let [zero, one, four, five, seven] = [0, 1, 4, 5, 7].map(|later| words[(number + later) % 8]);
@@ -289,20 +293,20 @@ fn extend(words: &mut [__m256i; 8], number: usize) {
     words[number] = _mm256_add_epi64(_mm256_add_epi64(zero, tenth), _mm256_add_epi64(small, large));
 }
 
-// SAFETY: the CPU has these instructions; nothing else is asked of the caller.
+// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
 #[target_feature(enable = "avx2")]
 fn rotate<const RIGHT: i32, const LEFT: i32>(words: __m256i) -> __m256i {
     _mm256_or_si256(_mm256_srli_epi64::<RIGHT>(words), _mm256_slli_epi64::<LEFT>(words))
 }
 
-// SAFETY: the CPU has these instructions; nothing else is asked of the caller.
+// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
 #[target_feature(enable = "avx2")]
 fn mix(one: __m256i, other: __m256i, third: __m256i) -> __m256i {
     _mm256_xor_si256(_mm256_xor_si256(one, other), third)
 }
 
 /// Stores the sums of two words of each block, for the rounds `round` and `round` + 1.
-// SAFETY: the CPU has these instructions; nothing else is asked of the caller.
+// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
 #[target_feature(enable = "avx2")]
 fn store(sums: &mut Sums, round: usize, words: __m256i) {
     let constants = _mm256_broadcastsi128_si256(_mm_set_epi64x(K[round + 1].cast_signed(), K[round].cast_signed()));

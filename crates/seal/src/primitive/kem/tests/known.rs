@@ -1,14 +1,14 @@
-//! Known answers: RFC 9180 for the curves, draft-ietf-hpke-pq for the rest.
+//! Tests with known answers: RFC 9180 for the curves, and draft-ietf-hpke-pq for the other kinds of keys.
 
 use serde_json::Value;
 
 use super::*;
 
-/// Returns the published vectors of our kinds; `None` without the files.
+/// Returns the published vectors for our kinds of keys, or `None` if the files are missing.
 pub(crate) fn vectors() -> Option<Vec<Value>> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/vectors/hpke-pq/test-vectors.json");
     let Ok(text) = std::fs::read(path) else {
-        // Written past the test harness, which would swallow the line.
+        // This line goes directly to standard error, because the test harness would hide the line.
         use std::io::Write as _;
         let _ = writeln!(std::io::stderr(), "skipped: the test vectors of draft-ietf-hpke-pq are not here");
         return None;
@@ -48,7 +48,7 @@ fn hpke_pq() {
     assert!(Kem::ALL.iter().all(|kem| seen.contains(kem)), "a kind without a vector");
 }
 
-/// The KEM's part of RFC 9180, A.1.1 and A.3.1.
+/// Tests the KEM part of the examples in RFC 9180, A.1.1 and A.3.1.
 #[test]
 fn rfc_9180() {
     for [id, material_e, material_r, private, public, enc, shared] in [

@@ -1,4 +1,4 @@
-//! Keys and encapsulated secrets that are refused.
+//! Tests keys and encapsulated secrets that must be refused.
 
 use super::*;
 use crate::primitive::imp::ml_kem;
@@ -43,10 +43,10 @@ fn p256_points_off_the_curve_or_in_other_forms() {
             |point| point[64] ^= 1,
             |point| point[1..].fill(0),
             |point| point.fill(0),
-            // The hybrid form of a point, with the right parity.
+            // This is the hybrid form of a point, with the right parity.
             |point| point[0] = 6 | (point[64] & 1),
             |point| point[0] = 2 | (point[64] & 1),
-            // x is not below the prime.
+            // This point has an x that is not below the prime.
             |point| point[1..33].fill(0xff),
         ];
         for change in changes {
@@ -97,11 +97,12 @@ fn x25519_points_of_small_order() {
     }
 }
 
-/// Each point has one form below the prime. With other forms, two keys that differ would be the same key, and a file
-/// could be changed unnoticed.
+/// Each point has only one form below the prime. If other forms were accepted, two different byte strings could be the
+/// same key, and a change in a file could stay unnoticed.
 #[test]
 fn x25519_points_in_other_forms() {
-    // The prime and the numbers after it, which stand for 0 to 18, including the greatest number of 255 bits.
+    // These are all numbers from the prime to the greatest number of 255 bits. Modulo the prime, these numbers equal 0
+    // to 18.
     let others: Vec<_> = (0xed..=0xff).map(|last: u8| hex(&format!("{last:02x}{}7f", "ff".repeat(30)))).collect();
     assert_eq!(others.len(), 19);
     for kem in [Kem::X25519, Kem::XWing] {
@@ -112,7 +113,7 @@ fn x25519_points_in_other_forms() {
             assert!(invalid(PublicKey::from_bytes(kem, &put(public, point))), "{kem:?} {point:?}");
             assert!(private.decapsulate(&put(&enc, point)).unwrap().is_none(), "{kem:?} {point:?}");
         }
-        // A good point with the bit set that RFC 7748 has readers ignore.
+        // A valid point becomes invalid if the highest bit is set. RFC 7748 tells readers to ignore this bit.
         for (bytes, refused) in [
             (public, &(|bytes: &[u8]| invalid(PublicKey::from_bytes(kem, bytes))) as &dyn Fn(&[u8]) -> bool),
             (&enc, &|bytes| private.decapsulate(bytes).unwrap().is_none()),
@@ -122,7 +123,8 @@ fn x25519_points_in_other_forms() {
             assert!(!refused(bytes) && refused(&changed), "{kem:?}");
         }
     }
-    // The greatest that is below the prime is a point of small order; the one before is any point.
+    // The greatest number below the prime is a point of small order. The number before it is an ordinary point, and is
+    // accepted.
     let below = hex(&format!("eb{}7f", "ff".repeat(30)));
     assert!(PublicKey::from_bytes(Kem::X25519, &below).is_ok());
 }
@@ -131,8 +133,8 @@ fn x25519_points_in_other_forms() {
 fn ml_kem_coefficients_out_of_range() {
     for kem in [Kem::MlKem768, Kem::MlKem1024, Kem::MlKem768P256, Kem::XWing] {
         let mut public = PrivateKey::generate(kem).unwrap().public().as_bytes().to_vec();
-        // 3328 = 0xd00, the greatest, and 3329, the modulus, as the first coefficient and as one in the last
-        // polynomial.
+        // The test writes the greatest coefficient, 3328 = 0xd00, and the modulus, 3329, as the first coefficient and
+        // as a coefficient of the last polynomial.
         for at in [0, 768] {
             let before = [public[at], public[at + 1]];
             public[at + 1] = (public[at + 1] & 0xf0) | 0x0d;
@@ -145,8 +147,8 @@ fn ml_kem_coefficients_out_of_range() {
     }
 }
 
-/// A change anywhere in an encapsulated secret changes or refuses the secret. ML-KEM alone returns another secret for a
-/// changed ciphertext, the same one each time.
+/// After any change in an encapsulated secret, decapsulation fails or gives a different secret. ML-KEM alone returns
+/// another secret for a changed ciphertext, and returns the same secret each time.
 #[test]
 fn tampered_encapsulations() {
     for kem in Kem::ALL {
@@ -187,7 +189,7 @@ fn expanded_keys() {
             changed[at] ^= 1;
             assert!(invalid(PrivateKey::from_expanded(kem, &changed)), "{kem:?} byte {at}");
         }
-        // The last 32 bytes are random and no part of the hash.
+        // The last 32 bytes are random, and the hash does not cover these bytes.
         let mut other = good.clone();
         other[rest + 32] ^= 1;
         assert!(PrivateKey::from_expanded(kem, &other).unwrap().decapsulate(&enc).unwrap().unwrap().same(&shared));
