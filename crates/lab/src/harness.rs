@@ -29,9 +29,9 @@
 //! ```
 //!
 //! `cargo bench` then measures every target and prints the verdicts: here `LEAK`, because the loop ends at the first
-//! difference. `left.iter().zip(right).fold(0, |all, (a, b)| all | (a ^ b)) == 0` ends as `NO_LEAK_ABOVE`. For a
-//! benchmark called `timing`, `cargo bench --bench timing -- --help` lists the options. Without `--bench timing`, Cargo
-//! passes the options to the unit tests of the library first, which reject them.
+//! difference. The verdict for `left.iter().zip(right).fold(0, |all, (a, b)| all | (a ^ b)) == 0` is `NO_LEAK_ABOVE`.
+//! For a benchmark called `timing`, `cargo bench --bench timing -- --help` lists the options. Without `--bench timing`,
+//! Cargo first passes the options to the unit tests of the library, and the unit tests reject the options.
 
 // Only this module writes to standard output and standard error; the rest of the crate never prints.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
@@ -83,8 +83,8 @@ pub struct Suite {
     pub caller: Caller,
     /// Returns the targets for timing verdicts.
     pub timing: fn() -> Vec<Target>,
-    /// Returns functions of which it is known that they do not leak, each with two classes. The selftest counts false
-    /// alarms with them.
+    /// Returns functions that are known not to leak, each with two classes. The selftest counts the false alarms for
+    /// these functions.
     pub honest: fn() -> Vec<Target>,
     /// Returns the targets for speeds.
     pub speed: fn() -> Vec<SizedTarget>,
@@ -103,7 +103,8 @@ pub struct SizedTarget {
     pub bytes: u64,
 }
 
-/// The name of a table, and what makes it; the argument is true for a quick try.
+/// The name of a table, and the function that creates the table. The argument of the function is true for a quick trial
+/// run.
 pub type NamedTable = (&'static str, fn(bool) -> Offer);
 
 /// The complete `main` function of a benchmark with tables: reads the command line, and measures one table.
@@ -138,7 +139,7 @@ pub fn run(command: &Command, suite: &Suite) -> ExitCode {
     }
 }
 
-/// Returns the number of an exit code, which the standard library does not tell.
+/// Returns the number of an exit code, which the standard library does not reveal.
 #[must_use]
 pub fn number(code: ExitCode) -> u8 {
     (0..=255).find(|&number| ExitCode::from(number) == code).unwrap_or(2)

@@ -9,14 +9,14 @@ use std::path::PathBuf;
 pub enum Error {
     /// The description of the arguments is not valid.
     Abi {
-        /// The part that is not valid, or the whole text.
+        /// The invalid part of the description, or the whole description.
         part: String,
         /// The reason.
         why: String,
     },
     /// A class of inputs is not valid.
     Class {
-        /// The class, as stated.
+        /// The class, as the user stated it.
         name: String,
         /// The reason.
         why: String,
@@ -32,7 +32,7 @@ pub enum Error {
     Library {
         /// The file.
         path: PathBuf,
-        /// The reason that the system gives.
+        /// The reason that the operating system reported.
         why: String,
     },
     /// A shared library exports no function of this name.
@@ -41,12 +41,12 @@ pub enum Error {
         path: PathBuf,
         /// The name.
         symbol: String,
-        /// The names of functions that the library exports, the most similar first.
+        /// The names of functions that the library exports. The most similar name comes first.
         similar: Vec<String>,
         /// The number of functions that the library exports.
         exported: usize,
     },
-    /// A function of a shared library does what its description excludes, or ends the process.
+    /// A function of a shared library does something that contradicts its description, or ends the process.
     Function {
         /// The file.
         path: PathBuf,
@@ -84,7 +84,7 @@ pub enum Error {
         /// The last lines of its standard error.
         stderr: String,
     },
-    /// A worker speaks another version of the protocol.
+    /// A worker uses another version of the protocol.
     Version {
         /// The command.
         command: String,
@@ -100,7 +100,7 @@ pub enum Error {
         /// The last lines of its standard error.
         stderr: String,
     },
-    /// A worker in one of the languages of the lab cannot be prepared.
+    /// One of the workers that come with the lab cannot be prepared.
     Prepare {
         /// The language.
         language: &'static str,

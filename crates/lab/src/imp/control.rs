@@ -9,8 +9,8 @@ mod x86 {
     use std::arch::x86_64::*;
     use std::hint::black_box;
 
-    /// Returns the sum of eight table entries, read by one gather at the indexes in `places`. Returns `None` without
-    /// AVX2.
+    /// Returns the sum of eight table entries. One gather instruction reads the entries at the indexes in `places`.
+    /// Returns `None` without AVX2.
     pub(crate) fn gather(table: &[u32; 256], places: &[u8]) -> Option<u32> {
         let places = places.first_chunk::<8>()?;
         // SAFETY: the processor has AVX2.
@@ -29,7 +29,7 @@ mod x86 {
         sums.iter().fold(0, |sum, entry| sum.wrapping_add(*entry))
     }
 
-    /// Compares in steps of 64 bytes and stops at the first difference. Returns `None` without AVX-512BW.
+    /// Compares two slices in steps of 64 bytes and stops at the first difference. Returns `None` without AVX-512BW.
     pub(crate) fn early_exit512(left: &[u8], right: &[u8]) -> Option<bool> {
         // SAFETY: the processor has AVX-512BW.
         is_x86_feature_detected!("avx512bw").then(|| unsafe { early_exit_avx512bw(left, right) })

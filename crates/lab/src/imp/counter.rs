@@ -1,4 +1,4 @@
-//! The processor's time counter. Fences keep the measured code between the two readings.
+//! The processor's time counter. Fences make sure that the measured code runs between the two readings.
 
 /// The counter's name in reports.
 pub(crate) const NAME: &str = if cfg!(target_arch = "x86_64") {
@@ -9,7 +9,7 @@ pub(crate) const NAME: &str = if cfg!(target_arch = "x86_64") {
     "none"
 };
 
-/// The counter's name in reports where several readings are added up.
+/// The counter's name in reports, if the clock adds up several readings.
 pub(crate) const SPREAD: &str = "rdtsc, three readings";
 
 /// Returns whether the processor has a counter with a constant rate.
@@ -62,7 +62,7 @@ pub(crate) const READINGS: u64 = if cfg!(target_arch = "x86_64") { 3 } else { 1 
 
 /// Returns the sum of [`READINGS`] readings of a counter whose steps are far longer than the processor's cycle. The
 /// time between two readings is a whole number of steps and a third of a step, so each reading is taken at another
-/// phase of a step. The sum therefore tells in which third of a step the readings began. With a single reading, a delay
+/// phase of a step. The sum therefore shows in which third of a step the readings began. With a single reading, a delay
 /// that is shorter than a step would stay hidden for a call that ends just after a step.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
