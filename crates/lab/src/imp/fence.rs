@@ -145,8 +145,8 @@ pub(crate) fn attempt(
     })
 }
 
-/// Waits a short time for the end of the processes that the function has started. Returns whether the function returned
-/// without waiting for some of these processes.
+/// Waits a short time for the end of the processes that the library's function has started. Returns whether the
+/// library's function left any such process that it did not wait for.
 fn await_copies() -> bool {
     for turn in 0..200 {
         // SAFETY: the null pointer is allowed.
