@@ -19,13 +19,13 @@ pub const SCHEMA_VERSION: u32 = 1;
 /// One run of the lab.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Record {
-    /// The version of the schema; [`SCHEMA_VERSION`] for records of this version of the crate.
+    /// The version of the schema. Records that this version of the crate writes have [`SCHEMA_VERSION`].
     pub schema_version: u32,
     /// The program that measured.
     pub tool: Tool,
     /// The machine.
     pub machine: Machine,
-    /// The time when the run began, in UTC, as in RFC 3339.
+    /// The time when the run began, in UTC and in the format of RFC 3339.
     pub started: String,
     /// The length of the run in seconds.
     pub seconds: f64,
@@ -102,7 +102,8 @@ pub struct ClockFacts {
     pub overhead_ns: f64,
 }
 
-/// An estimate with its interval. The level is 95 % unless the field that holds the interval names another.
+/// An estimate with its interval. The level is 95 % unless the description of the field that holds the interval names
+/// another level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// The lower bound.
@@ -137,7 +138,7 @@ impl Interval {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Verdict {
-    /// No difference was found, and a difference above the stated bound would have been found.
+    /// The test found no difference, and would have found a difference above the stated bound.
     NoLeakAbove,
     /// There is a real difference, which is smaller than the threshold.
     BelowThreshold,
@@ -147,7 +148,8 @@ pub enum Verdict {
     Inconclusive,
     /// A control failed, so the run shows nothing.
     Invalid,
-    /// A difference was found, was found again in fresh data, and exceeds the threshold.
+    /// The test found a difference, found this difference again in fresh data, and the difference exceeds the
+    /// threshold.
     Leak,
 }
 
@@ -156,7 +158,8 @@ impl Verdict {
     pub const ALL: [Self; 6] =
         [Self::NoLeakAbove, Self::BelowThreshold, Self::Leak, Self::Inconclusive, Self::Invalid, Self::Unmeasurable];
 
-    /// Returns the exit code for this verdict. With `strict`, a difference below the threshold has a code of its own.
+    /// Returns the exit code for this verdict. If `strict` is true, a difference below the threshold has a separate
+    /// exit code.
     #[must_use]
     pub fn exit_code(self, strict: bool) -> u8 {
         match self {
@@ -195,24 +198,24 @@ impl fmt::Display for Verdict {
 pub struct Timing {
     /// The name of the target. Its parts are separated by dots, the most general part first: `base64.encoding`.
     pub target: String,
-    /// The length of an input in bytes. Zero for prepared inputs, which are not bytes.
+    /// The length of an input in bytes. The length is zero for prepared inputs, because prepared inputs are not bytes.
     pub length: usize,
-    /// The number of calls of the function on the same input in one measurement.
+    /// The number of calls that one measurement makes on the same input.
     pub repeats: u32,
     /// The design of the measurement.
     pub design: Design,
     /// The times of each class.
     pub classes: Vec<Class>,
-    /// Each pair of classes that was compared.
+    /// The comparisons of all pairs of classes that the run compared.
     pub pairs: Vec<Pair>,
     /// The result of the trace.
     pub trace: Option<Trace>,
-    /// The most severe of the pairs' verdicts.
+    /// The most severe verdict of all pairs.
     pub verdict: Verdict,
 }
 
 impl Timing {
-    /// Returns whether the target was apparently compiled without optimization.
+    /// Returns whether the target appears to have been compiled without optimization.
     #[cfg(any(feature = "harness", feature = "report"))]
     pub(crate) fn unoptimized(&self) -> bool {
         self.trace.as_ref().is_some_and(|trace| trace.unoptimized.is_some())
@@ -239,7 +242,7 @@ pub struct Design {
 pub struct Class {
     /// The class's name.
     pub name: String,
-    /// The number of measurements in the quantiles and in the histogram.
+    /// The number of measurements from which the quantiles and the histogram were computed.
     pub samples: u64,
     /// The quantiles of the time of one call, without the clock's overhead.
     pub quantiles: Vec<Quantile>,
@@ -269,7 +272,7 @@ pub struct Histogram {
     pub counts: Vec<u64>,
 }
 
-/// The time of one call, estimated in several ways, each with its 95 % interval.
+/// The time of one call, estimated in several ways. Each estimate has a 95 % interval.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Estimates {
     /// The slope of time over the number of calls.
@@ -286,7 +289,7 @@ pub struct Estimates {
     pub outliers: usize,
     /// The time of the warm-up before the measurements, in seconds.
     pub warm_up_seconds: f64,
-    /// The measurements: the number of calls, and the nanoseconds for all of them.
+    /// The measurements. Each measurement has the number of calls, and the total time of these calls in nanoseconds.
     pub points: Vec<[f64; 2]>,
 }
 
@@ -295,7 +298,7 @@ pub struct Estimates {
 pub struct Pair {
     /// The first class.
     pub a: String,
-    /// The second class. Differences are second minus first.
+    /// The second class. Each difference is the value of the second class minus the value of the first class.
     pub b: String,
     /// The verdict.
     pub verdict: Verdict,
@@ -305,51 +308,59 @@ pub struct Pair {
     pub p: f64,
     /// The p-value after Holm's correction over the pairs of this target.
     pub p_holm: f64,
-    /// The p-value on fresh data, if the difference was found there again.
+    /// The p-value on fresh data, if the test found the difference again in the fresh data.
     #[serde(default)]
     pub confirmed: Option<f64>,
-    /// The statistic in which the test found the difference, if it was found again on fresh data.
+    /// The statistic in which the test found the difference, if the test found this difference again in fresh data.
     #[serde(default)]
     pub found: Option<Found>,
     /// The number of batches that were measured.
     pub batches: usize,
-    /// The differences of the statistics. Their intervals hold for all statistics together, with probability 1 − α.
+    /// The differences of the statistics. With probability 1 − α, the intervals of all statistics hold at the same
+    /// time.
     pub effects: Vec<Effect>,
-    /// The difference of the means of all calls. The interval holds together with those of the effects, and is wide.
+    /// The difference of the means of all calls. This interval and the intervals of the effects hold at the same time,
+    /// so this interval is wide.
     pub raw_mean: Interval,
-    /// The classes differ by no more than this, for quantiles up to `bound_up_to`.
+    /// The bound on the difference of the classes, for quantiles up to `bound_up_to`. The classes differ by at most
+    /// this number of nanoseconds.
     pub bound_ns: f64,
-    /// The share of the calls to which the bound applies: 95 %, or 90 % where the machine disturbed more calls than
-    /// that.
+    /// The share of the calls to which the bound applies. The share is 95 %, or 90 % if the machine disturbed so many
+    /// calls that a bound for 95 % was not possible.
     #[serde(default = "most_calls")]
     pub bound_up_to: f64,
-    /// The classes differ by no more than this, for quantiles up to 99.9 %.
+    /// The bound on the difference of the classes, for quantiles up to 99.9 %. The classes differ by at most this
+    /// number of nanoseconds.
     pub tail_bound_ns: f64,
-    /// The smallest shift that such a run finds nine times in ten.
+    /// The smallest shift that a run of this size finds nine times in ten.
     pub mde_ns: f64,
     /// The number of additional pairs of calls that would settle an inconclusive result.
     pub more_pairs: Option<u64>,
-    /// The seconds of measuring that these pairs would take. Absent if a run never takes as many pairs.
+    /// The measuring time in seconds that the additional pairs would take. The field is absent if the number of pairs
+    /// is larger than a run ever takes.
     #[serde(default)]
     pub more_seconds: Option<f64>,
     /// The controls that ran between the measurements.
     pub controls: Controls,
     /// The state at each look.
     pub funnel: Vec<Look>,
-    /// The differences of the means of the fastest 90 % of successive groups of batches, in the order of time.
+    /// The differences of the means of the fastest 90 % of the calls. The list has one difference for each group of
+    /// successive batches, in the order of time.
     pub series: Vec<f64>,
-    /// The correlation of the times of batches, for lag 1, 2 and so on.
+    /// The autocorrelation of the times of the batches, for lag 1, 2 and so on.
     pub autocorrelation: Vec<f64>,
-    /// The difference of the distribution functions: a time in nanoseconds, and the second function minus the first.
+    /// The difference of the distribution functions. Each point has a time in nanoseconds, and the value of the second
+    /// function minus the value of the first function.
     pub ecdf: Vec<[f64; 2]>,
-    /// The seconds of measuring, with the controls.
+    /// The measuring time in seconds, including the time of the controls.
     pub seconds: f64,
-    /// All single times in ticks of the clock, without the random delays, for the first class and for the second, in
-    /// the order of measurement. The lists are empty unless the settings ask for them. The JSON does not contain them.
+    /// All single times of the first class and of the second class, in the order of measurement. The times are in ticks
+    /// of the clock, without the random delays. The lists are empty unless the settings request them. The JSON does not
+    /// contain them.
     #[serde(skip)]
     pub times: [Vec<f32>; 2],
-    /// The name of the file with all single times, if there is one. The file contains a time of the first class and a
-    /// time of the second class in turn, each as a 32-bit floating-point number, little-endian.
+    /// The name of the file with all single times, if there is one. In the file, times of the first class and times of
+    /// the second class alternate. Each time is a 32-bit floating-point number, little-endian.
     #[serde(default)]
     pub raw: Option<String>,
 }
@@ -361,9 +372,9 @@ fn most_calls() -> f64 {
 /// The statistic in which the test found a difference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
-    /// The property of which one class has more, for example `more calls beyond the 99.9 % quantile`.
+    /// The property that is stronger in one of the two classes, for example `more calls beyond the 99.9 % quantile`.
     pub what: String,
-    /// Whether that is the second class.
+    /// Whether the second class has more of this property.
     pub second: bool,
 }
 
@@ -372,14 +383,14 @@ pub struct Found {
 pub struct Effect {
     /// The statistic's name, for example `mean of the fastest 90 %` or `50 % quantile`.
     pub name: String,
-    /// The quantile, between 0 and 1, if the statistic is one.
+    /// The quantile, between 0 and 1, if the statistic is a quantile.
     pub quantile: Option<f64>,
-    /// The share of the calls that the statistic describes, from the fastest on, between 0 and 1.
+    /// The share of the calls that the statistic describes, counted from the fastest call on, between 0 and 1.
     #[serde(default)]
     pub up_to: f64,
-    /// The width of the gap in nanoseconds, if a quantile lies in a gap between two groups of times, where its value
-    /// says nothing. The difference is then the share of the calls that cross the gap, multiplied by its width: their
-    /// part of the mean.
+    /// The width of the gap in nanoseconds, if the quantile lies in a gap between two groups of times. In a gap, the
+    /// value of the quantile says nothing. The difference is then the share of the calls that cross the gap, multiplied
+    /// by the width of the gap. This product is the contribution of these calls to the mean.
     #[serde(default)]
     pub gap_ns: Option<f64>,
     /// The difference, second class minus first, per call.
@@ -388,7 +399,7 @@ pub struct Effect {
     pub tolerance_ns: f64,
 }
 
-/// The controls. They run between the measurements and show whether the results can be trusted.
+/// The controls. The controls run between the measurements and show whether the results can be trusted.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Controls {
     /// One class against itself. The test must not find a difference.
@@ -408,14 +419,14 @@ pub struct Control {
     pub difference: Interval,
     /// Whether the control passed.
     pub passed: bool,
-    /// The intended difference; zero if no size is intended.
+    /// The difference that the control adds on purpose. The value is zero if the control has no fixed size.
     pub meant_ns: f64,
 }
 
-/// The state at one look.
+/// The state of a run at one look at the data.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Look {
-    /// The number of batches that were measured by then.
+    /// The number of batches that the run had measured at this look.
     pub batches: usize,
     /// The p-value of this look alone.
     pub p: f64,
@@ -432,25 +443,26 @@ pub struct Trace {
     pub instructions: u64,
     /// Whether all traces have the same instruction addresses and memory addresses in the same order.
     pub equal: bool,
-    /// The place where two traces differ first, with its source line.
+    /// The first place where two traces differ, with the source line.
     pub divergence: Option<String>,
     /// The executed instructions whose time depends on their operands, with counts.
     pub variable_latency: Vec<VariableLatency>,
-    /// The executed masked loads and stores. Their masks choose bytes at one address, and may differ between secrets.
+    /// The executed masked loads and stores. The mask of such an instruction chooses bytes at one address, and may
+    /// differ between secrets.
     #[serde(default)]
     pub masked: Vec<VariableLatency>,
-    /// The instruction sets beyond the basic one that were executed, for example `AVX512` and `VAES`.
+    /// The executed instruction sets that not every processor has, for example `AVX512` and `VAES`.
     pub instruction_sets: Vec<String>,
-    /// The reason why there is no trace.
+    /// The reason why there is no trace, if there is no trace.
     pub skipped: Option<String>,
-    /// A function that was compiled without optimization, if such code was executed. Optimized code of the same source
-    /// may leak although this code does not.
+    /// A function that was compiled without optimization, if such code was executed. Optimized code from the same
+    /// source may leak even if this code does not leak.
     #[serde(default)]
     pub unoptimized: Option<String>,
-    /// What the comparison leaves out.
+    /// Notes about everything that the comparison leaves out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// The number of instructions in all recordings, which include repetitions.
+    /// The number of instructions in all recordings, including repeated recordings.
     #[serde(default)]
     pub recorded: u64,
     /// The time of all recordings in seconds.
@@ -512,7 +524,7 @@ pub struct Change {
     pub ratio: Interval,
     /// The p-value of the test for no change.
     pub p: f64,
-    /// A relative change up to this counts as none.
+    /// A relative change up to this margin counts as no change.
     pub margin: f64,
     /// Whether the target became faster or slower. The interval of `ratio` decides.
     pub outcome: Outcome,
@@ -533,11 +545,11 @@ pub struct Yardstick {
 pub enum Outcome {
     /// The whole interval of the ratio lies inside the margin.
     Same,
-    /// The second (or new) one takes less time: the whole interval lies beyond the margin.
+    /// The second (or new) function or program takes less time: the whole interval lies beyond the margin.
     Faster,
-    /// The second (or new) one takes more time: the whole interval lies beyond the margin.
+    /// The second (or new) function or program takes more time: the whole interval lies beyond the margin.
     Slower,
-    /// Neither is shown.
+    /// The measurement shows neither a difference nor equality.
     Inconclusive,
 }
 
@@ -548,21 +560,22 @@ pub struct Comparison {
     pub a: Contestant,
     /// The second function or program.
     pub b: Contestant,
-    /// The time of the second divided by the time of the first: the median of the rounds, with its 99 % interval.
+    /// The time of the second contestant divided by the time of the first contestant: the median of the rounds, with
+    /// its 99 % interval.
     pub ratio: Interval,
-    /// Ratios that differ from one by no more than this count as the same. It is the margin that was asked for; noise
-    /// does not widen it.
+    /// A ratio that differs from one by at most this margin counts as "the same". The value is the margin that the user
+    /// requested. Noise does not widen the margin.
     pub margin: f64,
-    /// How far the first differs from itself in the same rounds: the reach of its interval for functions, the standard
-    /// error for programs. A difference counts only beyond twice this, and equality is shown only if this is inside the
-    /// margin.
+    /// The noise: how far the first contestant differs from itself in the same rounds. For functions, the noise is the
+    /// reach of the interval. For programs, the noise is the standard error. A difference counts only if it exceeds
+    /// twice the noise. Equality counts as shown only if the noise lies inside the margin.
     #[serde(default)]
     pub noise: f64,
     /// The number of rounds. Each round runs A B B A.
     pub rounds: usize,
-    /// Whether the second takes as long, less or more time. The interval of `ratio` decides.
+    /// Whether the second contestant takes the same time, less time or more time. The interval of `ratio` decides.
     pub outcome: Outcome,
-    /// About how many more rounds would settle an inconclusive outcome.
+    /// The approximate number of additional rounds that would settle an inconclusive outcome.
     #[serde(default)]
     pub further_rounds: Option<u64>,
     /// A well-known program, timed in the same rounds.
@@ -580,27 +593,27 @@ pub struct Contestant {
     pub wall: Interval,
     /// The shortest wall-clock time.
     pub wall_minimum: f64,
-    /// The longest wall-clock time; only for programs.
+    /// The longest wall-clock time. Only programs have this value.
     #[serde(default)]
     pub wall_maximum: Option<f64>,
-    /// The mean wall-clock time and its standard deviation; only for programs.
+    /// The mean wall-clock time and its standard deviation. Only programs have these values.
     #[serde(default)]
     pub wall_mean: Option<[f64; 2]>,
-    /// The processor time in user mode: lower quartile, median, upper quartile; only for programs.
+    /// The processor time in user mode: lower quartile, median, upper quartile. Only programs have this value.
     pub user: Option<Interval>,
-    /// The processor time in the kernel: lower quartile, median, upper quartile; only for programs.
+    /// The processor time in the kernel: lower quartile, median, upper quartile. Only programs have this value.
     pub system: Option<Interval>,
     /// The largest resident memory in bytes.
     pub peak_memory: Option<u64>,
     /// The number of bytes processed per second, if the amount of data is known.
     pub bytes_per_second: Option<f64>,
-    /// The runs of a program whose exit code is not 0, for each code.
+    /// The number of failed runs for each exit code of a program. The list does not contain exit code 0.
     #[serde(default)]
     pub failures: Vec<Failures>,
 }
 
 impl Contestant {
-    /// Says how many of all `runs` failed, and with which exit codes.
+    /// Returns a text that says how many of all `runs` failed, and with which exit codes.
     #[cfg(any(feature = "harness", feature = "report"))]
     pub(crate) fn failed(&self, runs: u64) -> Option<String> {
         let failed: u64 = self.failures.iter().map(|failures| failures.runs).sum();
@@ -625,7 +638,7 @@ pub struct Failures {
     pub runs: u64,
 }
 
-/// One of the highest rates of the machine.
+/// One of the highest rates that the machine reaches.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Baseline {
     /// The name, for example `memcpy`, `file read` or `integer`.
@@ -643,7 +656,7 @@ pub struct Calibration {
     pub started: String,
     /// The processor.
     pub cpu: String,
-    /// The SHA-256 digest of the program whose error rates these are.
+    /// The SHA-256 digest of the program that has these error rates.
     pub binary_sha256: Option<String>,
     /// The intended probability of a false alarm.
     pub alpha: f64,
@@ -658,13 +671,13 @@ pub struct CalibrationLevel {
     pub cost_ns: f64,
     /// The number of runs without a leak.
     pub runs: u64,
-    /// The number of these runs in which the test found a difference.
+    /// The number of runs without a leak in which the test found a difference.
     pub rejected: u64,
-    /// The number of these runs that ended as `LEAK`.
+    /// The number of runs without a leak that ended as `LEAK`.
     pub leaks: u64,
     /// The rate of false findings with its exact 95 % interval (Clopper and Pearson).
     pub rate: Interval,
-    /// The delays that were added, and how often each was found.
+    /// The added delays, and how often the test found each delay.
     pub power: Vec<Power>,
 }
 
@@ -677,7 +690,7 @@ pub struct Power {
     pub runs: u64,
     /// The number of runs that found the delay.
     pub found: u64,
-    /// The rate of these runs with its exact 95 % interval.
+    /// The rate of runs that found the delay, with its exact 95 % interval.
     pub rate: Interval,
 }
 
@@ -688,7 +701,8 @@ pub struct Check {
     pub what: String,
     /// The number of runs.
     pub runs: u64,
-    /// The number of counted runs. `what` says whether these are the runs in which the statement held or the errors.
+    /// The number of counted runs. `what` says whether the count contains the runs in which the statement held, or the
+    /// runs with errors.
     pub found: u64,
     /// The rate of the counted runs with its exact 95 % interval.
     pub rate: Interval,

@@ -1,8 +1,8 @@
 //! Makes pages from a record: one self-contained HTML page, or a Markdown page with SVG files.
 //!
 //! The HTML page is one file without scripts, fonts or links to other sites. It follows the reader's light or dark
-//! theme, fits a phone and can be printed. Choose the Markdown page for a folder of sources; [`Detail`] then limits the
-//! size of the folder.
+//! theme, fits a phone and can be printed. Use the Markdown page if the report belongs to a folder of sources.
+//! [`Detail`] then limits the size of the report.
 //!
 //! ```
 //! use deadpan_lab::{record::Record, report};
@@ -48,7 +48,7 @@ pub fn html_with_history(record: &Record, earlier: &[Record]) -> String {
     page::write(record, earlier)
 }
 
-/// The amount of detail in a Markdown page. With a hundred targets, the full page has a megabyte of tables and a
+/// The amount of detail in a Markdown page. For a hundred targets, the full page has a megabyte of tables and a
 /// thousand pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {

@@ -11,7 +11,7 @@
 //! | what are the highest rates of this machine? | [`baselines`] |
 //!
 //! The intervals of one run describe that run only. To find out whether a change made code faster, race the two
-//! versions: both then run under the same load, at the same clock rate and with the same buffer.
+//! versions. In a race, both versions run under the same load, at the same clock rate and with the same buffer.
 //!
 //! ```
 //! use deadpan_lab::{Silent, Target, clock, speed};
