@@ -176,7 +176,8 @@ impl Target {
         self
     }
 
-    /// Creates a target from a function that a special measuring loop calls, instead of the usual loop of this process.
+    /// Creates a target from `run`, which calls the function itself. The usual measuring loop of this process does not
+    /// call the function.
     pub(crate) fn from_run(name: &str, length: usize, run: impl Run + 'static) -> Self {
         Self::with(name, length, run)
     }
