@@ -280,8 +280,8 @@ impl Gap {
         (widest.width() > range / 2.0).then_some(widest)
     }
 
-    /// Returns the common part of two gaps. If there is no common part, the modes of the two classes are different, and
-    /// the share of calls in each mode says nothing.
+    /// Returns the common part of two gaps. If there is no common part, the classes differ in the times of their modes,
+    /// and not in the share of calls in each mode.
     fn common(self, other: Self) -> Option<Self> {
         let both = Self { low: self.low.max(other.low), high: self.high.min(other.high) };
         (both.width() > self.width().max(other.width()) / 2.0).then_some(both)

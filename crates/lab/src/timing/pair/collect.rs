@@ -9,8 +9,8 @@ use crate::random::Random;
 use crate::timing::batch::Order;
 use crate::watch::Watch;
 
-/// A time in seconds. A run that is late takes no more batches that take longer than this time. Only the smallest
-/// batches of slow functions take longer.
+/// A time in seconds. If the calls of a batch take longer than this time, a run that is late takes no more batches.
+/// Only for slow functions do even the smallest batches take longer.
 const LONG_BATCH: f64 = 0.06;
 
 /// The number of iterations of the delay loop on both sides of the control with an added delay. After very few
