@@ -22,8 +22,9 @@ const DELAYS: [f64; 7] = [0.007_812_5, 0.015_625, 0.031_25, 0.062_5, 0.25, 1.0, 
 /// The size of a calibration.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The costs of a call, in iterations of the delay loop. An iteration takes about a cycle. The processor predicts
-    /// the end of a short loop, so one more iteration of a short loop would cost a misprediction.
+    /// The costs of a call, in iterations of the delay loop. An iteration takes about a cycle. All costs are long
+    /// loops: the processor predicts the end of a short loop, so one more iteration of a short loop would cause a
+    /// misprediction.
     pub costs: Vec<u32>,
     /// The number of runs without a leak that the calibration makes for each cost.
     pub nulls: u64,
@@ -88,8 +89,8 @@ fn level(cost: u32, options: &Options, clock: &dyn Clock, steps: &mut Steps<'_>)
     let mut random = Random::new(options.settings.seed ^ u64::from(cost));
     let mut level = CalibrationLevel::default();
     let mut costs = Vec::new();
-    // The runs without a leak never stop early. They look at the data more often than an ordinary run, so they have
-    // more chances of a false alarm.
+    // The runs without a leak never stop early. These runs look at the data more often than an ordinary run, and
+    // therefore have more chances of a false alarm.
     let full = Settings { stop_early: false, ..options.settings.clone() };
     for _ in 0..options.nulls {
         if !steps.step(&format!("{cost} cycles, no leak")) {

@@ -129,8 +129,8 @@ impl Clock for Counter {
     }
 }
 
-/// Measures the counter's rate with the system's clock. The result is the median of five windows, so that one
-/// interruption does not change it.
+/// Measures the counter's rate with the system's clock. The result is the median of five windows, so one interruption
+/// does not change the result.
 fn rate() -> f64 {
     let mut rates: Vec<f64> = (0..5)
         .map(|_| {
@@ -187,7 +187,8 @@ impl Clock for System {
 }
 
 /// A clock for tests that moves only when [`Mock::advance`] or [`Clock::delay`] is called. Clones show the same time.
-/// One tick is one nanosecond, and an iteration of the delay loop takes 0.31 ticks, about as on a processor.
+/// One tick is one nanosecond. An iteration of the delay loop takes 0.31 ticks, which is about the time on a real
+/// processor.
 #[derive(Clone, Debug)]
 pub struct Mock {
     now: Rc<Cell<f64>>,

@@ -86,13 +86,13 @@ pub struct Suite {
     /// Returns functions that are known not to leak, each with two classes. The selftest counts the false alarms for
     /// these functions.
     pub honest: fn() -> Vec<Target>,
-    /// Returns the targets for speeds.
+    /// Returns the targets for speed measurements.
     pub speed: fn() -> Vec<SizedTarget>,
-    /// Returns the workloads for `speed --table generations`, in addition to those of this crate.
+    /// Returns the workloads for `speed --table generations`, in addition to the workloads of this crate.
     pub generations: fn() -> Offer,
 }
 
-/// A function with inputs of one size, for speeds. The inputs come from the first class of the target.
+/// A function with inputs of one size, for speed measurements. The inputs come from the first class of the target.
 #[derive(Debug)]
 pub struct SizedTarget {
     /// The function. A target named `memcpy` is the yardstick for the other targets of the same size.
@@ -107,7 +107,7 @@ pub struct SizedTarget {
 /// run.
 pub type NamedTable = (&'static str, fn(bool) -> Offer);
 
-/// The complete `main` function of a benchmark with tables: reads the command line, and measures one table.
+/// The complete `main` function of a benchmark with tables. Reads the command line and measures one table.
 #[must_use]
 pub fn tables(suite: &Suite, tables: &[NamedTable]) -> ExitCode {
     ended(tables::named(&TablesArgs::read(), suite, tables))
@@ -145,8 +145,8 @@ pub fn number(code: ExitCode) -> u8 {
     (0..=255).find(|&number| ExitCode::from(number) == code).unwrap_or(2)
 }
 
-/// The complete `main` function of a benchmark: reads the command line, measures the targets and prints the timing
-/// verdicts. Targets with one class are only traced.
+/// The complete `main` function of a benchmark. Reads the command line, measures the targets and prints the timing
+/// verdicts. Targets with only one class are traced, but not timed.
 ///
 /// Under Valgrind, or with `--taint`, which starts Valgrind, [`taint::target`] checks the targets. Nothing is timed.
 /// The exit code is 10 if a jump or an address depends on a secret, and otherwise 0.

@@ -1,4 +1,5 @@
-//! Measures whether code leaks through time, and how fast code is, with verdicts whose error rates are known.
+//! Measures whether code leaks through its execution time, and how fast code is. The error rates of the verdicts are
+//! known.
 //!
 //! | Question | Module |
 //! |---|---|

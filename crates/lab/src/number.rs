@@ -100,7 +100,7 @@ pub(crate) fn interval(value: &Interval) -> String {
     format!("{}{SPACE}{} ({})", within(value, value.estimate, unit), unit.name, bounds(value, unit))
 }
 
-/// Formats an interval without its estimate: `41 to 41.5 ns`.
+/// Formats an interval without its estimate, for example `41 to 41.5 ns`.
 pub(crate) fn span(value: &Interval) -> String {
     let unit = time_unit(value.reach());
     format!("{}{SPACE}{}", bounds(value, unit), unit.name)

@@ -1,4 +1,4 @@
-//! The record of a run: one JSON document, from which all tables and charts are made.
+//! The record of a run. A record is one JSON document, from which the lab makes all tables and charts.
 //!
 //! Times are in nanoseconds per call unless a name says otherwise.
 
@@ -43,7 +43,7 @@ pub struct Record {
     /// Comparisons of two functions or programs.
     #[serde(default)]
     pub comparisons: Vec<Comparison>,
-    /// The highest rates of the machine: memory, files and arithmetic.
+    /// The highest rates that the machine reaches for memory, files and arithmetic.
     #[serde(default)]
     pub baselines: Vec<Baseline>,
     /// Whole workloads on sets of given sizes.
@@ -196,7 +196,8 @@ impl fmt::Display for Verdict {
 /// The timing verdicts about one target.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Timing {
-    /// The name of the target. Its parts are separated by dots, the most general part first: `base64.encoding`.
+    /// The name of the target. The parts of the name are separated by dots, and the most general part comes first:
+    /// `base64.encoding`.
     pub target: String,
     /// The length of an input in bytes. The length is zero for prepared inputs, because prepared inputs are not bytes.
     pub length: usize,
@@ -402,11 +403,11 @@ pub struct Effect {
 /// The controls. The controls run between the measurements and show whether the results can be trusted.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Controls {
-    /// One class against itself. The test must not find a difference.
+    /// The control that compares one class with itself. The test must not find a difference.
     pub same: Control,
-    /// The target with an added delay. The test must find the delay.
+    /// The control that adds a delay to the target. The test must find the delay.
     pub delay: Control,
-    /// A leaking function of similar cost. The test must find the leak.
+    /// The control that measures a leaking function of similar cost. The test must find the leak.
     pub leak: Control,
 }
 
@@ -455,8 +456,8 @@ pub struct Trace {
     pub instruction_sets: Vec<String>,
     /// The reason why there is no trace, if there is no trace.
     pub skipped: Option<String>,
-    /// A function that was compiled without optimization, if such code was executed. Optimized code from the same
-    /// source may leak even if this code does not leak.
+    /// A function that was compiled without optimization, if the call executed such a function. Optimized code from the
+    /// same source may leak even if this code does not leak.
     #[serde(default)]
     pub unoptimized: Option<String>,
     /// Notes about everything that the comparison leaves out.
@@ -526,7 +527,7 @@ pub struct Change {
     pub p: f64,
     /// A relative change up to this margin counts as no change.
     pub margin: f64,
-    /// Whether the target became faster or slower. The interval of `ratio` decides.
+    /// Whether the target became faster or slower. The interval of `ratio` determines the outcome.
     pub outcome: Outcome,
 }
 
@@ -573,7 +574,8 @@ pub struct Comparison {
     pub noise: f64,
     /// The number of rounds. Each round runs A B B A.
     pub rounds: usize,
-    /// Whether the second contestant takes the same time, less time or more time. The interval of `ratio` decides.
+    /// Whether the second contestant takes the same time, less time or more time. The interval of `ratio` determines
+    /// the outcome.
     pub outcome: Outcome,
     /// The approximate number of additional rounds that would settle an inconclusive outcome.
     #[serde(default)]

@@ -62,7 +62,7 @@ pub struct TaintOutcome {
     pub skipped: Option<String>,
 }
 
-/// Runs a function on a secret input and drops its result. Afterwards the input is public again.
+/// Runs a function on a secret input and drops its result. After the call, the input is public again.
 pub fn check<R>(input: &mut [u8], run: impl FnOnce(&mut [u8]) -> R) -> TaintOutcome {
     let before = errors();
     poison(input);
@@ -78,9 +78,9 @@ const INPUTS: u64 = 2;
 /// Checks a target with inputs of all its classes. All bytes of an input are secret, unless the function passes them to
 /// [`declassify`].
 ///
-/// The inputs of a prepared target are made from secret random numbers, so everything that is computed from the random
-/// numbers is secret. `prepare` must use [`declassify_value`] to make the lengths and the other public parts public.
-/// Memcheck does not check the code of `prepare` itself.
+/// The lab makes the inputs of a prepared target from secret random numbers, so all values that are computed from these
+/// random numbers are secret. `prepare` must use [`declassify_value`] to make the lengths and the other public parts
+/// public. Memcheck does not check the code of `prepare` itself.
 pub fn target(target: &mut Target, seed: u64) -> TaintOutcome {
     let mut random = Random::new(seed);
     let mut all =
@@ -101,20 +101,21 @@ pub fn target(target: &mut Target, seed: u64) -> TaintOutcome {
     all
 }
 
-/// Returns the instruction sets that this process detects, so that code for them can run. Valgrind hides some of the
-/// processor's instruction sets.
+/// Returns the instruction sets that this process detects. Code for these instruction sets can run. Valgrind hides some
+/// of the processor's instruction sets.
 #[must_use]
 pub fn covered() -> Vec<&'static str> {
     instruction_sets().into_iter().filter(|(_, there)| *there).map(|(name, _)| name).collect()
 }
 
-/// Returns the instruction sets that this process does not detect. Code for them has not been checked.
+/// Returns the instruction sets that this process does not detect. The taint checks have not checked code for these
+/// instruction sets.
 #[must_use]
 pub fn hidden() -> Vec<&'static str> {
     instruction_sets().into_iter().filter(|(_, there)| !there).map(|(name, _)| name).collect()
 }
 
-/// Checks functions that leak and functions that do not. Outside of Valgrind, each result says that the check was
+/// Checks functions that leak and functions that do not leak. Outside of Valgrind, each result says that the check was
 /// skipped.
 #[must_use]
 pub fn controls() -> Vec<ControlResult> {

@@ -49,7 +49,8 @@ impl Class {
         &self.name
     }
 
-    /// The public part of the result. Traces are compared only between inputs with the same outcome.
+    /// The public outcome: the public part of the result. The lab compares traces only between inputs with the same
+    /// outcome.
     #[must_use]
     pub fn outcome(&self) -> &str {
         &self.outcome

@@ -1,11 +1,12 @@
-//! Records what the processor does for several secret inputs, and compares the recordings. A recording contains the
-//! address of each instruction and the address of each memory access, in order.
+//! Records the actions of the processor for several secret inputs, and compares the recordings. A recording contains
+//! the address of each instruction and the address of each memory access, in order.
 //!
 //! Use traces to *block* a change: if two traces differ, the code leaks at a known source line, without any statistics.
-//! A trace covers the program as it runs, including AVX-512 and VAES, which Valgrind hides from the program. A trace
-//! does not show times that depend on the value of an operand, except for the instructions that the trace lists
-//! ([`record::VariableLatency`]). A trace does not cover other threads. Of the kernel, a trace covers only the
-//! arguments of system calls. Two addresses count as different even if they lie in the same cache line.
+//! A trace covers all instructions that the program executes, including AVX-512 and VAES. Valgrind hides AVX-512 and
+//! VAES from the program. A trace does not show times that depend on the value of an operand, except for the
+//! instructions that the trace lists ([`record::VariableLatency`]). A trace does not cover other threads. Of the
+//! kernel, a trace covers only the arguments of system calls. Two addresses count as different even if they lie in the
+//! same cache line.
 //!
 //! Traces need x86-64 Linux. On other systems and under Valgrind, the result says that the trace was skipped
 //! ([`unavailable`]). A trace runs tens of millions of instructions per second, and records a call at least nine times.
@@ -116,8 +117,8 @@ pub(crate) fn target_until(target: &mut Target, seed: u64, stopped: &dyn Fn() ->
     all
 }
 
-/// Describes the finding: two traces that differ, or an instruction whose time depends on a secret operand. Returns
-/// `None` if there is no finding; [`record::Trace::skipped`] says whether anything was compared.
+/// Describes the finding of a trace: two traces that differ, or an instruction whose time depends on a secret operand.
+/// Returns `None` if there is no finding. [`record::Trace::skipped`] says whether the lab compared anything.
 #[must_use]
 pub fn leaks(trace: &record::Trace) -> Option<String> {
     if let Some(divergence) = &trace.divergence {

@@ -1,6 +1,7 @@
 //! Lets the caller of a long run see its progress and stop it.
 
-/// Receives a run's progress and can stop the run. The library never prints; its caller decides what to show.
+/// Receives a run's progress and can stop the run. The library never prints anything. The caller of the library decides
+/// what to show.
 pub trait Watch {
     /// Reports that `done` of `of` steps are complete, and that the run now measures `what`. The lab calls this method
     /// during the run.

@@ -109,8 +109,8 @@ fn delays(worker: &Worker, before: &[u32], within: &[u32]) -> Result<Vec<f64>, E
 const TWICE: std::ops::RangeInclusive<f64> = 1.6..=2.4;
 
 /// Returns the ratio of a delay to a delay of half the length. The time of an empty measurement is subtracted from both
-/// times. The two delays take turns and are short, so that other programs interrupt few delays. Makes up to five
-/// attempts, because all measurements of one delay may be disturbed on a busy machine.
+/// times. The two delays take turns and are short, so that other programs interrupt few delays. The function makes up
+/// to five attempts, because a busy machine may disturb all measurements of one of the two delays.
 fn ratio(worker: &Worker) -> Result<f64, Error> {
     let pace = worker.pace();
     let ticks = (SHORT * worker.hello().hertz).max(50.0 * pace.step as f64);

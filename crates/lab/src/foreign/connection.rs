@@ -32,7 +32,7 @@ pub(super) struct Connection {
     guard: Option<Cleanup>,
 }
 
-/// Ends the process when an exchange takes too long. A blocked read or write then fails.
+/// Ends the process if an exchange takes too long. A read or write that waits for the process then fails.
 #[derive(Default)]
 struct Alarm {
     state: Mutex<State>,

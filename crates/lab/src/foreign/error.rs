@@ -95,7 +95,7 @@ pub enum Error {
     Protocol {
         /// The command.
         command: String,
-        /// The rule that it broke, and what the worker sent instead.
+        /// The rule that the worker broke, and the data that the worker sent instead.
         why: String,
         /// The last lines of its standard error.
         stderr: String,

@@ -56,7 +56,7 @@ pub(super) fn measure(shared: &Shared) -> Result<Pace, Error> {
 
 /// Finds the step of a clock from many differences. If the system converts a counter to nanoseconds, the differences
 /// are multiples of the counter's step, plus or minus a nanosecond. The function therefore treats values that differ by
-/// so little as one value.
+/// at most a nanosecond as the same value.
 fn step(mut ticks: Vec<u64>) -> u64 {
     ticks.sort_unstable();
     let divisor = ticks.iter().copied().fold(0, divisor);

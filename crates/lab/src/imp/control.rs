@@ -1,4 +1,4 @@
-//! The control functions that need specific instructions. Each returns `None` if the processor lacks these
+//! The control functions that need specific instructions. Each function returns `None` if the processor lacks these
 //! instructions.
 
 #[cfg(target_arch = "x86_64")]
@@ -21,7 +21,7 @@ mod x86 {
     #[target_feature(enable = "avx2")]
     fn gather_avx2(table: &[u32; 256], places: &[u8; 8]) -> u32 {
         let indexes = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(i64::from_le_bytes(*places)));
-        // SAFETY: all indexes are below 256, and the table has as many entries.
+        // SAFETY: all indexes are below 256, and the table has 256 entries.
         let found = unsafe { _mm256_i32gather_epi32::<4>(table.as_ptr().cast(), indexes) };
         let mut sums = [0_u32; 8];
         // SAFETY: `sums` has the 32 bytes that are stored.

@@ -19,7 +19,8 @@ pub(crate) fn steady() -> bool {
     if __cpuid(0x8000_0000).eax < 0x8000_0007 {
         return false;
     }
-    // Bit 8 of leaf 8000_0007h: the counter runs at one rate in all power states. Bit 27 of 8000_0001h: `rdtscp`.
+    // Bit 8 of leaf 8000_0007h says that the counter runs at one rate in all power states. Bit 27 of leaf 8000_0001h
+    // says that the processor has `rdtscp`.
     __cpuid(0x8000_0007).edx & (1 << 8) != 0 && __cpuid(0x8000_0001).edx & (1 << 27) != 0
 }
 
@@ -46,7 +47,8 @@ pub(crate) fn start() -> u64 {
 pub(crate) fn stop() -> u64 {
     let (low, high): (u64, u64);
     // SAFETY: `rdtscp` and the fence change only the three registers. `rdtscp` waits for all earlier instructions, and
-    // the fence delays the later ones. The compiler moves no memory access across the block, because `nomem` is absent.
+    // the fence delays the later instructions. The compiler moves no memory access across the block, because `nomem` is
+    // absent.
     unsafe {
         core::arch::asm!(
             "rdtscp", "lfence",

@@ -177,12 +177,13 @@ fn catch_faults() {
                 notes.wrote.store(is_write(context), Ordering::Relaxed);
             }
         }
-        // SAFETY: the call takes numbers only. It may be made in a signal handler.
+        // SAFETY: the call takes numbers only. A signal handler may make this call.
         unsafe { libc::signal(signal, libc::SIG_DFL) };
     }
     for signal in [libc::SIGSEGV, libc::SIGBUS] {
         // SAFETY: `sigaction` consists of integers only, for which zeros are valid. The handler has the type that the
-        // flags announce. It runs on the alternate stack that the standard library made, if there is one.
+        // flags announce. The handler runs on the alternate stack that the standard library made, if there is an
+        // alternate stack.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
             action.sa_sigaction = note as extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) as usize;

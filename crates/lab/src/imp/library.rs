@@ -9,7 +9,7 @@ use super::supervise;
 use crate::foreign::{Abi, Error, ForeignClass};
 use crate::target::Target;
 
-/// A loaded library. It stays loaded until the program ends, because it may have started threads.
+/// A loaded library. The library stays loaded until the program ends, because the library may have started threads.
 #[derive(Clone, Copy)]
 pub(crate) struct Library {
     handle: NonNull<c_void>,

@@ -52,11 +52,11 @@ impl Default for Classes {
     }
 }
 
-/// What the library's code is used for.
+/// The purpose for which the library's code runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Phase {
-    /// Its constructors run.
+    /// The library's constructors run.
     Load = 1,
     /// The function is called once with each class.
     Trial,

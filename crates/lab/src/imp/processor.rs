@@ -1,4 +1,4 @@
-//! The processor time of a thread, which does not grow while other programs run.
+//! Reads the processor time of a thread. This time does not grow while other programs use the processor.
 
 /// Returns the seconds of processor time that this thread has used. On a system without such a clock, returns the time
 /// since an arbitrary moment.

@@ -32,7 +32,8 @@ pub(crate) enum End {
     Deaf,
 }
 
-/// The first number for the descriptors of the report. Code that closes descriptors usually closes small numbers.
+/// The first number for the descriptors of the report. Code that closes the descriptors of other code usually closes
+/// small numbers.
 const HIGH: libc::c_int = 700;
 /// The maximum time that the second process may stay stopped before the lab kills it.
 const STOPPED: Duration = Duration::from_secs(1);
@@ -320,7 +321,7 @@ fn wait(child: libc::pid_t, look: Duration, mut over: impl FnMut() -> Option<End
             }
             found if found == child && libc::WIFEXITED(status) => return Ok(End::Exited(libc::WEXITSTATUS(status))),
             found if found == child && libc::WIFSIGNALED(status) => return Ok(End::Killed(libc::WTERMSIG(status))),
-            // Ctrl-Z stops both processes, and the shell continues both.
+            // Ctrl-Z stops both processes, and the shell continues both processes.
             found if found == child && libc::WSTOPSIG(status) != libc::SIGTSTP && !continued(child) => {
                 kill(child);
                 return Ok(End::Stopped(libc::WSTOPSIG(status)));

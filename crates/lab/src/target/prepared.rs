@@ -5,10 +5,10 @@
 //! can therefore make a value again for each call that changes the value.
 //!
 //! The time of a measurement must not depend on which class was prepared last. The lab therefore makes the values in
-//! groups and in random order, so no preparation runs between the measurements of a pair. Each value moves into the
-//! same slot, in which the function finds the value, and stays alive until the whole group has been measured. Memory
-//! that a value owns on the heap lies where the preparation allocated it. Because of the random order, both classes get
-//! the same heap addresses on average.
+//! groups and in random order, so no preparation runs between the measurements of a pair. For its measurement, each
+//! value moves into the same slot, in which the function finds the value. Each value stays alive until the whole group
+//! has been measured. Memory that a value owns on the heap lies where the preparation allocated it. Because of the
+//! random order, both classes get the same heap addresses on average.
 
 use std::hint::black_box;
 use std::time::Instant;

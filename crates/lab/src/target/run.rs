@@ -2,8 +2,8 @@
 //! the same machine code. Two measurements therefore differ only in the bytes of the buffer.
 //!
 //! If a measurement makes several calls, each call finishes before the next call begins. Overlapping calls would affect
-//! each other through the stack and the predictors, and even a branch-free comparison would then take different times
-//! for equal and for different inputs.
+//! each other through the stack and the branch predictors. With overlapping calls, even a branch-free comparison would
+//! take different times for equal inputs and for different inputs.
 
 use std::sync::atomic::{Ordering, fence};
 

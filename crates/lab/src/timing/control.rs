@@ -1,5 +1,5 @@
-//! The controls. They run between the measurements and show whether the run can be trusted. There are three controls:
-//! the target against itself, the target with an added delay, and a function of similar cost that is known to leak.
+//! The controls run between the measurements and show whether the run can be trusted. There are three controls: the
+//! target against itself, the target with an added delay, and a function of similar cost that is known to leak.
 
 use super::Scale;
 use crate::clock::Clock;

@@ -52,7 +52,7 @@ struct Gap {
 
 /// Returns the tolerance: the largest difference in the statistic at `index` that is not a leak. For the mean, the
 /// tolerance is `delta`. Above 95 %, the tolerance grows with the inverse of the share of calls beyond the quantile:
-/// the slowest thousandth of the calls may differ by fifty times as much as the slowest twentieth.
+/// the slowest thousandth of the calls may differ by fifty times as much as the slowest twentieth of the calls.
 pub(crate) fn tolerance(index: usize, delta: f64) -> f64 {
     index.checked_sub(2).map_or(delta, |place| delta * ((1.0 - BODY) / (1.0 - QUANTILES[place])).max(1.0))
 }
@@ -180,9 +180,9 @@ impl Groups {
     }
 }
 
-/// Returns whether `batches` are enough for a test at `level`. With n batches, no p-value lies below 2 / 2ⁿ. This
-/// minimum must not exceed a tenth of the level. Otherwise most of the run's power would depend on the last possible
-/// flip.
+/// Returns whether `batches` are enough for a test at `level`. With n batches, no p-value is less than 2 / 2ⁿ. This
+/// smallest p-value must not exceed a tenth of the level. Otherwise, most of the run's power would depend on the last
+/// possible flip.
 pub(crate) fn enough(batches: usize, level: f64) -> bool {
     0.5_f64.powi(batches.min(1000) as i32 - 1) <= level / 10.0
 }

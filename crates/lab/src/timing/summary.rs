@@ -50,7 +50,7 @@ impl Tally {
         let (Some(low), Some(high)) = (self.quantile(0.001), self.quantile(0.99)) else {
             return Histogram::default();
         };
-        // The width of a bin is a whole number of ticks. Otherwise some bins would hold more values than their
+        // The width of a bin is a whole number of ticks. Otherwise, some bins would contain more values than their
         // neighbors.
         let width = ((high - low) / STEPS as f64).ceil().max(1.0);
         let start = low.round() - 0.5;

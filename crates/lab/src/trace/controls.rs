@@ -28,7 +28,8 @@ pub(crate) fn long() -> Trace {
 fn rows(control: &Control) -> Vec<ControlResult> {
     let mut random = Random::new(1);
     let inputs: Vec<Vec<u8>> = (0..8).map(|index| control.input(index, &mut random)).collect();
-    // A trace changes nothing in this process. This call therefore checks whether the processor can run the function.
+    // A trace runs the function only in other processes. The result of this direct call shows whether the processor can
+    // run the function.
     let ran = (control.run)(&mut inputs[0].clone());
     let trace = compare(&inputs, &mut |input| {
         (control.run)(input);

@@ -336,12 +336,12 @@ fn beside(instruction: &Instruction, used: &[UsedMemory]) -> [Option<Touch>; 2] 
         Bt | Btc | Btr | Bts if operand && instruction.op1_kind() == OpKind::Register => {
             [value(Source::register(register(1), register(1).size())), None]
         }
-        // The instruction reads the descriptor of a segment.
+        // Instructions that read the descriptor of a segment.
         Verr | Verw | Lar | Lsl => {
             let selector = used.first().map(|memory| Source::Memory(*memory));
             [value(selector.or_else(|| Source::register(register(instruction.op_count() - 1), 2))), None]
         }
-        // The registers select the components to save or restore.
+        // For these instructions, EAX and EDX select the components to save or restore.
         Xsave | Xsave64 | Xsavec | Xsavec64 | Xsaveopt | Xsaveopt64 | Xrstor | Xrstor64 => [low(0), low(2)],
         _ if operand && used.is_empty() => [Some(Touch::Hint(*instruction)), None],
         _ => [None, None],

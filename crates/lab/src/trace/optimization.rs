@@ -54,9 +54,9 @@ impl Counts {
 struct OptimizationTally {
     different: Counts,
     executed: Counts,
-    /// The number of executed instructions and the address of the block that executed the most instructions. The
-    /// address gives the function's name, because the start of a function that is called through a pointer is not
-    /// always known.
+    /// The block that executed the most instructions: the number of executed instructions, and the address of the
+    /// block. The address gives the function's name, because the start of a function that is called through a pointer
+    /// is not always known.
     most: (u64, u64),
 }
 

@@ -86,8 +86,8 @@ fn has_line(address: u64) -> bool {
 }
 
 fn resolve(address: u64, each: impl FnMut(&backtrace::Symbol)) {
-    // The code adds one, because the library subtracts one: most addresses that the library resolves are return
-    // addresses.
+    // The library subtracts one from each address, because most addresses that it resolves are return addresses. The
+    // code therefore adds one to the address of an instruction.
     backtrace::resolve(std::ptr::without_provenance_mut::<c_void>(address as usize + 1), each);
 }
 

@@ -71,8 +71,8 @@ const NONE: (u64, u64) = (0, 0);
 
 /// Returns the addresses and lengths in bytes of the data that control the kernel, if the arguments of a system call
 /// point to such data. The result does not contain data that the kernel only copies, or memory for the kernel's
-/// results. Returns `None` for system calls that this list does not contain, because it is not known what their
-/// arguments point to.
+/// results. Returns `None` for a system call that this list does not contain, because the function does not know the
+/// data to which the arguments of such a call point.
 fn steering(number: libc::c_long, argument: impl Fn(usize) -> u64) -> Option<[(u64, u64); 4]> {
     const TIME: u64 = size_of::<libc::timespec>() as u64;
     const VECTOR: u64 = size_of::<libc::iovec>() as u64;

@@ -48,7 +48,8 @@ pub(crate) fn limits(abi: &Abi, classes: &[ForeignClass]) -> [Vec<String>; 2] {
     [warnings, notes]
 }
 
-/// Returns whether a class is the only one with its public result, and its only secret part equals a public part.
+/// Returns whether a class is the only class with its public result, and whether its only secret part equals a public
+/// part.
 fn is_alone_with_a_public_twin(class: &ForeignClass, classes: &[ForeignClass], abi: &Abi) -> bool {
     let Some([first, second]) = abi.twins() else { return false };
     let known = first.kind.secret() != second.kind.secret() && abi.secret() == first.length;

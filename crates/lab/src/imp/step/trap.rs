@@ -37,7 +37,7 @@ struct Window<'w> {
     last: u64,
 }
 
-/// The memory that single-stepping needs. It exists before the processes of calls start.
+/// The memory that single-stepping needs. This memory exists before the processes of calls start.
 pub(crate) struct Trap {
     stack: Mapping,
 }
@@ -88,7 +88,7 @@ impl Trap {
 
 extern "C" fn on_trap(_signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let window = CURRENT.load(Ordering::SeqCst);
-    // SAFETY: the kernel passes both pointers, and they are valid while the handler runs.
+    // SAFETY: the kernel passes both pointers, and both pointers are valid while the handler runs.
     let (code, mut registers) = unsafe { ((*info).si_code, Registers::of_signal(context)) };
     // The thread is checked first, because another thread must not access the window.
     if thread_pointer() != THREAD.load(Ordering::SeqCst) || window.is_null() {

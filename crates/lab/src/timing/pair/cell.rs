@@ -164,9 +164,9 @@ impl Cell {
 }
 
 /// Returns the center of a batch. The function takes the mean of the faster half of the times of each class, and
-/// returns the mean of these two means. The two classes contribute equally. If the faster class determined the center,
-/// its times would vary less around the center than the times of the other class, and a shift would look like a
-/// difference in shape. The mean hardly changes if the median lies between two groups of times.
+/// returns the mean of these two means. The two classes contribute equally. If only the faster class determined the
+/// center, the times of the faster class would vary less around the center than the times of the other class. A shift
+/// would then look like a difference in shape. The mean hardly changes if the median lies between two groups of times.
 fn center(a: &[f32], b: &[f32]) -> f32 {
     let of = |times: &[f32]| {
         let mut times = times.to_vec();
