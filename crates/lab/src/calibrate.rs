@@ -65,7 +65,7 @@ impl Options {
 }
 
 /// Runs a calibration on this machine and returns its result, which [`store`] can write to a file. If `watch` stops the
-/// calibration, the result counts the runs so far.
+/// calibration, the result contains only the runs that were made so far.
 pub fn run(options: &Options, machine: &Machine, tool: &Tool, clock: &dyn Clock, watch: &mut dyn Watch) -> Calibration {
     let each = options.nulls + options.trials * options.delays.len() as u64;
     let mut steps = Steps::new(watch, each * options.costs.len() as u64);
@@ -109,7 +109,7 @@ fn level(cost: u32, options: &Options, clock: &dyn Clock, steps: &mut Steps<'_>)
     }
     level.cost_ns = middle(&mut costs);
     level.rate = clopper_pearson(level.rejected, level.runs, 0.95);
-    // With Δ = 0, any real difference counts as found.
+    // With a threshold Δ of 0, a run counts as successful if it finds any real difference.
     let any = Settings { delta_ns: Some(0.0), ..options.settings.clone() };
     for &delay in &options.delays {
         let (mut power, mut seen) = (Power::default(), Vec::<f64>::new());

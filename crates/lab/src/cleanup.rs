@@ -36,7 +36,7 @@ impl Cleanup {
         Self { number }
     }
 
-    /// Registers the removal of the file or folder at `path`, which need not exist yet.
+    /// Registers the removal of the file or folder at `path`. The file or folder need not exist yet.
     pub(crate) fn removing(path: &Path) -> Self {
         let path = path.to_owned();
         Self::new(move || remove(&path))

@@ -1,4 +1,4 @@
-//! Clocks, which a measurement reads before and after a call.
+//! The clocks that a measurement reads before and after a call.
 //!
 //! [`best`] chooses the counter of the processor if its rate is constant, and otherwise the clock of the operating
 //! system. [`Mock`] is a clock for tests. The mock clock moves only when the test advances it, so tests of statistics
@@ -36,7 +36,7 @@ pub trait Clock {
     /// Returns the clock's name for reports.
     fn name(&self) -> &'static str;
 
-    /// Waits for about this many cycles of the processor.
+    /// Waits for about `turns` cycles of the processor.
     #[inline(always)]
     fn delay(&self, turns: u32) {
         imp::spin::spin(turns);
@@ -55,8 +55,8 @@ pub trait Clock {
         1
     }
 
-    /// Returns the processor's counter if this clock is that counter. The measuring loops then contain the instruction
-    /// itself instead of a call.
+    /// Returns the processor's counter if this clock is that counter. The measuring loops can then read the counter
+    /// with an inlined instruction instead of a call.
     fn as_counter(&self) -> Option<Counter> {
         None
     }
@@ -79,7 +79,7 @@ const COARSE: f64 = 3e-9;
 #[derive(Clone, Copy, Debug)]
 pub struct Counter {
     hertz: f64,
-    /// Whether each measurement reads the counter several times.
+    /// Whether each reading of this clock adds up several readings of the counter.
     spread: bool,
 }
 

@@ -96,8 +96,8 @@ pub(crate) fn mad(values: &mut [f64]) -> f64 {
     median(values)
 }
 
-/// Returns the largest k for which fewer than k of n fair coins show heads with a probability of at most `alpha / 2`.
-/// Returns zero if there is no such k.
+/// Returns the largest k that satisfies the following condition: the probability that fewer than k of n fair coins show
+/// heads is at most `alpha / 2`. Returns zero if there is no such k.
 pub(crate) fn exact_rank(n: usize, alpha: f64) -> usize {
     // Above 500 coins, the error of the normal approximation with continuity correction is less than a tenth of a rank.
     if n > 500 {

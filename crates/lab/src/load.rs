@@ -8,8 +8,8 @@ use std::thread::JoinHandle;
 
 use crate::cleanup::Cleanup;
 
-/// Keeps a processor busy until this value is dropped. A thread runs a compiler in a loop, or sorts numbers if no
-/// compiler is installed.
+/// Keeps a processor busy until this value is dropped. A thread runs a compiler in a loop. If no compiler is installed,
+/// the thread sorts numbers.
 #[derive(Debug)]
 pub struct Load {
     stop: Arc<AtomicBool>,

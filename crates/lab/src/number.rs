@@ -122,7 +122,7 @@ pub(crate) fn seconds(seconds: f64) -> String {
     if seconds >= 600.0 { format!("{}{SPACE}min", short(seconds / 60.0)) } else { time(seconds * 1e9) }
 }
 
-/// Formats a whole number with its digits in groups of three.
+/// Formats a whole number, with the digits in groups of three.
 pub(crate) fn count(value: u64) -> String {
     grouped(&value.to_string())
 }

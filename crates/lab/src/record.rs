@@ -1,6 +1,6 @@
 //! The record of a run. A record is one JSON document, from which the lab makes all tables and charts.
 //!
-//! Times are in nanoseconds per call unless a name says otherwise.
+//! Times are in nanoseconds per call, unless the name of a field says otherwise.
 
 mod generations;
 pub(crate) mod sentence;
@@ -13,7 +13,8 @@ pub use generations::{
     BesideLimit, GenerationRow, Generations, GoalVerdict, Role, SetFacts, TargetOutcome, TargetVerdict,
 };
 
-/// The version of the record's schema. The number rises when a program that reads records must change.
+/// The version of the record's schema. The version increases when a change of the schema forces programs that read
+/// records to change.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// One run of the lab.
@@ -29,7 +30,7 @@ pub struct Record {
     pub started: String,
     /// The length of the run in seconds.
     pub seconds: f64,
-    /// Whether the run was interrupted before everything was measured.
+    /// Whether the run was interrupted before it had measured everything.
     #[serde(default)]
     pub interrupted: bool,
     /// The command that repeats the run.
@@ -394,7 +395,7 @@ pub struct Effect {
     /// by the width of the gap. This product is the contribution of these calls to the mean.
     #[serde(default)]
     pub gap_ns: Option<f64>,
-    /// The difference, second class minus first, per call.
+    /// The difference per call: the value of the second class minus the value of the first class.
     pub difference: Interval,
     /// The difference that counts as a leak in this statistic.
     pub tolerance_ns: f64,
@@ -446,7 +447,7 @@ pub struct Trace {
     pub equal: bool,
     /// The first place where two traces differ, with the source line.
     pub divergence: Option<String>,
-    /// The executed instructions whose time depends on their operands, with counts.
+    /// The executed instructions whose time depends on their operands, and how often each instruction was executed.
     pub variable_latency: Vec<VariableLatency>,
     /// The executed masked loads and stores. The mask of such an instruction chooses bytes at one address, and may
     /// differ between secrets.
@@ -472,7 +473,7 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Warns of code that was compiled without optimization.
+    /// Returns a warning if code was compiled without optimization.
     #[must_use]
     pub fn warning(&self) -> Option<String> {
         let function = self.unoptimized.as_ref()?;
@@ -512,7 +513,8 @@ pub struct Speed {
     pub bytes_per_second: Interval,
     /// The change since the stored baseline.
     pub change: Option<Change>,
-    /// The time relative to a yardstick of the same size in the same run, for example `memcpy`.
+    /// The target's time relative to the time of a yardstick with the same size in the same run. An example of a
+    /// yardstick is `memcpy`.
     pub yardstick: Option<Yardstick>,
 }
 
@@ -580,7 +582,7 @@ pub struct Comparison {
     /// The approximate number of additional rounds that would settle an inconclusive outcome.
     #[serde(default)]
     pub further_rounds: Option<u64>,
-    /// A well-known program, timed in the same rounds.
+    /// A well-known program that was timed in the same rounds, for comparison.
     pub yardstick: Option<Contestant>,
     /// The ratios of all rounds, in order.
     pub ratios: Vec<f64>,
@@ -706,7 +708,7 @@ pub struct Check {
     /// The number of counted runs. `what` says whether the count contains the runs in which the statement held, or the
     /// runs with errors.
     pub found: u64,
-    /// The rate of the counted runs with its exact 95 % interval.
+    /// The rate of counted runs, with its exact 95 % interval.
     pub rate: Interval,
     /// The required rate in words, for example `at most 1.5 %`.
     pub wanted: String,

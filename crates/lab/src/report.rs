@@ -1,4 +1,4 @@
-//! Makes pages from a record: one self-contained HTML page, or a Markdown page with SVG files.
+//! Creates report pages from a record: one self-contained HTML page, or a Markdown page with SVG files.
 //!
 //! The HTML page is one file without scripts, fonts or links to other sites. The page follows the reader's light or
 //! dark theme, fits a phone screen and can be printed. Use the Markdown page if the report belongs to a folder of
@@ -73,7 +73,7 @@ pub fn charts(record: &Record, earlier: &[Record], detail: Detail) -> Vec<Chart>
 ///
 /// # Errors
 ///
-/// If a file cannot be written, or a picture cannot be encoded.
+/// Fails if a file cannot be written, or if a picture cannot be encoded.
 pub fn markdown(record: &Record, folder: &Path) -> Result<(), Error> {
     markdown_as(record, &[], folder, "report.md", Detail::Full)
 }
@@ -83,7 +83,7 @@ pub fn markdown(record: &Record, folder: &Path) -> Result<(), Error> {
 ///
 /// # Errors
 ///
-/// If a file cannot be written, or a picture cannot be encoded.
+/// Fails if a file cannot be written, or if a picture cannot be encoded.
 pub fn markdown_as(
     record: &Record,
     earlier: &[Record],

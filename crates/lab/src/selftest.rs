@@ -62,7 +62,8 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Settings for a selftest of a few minutes, which finds gross errors but gives wide intervals.
+    /// Returns settings for a selftest of a few minutes. Such a selftest finds gross errors, but its intervals are
+    /// wide.
     #[must_use]
     pub fn quick() -> Self {
         Self { nulls: 40, settled: 2, shifts: 50, plain: 20, rare: 20, races: 5, ..Self::default() }

@@ -1,4 +1,4 @@
-//! Marks secrets for Valgrind's memcheck, which reports each jump and each address that depends on a secret.
+//! Marks secrets for Valgrind's memcheck. Memcheck then reports each jump and each address that depends on a secret.
 //!
 //! Use this module in addition to `trace`. Memcheck follows the secret itself, so one input is enough. Memcheck also
 //! finds leaks that a few inputs would not show by chance. Memcheck hides AVX-512, VAES, VPCLMULQDQ, GFNI and SHA from
@@ -75,8 +75,8 @@ pub fn check<R>(input: &mut [u8], run: impl FnOnce(&mut [u8]) -> R) -> TaintOutc
 /// The number of inputs that [`target`] checks for each class.
 const INPUTS: u64 = 2;
 
-/// Checks a target with inputs of all its classes. All bytes of an input are secret, unless the function passes them to
-/// [`declassify`].
+/// Checks a target with inputs of all its classes. All bytes of an input are secret, except bytes that the function
+/// passes to [`declassify`].
 ///
 /// The lab makes the inputs of a prepared target from secret random numbers, so all values that are computed from these
 /// random numbers are secret. `prepare` must use [`declassify_value`] to make the lengths and the other public parts
@@ -115,8 +115,8 @@ pub fn hidden() -> Vec<&'static str> {
     instruction_sets().into_iter().filter(|(_, there)| !there).map(|(name, _)| name).collect()
 }
 
-/// Checks functions that leak and functions that do not leak. Outside of Valgrind, each result says that the check was
-/// skipped.
+/// Checks functions that leak and functions that do not leak. If the program does not run under Valgrind, each result
+/// says that the check was skipped.
 #[must_use]
 pub fn controls() -> Vec<ControlResult> {
     let mut random = Random::new(1);

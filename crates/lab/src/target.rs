@@ -1,4 +1,5 @@
-//! The function to measure, which maps bytes or prepared values to a result, and the classes of inputs to compare.
+//! A target has two parts: the function to measure, which maps bytes or prepared values to a result, and the classes of
+//! inputs to compare.
 
 pub(crate) mod buffer;
 mod prepared;
@@ -96,9 +97,9 @@ impl Target {
     ///
     /// The result of `prepare` must depend only on its two arguments, so that `prepare` can make the same input again.
     /// The lab moves all inputs to the same address for the call. Memory that an input *owns*, such as the bytes of a
-    /// `Vec`, stays where `prepare` allocated it. The lab prepares inputs in random order, so the classes get the same
-    /// addresses on average, if `prepare` allocates in the same way for each class. A trace compares addresses, and
-    /// shows a difference if the allocations depend on the secret.
+    /// `Vec`, stays at the address where `prepare` allocated the memory. The lab prepares inputs in random order. If
+    /// `prepare` allocates in the same way for each class, the classes therefore get the same addresses on average. A
+    /// trace compares addresses, and shows a difference if the allocations depend on the secret.
     ///
     /// ```
     /// use deadpan_lab::Target;
@@ -214,8 +215,8 @@ impl Target {
         self
     }
 
-    /// Sets the public outcome of the class with this name, such as `valid` or `invalid`. Timing compares all classes,
-    /// but the traces of different outcomes may differ.
+    /// Sets the public outcome of the class with this name. Examples of outcomes are `valid` and `invalid`. Timing
+    /// compares all classes, but the traces of different outcomes may differ.
     ///
     /// # Panics
     /// Panics if no class has this name.
@@ -273,7 +274,8 @@ impl Target {
         self
     }
 
-    /// Keeps only the classes for whose names `keep` returns true, and the pairs between them.
+    /// Keeps only the classes for which `keep` returns true, and the pairs of these classes. `keep` gets the name of a
+    /// class.
     #[must_use]
     pub fn only(mut self, keep: impl Fn(&str) -> bool) -> Self {
         let kept: Vec<bool> = self.classes.iter().map(|class| keep(&class.name)).collect();

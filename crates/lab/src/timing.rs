@@ -39,7 +39,7 @@ pub(crate) use pair::PairOutcome;
 pub use settings::Settings;
 use spent::Spent;
 
-/// Measures each pair of the target's classes and judges them together.
+/// Measures each pair of the target's classes and judges all pairs together.
 ///
 /// # Panics
 ///
@@ -155,7 +155,7 @@ pub(crate) struct Scale {
     pub(crate) delta_ns: f64,
     /// The number of iterations of the delay loop in a nanosecond.
     pub(crate) turns_per_ns: f64,
-    /// Whether the repeated calls of one measurement take long enough for the clock.
+    /// Whether the repeated calls of one measurement take long enough for the clock to measure.
     pub(crate) measurable: bool,
 }
 

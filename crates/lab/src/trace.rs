@@ -8,7 +8,7 @@
 //! kernel, a trace covers only the arguments of system calls. Two addresses count as different even if they lie in the
 //! same cache line.
 //!
-//! Traces need x86-64 Linux. On other systems and under Valgrind, the result says that the trace was skipped
+//! Traces need x86-64 Linux. On other systems and under Valgrind, the lab skips the trace, and the result says so
 //! ([`unavailable`]). A trace runs tens of millions of instructions per second, and records a call at least nine times.
 //!
 //! # Processes
@@ -139,7 +139,7 @@ pub(crate) fn branches(trace: &record::Trace) -> bool {
     trace.divergence.as_deref().is_some_and(|text| text.contains(": the first "))
 }
 
-/// Calls [`target`] in a test and panics if there is a finding, or if the traces could not be compared completely.
+/// Calls [`target`] in a test. Panics if there is a finding, or if the lab could not compare the traces completely.
 ///
 /// # Panics
 /// Panics if the traces differ, if an instruction's time depends on the secret, or if the trace was skipped.
@@ -148,7 +148,7 @@ pub fn assert_equal(target: &mut Target, seed: u64) -> record::Trace {
     assert_equal_or_skipped(target, seed, &[])
 }
 
-/// Calls [`target`] in a test and panics if there is a finding. The trace of a target may be skipped if `may_skip`
+/// Calls [`target`] in a test. Panics if there is a finding. The trace of a target may be skipped if `may_skip`
 /// contains the target's name. In this case, `skipped` in the result states the reason.
 ///
 /// Tests that also run on systems without traces should check [`unavailable`] first.

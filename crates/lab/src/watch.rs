@@ -1,4 +1,4 @@
-//! Lets the caller of a long run see its progress and stop it.
+//! Lets the caller of a long run see the progress of the run and stop the run.
 
 /// Receives a run's progress and can stop the run. The library never prints anything. The caller of the library decides
 /// what to show.

@@ -31,8 +31,8 @@ const MANY: usize = (1 << 20) / 8;
 /// The time in seconds of a short delay.
 const SHORT: f64 = 200e-6;
 
-/// Starts a worker and checks each rule of the protocol. Each answer must come within `limit`. The function also passes
-/// each finding to `show` as soon as the finding is known.
+/// Starts a worker and checks whether the worker follows each rule of the protocol. Each answer must come within
+/// `limit`. The function also passes each finding to `show` as soon as the finding is known.
 ///
 /// # Errors
 /// Fails if the worker does not start, ends, does not answer in time, or answers in another form.
@@ -133,7 +133,7 @@ fn ratio(worker: &Worker) -> Result<f64, Error> {
     Ok(ratio)
 }
 
-/// Returns the shortest of many measurements, which other programs have disturbed the least.
+/// Returns the shortest of many measurements, because other programs have disturbed the shortest measurement the least.
 fn shortest(worker: &Worker, before: u32, within: u32) -> Result<f64, Error> {
     let mut shortest = f64::INFINITY;
     for _ in 0..8 {

@@ -12,7 +12,7 @@ use crate::cleanup::Cleanup;
 use crate::imp::child;
 use crate::visible::visible;
 
-/// Maximum number of bytes of standard error that a message shows.
+/// The maximum number of bytes of the worker's standard error that a message shows.
 const TAIL: usize = 2000;
 /// The time that a worker may take to end after its standard input is closed.
 const GRACE: Duration = Duration::from_secs(1);
@@ -28,7 +28,7 @@ pub(super) struct Connection {
     stderr: Arc<Mutex<Vec<u8>>>,
     stderr_reader: Option<JoinHandle<()>>,
     alarm: Arc<Alarm>,
-    /// Ends the process when the program ends by a signal.
+    /// Ends the worker's process if a signal ends the program.
     guard: Option<Cleanup>,
 }
 
@@ -87,7 +87,8 @@ impl Connection {
         })
     }
 
-    /// Runs an exchange of messages within the time limit. `doing` describes it in messages, such as `at its start`.
+    /// Runs an exchange of messages within the time limit. `doing` describes the exchange in error messages, for
+    /// example `at its start`.
     pub(super) fn within<T>(
         &mut self,
         doing: &'static str,
@@ -139,7 +140,7 @@ impl Connection {
         self.ended()
     }
 
-    /// Returns the exit status, if the process ends by itself soon.
+    /// Waits a short time, and returns the exit status if the process ends by itself during this time.
     fn ended(&mut self) -> Option<ExitStatus> {
         let begin = Instant::now();
         loop {
@@ -225,7 +226,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the end of a text, from the beginning of a line.
+/// Returns the last lines of a text.
 fn tail(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let lines: Vec<_> = text.trim_end().lines().map(visible).collect();

@@ -8,7 +8,7 @@ use std::{env, fs, process};
 use super::Error;
 use crate::cleanup::Cleanup;
 
-/// A language with a worker that comes with the lab.
+/// A language for which the lab contains a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
     /// Python 3.8 or later.

@@ -58,7 +58,7 @@ fn completed(notes: &Notes, code: u8) -> Result<u8, String> {
     }
 }
 
-/// Names the classes of the inputs that were measured when the process ended.
+/// Returns the names of the classes that the lab was measuring when the process ended.
 fn during(notes: &Notes) -> String {
     let names: Vec<String> = notes.drawn().iter().map(|name| format!("`{name}`")).collect();
     match names.split_last() {

@@ -92,7 +92,7 @@ impl Worker {
         &self.shared.hello
     }
 
-    /// Returns the worker's clock, with which its targets must be measured.
+    /// Returns the worker's clock. The worker's targets must be measured with this clock.
     #[must_use]
     pub fn clock(&self) -> WorkerClock {
         WorkerClock::new(Rc::clone(&self.shared))
@@ -107,7 +107,8 @@ impl Worker {
         (pace.turn_ticks * 1e9 / self.shared.hello.hertz / 2.0).max(1.0).ceil()
     }
 
-    /// Returns the worker's functions as targets. `classes` replaces the classes that the worker states.
+    /// Returns the worker's functions as targets. If `classes` is not empty, these classes replace the classes that the
+    /// worker states.
     ///
     /// # Errors
     /// Fails if a class does not suit the parts of an input.

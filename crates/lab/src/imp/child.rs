@@ -106,8 +106,8 @@ pub(crate) fn held(command: &mut Command, processor: usize) {
         use std::os::unix::process::CommandExt;
         // SAFETY: `cpu_set_t` consists of integers only, for which zeros are valid.
         let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-        // A number beyond the set's size belongs to no processor of this machine. The set then stays empty, and the
-        // system call and the start of the program fail.
+        // If the number is larger than the set's size, the machine has no such processor. In this case, the set stays
+        // empty, so the system call and the start of the program fail.
         if processor < libc::CPU_SETSIZE as usize {
             // SAFETY: the set is a local, and the number is below its size.
             unsafe { libc::CPU_SET(processor, &mut set) };
@@ -138,8 +138,8 @@ pub(crate) fn group(command: &mut Command) {
     let _ = command;
 }
 
-/// Ends all processes of the group of a child that [`group`] has prepared. The child must not have been waited for,
-/// because its id could then belong to another process.
+/// Ends all processes of the group of a child that [`group`] has prepared. The caller must not have waited for the
+/// child before. After a wait, the child's id could belong to another process.
 pub(crate) fn end_group(id: u32) {
     #[cfg(unix)]
     if let Ok(id @ 2..) = libc::pid_t::try_from(id) {
@@ -153,7 +153,7 @@ pub(crate) fn end_group(id: u32) {
 }
 
 /// Returns the last processor that this process may use, because the first processors often handle interrupts. Returns
-/// `None` where a process cannot be bound to a processor.
+/// `None` on systems that cannot bind a process to a processor.
 pub(crate) fn last_processor() -> Option<usize> {
     #[cfg(target_os = "linux")]
     {
@@ -211,7 +211,7 @@ pub(crate) fn floor() -> io::Result<u64> {
     Ok(u64::MAX)
 }
 
-/// Makes the system write its cached data to the disks.
+/// Asks the operating system to write its cached data to the disks.
 pub(crate) fn sync() {
     #[cfg(unix)]
     // SAFETY: `sync` takes no arguments and returns nothing.

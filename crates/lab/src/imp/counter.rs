@@ -63,7 +63,7 @@ pub(crate) fn stop() -> u64 {
 pub(crate) const READINGS: u64 = if cfg!(target_arch = "x86_64") { 3 } else { 1 };
 
 /// Returns the sum of [`READINGS`] readings of a counter whose steps are far longer than the processor's cycle. The
-/// time between two readings is a whole number of steps and a third of a step, so each reading is taken at another
+/// time between two readings is a whole number of steps plus a third of a step, so each reading happens at another
 /// phase of a step. The sum therefore shows in which third of a step the readings began. With a single reading, a delay
 /// that is shorter than a step would stay hidden for a call that ends just after a step.
 #[cfg(target_arch = "x86_64")]
@@ -82,8 +82,8 @@ pub(crate) fn spread() -> u64 {
             "shl rdx, 32",
             "or rax, rdx",
             "add {sum}, rax",
-            // Each `lea` takes one cycle. A fence and a reading take about two steps of 10 ns, and these instructions
-            // about a third of a step.
+            // Each `lea` takes one cycle. A fence and a reading together take about two steps of 10 ns. The `lea`
+            // instructions together take about a third of a step.
             ".rept 13",
             "lea {sum}, [{sum} + 1]",
             ".endr",

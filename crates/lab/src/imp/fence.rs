@@ -25,7 +25,7 @@ pub(crate) struct Fenced {
 pub(crate) enum Place {
     /// The first byte follows an inaccessible page.
     Start,
-    /// The last byte is followed by an inaccessible page.
+    /// An inaccessible page follows the last byte.
     End,
     /// Like [`Place::End`], but the address of the first byte is a multiple of 16.
     AlignedEnd,

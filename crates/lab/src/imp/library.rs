@@ -1,4 +1,4 @@
-//! Functions of shared libraries: `dlopen`, `dlsym`, and calls with up to six arguments.
+//! Functions of shared libraries: `dlopen`, `dlsym`, and calls of functions with up to six arguments.
 
 use std::ffi::{CStr, c_void};
 use std::mem::transmute;
@@ -76,7 +76,7 @@ pub(crate) enum Word {
 pub(crate) struct Function {
     address: NonNull<c_void>,
     words: Vec<Word>,
-    /// The memory for outputs, as 64-byte blocks, so that it is aligned for every type.
+    /// The memory for outputs. The memory consists of 64-byte blocks, so its alignment suits every type.
     output: Vec<Block>,
 }
 
@@ -136,8 +136,8 @@ impl Function {
         let address = self.address.as_ptr();
         // SAFETY: the person who named the function stated its arguments, and vouches that the function takes them, and
         // accesses no more than the stated bytes behind each pointer. The input and the output live until the call
-        // returns. Integers and pointers are passed alike by the C calling conventions of 64-bit systems, and a result
-        // of type `void` is read as an integer without a meaning.
+        // returns. The C calling conventions of 64-bit systems pass integers and pointers in the same way. If the
+        // result type is `void`, the code reads an integer that has no meaning.
         let result = unsafe {
             match self.words.len() {
                 0 => transmute::<*mut c_void, extern "C" fn() -> usize>(address)(),

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU32, AtomicUsize, Ordering};
 
-/// Number of inputs whose classes are remembered.
+/// The number of recent inputs whose classes the notes contain.
 const RECENT: usize = 64;
 /// Maximum length of the names of all classes together.
 const NAMES: usize = 2048;
@@ -15,7 +15,7 @@ pub(crate) struct Notes {
     pub(super) process: AtomicI32,
     /// The exit code plus 256, stored when the work is complete.
     pub(super) code: AtomicU32,
-    /// Whether a process that the function started came back from the function.
+    /// Whether the function has copied the process and the copy has returned from the function.
     pub(super) copied: AtomicBool,
     /// A number that changes as long as the work makes progress.
     beats: AtomicUsize,
@@ -64,7 +64,8 @@ pub(crate) enum Phase {
     Measurement,
 }
 
-/// The notes of this process, if another process waits for it or it waits for another process.
+/// The notes of this process. The pointer is null unless another process waits for this process, or this process waits
+/// for another process.
 pub(super) static NOTES: AtomicPtr<Notes> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Returns the notes of this process, if there are any.
@@ -130,7 +131,7 @@ impl Notes {
         named.filter(|(class, _)| ring.contains(class)).map(|(_, name)| name.to_owned()).collect()
     }
 
-    /// Returns whether a process that the function started came back from the function.
+    /// Returns whether the function has copied the process and the copy has returned from the function.
     pub(crate) fn copied(&self) -> bool {
         self.copied.load(Ordering::Relaxed)
     }

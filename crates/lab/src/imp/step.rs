@@ -69,7 +69,7 @@ pub(crate) struct Ran {
     pub(crate) words: [u64; WORDS],
 }
 
-/// Why a recording ended before the call returned.
+/// The reason why a recording ended before the call returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
     /// The call has more instructions than the limit.

@@ -28,11 +28,11 @@ pub(crate) enum End {
     Stopped(i32),
     /// The time limit for the process, or for progress of the process, was over.
     Late,
-    /// A signal from outside did not end the process in time, so it was killed.
+    /// A signal from outside did not end the process in time, so the lab killed the process.
     Deaf,
 }
 
-/// The first number for the descriptors of the report. Code that closes the descriptors of other code usually closes
+/// The smallest number for the descriptors of the report. Code that closes the descriptors of other code usually closes
 /// small numbers.
 const HIGH: libc::c_int = 700;
 /// The maximum time that the second process may stay stopped before the lab kills it.
@@ -47,12 +47,12 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// The signals that end the lab early. The second process handles these signals.
 const FORWARDED: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
-/// The process to which signals are forwarded, or 0.
+/// The process to which this process forwards signals, or 0 if there is no such process.
 static CHILD: AtomicI32 = AtomicI32::new(0);
 /// The last signal that was forwarded.
 static RECEIVED: AtomicI32 = AtomicI32::new(0);
 
-/// Standard output and standard error for the report.
+/// The files of standard output and standard error to which the lab writes its report.
 static OUTPUTS: OnceLock<[File; 2]> = OnceLock::new();
 
 /// Whether this process is a copy that the library's code has made by `fork`.
@@ -253,7 +253,7 @@ fn stay() {
     }
 }
 
-/// Notes that the library's code has returned in a copy of the process, and ends the copy.
+/// Notes that a copy of the process has returned from the library's code, and ends this copy.
 pub(super) fn end_copy() -> ! {
     if let Some(notes) = notes() {
         notes.copied.store(true, Ordering::Relaxed);
@@ -382,7 +382,7 @@ fn restore(signal: libc::c_int, action: &libc::sigaction) {
     unsafe { libc::sigaction(signal, action, null_mut()) };
 }
 
-/// Returns the name of a signal and its usual reason.
+/// Returns a text with the name of a signal and its usual cause.
 pub(crate) fn signal_name(signal: i32) -> String {
     let names = [
         (libc::SIGSEGV, "SIGSEGV (memory that does not exist or must not be written)"),

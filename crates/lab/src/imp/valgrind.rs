@@ -53,8 +53,8 @@ fn request(code: u64, first: u64, second: u64) -> u64 {
     let arguments = [code, first, second, 0, 0, 0];
     let mut answer = 0_u64;
     // SAFETY: the four rotations add up to 128 bits, so `rdi` keeps its value, and `xchg rbx, rbx` is a no-op. Under
-    // Valgrind the tool reads the array that `rax` points to, which lives until after the statement, and writes `rdx`.
-    // `nomem` is absent, because a request can mark memory.
+    // Valgrind, the tool reads the array to which `rax` points, and writes `rdx`. The array lives until after the
+    // statement. `nomem` is absent, because a request can mark memory.
     unsafe {
         core::arch::asm!(
             "rol rdi, 3",

@@ -18,7 +18,7 @@ pub struct ControlResult {
     pub must_be_caught: bool,
     /// Whether the layer found the control. `None` if the control could not run on this machine.
     pub caught: Option<bool>,
-    /// The finding, or the reason why the control could not run.
+    /// The layer's finding, or the reason why the control could not run.
     pub detail: String,
 }
 

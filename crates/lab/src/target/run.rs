@@ -278,8 +278,8 @@ fn measure<C: Clock, const DELAYED: bool>(clock: &C, slots: &mut Slots<'_>, copi
     for (index, input) in slots.inputs.chunks_exact(slots.length).enumerate() {
         calls.place(index, input, buffer);
         clock.delay(slots.dither[index]);
-        // The copy must leave the store buffer before the clock starts. Otherwise, the time of a load would depend on
-        // whether its width matches the width of a pending store.
+        // The copied input must leave the processor's store buffer before the clock starts. Otherwise, the time of a
+        // load would depend on whether its width matches the width of a pending store.
         fence(Ordering::SeqCst);
         let begin = clock.start();
         calls.call(buffer);

@@ -49,7 +49,7 @@ fn deciding(effects: &[Effect], up_to: f64) -> impl Iterator<Item = &Effect> {
     effects.iter().filter(move |effect| effect.up_to <= up_to)
 }
 
-/// Returns whether all intervals lie inside their tolerances and the data reach the 99.9 % quantile.
+/// Returns true if all intervals lie inside their tolerances, and if there are enough data for the 99.9 % quantile.
 pub(crate) fn wholly_inside(effects: &[Effect]) -> bool {
     inside(effects, 1.0) && effects.iter().any(|effect| effect.up_to >= 0.999)
 }

@@ -83,8 +83,8 @@ impl Lane {
         let scale = bench.scale;
         let leaky = Leaky::like(scale);
         let (length, changes) = (bench.target.length(), bench.target.run().changes());
-        // The control's delay is 2 Δ, because a run that rules out differences above Δ must be able to detect them. If
-        // Δ is zero, the delay is a step of the clock.
+        // The control's delay is 2 Δ, because a run that rules out differences above Δ must be able to detect such
+        // differences. If Δ is zero, the delay is a step of the clock.
         let twice = 2.0 * bench.scale.delta_ns * scale.repeats as f64;
         let delay_ns = if twice > 0.0 { twice } else { scale.step as f64 * scale.tick_ns };
         let turns = (delay_ns * scale.turns_per_ns).round().clamp(1.0, 1e9) as u32;

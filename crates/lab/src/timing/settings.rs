@@ -13,9 +13,9 @@ pub struct Settings {
     /// The threshold Δ, in nanoseconds per call: a smaller difference is not a leak. If Δ is zero, every real
     /// difference is a leak. If this field is `None`, `delta_share` determines the threshold.
     pub delta_ns: Option<f64>,
-    /// The threshold Δ as a share of the call's time, if `delta_ns` is `None`. If `delta_ns` and `delta_share` are both
-    /// `None`, the threshold is 1 ns or a thousandth of the call's time, whichever is larger. For calls of less than 10
-    /// ns, the threshold is a tenth of the call's time.
+    /// The threshold Δ as a share of the call's time. This field has an effect only if `delta_ns` is `None`. If
+    /// `delta_ns` and `delta_share` are both `None`, the threshold is 1 ns or a thousandth of the call's time,
+    /// whichever is larger. For calls of less than 10 ns, the threshold is a tenth of the call's time.
     pub delta_share: Option<f64>,
     /// The minimum of the threshold Δ in nanoseconds, if neither `delta_ns` nor `delta_share` states the threshold.
     pub delta_least_ns: f64,

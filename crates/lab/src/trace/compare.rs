@@ -170,7 +170,7 @@ fn ended(end: End) -> String {
 }
 
 impl Session {
-    /// Starts the process from which the processes of calls start.
+    /// Starts the template process, which starts a process for each call.
     fn new(secrets: &[Vec<u8>], stage: &mut Stage, run: &mut dyn Run, buffer: &mut [u8]) -> Option<Self> {
         let mut recorder = Recorder::new(LIMIT)?;
         let (mut engine, mut trap) = (Engine::new(), Trap::new()?);
@@ -417,7 +417,7 @@ impl Session {
 #[cfg(test)]
 mod tests;
 
-/// Returns a note if masks differ between inputs, because the traces do not compare them.
+/// Returns a note if masks differ between inputs, because the traces do not compare masks.
 fn masks(accesses: &[VariableLatency]) -> Option<String> {
     let mut differing = accesses.iter().filter(|access| access.secret);
     let first = differing.next()?;

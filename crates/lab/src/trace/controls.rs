@@ -9,8 +9,8 @@ use crate::random::Random;
 use crate::record::Trace;
 use crate::taint::control::{CONTROLS, Control, ControlResult, ControlSeen};
 
-/// Traces functions that leak and functions that do not. Rows of the layer `trace` show whether the traces differ. The
-/// row of the layer `division` shows whether the trace found a division by a secret.
+/// Traces functions that leak and functions that do not leak. Rows of the layer `trace` show whether the traces differ.
+/// The row of the layer `division` shows whether the trace found a division by a secret.
 #[must_use]
 pub fn controls() -> Vec<ControlResult> {
     CONTROLS.iter().flat_map(rows).collect()

@@ -51,7 +51,7 @@ pub(super) enum Touch {
     Hint(Instruction),
     /// An address in a register. The instruction has no memory operand for this address.
     Address(Register),
-    /// An operand that affects which bytes are accessed.
+    /// An operand that affects which bytes the instruction accesses.
     Value(Source),
 }
 
@@ -61,7 +61,7 @@ pub(super) enum Chosen {
     All,
     Mask(u8),
     /// The elements whose uppermost bit is set in a vector register. The fields are the number of the register and the
-    /// bytes of an element.
+    /// size of an element in bytes.
     Signs(u8, u8),
 }
 

@@ -1,5 +1,5 @@
-//! The process that makes a whole trace. The function never runs in the caller's process, so it cannot end, stop or
-//! change that process.
+//! The process that makes a whole trace. The traced function never runs in the caller's process, so the function cannot
+//! end, stop or change the caller's process.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;

@@ -8,7 +8,8 @@ use iced_x86::{Register, UsedMemory};
 
 use super::trap::FLAG;
 
-/// Number of words in `uc_mcontext`. The kernel defines its layout, so it is the same in all C libraries.
+/// Number of words in `uc_mcontext`. The kernel defines the layout of `uc_mcontext`, so the layout is the same in all C
+/// libraries.
 pub(super) const WORDS: usize = 24;
 pub(super) const RIP: usize = 16;
 pub(super) const FLAGS: usize = 17;
@@ -194,7 +195,7 @@ impl Registers<'_> {
         u64::from_le_bytes(bytes)
     }
 
-    /// Returns the value of a register, as [`UsedMemory::virtual_address`] needs it.
+    /// Returns the value of a register, in the form that [`UsedMemory::virtual_address`] needs.
     pub(crate) fn value(&self, register: Register, element: usize, size: usize) -> Option<u64> {
         let number = register.number();
         Some(match register {

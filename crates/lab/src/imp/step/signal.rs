@@ -1,4 +1,5 @@
-//! Signals during a traced call. A handler would run outside of the trace, so no signal is delivered.
+//! Signals during a traced call. A signal handler would run outside of the trace, so the process of the call blocks all
+//! signals.
 
 use std::os::raw::c_ulong;
 

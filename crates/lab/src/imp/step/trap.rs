@@ -90,7 +90,7 @@ extern "C" fn on_trap(_signal: c_int, info: *mut libc::siginfo_t, context: *mut 
     let window = CURRENT.load(Ordering::SeqCst);
     // SAFETY: the kernel passes both pointers, and both pointers are valid while the handler runs.
     let (code, mut registers) = unsafe { ((*info).si_code, Registers::of_signal(context)) };
-    // The thread is checked first, because another thread must not access the window.
+    // The handler checks the thread first, because another thread must not access the window.
     if thread_pointer() != THREAD.load(Ordering::SeqCst) || window.is_null() {
         end();
     }

@@ -63,8 +63,8 @@ impl Cell {
         [a, b]
     }
 
-    /// Ends a batch of the last `pairs` pairs and scores it, if the batch serves the test and there are cut points.
-    /// Plain times are kept only if `keep` is true.
+    /// Ends a batch, which consists of the last `pairs` pairs. Scores the batch if the batch serves the test and if
+    /// there are cut points. Plain times are kept only if `keep` is true.
     pub(crate) fn end(&mut self, part: Part, pairs: usize, keep: bool) {
         self.pairs += pairs;
         let times = if part == Part::Plain { &self.plain } else { &self.ticks };

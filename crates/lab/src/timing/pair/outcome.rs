@@ -38,7 +38,7 @@ pub(crate) struct PairOutcome {
     pub(crate) single: Vec<Option<Interval>>,
     /// The times that first showed a difference, if the intervals come from a repeated measurement.
     pub(crate) earlier: [Vec<f32>; 2],
-    /// All times from which the intervals were computed, if the settings keep them.
+    /// All times from which the intervals were computed, if the settings keep these times.
     pub(crate) times: [Vec<f32>; 2],
 }
 
@@ -56,7 +56,7 @@ impl PairOutcome {
         self.with_more(up_to)
     }
 
-    /// Estimates how many more pairs would settle an inconclusive outcome.
+    /// Estimates how many additional pairs would settle an inconclusive outcome, and adds this number to the outcome.
     pub(crate) fn with_more(mut self, up_to: f64) -> Self {
         let open = self.verdict == Verdict::Inconclusive;
         self.more_pairs = open.then(|| judge::more_pairs(&self.facts, up_to)).flatten();

@@ -134,7 +134,7 @@ impl State {
         (request, (word & 0x3fff_ffff) as usize)
     }
 
-    /// Empties the log and passes its records to `each`, unless there are none.
+    /// Empties the log and passes its records to `each`. Does nothing if the log is empty.
     pub(super) fn flush(&mut self, each: impl FnOnce(&[Ran]) -> bool) -> bool {
         let count = ((self.get(LOG) as i64 - EMPTY) / i64::from(RECORD)).clamp(0, RECORDS as i64) as usize;
         self.set(LOG, EMPTY as u64);
