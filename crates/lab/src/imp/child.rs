@@ -42,7 +42,7 @@ pub(crate) fn wait_while(child: &mut Child, patient: &dyn Fn() -> bool) -> io::R
             // SAFETY: the descriptor is new and belongs to nothing else.
             let descriptor = unsafe { OwnedFd::from_raw_fd(found as libc::c_int) };
             let mut poll = libc::pollfd { fd: descriptor.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-            // SAFETY: the structure is a live local.
+            // SAFETY: the structure is a live local variable.
             while unsafe { libc::poll(&raw mut poll, 1, 100) } <= 0 {
                 if !patient() {
                     end_group(child.id());
@@ -109,7 +109,7 @@ pub(crate) fn held(command: &mut Command, processor: usize) {
         // If the number is larger than the set's size, the machine has no such processor. In this case, the set stays
         // empty, so the system call and the start of the program fail.
         if processor < libc::CPU_SETSIZE as usize {
-            // SAFETY: the set is a local, and the number is below its size.
+            // SAFETY: the set is a local variable, and the number is below its size.
             unsafe { libc::CPU_SET(processor, &mut set) };
         }
         // SAFETY: between `fork` and `exec` the closure only makes a system call, on a set that it owns.

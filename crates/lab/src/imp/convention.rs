@@ -30,7 +30,7 @@ impl Convention {
         let mut found = Self { flags: 0, mxcsr: 0, x87: 0 };
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the instructions write to the stack, where the compiler keeps nothing without `nostack`, and to two
-        // fields of a local.
+        // fields of a local variable.
         unsafe {
             core::arch::asm!(
                 "pushfq", "pop {flags}", "stmxcsr [{mxcsr}]", "fnstcw [{x87}]",

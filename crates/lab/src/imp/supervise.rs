@@ -310,7 +310,7 @@ fn separate_outputs() {
 fn wait(child: libc::pid_t, look: Duration, mut over: impl FnMut() -> Option<End>) -> io::Result<End> {
     loop {
         let mut status = 0;
-        // SAFETY: the status is a live local.
+        // SAFETY: the status is a live local variable.
         match unsafe { libc::waitpid(child, &raw mut status, libc::WUNTRACED | libc::WNOHANG) } {
             0 => {
                 if let Some(end) = over() {
@@ -341,7 +341,7 @@ fn wait(child: libc::pid_t, look: Duration, mut over: impl FnMut() -> Option<End
 fn continued(child: libc::pid_t) -> bool {
     std::thread::sleep(STOPPED);
     let mut status = 0;
-    // SAFETY: the status is a live local.
+    // SAFETY: the status is a live local variable.
     unsafe { libc::waitpid(child, &raw mut status, libc::WNOHANG | libc::WCONTINUED) == child }
 }
 
@@ -360,7 +360,7 @@ fn forward(signal: libc::c_int) -> libc::sigaction {
         RECEIVED.store(signal, Ordering::Relaxed);
         let child = CHILD.load(Ordering::Relaxed);
         if child > 0 {
-            // SAFETY: `kill` may be called in a signal handler. The child has not been waited for.
+            // SAFETY: `kill` may be called in a signal handler. This program has not waited for the child yet.
             unsafe { libc::kill(child, signal) };
         }
     }

@@ -97,7 +97,7 @@ struct Float {
 impl Float {
     fn get() -> Self {
         let mut float = Self { sse: 0, x87: 0 };
-        // SAFETY: both instructions store a register to a local.
+        // SAFETY: both instructions store a register to a local variable.
         unsafe {
             core::arch::asm!("stmxcsr [{}]", "fnstcw [{}]", in(reg) &raw mut float.sse, in(reg) &raw mut float.x87);
         }

@@ -89,8 +89,8 @@ pub(crate) fn apart(stopped: &dyn Fn() -> bool, work: &mut dyn FnMut(&mut WarmUp
     }
     group(process);
     let early = watch(process, &read, stopped);
-    // SAFETY: the process is a child that has not been waited for, so its id belongs to no other process. The group
-    // contains the processes that the function started.
+    // SAFETY: the process is a child, and this program has not waited for the child yet, so its id belongs to no other
+    // process. The group contains the processes that the function started.
     unsafe {
         libc::kill(-process, libc::SIGKILL);
         libc::kill(process, libc::SIGKILL);
@@ -140,7 +140,7 @@ fn watch(process: libc::pid_t, notes: &dyn Fn() -> HostNotes, stopped: &dyn Fn()
 
 /// Returns whether a child process has ended. The caller must still wait for the child.
 fn over(process: libc::pid_t) -> bool {
-    // SAFETY: this is a plain C structure, for which zeros are valid. The call writes to this local.
+    // SAFETY: this is a plain C structure, for which zeros are valid. The call writes to this local variable.
     unsafe {
         let mut info: libc::siginfo_t = std::mem::zeroed();
         let how = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
@@ -151,7 +151,7 @@ fn over(process: libc::pid_t) -> bool {
 /// Returns the processor time of all threads of a process.
 fn processor_time(process: libc::pid_t) -> Duration {
     let (mut clock, mut time) = (0, libc::timespec { tv_sec: 0, tv_nsec: 0 });
-    // SAFETY: both calls write to a local.
+    // SAFETY: both calls write to a local variable.
     let known = unsafe {
         libc::clock_getcpuclockid(process, &raw mut clock) == 0 && libc::clock_gettime(clock, &raw mut time) == 0
     };

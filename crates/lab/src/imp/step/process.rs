@@ -140,7 +140,7 @@ fn serve(
             close(alive);
             if process > 0 {
                 let early = watch(watched, progress);
-                // SAFETY: the process is a child that has not been waited for.
+                // SAFETY: the process is a child, and this program has not waited for the child yet.
                 unsafe { libc::kill(process, libc::SIGKILL) };
                 let status = wait(process);
                 notes.end = if notes.done { End::Done } else { early.unwrap_or_else(|| End::from_status(status)) };
@@ -167,7 +167,7 @@ fn watch(watched: libc::c_int, progress: &dyn Fn() -> u64) -> Option<End> {
     let (mut last, mut since) = (progress(), start);
     loop {
         let mut poll = libc::pollfd { fd: watched, events: 0, revents: 0 };
-        // SAFETY: the structure is a live local.
+        // SAFETY: the structure is a live local variable.
         if unsafe { libc::poll(&raw mut poll, 1, PAUSE_MS) } > 0 {
             return None;
         }
@@ -187,7 +187,7 @@ fn watch(watched: libc::c_int, progress: &dyn Fn() -> u64) -> Option<End> {
 fn sockets() -> Option<[libc::c_int; 2]> {
     let mut ends = [0; 2];
     let kind = libc::SOCK_STREAM | libc::SOCK_CLOEXEC;
-    // SAFETY: the call writes two descriptors to a local.
+    // SAFETY: the call writes two descriptors to a local variable.
     (unsafe { libc::socketpair(libc::AF_UNIX, kind, 0, ends.as_mut_ptr()) } == 0).then_some(ends)
 }
 
@@ -213,7 +213,7 @@ fn send(socket: libc::c_int) -> bool {
 fn receive(socket: libc::c_int) -> bool {
     let mut byte = 0_u8;
     loop {
-        // SAFETY: the byte is a live local.
+        // SAFETY: the byte is a live local variable.
         let received = unsafe { libc::recv(socket, (&raw mut byte).cast(), 1, 0) };
         if received >= 0 || !interrupted() {
             return received == 1;
@@ -225,7 +225,7 @@ fn receive(socket: libc::c_int) -> bool {
 pub(super) fn wait(process: libc::pid_t) -> Option<libc::c_int> {
     let mut status = 0;
     loop {
-        // SAFETY: the status is a live local.
+        // SAFETY: the status is a live local variable.
         let ended = unsafe { libc::waitpid(process, &raw mut status, 0) };
         if ended == process {
             return Some(status);
@@ -240,7 +240,7 @@ pub(super) fn wait(process: libc::pid_t) -> Option<libc::c_int> {
 #[cfg(feature = "harness")]
 pub(crate) fn any_child() -> bool {
     let how = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
-    // SAFETY: this is a plain C structure, for which zeros are valid. The call writes to this local.
+    // SAFETY: this is a plain C structure, for which zeros are valid. The call writes to this local variable.
     unsafe {
         let mut info: libc::siginfo_t = std::mem::zeroed();
         libc::waitid(libc::P_ALL, 0, &raw mut info, how) == 0

@@ -43,7 +43,7 @@ impl Layout {
     pub(super) fn detect() -> Self {
         const GET_GS: i32 = 0x1004;
         let mut gs = 0_u64;
-        // SAFETY: the call writes the base of the segment to a local.
+        // SAFETY: the call writes the base of the segment to a local variable.
         unsafe { libc::syscall(libc::SYS_arch_prctl, GET_GS, &raw mut gs) };
         // The kernel uses the standard form of the area. CPUID leaf 0Dh contains the offsets of the standard form.
         Self {

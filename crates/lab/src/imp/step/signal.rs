@@ -38,7 +38,7 @@ pub(crate) fn unblocks(how: u64, set: u64) -> bool {
 /// Returns whether a signal is pending that a handler would have received, or that would have ended the process.
 pub(crate) fn waits() -> bool {
     let mut pending = 0_u64;
-    // SAFETY: the kernel writes eight bytes to the local.
+    // SAFETY: the kernel writes eight bytes to the local variable.
     let known = unsafe { libc::syscall(libc::SYS_rt_sigpending, &raw mut pending, size_of::<u64>() as c_ulong) } == 0;
     !known || (1..=64).any(|signal| pending & bit(signal) != 0 && acts(signal))
 }

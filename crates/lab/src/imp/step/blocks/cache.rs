@@ -74,7 +74,7 @@ impl Cache {
     /// Returns the free bytes and their address.
     pub(super) fn free(&mut self) -> (u64, &mut [u8]) {
         let address = self.base.expose_provenance() + self.used;
-        // SAFETY: the bytes are in the mapping, and no code in them has run yet.
+        // SAFETY: the bytes are in the mapping, and no code in these bytes has run yet.
         (address as u64, unsafe { std::slice::from_raw_parts_mut(self.base.add(self.used), SIZE - self.used) })
     }
 
