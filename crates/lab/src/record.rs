@@ -22,7 +22,7 @@ pub const SCHEMA_VERSION: u32 = 1;
 pub struct Record {
     /// The version of the schema. Records that this version of the crate writes have [`SCHEMA_VERSION`].
     pub schema_version: u32,
-    /// The program that measured.
+    /// The program that made the measurements.
     pub tool: Tool,
     /// The machine.
     pub machine: Machine,
@@ -58,7 +58,7 @@ pub struct Record {
     pub selftest: Vec<Check>,
 }
 
-/// The program that measured.
+/// The program that made the measurements.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Tool {
     /// The program's name.
@@ -86,11 +86,11 @@ pub struct Machine {
     pub hypervisor: Option<String>,
     /// The load average over one minute when the run began.
     pub load: Option<f64>,
-    /// The clock that measured.
+    /// The clock that measured the times.
     pub clock: ClockFacts,
 }
 
-/// The properties of the clock that measured.
+/// The properties of the clock that measured the times.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ClockFacts {
     /// The clock's name: `rdtsc`, `cntvct_el0` or `system`, for example.
@@ -143,7 +143,7 @@ pub enum Verdict {
     NoLeakAbove,
     /// There is a real difference, which is smaller than the threshold.
     BelowThreshold,
-    /// A call is too fast for the clock.
+    /// A call is so short that the clock cannot measure it.
     Unmeasurable,
     /// The run shows neither a leak nor its absence.
     Inconclusive,
@@ -430,7 +430,7 @@ pub struct Control {
 pub struct Look {
     /// The number of batches that the run had measured at this look.
     pub batches: usize,
-    /// The p-value of this look alone.
+    /// The p-value of the test at this look, without regard to the other looks.
     pub p: f64,
     /// The difference of the means of the fastest 90 %.
     pub difference: Interval,
@@ -525,7 +525,7 @@ pub struct Change {
     pub since: String,
     /// The new time divided by the old time.
     pub ratio: Interval,
-    /// The p-value of the test for no change.
+    /// The p-value of the test whose null hypothesis is that nothing has changed.
     pub p: f64,
     /// A relative change up to this margin counts as no change.
     pub margin: f64,
@@ -688,7 +688,7 @@ pub struct CalibrationLevel {
 /// One point of the power curve.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Power {
-    /// The delay in nanoseconds, as measured.
+    /// The measured delay in nanoseconds.
     pub delay_ns: f64,
     /// The number of runs with this delay.
     pub runs: u64,

@@ -129,7 +129,7 @@ impl Connection {
         }
     }
 
-    /// The time for an exchange.
+    /// Returns the time limit for an exchange.
     pub(super) fn limit(&self) -> Duration {
         self.limit
     }

@@ -52,7 +52,7 @@ pub enum Error {
         path: PathBuf,
         /// The function's name.
         symbol: String,
-        /// What the function does.
+        /// A description of what the function does.
         why: String,
     },
     /// A worker cannot be started.
@@ -66,22 +66,22 @@ pub enum Error {
     Ended {
         /// The command.
         command: String,
-        /// What the worker was doing.
+        /// What the worker was doing at that moment, for example `at its start`.
         doing: &'static str,
         /// The exit status or signal.
         status: String,
-        /// The last lines of its standard error.
+        /// The last lines of the worker's standard error.
         stderr: String,
     },
     /// A worker gave no answer in time, and the lab ended it.
     Silent {
         /// The command.
         command: String,
-        /// What the worker was doing.
+        /// What the worker was doing at that moment, for example `at its start`.
         doing: &'static str,
-        /// The time limit in seconds.
+        /// The time limit for the answer, in seconds.
         seconds: f64,
-        /// The last lines of its standard error.
+        /// The last lines of the worker's standard error.
         stderr: String,
     },
     /// A worker uses another version of the protocol.
@@ -97,7 +97,7 @@ pub enum Error {
         command: String,
         /// The rule that the worker broke, and the data that the worker sent instead.
         why: String,
-        /// The last lines of its standard error.
+        /// The last lines of the worker's standard error.
         stderr: String,
     },
     /// One of the workers that come with the lab cannot be prepared.

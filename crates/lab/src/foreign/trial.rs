@@ -22,7 +22,7 @@ const LIMIT: Duration = Duration::from_secs(20);
 const ROUNDS: usize = 4;
 const ENOUGH: Duration = Duration::from_millis(50);
 
-/// A function under trial.
+/// A function that the lab tries before the lab measures it.
 pub(super) struct Trial<'t> {
     pub(super) path: &'t Path,
     pub(super) symbol: &'t str,

@@ -83,7 +83,7 @@ mod tests {
     use super::*;
     use crate::clock::Mock;
 
-    /// A result whose drop takes ten thousand ticks.
+    /// A result that takes ten thousand ticks to drop.
     struct Costly(Mock);
 
     impl Drop for Costly {

@@ -353,7 +353,7 @@ mod tests {
         // beyond the 99.9 % quantile.
         assert_eq!(sizes(16), [16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 8, 4, 0, 16]);
         assert_eq!(sizes(1024), [1024, 1024, 1024, 1024, 1024, 1024, 1024, 1024, 1024, 1024, 524, 262, 52, 1024]);
-        // Three batches do not show how much they vary.
+        // Three batches do not show how much batches vary.
         assert!(sizes(3).iter().all(|&size| size == 0));
     }
 
@@ -415,7 +415,7 @@ mod tests {
         let (gaps, same) = effects(&mut random, 0.5);
         assert!(gaps.len() == 1 && gaps[0].0 == 5 && (gaps[0].1 - 96.0).abs() < 4.0, "{gaps:?}");
         assert!(same.covers(0.0) && same.upper - same.lower < 2.0, "{same:?}");
-        // Three calls in a hundred take 96 ns longer.
+        // In the second class, three more calls in a hundred are in the slow mode, which takes 96 ns longer.
         let (_, moved) = effects(&mut random, 0.47);
         assert!(moved.lower > 2.0 && moved.upper < 4.0, "{moved:?}");
     }

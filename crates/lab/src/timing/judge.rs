@@ -13,7 +13,7 @@ pub(crate) struct Facts {
     /// Number of pairs of measurements.
     pub(crate) pairs: usize,
     pub(crate) controls: Controls,
-    /// The clock's step, per call.
+    /// The clock's step in nanoseconds, divided by the number of calls in a measurement.
     pub(crate) step_ns: f64,
 }
 

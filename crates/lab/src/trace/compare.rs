@@ -178,7 +178,7 @@ impl Session {
         let progress = recorder.progress();
         let template = Template::start(&progress, &mut |order| {
             buffer.copy_from_slice(&secrets[order.input]);
-            // The preparation is not part of the trace.
+            // The preparation of the input is not part of the trace.
             run.prepare(buffer);
             let run = &mut |input: &mut [u8]| run.once(input);
             let engine = engine.as_mut().filter(|_| !order.trap);

@@ -81,7 +81,7 @@ struct Live {
     marked: bool,
     /// Whether the call made a system call whose result may differ between calls.
     varies: bool,
-    /// A number that grows as long as the call runs.
+    /// A number that grows while the call runs.
     progress: u64,
 }
 

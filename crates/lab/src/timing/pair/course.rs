@@ -45,7 +45,7 @@ impl Course {
         self.first << self.turn
     }
 
-    /// Notes a look.
+    /// Counts a look.
     pub(super) fn look(&mut self) {
         self.turn += 1;
     }
@@ -60,7 +60,7 @@ impl Course {
         self.tested < self.tests
     }
 
-    /// Notes a test with this p-value.
+    /// Counts a test at this look, and keeps the smallest corrected p-value.
     pub(super) fn test(&mut self, look: Look) {
         self.tested += 1;
         self.p = self.p.min((look.p * f64::from(self.tests)).min(1.0));

@@ -11,7 +11,7 @@ pub(crate) struct PairOutcome {
     pub(crate) reason: String,
     /// The share of the calls to which the bound applies.
     pub(crate) bound_up_to: f64,
-    /// The p-value over all looks.
+    /// The p-value of the pair, corrected for the number of looks.
     pub(crate) p: f64,
     /// The p-value after Holm's correction.
     pub(crate) p_holm: f64,
