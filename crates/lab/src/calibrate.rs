@@ -1,4 +1,4 @@
-//! Measures how often the lab errs on this machine. The result is stored, and verdicts cite it.
+//! Measures how often the lab errs on this machine. The lab stores the result, and verdicts cite the result.
 //!
 //! A calibration measures functions that take different times. Many runs of functions that do not leak give the rate of
 //! false alarms. Runs with injected delays of several sizes give the power.
@@ -15,19 +15,21 @@ use crate::target::Target;
 use crate::timing::{self, Settings};
 use crate::watch::{Silent, Steps, Watch};
 
-/// The injected delays in iterations of the delay loop. The smallest is below the noise, and the first look finds the
-/// largest.
+/// The injected delays in iterations of the delay loop. The smallest delay is below the noise. The first look at the
+/// data finds the largest delay.
 const DELAYS: [f64; 7] = [0.007_812_5, 0.015_625, 0.031_25, 0.062_5, 0.25, 1.0, 4.0];
 
 /// The size of a calibration.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The costs of a call, in iterations of the delay loop, each of which takes about a cycle. The processor predicts
-    /// the end of a short loop, so one more iteration of a short loop would cost a misprediction.
+    /// The costs of a call, in iterations of the delay loop. An iteration takes about a cycle. All costs are long
+    /// loops: the processor predicts the end of a short loop, so one more iteration of a short loop would cause a
+    /// misprediction.
     pub costs: Vec<u32>,
-    /// The number of runs without a leak, for each cost.
+    /// The number of runs without a leak that the calibration makes for each cost.
     pub nulls: u64,
-    /// The injected delays in iterations of the delay loop, on average: 0.5 is one iteration in every other call.
+    /// The injected delays: the average number of added iterations of the delay loop. A delay of 0.5 adds one iteration
+    /// to half of the calls.
     pub delays: Vec<f64>,
     /// The number of runs for each cost and each delay.
     pub trials: u64,
@@ -48,8 +50,8 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Returns options for a short calibration, with about a tenth of the runs. Its intervals are about three times as
-    /// wide.
+    /// Returns options for a short calibration, which makes about a tenth of the runs. The intervals of a short
+    /// calibration are about three times as wide.
     #[must_use]
     pub fn quick() -> Self {
         Self {
@@ -63,7 +65,7 @@ impl Options {
 }
 
 /// Runs a calibration on this machine and returns its result, which [`store`] can write to a file. If `watch` stops the
-/// calibration, the result counts the runs so far.
+/// calibration, the result contains only the runs that were made so far.
 pub fn run(options: &Options, machine: &Machine, tool: &Tool, clock: &dyn Clock, watch: &mut dyn Watch) -> Calibration {
     let each = options.nulls + options.trials * options.delays.len() as u64;
     let mut steps = Steps::new(watch, each * options.costs.len() as u64);
@@ -87,7 +89,8 @@ fn level(cost: u32, options: &Options, clock: &dyn Clock, steps: &mut Steps<'_>)
     let mut random = Random::new(options.settings.seed ^ u64::from(cost));
     let mut level = CalibrationLevel::default();
     let mut costs = Vec::new();
-    // These runs take all looks, so they have more chances of a false alarm than an ordinary run.
+    // The runs without a leak never stop early. These runs look at the data more often than an ordinary run, and
+    // therefore have more chances of a false alarm.
     let full = Settings { stop_early: false, ..options.settings.clone() };
     for _ in 0..options.nulls {
         if !steps.step(&format!("{cost} cycles, no leak")) {
@@ -106,7 +109,7 @@ fn level(cost: u32, options: &Options, clock: &dyn Clock, steps: &mut Steps<'_>)
     }
     level.cost_ns = middle(&mut costs);
     level.rate = clopper_pearson(level.rejected, level.runs, 0.95);
-    // With Δ = 0, any real difference counts as found.
+    // With a threshold Δ of 0, a run counts as successful if it finds any real difference.
     let any = Settings { delta_ns: Some(0.0), ..options.settings.clone() };
     for &delay in &options.delays {
         let (mut power, mut seen) = (Power::default(), Vec::<f64>::new());
@@ -131,12 +134,12 @@ fn level(cost: u32, options: &Options, clock: &dyn Clock, steps: &mut Steps<'_>)
     level
 }
 
-/// Returns the median, or zero for no values.
+/// Returns the median of the values, or zero if there are no values.
 fn middle(values: &mut [f64]) -> f64 {
     if values.is_empty() { 0.0 } else { median(values) }
 }
 
-/// Creates a target whose input is its number of iterations of the delay loop. The class `with` has `delay` more
+/// Creates a target whose input says how many iterations of the delay loop it runs. The class `with` has `delay` more
 /// iterations on average than the class `without`.
 fn spinner(cost: u32, delay: f64) -> Target {
     let turns = delay.max(1.0).round() as u32;
@@ -159,13 +162,13 @@ fn file(folder: &Path, cpu: &str) -> PathBuf {
 /// Stores a calibration for later runs on this processor.
 ///
 /// # Errors
-/// If the file cannot be written.
+/// Fails if the file cannot be written.
 pub fn store(folder: &Path, calibration: &Calibration) -> std::io::Result<()> {
     disk::make_folder(folder)?;
     disk::write(&file(folder, &calibration.cpu), serde_json::to_string_pretty(calibration)?.as_bytes())
 }
 
-/// Loads the calibration of this processor, if there is one.
+/// Loads the stored calibration of this processor, if there is one.
 #[must_use]
 pub fn load(folder: &Path, cpu: &str) -> Option<Calibration> {
     serde_json::from_str(&std::fs::read_to_string(file(folder, cpu)).ok()?).ok()

@@ -1,8 +1,8 @@
-//! Removes temporary folders and files when the program ends: by return, by a closed pipe, or by a signal that the
-//! program handles.
+//! Removes temporary folders and files when the program ends, whether the program returns, finds its output pipe
+//! closed, or handles a signal.
 //!
-//! [`Cleanup`] is the guard of one folder or file. Use [`exit`] instead of `std::process::exit`, which runs no
-//! destructor.
+//! A [`Cleanup`] value removes one folder or file when it is dropped. Use [`exit`] instead of `std::process::exit`,
+//! because `std::process::exit` runs no destructors.
 
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -13,7 +13,7 @@ use std::{fs, io, thread};
 const TRIES: u32 = 40;
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// The actions that have not run yet, the oldest first.
+/// The cleanup actions that have not run yet, from the oldest to the newest.
 static PENDING: Mutex<Vec<Pending>> = Mutex::new(Vec::new());
 
 struct Pending {
@@ -21,14 +21,14 @@ struct Pending {
     action: Box<dyn FnOnce() + Send>,
 }
 
-/// Runs its action once: when the guard is dropped, or when [`exit`] ends the program.
+/// A guard that runs a cleanup action once: when the guard is dropped, or when [`exit`] ends the program.
 #[derive(Debug)]
 pub(crate) struct Cleanup {
     number: u64,
 }
 
 impl Cleanup {
-    /// Registers `action`.
+    /// Registers `action` as a cleanup action.
     pub(crate) fn new(action: impl FnOnce() + Send + 'static) -> Self {
         let mut pending = PENDING.lock().unwrap_or_else(PoisonError::into_inner);
         let number = pending.last().map_or(0, |last| last.number + 1);
@@ -36,13 +36,13 @@ impl Cleanup {
         Self { number }
     }
 
-    /// Registers the removal of the file or folder at `path`, which need not exist yet.
+    /// Registers the removal of the file or folder at `path`. The file or folder need not exist yet.
     pub(crate) fn removing(path: &Path) -> Self {
         let path = path.to_owned();
         Self::new(move || remove(&path))
     }
 
-    /// Removes the action without running it.
+    /// Removes the cleanup action of this guard without running the action.
     pub(crate) fn cancel(self) {
         let mut pending = PENDING.lock().unwrap_or_else(PoisonError::into_inner);
         pending.retain(|one| one.number != self.number);
@@ -51,8 +51,8 @@ impl Cleanup {
 
 impl Drop for Cleanup {
     fn drop(&mut self) {
-        // The action runs under the lock. If `exit` runs the actions in another thread, `main` waits here for the lock
-        // and cannot return early.
+        // The action runs while this thread holds the lock. If `exit` runs the actions in another thread, `main` waits
+        // here for the lock and cannot return early.
         let mut pending = PENDING.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(place) = pending.iter().position(|one| one.number == self.number) {
             (pending.remove(place).action)();
@@ -60,14 +60,14 @@ impl Drop for Cleanup {
     }
 }
 
-/// Runs all pending actions, the newest first, and ends the program with `code`.
+/// Runs all pending cleanup actions, from the newest to the oldest, and ends the program with `code`.
 #[cfg(feature = "harness")]
 pub(crate) fn exit(code: i32) -> ! {
     let mut pending = PENDING.lock().unwrap_or_else(PoisonError::into_inner);
     while let Some(one) = pending.pop() {
         (one.action)();
     }
-    // The lock is still held, so that `main` cannot return with another code meanwhile.
+    // This thread still holds the lock, so `main` cannot return with another exit code in the meantime.
     #[cfg(unix)]
     crate::imp::supervise::leave_if_supervised(code);
     std::process::exit(code)

@@ -1,8 +1,8 @@
-//! Clocks, which a measurement reads before and after a call.
+//! The clocks that a measurement reads before and after a call.
 //!
 //! [`best`] chooses the counter of the processor if its rate is constant, and otherwise the clock of the operating
-//! system. [`Mock`] is a clock for tests. It moves only when the test advances it, so that tests of statistics need no
-//! real time.
+//! system. [`Mock`] is a clock for tests. The mock clock moves only when the test advances it, so tests of statistics
+//! take no real time.
 //!
 //! ```
 //! use deadpan_lab::clock;
@@ -24,10 +24,10 @@ use crate::record::ClockFacts;
 
 /// A clock that reads the time in ticks.
 pub trait Clock {
-    /// Reads the time before a measured call. No part of the call starts earlier.
+    /// Reads the time before a measured call. No part of the call starts before the reading is complete.
     fn start(&self) -> u64;
 
-    /// Reads the time after a measured call. No part of the call is still running.
+    /// Reads the time after a measured call. The call is complete before the reading starts.
     fn stop(&self) -> u64;
 
     /// Returns the number of ticks per second.
@@ -36,53 +36,55 @@ pub trait Clock {
     /// Returns the clock's name for reports.
     fn name(&self) -> &'static str;
 
-    /// Waits for about this many cycles of the processor.
+    /// Waits for about `turns` cycles of the processor.
     #[inline(always)]
     fn delay(&self, turns: u32) {
         imp::spin::spin(turns);
     }
 
-    /// Waits until all earlier instructions have finished, so that they do not hide a delay that follows.
+    /// Waits until all earlier instructions have finished. Instructions that still run could hide the delay that
+    /// follows.
     #[inline(always)]
     fn settle(&self) {
         imp::counter::settle();
     }
 
-    /// Returns the number of readings of a coarse counter that make up one reading of this clock. Its steps are shorter
-    /// by this factor than those of the counter.
+    /// Returns how many readings of a coarse counter make up one reading of this clock. The steps of the clock are
+    /// shorter than the steps of the counter by this factor.
     fn readings(&self) -> u64 {
         1
     }
 
-    /// Returns the processor's counter if this clock is that counter. The measuring loops then contain the instruction
-    /// itself instead of a call.
+    /// Returns the processor's counter if this clock is that counter. The measuring loops can then read the counter
+    /// with an inlined instruction instead of a call.
     fn as_counter(&self) -> Option<Counter> {
         None
     }
 
-    /// Measures delays in another process, if this is the clock of another process: waits for the iterations in
-    /// `before`, and then measures those in `within`. Returns false if the clock is of this process.
+    /// Measures delays in another process, if this is the clock of another process. Waits for the iterations in
+    /// `before`, and then measures the iterations in `within`. Returns false if the clock belongs to this process.
     #[doc(hidden)]
     fn delays_elsewhere(&self, _before: &[u32], _within: &[u32], _ticks: &mut [u64]) -> bool {
         false
     }
 }
 
-/// The longest step of a counter, in seconds, that one reading suffices for. This is about ten cycles of a processor.
+/// The longest step of a counter, in seconds, for which one reading is enough. The value is about ten cycles of a
+/// processor.
 const COARSE: f64 = 3e-9;
 
 /// The time counter of the processor: `rdtsc` between fences on x86-64, `cntvct_el0` between barriers on aarch64. If
-/// the counter of an x86-64 processor moves in coarse steps, the clock adds up three readings, and a tick is a third as
-/// long.
+/// the counter of an x86-64 processor moves in coarse steps, the clock adds up three readings, so a tick of the clock
+/// is a third of a tick of the counter.
 #[derive(Clone, Copy, Debug)]
 pub struct Counter {
     hertz: f64,
-    /// Whether each measurement reads the counter several times.
+    /// Whether each reading of this clock adds up several readings of the counter.
     spread: bool,
 }
 
 impl Counter {
-    /// Returns the counter, if the processor has one with a constant rate.
+    /// Returns the processor's counter, if the counter has a constant rate.
     #[must_use]
     pub fn new() -> Option<Self> {
         static FOUND: OnceLock<Option<Counter>> = OnceLock::new();
@@ -127,8 +129,8 @@ impl Clock for Counter {
     }
 }
 
-/// Measures the counter's rate with the system's clock. The result is the median of five windows, so that one
-/// interruption does not change it.
+/// Measures the counter's rate with the system's clock. The result is the median of five windows, so one interruption
+/// does not change the result.
 fn rate() -> f64 {
     let mut rates: Vec<f64> = (0..5)
         .map(|_| {
@@ -185,18 +187,20 @@ impl Clock for System {
 }
 
 /// A clock for tests that moves only when [`Mock::advance`] or [`Clock::delay`] is called. Clones show the same time.
-/// One tick is one nanosecond, and an iteration of the delay loop takes 0.31 ticks, about as on a processor.
+/// One tick is one nanosecond. An iteration of the delay loop takes 0.31 ticks, which is about the time on a real
+/// processor.
 #[derive(Clone, Debug)]
 pub struct Mock {
     now: Rc<Cell<f64>>,
     step: f64,
 }
 
-/// Ticks of the mock clock that an iteration of the delay loop takes. Steps of the clock are no multiples of it.
+/// The ticks of the mock clock that an iteration of the delay loop takes. No step of the mock clock is a multiple of
+/// this number.
 const MOCK_TURN: f64 = 0.31;
 
 impl Mock {
-    /// Creates a clock whose readings are multiples of `step` ticks, as those of a real clock with this step.
+    /// Creates a clock whose readings are multiples of `step` ticks, like the readings of a real clock with this step.
     #[must_use]
     pub fn new(step: u32) -> Self {
         Self { now: Rc::new(Cell::new(0.0)), step: f64::from(step.max(1)) }
@@ -300,8 +304,8 @@ mod tests {
         let Some(counter) = Counter::new() else {
             return println!("skipped: the processor has no counter with a constant rate");
         };
-        // The system's clock is read on both sides of each reading of the counter, so a pause of this thread in between
-        // widens the bounds and fails nothing.
+        // The test reads the system's clock before and after each reading of the counter. If this thread pauses between
+        // the readings, the bounds become wider and the test does not fail.
         let reading = || {
             let before = Instant::now();
             (before, counter.start(), Instant::now())

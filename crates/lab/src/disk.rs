@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::{fs, io};
 
-/// Refuses a path on which another user may have planted something: a link, which could lead to any file, a folder in a
-/// folder that all may write to, such as `/tmp`, or a FIFO, on which the program would wait.
+/// Refuses a path that contains something another user may have planted. A link could lead to any file. A FIFO would
+/// make the program wait. A folder inside a folder that all users may write to, such as `/tmp`, is refused too.
 pub(crate) fn refuse_planted(path: &Path) -> io::Result<()> {
     if leads_through_others(path) {
         let message = "a link or FIFO of another user is in its path, or a folder of another user in one that all \
@@ -15,13 +15,13 @@ pub(crate) fn refuse_planted(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Makes a folder, and those above it.
+/// Makes a folder and its parent folders.
 pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
     refuse_planted(path)?;
     fs::create_dir_all(path)
 }
 
-/// Whether a file can be written. What it takes to find out is gone afterwards.
+/// Checks that a file can be written. If the check creates the file, the check removes the file again.
 #[cfg(feature = "harness")]
 pub(crate) fn check(path: &Path) -> io::Result<()> {
     refuse_planted(path)?;
@@ -33,11 +33,11 @@ pub(crate) fn check(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a temporary file and renames it to `path`. If this fails, for example on a full disk, the old file remains.
-/// Pipes and devices are written directly.
+/// Writes a temporary file and renames it to `path`. If the write fails, for example because the disk is full, the old
+/// file remains. Pipes and devices are written directly.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     refuse_planted(path)?;
-    // A symbolic link remains, and its target is replaced.
+    // If the path is a symbolic link, the link remains and its target is replaced.
     let place = fs::canonicalize(path);
     let path = place.as_deref().unwrap_or(path);
     if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
@@ -53,8 +53,8 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     written
 }
 
-/// Whether something of another user that may be planted is on the way of this path, or at its end. Where the system
-/// has no folder that tells who runs this process, nothing is.
+/// Returns whether this path contains, or leads to, something that another user may have planted. Returns false if the
+/// system has no `/proc/self`, which shows the user of this process.
 #[cfg(unix)]
 fn leads_through_others(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -64,7 +64,7 @@ fn leads_through_others(path: &Path) -> bool {
             let is_foreign = ![0, own].contains(&found.uid());
             let around = place.parent().filter(|around| !around.as_os_str().is_empty()).unwrap_or(Path::new("."));
             if !found.is_symlink() {
-                // The sticky bit, and the right to write of the group or of others.
+                // Mode 1000 is the sticky bit. Mode 022 allows the group and all other users to write.
                 let is_open = fs::metadata(around).is_ok_and(|it| it.mode() & 0o1000 != 0 && it.mode() & 0o022 != 0);
                 return is_foreign && !found.is_file() && (is_open || !found.is_dir());
             }
@@ -73,7 +73,7 @@ fn leads_through_others(path: &Path) -> bool {
             is_foreign || fs::read_link(place).is_ok_and(leads)
         })
     }
-    // As many links as systems follow, in each of which there can be others.
+    // The search follows at most 1000 links, because the target of a link can contain more links.
     fs::metadata("/proc/self").is_ok_and(|process| search(path, process.uid(), &mut 1000))
 }
 

@@ -1,7 +1,7 @@
 //! Distributions and order statistics, from which this crate computes its intervals and p-values.
 //!
-//! The distribution functions are those of `statrs`. Choose [`quantile`] for sorted data, and [`median`] and [`mad`]
-//! for unsorted data.
+//! The distribution functions come from the crate `statrs`. Use [`quantile`] for sorted data, and [`median`] and
+//! [`mad`] for unsorted data.
 
 use statrs::distribution::{Beta, ContinuousCDF, Normal, StudentsT};
 
@@ -34,8 +34,8 @@ pub(crate) fn normal_cdf(x: f64) -> f64 {
     Normal::standard().cdf(x)
 }
 
-/// Returns the exact interval for a rate (Clopper and Pearson), after `found` of `runs` runs had the result. The
-/// interval for no runs is 0 to 1.
+/// Returns the exact interval for a rate (Clopper and Pearson), if `found` of `runs` runs had the result. Without runs,
+/// the interval is 0 to 1.
 #[must_use]
 pub fn clopper_pearson(found: u64, runs: u64, confidence: f64) -> Interval {
     if runs == 0 {
@@ -43,7 +43,8 @@ pub fn clopper_pearson(found: u64, runs: u64, confidence: f64) -> Interval {
     }
     let tail = (1.0 - confidence) / 2.0;
     let (found, runs) = (found.min(runs) as f64, runs as f64);
-    // For no run and for all runs, the quantile has a closed form, and one bound is exact.
+    // If no run or every run had the result, one bound is exactly 0 or 1, and the quantile for the other bound has a
+    // closed form.
     let lower = match found {
         0.0 => 0.0,
         all if all == runs => tail.powf(1.0 / runs),
@@ -61,7 +62,8 @@ fn beta_quantile(a: f64, b: f64, p: f64) -> f64 {
     Beta::new(a, b).map_or(f64::NAN, |beta| beta.inverse_cdf(p))
 }
 
-/// Returns the quantile at `p` of values in ascending order, with linear interpolation. Returns NaN for no values.
+/// Returns the quantile at `p` of values in ascending order, with linear interpolation. Returns NaN if there are no
+/// values.
 pub(crate) fn quantile(sorted: &[f64], p: f64) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
     let place = p.clamp(0.0, 1.0) * last as f64;
@@ -70,7 +72,7 @@ pub(crate) fn quantile(sorted: &[f64], p: f64) -> f64 {
     sorted[below] + (sorted[above] - sorted[below]) * (place - below as f64)
 }
 
-/// Returns the median, and changes the order of `values`. Returns NaN for no values.
+/// Returns the median, and changes the order of `values`. Returns NaN if there are no values.
 pub(crate) fn median(values: &mut [f64]) -> f64 {
     if values.is_empty() {
         return f64::NAN;
@@ -84,8 +86,8 @@ pub(crate) fn median(values: &mut [f64]) -> f64 {
     }
 }
 
-/// Returns the median absolute deviation from the median. The result is not scaled to a standard deviation. `values`
-/// contains the deviations afterwards.
+/// Returns the median absolute deviation from the median. The result is not scaled to a standard deviation. The
+/// function replaces `values` with the deviations.
 pub(crate) fn mad(values: &mut [f64]) -> f64 {
     let middle = median(values);
     for value in values.iter_mut() {
@@ -94,10 +96,10 @@ pub(crate) fn mad(values: &mut [f64]) -> f64 {
     median(values)
 }
 
-/// Returns the largest k for which fewer than k of n fair coins show heads with a probability of at most `alpha / 2`.
-/// Returns zero if there is no such k.
+/// Returns the largest k that satisfies the following condition: the probability that fewer than k of n fair coins show
+/// heads is at most `alpha / 2`. Returns zero if there is no such k.
 pub(crate) fn exact_rank(n: usize, alpha: f64) -> usize {
-    // From here on, the error of the normal approximation with continuity correction is less than a tenth of a rank.
+    // Above 500 coins, the error of the normal approximation with continuity correction is less than a tenth of a rank.
     if n > 500 {
         return ((n + 1) as f64 / 2.0 + normal_quantile(alpha / 2.0) * (n as f64).sqrt() / 2.0).floor().max(0.0)
             as usize;

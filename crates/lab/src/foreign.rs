@@ -1,9 +1,10 @@
-//! Measures code that is not written in Rust: functions of shared libraries, and functions in the process of another
-//! language's runtime.
+//! Measures code that is not written in Rust: functions of shared libraries, and functions that run in the runtime of
+//! another language.
 //!
-//! A shared library is loaded into this process. Its functions are measured and traced like Rust functions. Choose a
-//! [`Worker`] for code that lives in a runtime, such as Python or Java: the lab starts a program, sends inputs to it in
-//! the order that the lab prescribes, and reads the times that the program measured. Nothing is traced there.
+//! The lab loads a shared library into this process, and measures and traces the functions of the library like Rust
+//! functions. Use a [`Worker`] for code that runs in a runtime, such as Python or Java. The lab then starts a worker
+//! program, sends inputs to the program in the order that the lab prescribes, and reads the times that the program
+//! measured. The lab does not trace code in a worker.
 //!
 //! ```no_run
 //! use std::time::Duration;

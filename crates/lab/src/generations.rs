@@ -1,8 +1,9 @@
-//! The table by which one generation of a program is compared with the next: whole workloads on five sets, and target
-//! rates.
+//! The table that compares one generation of a program with the next generation. The table contains whole workloads on
+//! five sets, and target rates.
 //!
-//! A program adds its own workloads. This module has those that need no other program: plain files and arithmetic. They
-//! show what the machine can do, and so give a scale for the figures of the other workloads.
+//! A program adds its own workloads. This module contains the workloads that need no other program, such as plain files
+//! and arithmetic. These workloads show what the machine can do, which gives a scale for the figures of the other
+//! workloads.
 
 mod verdict;
 
@@ -22,7 +23,7 @@ pub const SETS: [Set; 5] = [
     Set { name: "E", shape: Shape::Folder, bytes: 10 * GIB, rounds: None },
 ];
 
-/// Returns the table with the workloads and kernels of this crate, followed by those of `more`.
+/// Returns the table with the workloads and kernels of this crate, followed by the workloads and kernels of `more`.
 #[must_use]
 pub fn with_own(more: Offer) -> Offer {
     let mut offer = Offer { sets: SETS.to_vec(), workloads: workloads(), kernels: kernel::own(), ..Offer::default() };

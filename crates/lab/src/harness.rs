@@ -29,9 +29,9 @@
 //! ```
 //!
 //! `cargo bench` then measures every target and prints the verdicts: here `LEAK`, because the loop ends at the first
-//! difference. `left.iter().zip(right).fold(0, |all, (a, b)| all | (a ^ b)) == 0` ends as `NO_LEAK_ABOVE`. For a
-//! benchmark called `timing`, `cargo bench --bench timing -- --help` lists the options. Without `--bench timing`, Cargo
-//! passes the options to the unit tests of the library first, which reject them.
+//! difference. The verdict for `left.iter().zip(right).fold(0, |all, (a, b)| all | (a ^ b)) == 0` is `NO_LEAK_ABOVE`.
+//! For a benchmark called `timing`, `cargo bench --bench timing -- --help` lists the options. Without `--bench timing`,
+//! Cargo first passes the options to the unit tests of the library, and the unit tests reject the options.
 
 // Only this module writes to standard output and standard error; the rest of the crate never prints.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
@@ -83,16 +83,16 @@ pub struct Suite {
     pub caller: Caller,
     /// Returns the targets for timing verdicts.
     pub timing: fn() -> Vec<Target>,
-    /// Returns functions of which it is known that they do not leak, each with two classes. The selftest counts false
-    /// alarms with them.
+    /// Returns functions that are known not to leak, each with two classes. The selftest counts the false alarms for
+    /// these functions.
     pub honest: fn() -> Vec<Target>,
-    /// Returns the targets for speeds.
+    /// Returns the targets for speed measurements.
     pub speed: fn() -> Vec<SizedTarget>,
-    /// Returns the workloads for `speed --table generations`, in addition to those of this crate.
+    /// Returns the workloads for `speed --table generations`, in addition to the workloads of this crate.
     pub generations: fn() -> Offer,
 }
 
-/// A function with inputs of one size, for speeds. The inputs come from the first class of the target.
+/// A function with inputs of one size, for speed measurements. The inputs come from the first class of the target.
 #[derive(Debug)]
 pub struct SizedTarget {
     /// The function. A target named `memcpy` is the yardstick for the other targets of the same size.
@@ -103,10 +103,11 @@ pub struct SizedTarget {
     pub bytes: u64,
 }
 
-/// The name of a table, and what makes it; the argument is true for a quick try.
+/// The name of a table, and the function that creates the table. The argument of the function is true for a quick trial
+/// run.
 pub type NamedTable = (&'static str, fn(bool) -> Offer);
 
-/// The complete `main` function of a benchmark with tables: reads the command line, and measures one table.
+/// The complete `main` function of a benchmark with tables. Reads the command line and measures one table.
 #[must_use]
 pub fn tables(suite: &Suite, tables: &[NamedTable]) -> ExitCode {
     ended(tables::named(&TablesArgs::read(), suite, tables))
@@ -138,14 +139,14 @@ pub fn run(command: &Command, suite: &Suite) -> ExitCode {
     }
 }
 
-/// Returns the number of an exit code, which the standard library does not tell.
+/// Returns the number of an exit code, which the standard library does not reveal.
 #[must_use]
 pub fn number(code: ExitCode) -> u8 {
     (0..=255).find(|&number| ExitCode::from(number) == code).unwrap_or(2)
 }
 
-/// The complete `main` function of a benchmark: reads the command line, measures the targets and prints the timing
-/// verdicts. Targets with one class are only traced.
+/// The complete `main` function of a benchmark. Reads the command line, measures the targets and prints the timing
+/// verdicts. Targets with only one class are traced, but not timed.
 ///
 /// Under Valgrind, or with `--taint`, which starts Valgrind, [`taint::target`] checks the targets. Nothing is timed.
 /// The exit code is 10 if a jump or an address depends on a secret, and otherwise 0.

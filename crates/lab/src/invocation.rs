@@ -1,20 +1,21 @@
-//! How this process was started, for programs that start themselves again and for command lines in messages.
+//! Describes how this process was started. Programs that start themselves again need this description, and so do
+//! messages that contain command lines.
 //!
-//! Usually the system tells. A program that runs inside an interpreter, such as `python -m deadpan`, calls [`set`]
-//! first.
+//! Usually the operating system reports how the process was started. A program that runs inside an interpreter, such as
+//! `python -m deadpan`, must call [`set`] first.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-/// The start of a program inside an interpreter.
+/// The command that started a program inside an interpreter.
 #[derive(Clone, Debug)]
 pub struct Invocation {
-    /// The words that start the program: `python3`, `-m`, `deadpan`.
+    /// The words that start the program, for example `python3`, `-m`, `deadpan`.
     pub start: Vec<OsString>,
     /// The file with the program's code.
     pub code: PathBuf,
-    /// The arguments that follow the words of the start.
+    /// The arguments that follow the words in `start`.
     pub arguments: Vec<OsString>,
 }
 
@@ -31,7 +32,8 @@ pub fn arguments() -> Vec<OsString> {
     INVOCATION.get().map_or_else(|| std::env::args_os().skip(1).collect(), |known| known.arguments.clone())
 }
 
-/// Returns a command that runs a tool, such as Valgrind, with these options on this program, without its arguments.
+/// Returns a command that runs a tool, such as Valgrind, with these options on this program. The command does not
+/// contain the arguments of this program.
 #[cfg(feature = "harness")]
 pub(crate) fn under(tool: &str, options: &[&str]) -> std::io::Result<std::process::Command> {
     let mut command = std::process::Command::new(tool);

@@ -1,4 +1,5 @@
-//! Measures whether code leaks through time, and how fast code is, with verdicts whose error rates are known.
+//! Measures whether code leaks through its execution time, and how fast code is. The error rates of the verdicts are
+//! known.
 //!
 //! | Question | Module |
 //! |---|---|
@@ -10,7 +11,7 @@
 //! | How fast are whole workloads beside other programs? | [`speed::workload`] |
 //! | How often does the lab err on this machine? | [`calibrate`], [`selftest`] |
 //!
-//! Benchmarks of other crates start with [`harness`].
+//! To write a benchmark for another crate, start with [`harness`].
 #![deny(unsafe_code)]
 
 pub mod calibrate;
@@ -50,7 +51,7 @@ pub use random::Random;
 pub use target::Target;
 pub use watch::{Silent, Watch};
 
-/// Compiles the examples of the README and of the pages.
+/// Compiles the examples in the README and in the documentation pages.
 #[cfg(doctest)]
 mod pages {
     #[cfg(all(feature = "harness", feature = "trace"))]

@@ -1,4 +1,5 @@
-//! Puts load on the machine during a measurement, because error rates from an idle machine say little about a busy one.
+//! Puts load on the machine during a measurement, because error rates from an idle machine say little about a busy
+//! machine.
 
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -7,14 +8,14 @@ use std::thread::JoinHandle;
 
 use crate::cleanup::Cleanup;
 
-/// Keeps a processor busy until it is dropped. A thread runs a compiler in a loop, or sorts numbers if no compiler is
-/// installed.
+/// Keeps a processor busy until this value is dropped. A thread runs a compiler in a loop. If no compiler is installed,
+/// the thread sorts numbers.
 #[derive(Debug)]
 pub struct Load {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
     name: &'static str,
-    /// Removes the compiler's folder when it is dropped, which is after the end of the thread.
+    /// Removes the compiler's folder when this guard is dropped. The guard is dropped after the thread has ended.
     _folder: Cleanup,
 }
 

@@ -1,5 +1,5 @@
-//! Describes the machine, the clock and the program of a measurement. Every record contains these data, because a
-//! figure means little without its machine. They contain no path and no host name.
+//! Describes the machine, the clock and the program of a measurement. Every record contains this description, because a
+//! figure means little if the machine is unknown. The description contains no paths and no host name.
 //!
 //! ```
 //! use deadpan_lab::{clock, machine};
@@ -20,7 +20,7 @@ use crate::clock::{self, Clock};
 use crate::invocation::code;
 use crate::record::{Machine, Tool};
 
-/// Returns the facts about this machine, and about this clock on it.
+/// Returns the facts about this machine, and about this clock on this machine.
 #[must_use]
 pub fn machine(clock: &dyn Clock) -> Machine {
     Machine {
@@ -36,10 +36,11 @@ pub fn machine(clock: &dyn Clock) -> Machine {
 
 /// Returns the facts about the running program: its name, version, digest, and the revision of its sources.
 ///
-/// The revision is the value of the environment variable `DEADPAN_REVISION` when this crate was built. Without this
-/// variable, git tells the revision of the package that cargo runs. Without cargo, git tells the revision of the
-/// current directory, but only if the program is in that work tree, because another work tree may have other sources. A
-/// revision with uncommitted changes ends with `-dirty`.
+/// The revision is the value of the environment variable `DEADPAN_REVISION` when this crate was built. If this variable
+/// was not set, git reports the revision of the package that cargo runs. If cargo does not run the program, git reports
+/// the revision of the current directory. The revision of the current directory is used only if the program lies in the
+/// same work tree, because another work tree may have other sources. If there are uncommitted changes, the revision
+/// ends with `-dirty`.
 #[must_use]
 pub fn tool(name: &str, version: &str) -> Tool {
     Tool {
@@ -60,12 +61,13 @@ pub fn now() -> String {
 /// Formats a Unix time as RFC 3339 in UTC.
 fn rfc_3339(seconds: u64) -> String {
     let (days, second) = (seconds / 86_400, seconds % 86_400);
-    // A year begins in March here, so that the leap day is its last day. 400 years have 146 097 days.
+    // In this calculation, a year begins in March, so the leap day is the last day of the year. 400 years have 146 097
+    // days.
     let shifted = days + 719_468;
     let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
     let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    // From March on, every five months have 153 days.
+    // Counted from March, each group of five months has 153 days.
     let month_from_march = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
     let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
@@ -78,7 +80,8 @@ pub(crate) fn load() -> Option<f64> {
     fs::read_to_string("/proc/loadavg").ok()?.split_whitespace().next()?.parse().ok()
 }
 
-/// Returns the name, family and model of the first processor in `/proc/cpuinfo`. Arm processors have numbers only.
+/// Returns the name, family and model of the first processor in `/proc/cpuinfo`. For Arm processors, the file contains
+/// only numbers.
 fn cpu(info: &str) -> String {
     let field = |name: &str| {
         let line = info.lines().find(|line| line.split(':').next().is_some_and(|key| key.trim() == name))?;
@@ -108,7 +111,7 @@ fn brand() -> Option<String> {
     None
 }
 
-/// Returns the hypervisor's name, which CPUID has in leaf 4000_0000h.
+/// Returns the hypervisor's name, which CPUID leaf 4000_0000h contains.
 #[cfg(target_arch = "x86_64")]
 fn hypervisor() -> Option<String> {
     use core::arch::x86_64::__cpuid;
@@ -140,7 +143,7 @@ fn system() -> String {
     }
 }
 
-/// Returns the folder with the sources of the running program, if it is known.
+/// Returns the folder with the sources of the running program, if this folder is known.
 fn sources() -> Option<PathBuf> {
     if let Some(package) = std::env::var_os("CARGO_MANIFEST_DIR") {
         return Some(package.into());

@@ -1,14 +1,14 @@
-//! Formats times and counts for readers: a suitable unit, and at most three significant digits.
+//! Formats times and counts for readers, with a suitable unit and at most three significant digits.
 
 use crate::record::Interval;
 
 pub(crate) const MINUS: &str = "\u{2212}";
-/// Keeps a number and its unit on one line.
+/// A non-breaking space, which keeps a number and its unit on one line.
 pub(crate) const SPACE: char = '\u{a0}';
 /// The text for a missing number.
 pub(crate) const NONE: &str = "–";
 
-/// A unit and its value in the base unit.
+/// A unit, and the size of this unit in the base unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Unit {
     pub(crate) name: &'static str,
@@ -23,18 +23,18 @@ const TIMES: [Unit; 5] = [
     Unit { name: "s", worth: 1e9 },
 ];
 
-/// Returns the largest unit of which `value` has at least the share `least`.
+/// Returns the largest unit for which `value` is at least `least` units.
 pub(crate) fn pick(units: &[Unit], value: f64, least: f64) -> Unit {
     units.iter().rev().find(|unit| value.abs() >= unit.worth * least).copied().unwrap_or(units[0])
 }
 
-/// Returns the unit for times of about this size. Nanoseconds are used down to 0.1 ns, so that small differences have
-/// the same unit as the times beside them.
+/// Returns the unit for times of about this size. The function uses nanoseconds for all times down to 0.1 ns, so that
+/// small differences have the same unit as the times next to them.
 pub(crate) fn time_unit(ns: f64) -> Unit {
     if !ns.is_finite() || (0.0995..1.0).contains(&ns.abs()) || ns == 0.0 { TIMES[1] } else { pick(&TIMES, ns, 0.9995) }
 }
 
-/// The smallest number that is written with an exponent.
+/// Numbers from this value on are written with an exponent.
 const EXPONENT: f64 = 1e15;
 
 /// Formats a number with this many decimal places and a true minus sign.
@@ -100,7 +100,7 @@ pub(crate) fn interval(value: &Interval) -> String {
     format!("{}{SPACE}{} ({})", within(value, value.estimate, unit), unit.name, bounds(value, unit))
 }
 
-/// Formats an interval without its estimate: `41 to 41.5 ns`.
+/// Formats an interval without its estimate, for example `41 to 41.5 ns`.
 pub(crate) fn span(value: &Interval) -> String {
     let unit = time_unit(value.reach());
     format!("{}{SPACE}{}", bounds(value, unit), unit.name)
@@ -110,7 +110,8 @@ fn bounds(value: &Interval, unit: Unit) -> String {
     format!("{} to {}", within(value, value.lower, unit), within(value, value.upper, unit))
 }
 
-/// Formats one of the numbers of an interval: three digits, but no more decimal places than matter in the interval.
+/// Formats one number of an interval. The result has three digits, but no more decimal places than the width of the
+/// interval justifies.
 fn within(value: &Interval, ns: f64, unit: Unit) -> String {
     let most = places(value.reach() / unit.worth, 3) + 1;
     trimmed(ns / unit.worth, places(ns / unit.worth, 3).min(most))
@@ -121,13 +122,13 @@ pub(crate) fn seconds(seconds: f64) -> String {
     if seconds >= 600.0 { format!("{}{SPACE}min", short(seconds / 60.0)) } else { time(seconds * 1e9) }
 }
 
-/// Formats a whole number with its digits in groups of three.
+/// Formats a whole number, with the digits in groups of three.
 pub(crate) fn count(value: u64) -> String {
     grouped(&value.to_string())
 }
 
-/// Formats a share as a percentage: `0.3` as `30 %`, `0.987` as `98.7 %`. Above a half, the two digits are those of
-/// what is missing to 100 %.
+/// Formats a share as a percentage: `0.3` as `30 %`, `0.987` as `98.7 %`. For a share above 0.5, the function shows two
+/// significant digits of the difference to 100 %.
 pub(crate) fn percent(share: f64) -> String {
     let value = share * 100.0;
     let precise = if (50.0..100.0).contains(&value) { 100.0 - value } else { value };

@@ -1,4 +1,4 @@
-//! Nouns and verbs that agree with a count in a message.
+//! Chooses nouns and verbs in messages that agree with a count.
 
 /// Returns `one` if `count` is 1, and `many` otherwise.
 pub(crate) fn plural<'w>(count: u64, one: &'w str, many: &'w str) -> &'w str {

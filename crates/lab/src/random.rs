@@ -1,23 +1,23 @@
-//! Random numbers for inputs and for the order of measurements. They are fast and repeatable from a seed, and must not
-//! be used for secrets.
+//! Random numbers for inputs and for the order of measurements. The generator is fast, and a seed repeats the same
+//! numbers. Do not use these random numbers for secrets.
 
 /// A xoshiro256++ generator (Blackman and Vigna), seeded through splitmix64.
 #[derive(Clone, Debug)]
 pub struct Random {
     state: [u64; 4],
-    /// The seed of all public parts, if they must be the same in each input.
+    /// The seed of all public parts, if all inputs must have the same public parts.
     public: Option<u64>,
 }
 
 impl Random {
-    /// Creates the generator of this seed. The same seed always gives the same numbers.
+    /// Creates a generator with this seed. The same seed always gives the same numbers.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         let mut mixed = seed;
         Self { state: std::array::from_fn(|_| splitmix(&mut mixed)), public: None }
     }
 
-    /// Creates the generator of this seed, whose [`Self::public`] parts are always the same.
+    /// Creates a generator with this seed. The [`Self::public`] parts of this generator are always the same.
     #[cfg(feature = "trace")]
     pub(crate) fn with_same_public(seed: u64) -> Self {
         Self { public: Some(seed), ..Self::new(seed) }
@@ -29,7 +29,7 @@ impl Random {
         Self::new(self.public.unwrap_or(next))
     }
 
-    /// Creates a generator with a seed from `fresh_seed`, which differs between runs.
+    /// Creates a generator with a seed from `fresh_seed`. The seed differs between runs.
     #[must_use]
     pub fn from_time() -> Self {
         Self::new(fresh_seed())
@@ -58,7 +58,8 @@ impl Random {
         (self.bits() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
     }
 
-    /// Returns a draw from the standard normal distribution, by the cosine half of the Box–Muller transform.
+    /// Draws a number from the standard normal distribution. The function uses the cosine half of the Box–Muller
+    /// transform.
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.fraction()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.fraction()).cos()

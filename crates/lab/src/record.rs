@@ -1,6 +1,6 @@
-//! The record of a run: one JSON document, from which all tables and charts are made.
+//! The record of a run. A record is one JSON document, from which the lab makes all tables and charts.
 //!
-//! Times are in nanoseconds per call unless a name says otherwise.
+//! Times are in nanoseconds per call, unless the name of a field says otherwise.
 
 mod generations;
 pub(crate) mod sentence;
@@ -13,23 +13,24 @@ pub use generations::{
     BesideLimit, GenerationRow, Generations, GoalVerdict, Role, SetFacts, TargetOutcome, TargetVerdict,
 };
 
-/// The version of the record's schema. The number rises when a program that reads records must change.
+/// The version of the record's schema. The version increases when a change of the schema forces programs that read
+/// records to change.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// One run of the lab.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Record {
-    /// The version of the schema; [`SCHEMA_VERSION`] for records of this version of the crate.
+    /// The version of the schema. Records that this version of the crate writes have [`SCHEMA_VERSION`].
     pub schema_version: u32,
-    /// The program that measured.
+    /// The program that made the measurements.
     pub tool: Tool,
     /// The machine.
     pub machine: Machine,
-    /// The time when the run began, in UTC, as in RFC 3339.
+    /// The time when the run began, in UTC and in the format of RFC 3339.
     pub started: String,
     /// The length of the run in seconds.
     pub seconds: f64,
-    /// Whether the run was interrupted before everything was measured.
+    /// Whether the run was interrupted before it had measured everything.
     #[serde(default)]
     pub interrupted: bool,
     /// The command that repeats the run.
@@ -43,7 +44,7 @@ pub struct Record {
     /// Comparisons of two functions or programs.
     #[serde(default)]
     pub comparisons: Vec<Comparison>,
-    /// The highest rates of the machine: memory, files and arithmetic.
+    /// The highest rates that the machine reaches for memory, files and arithmetic.
     #[serde(default)]
     pub baselines: Vec<Baseline>,
     /// Whole workloads on sets of given sizes.
@@ -57,7 +58,7 @@ pub struct Record {
     pub selftest: Vec<Check>,
 }
 
-/// The program that measured.
+/// The program that made the measurements.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Tool {
     /// The program's name.
@@ -85,11 +86,11 @@ pub struct Machine {
     pub hypervisor: Option<String>,
     /// The load average over one minute when the run began.
     pub load: Option<f64>,
-    /// The clock that measured.
+    /// The clock that measured the times.
     pub clock: ClockFacts,
 }
 
-/// The properties of the clock that measured.
+/// The properties of the clock that measured the times.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ClockFacts {
     /// The clock's name: `rdtsc`, `cntvct_el0` or `system`, for example.
@@ -102,7 +103,8 @@ pub struct ClockFacts {
     pub overhead_ns: f64,
 }
 
-/// An estimate with its interval. The level is 95 % unless the field that holds the interval names another.
+/// An estimate with its interval. The level is 95 % unless the description of the field that holds the interval names
+/// another level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// The lower bound.
@@ -137,17 +139,18 @@ impl Interval {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Verdict {
-    /// No difference was found, and a difference above the stated bound would have been found.
+    /// The test found no difference, and would have found a difference above the stated bound.
     NoLeakAbove,
     /// There is a real difference, which is smaller than the threshold.
     BelowThreshold,
-    /// A call is too fast for the clock.
+    /// A call is so short that the clock cannot measure it.
     Unmeasurable,
     /// The run shows neither a leak nor its absence.
     Inconclusive,
     /// A control failed, so the run shows nothing.
     Invalid,
-    /// A difference was found, was found again in fresh data, and exceeds the threshold.
+    /// The test found a difference, found this difference again in fresh data, and the difference exceeds the
+    /// threshold.
     Leak,
 }
 
@@ -156,7 +159,8 @@ impl Verdict {
     pub const ALL: [Self; 6] =
         [Self::NoLeakAbove, Self::BelowThreshold, Self::Leak, Self::Inconclusive, Self::Invalid, Self::Unmeasurable];
 
-    /// Returns the exit code for this verdict. With `strict`, a difference below the threshold has a code of its own.
+    /// Returns the exit code for this verdict. If `strict` is true, a difference below the threshold has a separate
+    /// exit code.
     #[must_use]
     pub fn exit_code(self, strict: bool) -> u8 {
         match self {
@@ -193,26 +197,27 @@ impl fmt::Display for Verdict {
 /// The timing verdicts about one target.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Timing {
-    /// The name of the target. Its parts are separated by dots, the most general part first: `base64.encoding`.
+    /// The name of the target. The parts of the name are separated by dots, and the most general part comes first:
+    /// `base64.encoding`.
     pub target: String,
-    /// The length of an input in bytes. Zero for prepared inputs, which are not bytes.
+    /// The length of an input in bytes. The length is zero for prepared inputs, because prepared inputs are not bytes.
     pub length: usize,
-    /// The number of calls of the function on the same input in one measurement.
+    /// The number of calls that one measurement makes on the same input.
     pub repeats: u32,
     /// The design of the measurement.
     pub design: Design,
     /// The times of each class.
     pub classes: Vec<Class>,
-    /// Each pair of classes that was compared.
+    /// The comparisons of all pairs of classes that the run compared.
     pub pairs: Vec<Pair>,
     /// The result of the trace.
     pub trace: Option<Trace>,
-    /// The most severe of the pairs' verdicts.
+    /// The most severe verdict of all pairs.
     pub verdict: Verdict,
 }
 
 impl Timing {
-    /// Returns whether the target was apparently compiled without optimization.
+    /// Returns whether the target appears to have been compiled without optimization.
     #[cfg(any(feature = "harness", feature = "report"))]
     pub(crate) fn unoptimized(&self) -> bool {
         self.trace.as_ref().is_some_and(|trace| trace.unoptimized.is_some())
@@ -239,7 +244,7 @@ pub struct Design {
 pub struct Class {
     /// The class's name.
     pub name: String,
-    /// The number of measurements in the quantiles and in the histogram.
+    /// The number of measurements from which the quantiles and the histogram were computed.
     pub samples: u64,
     /// The quantiles of the time of one call, without the clock's overhead.
     pub quantiles: Vec<Quantile>,
@@ -269,7 +274,7 @@ pub struct Histogram {
     pub counts: Vec<u64>,
 }
 
-/// The time of one call, estimated in several ways, each with its 95 % interval.
+/// The time of one call, estimated in several ways. Each estimate has a 95 % interval.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Estimates {
     /// The slope of time over the number of calls.
@@ -286,7 +291,7 @@ pub struct Estimates {
     pub outliers: usize,
     /// The time of the warm-up before the measurements, in seconds.
     pub warm_up_seconds: f64,
-    /// The measurements: the number of calls, and the nanoseconds for all of them.
+    /// The measurements. Each measurement has the number of calls, and the total time of these calls in nanoseconds.
     pub points: Vec<[f64; 2]>,
 }
 
@@ -295,7 +300,7 @@ pub struct Estimates {
 pub struct Pair {
     /// The first class.
     pub a: String,
-    /// The second class. Differences are second minus first.
+    /// The second class. Each difference is the value of the second class minus the value of the first class.
     pub b: String,
     /// The verdict.
     pub verdict: Verdict,
@@ -305,51 +310,59 @@ pub struct Pair {
     pub p: f64,
     /// The p-value after Holm's correction over the pairs of this target.
     pub p_holm: f64,
-    /// The p-value on fresh data, if the difference was found there again.
+    /// The p-value on fresh data, if the test found the difference again in the fresh data.
     #[serde(default)]
     pub confirmed: Option<f64>,
-    /// The statistic in which the test found the difference, if it was found again on fresh data.
+    /// The statistic in which the test found the difference, if the test found this difference again in fresh data.
     #[serde(default)]
     pub found: Option<Found>,
     /// The number of batches that were measured.
     pub batches: usize,
-    /// The differences of the statistics. Their intervals hold for all statistics together, with probability 1 − α.
+    /// The differences of the statistics. With probability 1 − α, the intervals of all statistics hold at the same
+    /// time.
     pub effects: Vec<Effect>,
-    /// The difference of the means of all calls. The interval holds together with those of the effects, and is wide.
+    /// The difference of the means of all calls. This interval and the intervals of the effects hold at the same time,
+    /// so this interval is wide.
     pub raw_mean: Interval,
-    /// The classes differ by no more than this, for quantiles up to `bound_up_to`.
+    /// The bound on the difference of the classes, for quantiles up to `bound_up_to`. The classes differ by at most
+    /// this number of nanoseconds.
     pub bound_ns: f64,
-    /// The share of the calls to which the bound applies: 95 %, or 90 % where the machine disturbed more calls than
-    /// that.
+    /// The share of the calls to which the bound applies. The share is 95 %, or 90 % if the machine disturbed so many
+    /// calls that a bound for 95 % was not possible.
     #[serde(default = "most_calls")]
     pub bound_up_to: f64,
-    /// The classes differ by no more than this, for quantiles up to 99.9 %.
+    /// The bound on the difference of the classes, for quantiles up to 99.9 %. The classes differ by at most this
+    /// number of nanoseconds.
     pub tail_bound_ns: f64,
-    /// The smallest shift that such a run finds nine times in ten.
+    /// The smallest shift that a run of this size finds nine times in ten.
     pub mde_ns: f64,
     /// The number of additional pairs of calls that would settle an inconclusive result.
     pub more_pairs: Option<u64>,
-    /// The seconds of measuring that these pairs would take. Absent if a run never takes as many pairs.
+    /// The measuring time in seconds that the additional pairs would take. The field is absent if the number of pairs
+    /// is larger than a run ever takes.
     #[serde(default)]
     pub more_seconds: Option<f64>,
     /// The controls that ran between the measurements.
     pub controls: Controls,
     /// The state at each look.
     pub funnel: Vec<Look>,
-    /// The differences of the means of the fastest 90 % of successive groups of batches, in the order of time.
+    /// The differences of the means of the fastest 90 % of the calls. The list has one difference for each group of
+    /// successive batches, in the order of time.
     pub series: Vec<f64>,
-    /// The correlation of the times of batches, for lag 1, 2 and so on.
+    /// The autocorrelation of the times of the batches, for lag 1, 2 and so on.
     pub autocorrelation: Vec<f64>,
-    /// The difference of the distribution functions: a time in nanoseconds, and the second function minus the first.
+    /// The difference of the distribution functions. Each point has a time in nanoseconds, and the value of the second
+    /// function minus the value of the first function.
     pub ecdf: Vec<[f64; 2]>,
-    /// The seconds of measuring, with the controls.
+    /// The measuring time in seconds, including the time of the controls.
     pub seconds: f64,
-    /// All single times in ticks of the clock, without the random delays, for the first class and for the second, in
-    /// the order of measurement. The lists are empty unless the settings ask for them. The JSON does not contain them.
+    /// All single times of the first class and of the second class, in the order of measurement. The times are in ticks
+    /// of the clock, without the random delays. The lists are empty unless the settings request them. The JSON does not
+    /// contain them.
     #[serde(skip)]
     pub times: [Vec<f32>; 2],
-    /// The name of the file with all single times, if there is one. The file contains a time of the first class and a
-    /// time of the second class in turn, each as a 32-bit floating-point number, little-endian.
+    /// The name of the file with all single times, if there is one. In the file, times of the first class and times of
+    /// the second class alternate. Each time is a 32-bit floating-point number, little-endian.
     #[serde(default)]
     pub raw: Option<String>,
 }
@@ -361,9 +374,9 @@ fn most_calls() -> f64 {
 /// The statistic in which the test found a difference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
-    /// The property of which one class has more, for example `more calls beyond the 99.9 % quantile`.
+    /// The property that is stronger in one of the two classes, for example `more calls beyond the 99.9 % quantile`.
     pub what: String,
-    /// Whether that is the second class.
+    /// Whether the second class has more of this property.
     pub second: bool,
 }
 
@@ -372,30 +385,30 @@ pub struct Found {
 pub struct Effect {
     /// The statistic's name, for example `mean of the fastest 90 %` or `50 % quantile`.
     pub name: String,
-    /// The quantile, between 0 and 1, if the statistic is one.
+    /// The quantile, between 0 and 1, if the statistic is a quantile.
     pub quantile: Option<f64>,
-    /// The share of the calls that the statistic describes, from the fastest on, between 0 and 1.
+    /// The share of the calls that the statistic describes, counted from the fastest call on, between 0 and 1.
     #[serde(default)]
     pub up_to: f64,
-    /// The width of the gap in nanoseconds, if a quantile lies in a gap between two groups of times, where its value
-    /// says nothing. The difference is then the share of the calls that cross the gap, multiplied by its width: their
-    /// part of the mean.
+    /// The width of the gap in nanoseconds, if the quantile lies in a gap between two groups of times. In a gap, the
+    /// value of the quantile says nothing. The difference is then the share of the calls that cross the gap, multiplied
+    /// by the width of the gap. This product is the contribution of these calls to the mean.
     #[serde(default)]
     pub gap_ns: Option<f64>,
-    /// The difference, second class minus first, per call.
+    /// The difference per call: the value of the second class minus the value of the first class.
     pub difference: Interval,
     /// The difference that counts as a leak in this statistic.
     pub tolerance_ns: f64,
 }
 
-/// The controls. They run between the measurements and show whether the results can be trusted.
+/// The controls. The controls run between the measurements and show whether the results can be trusted.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Controls {
-    /// One class against itself. The test must not find a difference.
+    /// The control that compares one class with itself. The test must not find a difference.
     pub same: Control,
-    /// The target with an added delay. The test must find the delay.
+    /// The control that adds a delay to the target. The test must find the delay.
     pub delay: Control,
-    /// A leaking function of similar cost. The test must find the leak.
+    /// The control that measures a leaking function of similar cost. The test must find the leak.
     pub leak: Control,
 }
 
@@ -408,16 +421,16 @@ pub struct Control {
     pub difference: Interval,
     /// Whether the control passed.
     pub passed: bool,
-    /// The intended difference; zero if no size is intended.
+    /// The difference that the control adds on purpose. The value is zero if the control has no fixed size.
     pub meant_ns: f64,
 }
 
-/// The state at one look.
+/// The state of a run at one look at the data.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Look {
-    /// The number of batches that were measured by then.
+    /// The number of batches that the run had measured at this look.
     pub batches: usize,
-    /// The p-value of this look alone.
+    /// The p-value of the test at this look, without regard to the other looks.
     pub p: f64,
     /// The difference of the means of the fastest 90 %.
     pub difference: Interval,
@@ -432,25 +445,26 @@ pub struct Trace {
     pub instructions: u64,
     /// Whether all traces have the same instruction addresses and memory addresses in the same order.
     pub equal: bool,
-    /// The place where two traces differ first, with its source line.
+    /// The first place where two traces differ, with the source line.
     pub divergence: Option<String>,
-    /// The executed instructions whose time depends on their operands, with counts.
+    /// The executed instructions whose time depends on their operands, and how often each instruction was executed.
     pub variable_latency: Vec<VariableLatency>,
-    /// The executed masked loads and stores. Their masks choose bytes at one address, and may differ between secrets.
+    /// The executed masked loads and stores. The mask of such an instruction chooses bytes at one address, and may
+    /// differ between secrets.
     #[serde(default)]
     pub masked: Vec<VariableLatency>,
-    /// The instruction sets beyond the basic one that were executed, for example `AVX512` and `VAES`.
+    /// The executed instruction sets that not every processor has, for example `AVX512` and `VAES`.
     pub instruction_sets: Vec<String>,
-    /// The reason why there is no trace.
+    /// The reason why there is no trace, if there is no trace.
     pub skipped: Option<String>,
-    /// A function that was compiled without optimization, if such code was executed. Optimized code of the same source
-    /// may leak although this code does not.
+    /// A function that was compiled without optimization, if the call executed such a function. Optimized code from the
+    /// same source may leak even if this code does not leak.
     #[serde(default)]
     pub unoptimized: Option<String>,
-    /// What the comparison leaves out.
+    /// Notes about everything that the comparison leaves out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// The number of instructions in all recordings, which include repetitions.
+    /// The number of instructions in all recordings, including repeated recordings.
     #[serde(default)]
     pub recorded: u64,
     /// The time of all recordings in seconds.
@@ -459,7 +473,7 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Warns of code that was compiled without optimization.
+    /// Returns a warning if code was compiled without optimization.
     #[must_use]
     pub fn warning(&self) -> Option<String> {
         let function = self.unoptimized.as_ref()?;
@@ -499,7 +513,8 @@ pub struct Speed {
     pub bytes_per_second: Interval,
     /// The change since the stored baseline.
     pub change: Option<Change>,
-    /// The time relative to a yardstick of the same size in the same run, for example `memcpy`.
+    /// The target's time relative to the time of a yardstick with the same size in the same run. An example of a
+    /// yardstick is `memcpy`.
     pub yardstick: Option<Yardstick>,
 }
 
@@ -510,11 +525,11 @@ pub struct Change {
     pub since: String,
     /// The new time divided by the old time.
     pub ratio: Interval,
-    /// The p-value of the test for no change.
+    /// The p-value of the test whose null hypothesis is that nothing has changed.
     pub p: f64,
-    /// A relative change up to this counts as none.
+    /// A relative change up to this margin counts as no change.
     pub margin: f64,
-    /// Whether the target became faster or slower. The interval of `ratio` decides.
+    /// Whether the target became faster or slower. The interval of `ratio` determines the outcome.
     pub outcome: Outcome,
 }
 
@@ -533,11 +548,11 @@ pub struct Yardstick {
 pub enum Outcome {
     /// The whole interval of the ratio lies inside the margin.
     Same,
-    /// The second (or new) one takes less time: the whole interval lies beyond the margin.
+    /// The second (or new) function or program takes less time: the whole interval lies beyond the margin.
     Faster,
-    /// The second (or new) one takes more time: the whole interval lies beyond the margin.
+    /// The second (or new) function or program takes more time: the whole interval lies beyond the margin.
     Slower,
-    /// Neither is shown.
+    /// The measurement shows neither a difference nor equality.
     Inconclusive,
 }
 
@@ -548,24 +563,26 @@ pub struct Comparison {
     pub a: Contestant,
     /// The second function or program.
     pub b: Contestant,
-    /// The time of the second divided by the time of the first: the median of the rounds, with its 99 % interval.
+    /// The time of the second contestant divided by the time of the first contestant: the median of the rounds, with
+    /// its 99 % interval.
     pub ratio: Interval,
-    /// Ratios that differ from one by no more than this count as the same. It is the margin that was asked for; noise
-    /// does not widen it.
+    /// A ratio that differs from one by at most this margin counts as "the same". The value is the margin that the user
+    /// requested. Noise does not widen the margin.
     pub margin: f64,
-    /// How far the first differs from itself in the same rounds: the reach of its interval for functions, the standard
-    /// error for programs. A difference counts only beyond twice this, and equality is shown only if this is inside the
-    /// margin.
+    /// The noise: how far the first contestant differs from itself in the same rounds. For functions, the noise is the
+    /// reach of the interval. For programs, the noise is the standard error. A difference counts only if it exceeds
+    /// twice the noise. Equality counts as shown only if the noise lies inside the margin.
     #[serde(default)]
     pub noise: f64,
     /// The number of rounds. Each round runs A B B A.
     pub rounds: usize,
-    /// Whether the second takes as long, less or more time. The interval of `ratio` decides.
+    /// Whether the second contestant takes the same time, less time or more time. The interval of `ratio` determines
+    /// the outcome.
     pub outcome: Outcome,
-    /// About how many more rounds would settle an inconclusive outcome.
+    /// The approximate number of additional rounds that would settle an inconclusive outcome.
     #[serde(default)]
     pub further_rounds: Option<u64>,
-    /// A well-known program, timed in the same rounds.
+    /// A well-known program that was timed in the same rounds, for comparison.
     pub yardstick: Option<Contestant>,
     /// The ratios of all rounds, in order.
     pub ratios: Vec<f64>,
@@ -580,27 +597,27 @@ pub struct Contestant {
     pub wall: Interval,
     /// The shortest wall-clock time.
     pub wall_minimum: f64,
-    /// The longest wall-clock time; only for programs.
+    /// The longest wall-clock time. Only programs have this value.
     #[serde(default)]
     pub wall_maximum: Option<f64>,
-    /// The mean wall-clock time and its standard deviation; only for programs.
+    /// The mean wall-clock time and its standard deviation. Only programs have these values.
     #[serde(default)]
     pub wall_mean: Option<[f64; 2]>,
-    /// The processor time in user mode: lower quartile, median, upper quartile; only for programs.
+    /// The processor time in user mode: lower quartile, median, upper quartile. Only programs have this value.
     pub user: Option<Interval>,
-    /// The processor time in the kernel: lower quartile, median, upper quartile; only for programs.
+    /// The processor time in the kernel: lower quartile, median, upper quartile. Only programs have this value.
     pub system: Option<Interval>,
     /// The largest resident memory in bytes.
     pub peak_memory: Option<u64>,
     /// The number of bytes processed per second, if the amount of data is known.
     pub bytes_per_second: Option<f64>,
-    /// The runs of a program whose exit code is not 0, for each code.
+    /// The number of failed runs for each exit code of a program. The list does not contain exit code 0.
     #[serde(default)]
     pub failures: Vec<Failures>,
 }
 
 impl Contestant {
-    /// Says how many of all `runs` failed, and with which exit codes.
+    /// Returns a text that says how many of all `runs` failed, and with which exit codes.
     #[cfg(any(feature = "harness", feature = "report"))]
     pub(crate) fn failed(&self, runs: u64) -> Option<String> {
         let failed: u64 = self.failures.iter().map(|failures| failures.runs).sum();
@@ -625,7 +642,7 @@ pub struct Failures {
     pub runs: u64,
 }
 
-/// One of the highest rates of the machine.
+/// One of the highest rates that the machine reaches.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Baseline {
     /// The name, for example `memcpy`, `file read` or `integer`.
@@ -643,7 +660,7 @@ pub struct Calibration {
     pub started: String,
     /// The processor.
     pub cpu: String,
-    /// The SHA-256 digest of the program whose error rates these are.
+    /// The SHA-256 digest of the program that has these error rates.
     pub binary_sha256: Option<String>,
     /// The intended probability of a false alarm.
     pub alpha: f64,
@@ -658,26 +675,26 @@ pub struct CalibrationLevel {
     pub cost_ns: f64,
     /// The number of runs without a leak.
     pub runs: u64,
-    /// The number of these runs in which the test found a difference.
+    /// The number of runs without a leak in which the test found a difference.
     pub rejected: u64,
-    /// The number of these runs that ended as `LEAK`.
+    /// The number of runs without a leak that ended as `LEAK`.
     pub leaks: u64,
     /// The rate of false findings with its exact 95 % interval (Clopper and Pearson).
     pub rate: Interval,
-    /// The delays that were added, and how often each was found.
+    /// The added delays, and how often the test found each delay.
     pub power: Vec<Power>,
 }
 
 /// One point of the power curve.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Power {
-    /// The delay in nanoseconds, as measured.
+    /// The measured delay in nanoseconds.
     pub delay_ns: f64,
     /// The number of runs with this delay.
     pub runs: u64,
     /// The number of runs that found the delay.
     pub found: u64,
-    /// The rate of these runs with its exact 95 % interval.
+    /// The rate of runs that found the delay, with its exact 95 % interval.
     pub rate: Interval,
 }
 
@@ -688,9 +705,10 @@ pub struct Check {
     pub what: String,
     /// The number of runs.
     pub runs: u64,
-    /// The number of counted runs. `what` says whether these are the runs in which the statement held or the errors.
+    /// The number of counted runs. `what` says whether the count contains the runs in which the statement held, or the
+    /// runs with errors.
     pub found: u64,
-    /// The rate of the counted runs with its exact 95 % interval.
+    /// The rate of counted runs, with its exact 95 % interval.
     pub rate: Interval,
     /// The required rate in words, for example `at most 1.5 %`.
     pub wanted: String,

@@ -1,8 +1,8 @@
-//! Makes pages from a record: one self-contained HTML page, or a Markdown page with SVG files.
+//! Creates report pages from a record: one self-contained HTML page, or a Markdown page with SVG files.
 //!
-//! The HTML page is one file without scripts, fonts or links to other sites. It follows the reader's light or dark
-//! theme, fits a phone and can be printed. Choose the Markdown page for a folder of sources; [`Detail`] then limits the
-//! size of the folder.
+//! The HTML page is one file without scripts, fonts or links to other sites. The page follows the reader's light or
+//! dark theme, fits a phone screen and can be printed. Use the Markdown page if the report belongs to a folder of
+//! sources. [`Detail`] then limits the size of the report.
 //!
 //! ```
 //! use deadpan_lab::{record::Record, report};
@@ -41,48 +41,49 @@ pub fn html(record: &Record) -> String {
     page::write(record, &[])
 }
 
-/// Returns the whole report as one HTML page, with charts of baselines and speeds over several runs. `earlier` has the
-/// records of earlier runs, the oldest first.
+/// Returns the whole report as one HTML page, with charts of baselines and speeds over several runs. `earlier` contains
+/// the records of earlier runs, and the oldest record comes first.
 #[must_use]
 pub fn html_with_history(record: &Record, earlier: &[Record]) -> String {
     page::write(record, earlier)
 }
 
-/// The amount of detail in a Markdown page. With a hundred targets, the full page has a megabyte of tables and a
+/// The amount of detail in a Markdown page. For a hundred targets, the full page has a megabyte of tables and a
 /// thousand pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
     /// All tables and all pictures.
     Full,
-    /// All tables, the overview pictures, and the main pictures of targets that did not end as `NO_LEAK_ABOVE`.
+    /// All tables, the overview pictures, and the main pictures of targets whose verdict is not `NO_LEAK_ABOVE`.
     Main,
-    /// One row for each timing target, a reason for each pair that did not end as `NO_LEAK_ABOVE`, and the overview
+    /// One row for each timing target, a reason for each pair whose verdict is not `NO_LEAK_ABOVE`, and the overview
     /// pictures.
     Brief,
 }
 
-/// Returns the charts that belong to a page with this amount of detail. `earlier` has the records of earlier runs, the
-/// oldest first.
+/// Returns the charts that belong to a page with this amount of detail. `earlier` contains the records of earlier runs,
+/// and the oldest record comes first.
 #[must_use]
 pub fn charts(record: &Record, earlier: &[Record], detail: Detail) -> Vec<Chart> {
     chart::of_record(record, earlier).into_iter().filter(|chart| chart.belongs(record, detail)).collect()
 }
 
-/// Writes the full page `report.md` and its pictures to `folder`, which is created if it does not exist.
+/// Writes the full page `report.md` and its pictures to `folder`. The function creates `folder` if the folder does not
+/// exist.
 ///
 /// # Errors
 ///
-/// If a file cannot be written, or a picture cannot be encoded.
+/// Fails if a file cannot be written, or if a picture cannot be encoded.
 pub fn markdown(record: &Record, folder: &Path) -> Result<(), Error> {
     markdown_as(record, &[], folder, "report.md", Detail::Full)
 }
 
-/// Writes a Markdown page named `file` and its pictures to `folder`, which is created if it does not exist. `earlier`
-/// has the records of earlier runs, the oldest first.
+/// Writes a Markdown page named `file` and its pictures to `folder`. The function creates `folder` if the folder does
+/// not exist. `earlier` contains the records of earlier runs, and the oldest record comes first.
 ///
 /// # Errors
 ///
-/// If a file cannot be written, or a picture cannot be encoded.
+/// Fails if a file cannot be written, or if a picture cannot be encoded.
 pub fn markdown_as(
     record: &Record,
     earlier: &[Record],

@@ -1,5 +1,5 @@
-//! Tests whether the lab keeps its promises on this machine. Each promise is tested many times while a compiler runs,
-//! so that its rate has a narrow interval.
+//! Tests whether the lab keeps its promises on this machine. The selftest tests each promise many times while a
+//! compiler runs. The many tests give each rate a narrow interval.
 
 mod alarms;
 mod power;
@@ -20,22 +20,24 @@ use crate::timing::{self, PairOutcome, Settings};
 use crate::watch::{Silent, Steps, Watch};
 pub use workers::{WorkerOptions, workers};
 
-/// Settings of the selftest: how often each promise is tested.
+/// The settings of the selftest, which say how often it tests each promise.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Runs without a leak, for each function that does not leak.
+    /// The number of runs for each function that does not leak.
     pub nulls: u64,
-    /// Runs in which a function without a leak must get its verdict within a minute, for each of these functions.
+    /// The number of runs in which a function that does not leak must get its verdict within a minute, for each such
+    /// function.
     pub settled: u64,
-    /// Runs with a shift of the call's time, for each of six shifts and two clocks.
+    /// The number of runs with a shift of the call's time, for each of six shifts and each of two clocks.
     pub shifts: u64,
-    /// Runs with a leak that is easy to find, for each of two leaks.
+    /// The number of runs with a leak that is easy to find, for each of two leaks.
     pub plain: u64,
-    /// Runs with a leak in one call in two hundred, for each of two leaks.
+    /// The number of runs in which one call in two hundred leaks, for each of two leaks.
     pub rare: u64,
-    /// Races between equal functions, and as many between functions that differ by one percent.
+    /// The number of races between equal functions. The selftest also runs the same number of races between functions
+    /// that differ by one percent.
     pub races: u64,
-    /// Returns functions without a leak, in addition to those of the lab.
+    /// Returns functions without a leak, in addition to the lab's own functions without a leak.
     pub targets: fn() -> Vec<Target>,
     /// Whether a compiler runs during the tests.
     pub load: bool,
@@ -60,7 +62,8 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Settings for a selftest of a few minutes, which finds gross errors but gives wide intervals.
+    /// Returns settings for a selftest of a few minutes. Such a selftest finds gross errors, but its intervals are
+    /// wide.
     #[must_use]
     pub fn quick() -> Self {
         Self { nulls: 40, settled: 2, shifts: 50, plain: 20, rare: 20, races: 5, ..Self::default() }
@@ -80,16 +83,17 @@ impl Options {
     }
 }
 
-/// Runs with denormal numbers.
+/// The number of runs with denormal numbers.
 const DENORMALS: u64 = 20;
 
-/// Tests the promises about timing and speed, and returns the results. Each result is passed to `show` as soon as it is
-/// known. If `watch` stops the selftest, a check counts the runs that were made, and one without runs is skipped.
+/// Tests the promises about timing and speed, and returns the results. The function also passes each result to `show`
+/// as soon as the result is known. If `watch` stops the selftest, each check counts the runs that were made, and a
+/// check without runs is skipped.
 pub fn run(options: &Options, clock: &dyn Clock, watch: &mut dyn Watch, show: &mut dyn FnMut(&Check)) -> Vec<Check> {
     let load = options.load.then(Load::start);
     let beside = load.as_ref().map_or("none", Load::name);
     let mut checks = Vec::new();
-    // A check of no wanted runs was not asked for. One that was asked for is never left out.
+    // If `wanted` is zero, the user did not request the check. The results contain every requested check.
     let mut keep = |mut check: Check, wanted: u64| {
         if wanted == 0 {
             return;
@@ -133,7 +137,7 @@ impl Series<'_> {
         timing::measure(target, &settings, self.clock, &mut Silent).1.swap_remove(0)
     }
 
-    /// Measures a target whose time is that of a mock clock. `make` gets the clock and a seed.
+    /// Measures a target whose time comes from a mock clock. `make` gets the clock and a seed.
     fn simulate(&mut self, step: u32, settings: Settings, make: impl FnOnce(Mock, u64) -> Target) -> PairOutcome {
         let clock = Mock::new(step);
         let settings = Settings { seed: self.random.bits(), ..settings };
@@ -142,8 +146,8 @@ impl Series<'_> {
     }
 }
 
-/// Settings of a run that takes all planned looks, so that it has every chance of a false alarm. A slow function gets
-/// fewer pairs.
+/// Returns the settings of a run that takes all planned looks, so that the run has every chance of a false alarm. A
+/// slow function gets fewer pairs.
 fn thorough(target: &mut Target) -> Settings {
     let base = Settings { stop_early: false, time_limit: Duration::from_secs(4), ..Settings::default() };
     let mut input = vec![0; target.length()];
@@ -182,5 +186,6 @@ impl Bar {
     }
 }
 
-/// From this number of runs on, the check fails if the rate is on the wrong side of its limit.
+/// The minimum number of runs for a decision. With at least this number of runs, the check fails if the rate is on the
+/// wrong side of its limit.
 const TELLING: u64 = 100;

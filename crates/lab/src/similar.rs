@@ -1,6 +1,6 @@
-//! Names that are similar to a name that does not exist, for messages.
+//! Finds names that are similar to a name that does not exist. Messages suggest these names.
 
-/// Returns the number of letters to insert, remove or replace that turn one name into the other.
+/// Returns the smallest number of letters to insert, remove or replace in order to turn one name into the other.
 #[cfg(unix)]
 pub(crate) fn distance(a: &str, b: &str) -> usize {
     rows(a, b, false).last().copied().unwrap_or_default()
@@ -11,7 +11,8 @@ pub(crate) fn distance_to_part(pattern: &str, name: &str) -> usize {
     rows(pattern, name, true).into_iter().min().unwrap_or_default()
 }
 
-/// Returns the distances between `a` and all beginnings of `b`, or all parts of `b` that end at the same place.
+/// Returns the distances between `a` and all beginnings of `b`. If `part` is true, each distance is the smallest
+/// distance between `a` and a part of `b` that ends at the same place.
 fn rows(a: &str, b: &str, part: bool) -> Vec<usize> {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).map(|at| if part { 0 } else { at }).collect();

@@ -1,12 +1,12 @@
-//! Marks secrets for Valgrind's memcheck, which reports each jump and each address that depends on a secret.
+//! Marks secrets for Valgrind's memcheck. Memcheck then reports each jump and each address that depends on a secret.
 //!
-//! Use this module in addition to `trace`. Memcheck follows the secret itself, so one input is enough, and it finds
-//! leaks that a few inputs do not show by chance. It hides AVX-512, VAES, VPCLMULQDQ, GFNI and SHA from the program and
-//! does not check code that uses them; [`covered`] lists the remaining instruction sets. It does not report a secret
-//! operand of a division.
+//! Use this module in addition to `trace`. Memcheck follows the secret itself, so one input is enough. Memcheck also
+//! finds leaks that a few inputs would not show by chance. Memcheck hides AVX-512, VAES, VPCLMULQDQ, GFNI and SHA from
+//! the program and does not check code that uses these instruction sets. [`covered`] lists the remaining instruction
+//! sets. Memcheck does not report a secret operand of a division.
 //!
 //! Outside of Valgrind, marks have no effect. Run the program as `valgrind --error-limit=no --error-exitcode=9
-//! ./program`. Without the first option, memcheck stops counting after a thousand different places.
+//! ./program`. Without `--error-limit=no`, memcheck stops counting after a thousand different places.
 //!
 //! ```
 //! use deadpan_lab::taint;
@@ -33,8 +33,8 @@ pub fn declassify(bytes: &[u8]) {
     valgrind::declassify(bytes);
 }
 
-/// Marks a value as public and returns it, for example whether an input was valid. The value must be a number or a
-/// `bool`, because memory behind a pointer keeps its marks.
+/// Marks a value as public and returns the value. An example is a `bool` that says whether an input was valid. The
+/// value must be a number or a `bool`, because the memory that a pointer refers to would keep its marks.
 #[inline(always)]
 #[must_use]
 pub fn declassify_value<T: Copy>(value: T) -> T {
@@ -56,13 +56,13 @@ pub fn errors() -> u64 {
 /// The result of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaintOutcome {
-    /// How often a jump or an address depended on the secret.
+    /// The number of times that a jump or an address depended on the secret.
     pub errors: u64,
-    /// The reason why nothing was checked.
+    /// The reason why nothing was checked, if nothing was checked.
     pub skipped: Option<String>,
 }
 
-/// Runs a function on a secret input and drops its result. Afterwards the input is public again.
+/// Runs a function on a secret input and drops its result. After the call, the input is public again.
 pub fn check<R>(input: &mut [u8], run: impl FnOnce(&mut [u8]) -> R) -> TaintOutcome {
     let before = errors();
     poison(input);
@@ -72,15 +72,15 @@ pub fn check<R>(input: &mut [u8], run: impl FnOnce(&mut [u8]) -> R) -> TaintOutc
     TaintOutcome { errors: errors() - before, skipped }
 }
 
-/// Number of inputs that [`target`] checks for each class.
+/// The number of inputs that [`target`] checks for each class.
 const INPUTS: u64 = 2;
 
-/// Checks a target with inputs of all its classes. All bytes of an input are secret, unless the function passes them to
-/// [`declassify`].
+/// Checks a target with inputs of all its classes. All bytes of an input are secret, except bytes that the function
+/// passes to [`declassify`].
 ///
-/// The inputs of a prepared target are made from secret random numbers, so everything that is computed from the random
-/// numbers is secret. `prepare` makes the lengths and the other public parts public with [`declassify_value`]. What
-/// `prepare` itself does is not checked.
+/// The lab makes the inputs of a prepared target from secret random numbers, so all values that are computed from these
+/// random numbers are secret. `prepare` must use [`declassify_value`] to make the lengths and the other public parts
+/// public. Memcheck does not check the code of `prepare` itself.
 pub fn target(target: &mut Target, seed: u64) -> TaintOutcome {
     let mut random = Random::new(seed);
     let mut all =
@@ -91,7 +91,7 @@ pub fn target(target: &mut Target, seed: u64) -> TaintOutcome {
         let secret = target.secret();
         let run = target.run();
         poison(&mut input[secret.clone()]);
-        // The functions of the user that make an input may do anything with the secret.
+        // The user's functions that make an input may do anything with the secret, so memcheck reports no errors here.
         valgrind::quietly(|| run.prepare(&input));
         let before = errors();
         run.once(&mut input);
@@ -101,21 +101,22 @@ pub fn target(target: &mut Target, seed: u64) -> TaintOutcome {
     all
 }
 
-/// Returns the instruction sets that this process detects, so that code for them can run. Valgrind hides some of the
-/// processor's instruction sets.
+/// Returns the instruction sets that this process detects. Code for these instruction sets can run. Valgrind hides some
+/// of the processor's instruction sets.
 #[must_use]
 pub fn covered() -> Vec<&'static str> {
     instruction_sets().into_iter().filter(|(_, there)| *there).map(|(name, _)| name).collect()
 }
 
-/// Returns the instruction sets that this process does not detect. Code for them has not been checked.
+/// Returns the instruction sets that this process does not detect. The taint checks have not checked code for these
+/// instruction sets.
 #[must_use]
 pub fn hidden() -> Vec<&'static str> {
     instruction_sets().into_iter().filter(|(_, there)| !there).map(|(name, _)| name).collect()
 }
 
-/// Checks functions that leak and functions that do not. Outside of Valgrind, each result says that the check was
-/// skipped.
+/// Checks functions that leak and functions that do not leak. If the program does not run under Valgrind, each result
+/// says that the check was skipped.
 #[must_use]
 pub fn controls() -> Vec<ControlResult> {
     let mut random = Random::new(1);

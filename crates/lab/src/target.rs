@@ -1,4 +1,5 @@
-//! The function to measure, which maps bytes or prepared values to a result, and the classes of inputs to compare.
+//! A target has two parts: the function to measure, which maps bytes or prepared values to a result, and the classes of
+//! inputs to compare.
 
 pub(crate) mod buffer;
 mod prepared;
@@ -49,7 +50,8 @@ impl Class {
         &self.name
     }
 
-    /// The public part of the result. Traces are compared only between inputs with the same outcome.
+    /// The public outcome: the public part of the result. The lab compares traces only between inputs with the same
+    /// outcome.
     #[must_use]
     pub fn outcome(&self) -> &str {
         &self.outcome
@@ -65,8 +67,8 @@ impl Target {
     /// Creates a target from a function that reads its input. A measurement of a short function makes several calls on
     /// the same input.
     ///
-    /// The compiler cannot remove the call, although its result is not used. The result is dropped after the clock has
-    /// stopped. The function owns everything else that it needs, such as an output buffer.
+    /// The compiler cannot remove the call, even though the lab does not use the result. The lab drops the result after
+    /// the clock has stopped. The function must own everything else that it needs, such as an output buffer.
     ///
     /// # Panics
     /// Panics if `length` is zero.
@@ -74,8 +76,8 @@ impl Target {
         Self::with(name, length, run::Reading::new(function))
     }
 
-    /// Creates a target from a function that changes its input. A measurement with several calls gives each call its
-    /// own copy.
+    /// Creates a target from a function that changes its input. If a measurement makes several calls, each call gets
+    /// its own copy of the input.
     ///
     /// # Panics
     /// Panics if `length` is zero.
@@ -90,14 +92,14 @@ impl Target {
     /// Creates a target from a function that reads an input of any type, such as a key, a context or a large structure.
     ///
     /// `prepare` gets random numbers and the name of a class, and makes an input of that class. The clock does not run
-    /// while inputs are made, and while inputs and results are dropped. Inputs can have different lengths, which are
-    /// then public.
+    /// while the lab makes inputs, or while it drops inputs and results. Inputs can have different lengths. The lengths
+    /// are then public.
     ///
-    /// `prepare` must depend on its two arguments alone, so that it can make the same input again. All inputs are moved
-    /// to the same address for the call. Memory that an input *owns*, such as the bytes of a `Vec`, stays where
-    /// `prepare` allocated it. The lab prepares inputs in random order, so the classes get the same addresses on
-    /// average, if `prepare` allocates in the same way for each class. A trace compares addresses, and shows a
-    /// difference if the allocations depend on the secret.
+    /// The result of `prepare` must depend only on its two arguments, so that `prepare` can make the same input again.
+    /// The lab moves all inputs to the same address for the call. Memory that an input *owns*, such as the bytes of a
+    /// `Vec`, stays at the address where `prepare` allocated the memory. The lab prepares inputs in random order. If
+    /// `prepare` allocates in the same way for each class, the classes therefore get the same addresses on average. A
+    /// trace compares addresses, and shows a difference if the allocations depend on the secret.
     ///
     /// ```
     /// use deadpan_lab::Target;
@@ -132,8 +134,9 @@ impl Target {
         Self::with(name, Draft::LENGTH, run).drafts(classes)
     }
 
-    /// Creates a target from a function that changes an input of any type. Each call gets an input of its own, which
-    /// `prepare` makes from the same random numbers. Otherwise, this function is like [`Target::prepared`].
+    /// Creates a target from a function that changes an input of any type. Each call gets its own input. `prepare`
+    /// makes all inputs of one measurement from the same random numbers. Otherwise, this function is like
+    /// [`Target::prepared`].
     ///
     /// ```
     /// use std::collections::HashMap;
@@ -175,7 +178,8 @@ impl Target {
         self
     }
 
-    /// Creates a target from a function that is not called by this process's own loop.
+    /// Creates a target from `run`, which calls the function itself. The usual measuring loop of this process does not
+    /// call the function.
     pub(crate) fn from_run(name: &str, length: usize, run: impl Run + 'static) -> Self {
         Self::with(name, length, run)
     }
@@ -194,8 +198,8 @@ impl Target {
         self.class_with_outcome(name, "", fill)
     }
 
-    /// Adds a class of inputs whose result is publicly different, such as `valid` or `invalid`. Timing compares all
-    /// classes, but the traces of different outcomes may differ.
+    /// Adds a class of inputs with a public outcome, such as `valid` or `invalid`. Timing compares all classes, but the
+    /// traces of different outcomes may differ.
     ///
     /// # Panics
     /// Panics if the target is prepared: [`Target::outcome`] sets the outcome of its classes.
@@ -211,8 +215,8 @@ impl Target {
         self
     }
 
-    /// Sets the public outcome of the class with this name, such as `valid` or `invalid`. Timing compares all classes,
-    /// but the traces of different outcomes may differ.
+    /// Sets the public outcome of the class with this name. Examples of outcomes are `valid` and `invalid`. Timing
+    /// compares all classes, but the traces of different outcomes may differ.
     ///
     /// # Panics
     /// Panics if no class has this name.
@@ -243,15 +247,15 @@ impl Target {
         self
     }
 
-    /// Compares no classes by the clock: the target is only traced.
+    /// Disables timing comparisons for this target. The lab only traces the target.
     #[must_use]
     pub fn untimed(mut self) -> Self {
         self.pairs = Some(Vec::new());
         self
     }
 
-    /// Adds this pair of classes to those to compare. A target for which neither this function nor
-    /// [`Target::against_first`] is called compares all pairs.
+    /// Adds this pair of classes to the pairs to compare. If neither this function nor [`Target::against_first`] is
+    /// called for a target, the lab compares all pairs.
     ///
     /// # Panics
     /// Panics if no class has one of these names.
@@ -263,14 +267,15 @@ impl Target {
         self
     }
 
-    /// Compares the classes of each public outcome with each other only.
+    /// Compares only classes that have the same public outcome.
     pub(crate) fn within_outcomes(mut self) -> Self {
         let same = |&(a, b): &(usize, usize)| self.classes[a].outcome == self.classes[b].outcome;
         self.pairs = Some(self.pairs().into_iter().filter(same).collect());
         self
     }
 
-    /// Keeps only the classes for whose names `keep` returns true, and the pairs between them.
+    /// Keeps only the classes for which `keep` returns true, and the pairs of these classes. `keep` gets the name of a
+    /// class.
     #[must_use]
     pub fn only(mut self, keep: impl Fn(&str) -> bool) -> Self {
         let kept: Vec<bool> = self.classes.iter().map(|class| keep(&class.name)).collect();
@@ -296,13 +301,13 @@ impl Target {
     }
 
     /// The length of an input in bytes. For a prepared target, this is the length of the bytes from which the lab makes
-    /// an input: they contain the class and a seed.
+    /// an input. These bytes contain the class and a seed.
     #[must_use]
     pub fn length(&self) -> usize {
         self.length
     }
 
-    /// The length of an input in bytes, as a record states it. It is zero if inputs are of another type.
+    /// The length of an input in bytes, as a record states it. The length is zero if the inputs are not bytes.
     pub(crate) fn recorded_length(&self) -> usize {
         if self.run.prepared() { 0 } else { self.length }
     }
@@ -322,7 +327,7 @@ impl Target {
         })
     }
 
-    /// The bytes of an input that are secret.
+    /// The range of the secret bytes in an input.
     pub(crate) fn secret(&self) -> std::ops::Range<usize> {
         if self.run.prepared() { Draft::CLASS..Draft::LENGTH } else { 0..self.length }
     }

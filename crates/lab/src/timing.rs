@@ -1,10 +1,11 @@
 //! Tests whether the time of a function depends on the class of its input.
 //!
-//! A run claims the following: with probability 1 − α, the classes differ by no more than X for this binary on this
-//! machine, and the run would have detected a shift of the stated size nine times in ten. The design gives the null
-//! distribution. Measurements come in pairs, one measurement of each class, and a random bit decides which class comes
-//! first. A batch has 256 pairs. Under the null hypothesis, each batch's difference is as likely as its negative. This
-//! holds for any noise, so drift, correlation and heavy tails cost power but do not cause false alarms.
+//! A run without a finding claims two things. With probability 1 − α, the classes differ by at most X for this binary
+//! on this machine. The run would have detected a shift of the stated size nine times in ten. The null distribution of
+//! the test follows from the design of the measurement. Measurements come in pairs, one measurement of each class, and
+//! a random bit decides which class comes first. A batch has 256 pairs. Under the null hypothesis, a batch's difference
+//! and the negative of this difference are equally likely. This symmetry holds for any noise. Drift, correlation and
+//! heavy tails therefore reduce the power of the test, but do not cause false alarms.
 //!
 //! ```no_run
 //! use deadpan_lab::{Silent, Target, clock, timing};
@@ -38,11 +39,11 @@ pub(crate) use pair::PairOutcome;
 pub use settings::Settings;
 use spent::Spent;
 
-/// Measures each pair of the target's classes and judges them together.
+/// Measures each pair of the target's classes and judges all pairs together.
 ///
 /// # Panics
 ///
-/// If a setting makes no sense, such as a threshold that is not a number.
+/// Panics if a setting makes no sense, for example if the threshold is not a number.
 pub fn run(target: &mut Target, settings: &Settings, clock: &dyn Clock, watch: &mut dyn Watch) -> Timing {
     let pairs = target.pairs();
     let (scale, outcomes, tallies) = measure(target, settings, clock, watch);
@@ -84,8 +85,8 @@ pub(crate) fn measure(
     let pairs = target.pairs();
     let spent = Spent::new(settings.spare.as_secs_f64());
     let mut random = Random::new(settings.seed);
-    // The warm-up has its own generator. The number of inputs it needs depends on the clock, and the measured inputs
-    // must depend on the seed alone.
+    // The warm-up has its own random generator. The number of inputs that the warm-up needs depends on the clock, but
+    // the measured inputs must depend only on the seed.
     let scale = warm::scale(target, settings, clock, &mut Random::new(!settings.seed));
     let share = settings.alpha / pairs.len().max(1) as f64;
     let mut tallies = vec![summary::Tally::default(); target.classes().len()];
@@ -97,7 +98,7 @@ pub(crate) fn measure(
         let classes = bench.target.classes();
         let what = format!("{}: {} / {}", bench.target.name(), classes[a].name(), classes[b].name());
         watch.progress(&what, index as u64, pairs.len() as u64);
-        // A pair may use half of the time that is left, and the last pair all of it.
+        // A pair of classes may use half of the time that is left. The last pair may use all of the time that is left.
         let left = (limit - spent.seconds()).max(0.0);
         let allowed = (left / 2.0).max(left / (pairs.len() - index) as f64);
         let mut lane = pair::Lane::new(&mut bench, [a, b], random.bits(), allowed, spent.spare());
@@ -113,7 +114,8 @@ pub(crate) fn measure(
         }
     }
     judge::holm(&mut outcomes);
-    // Holm's correction may find a difference that no earlier look found. That difference must be found again too.
+    // Holm's correction may find a difference that no earlier look found. Such a difference must also be found again in
+    // fresh data.
     for (lane, outcome) in lanes.iter_mut().zip(&mut outcomes) {
         let open =
             matches!(outcome.verdict, Verdict::NoLeakAbove | Verdict::Inconclusive) && outcome.confirmed.is_none();
@@ -128,7 +130,7 @@ pub(crate) fn measure(
     (scale, outcomes, tallies)
 }
 
-/// A measurement of more than this number of the clock's steps is slow.
+/// A measurement that takes more than this number of steps of the clock is slow.
 const SLOW: f64 = 500.0;
 
 /// The clock's properties and the cost of a call. All pairs of a target share one scale.
@@ -142,18 +144,18 @@ pub(crate) struct Scale {
     pub(crate) tick_ns: f64,
     /// The clock's step in ticks.
     pub(crate) step: u64,
-    /// Width of each of the two random numbers whose sum is the random delay of a measurement, in iterations of the
-    /// delay loop.
+    /// The random delay of a measurement is the sum of two random numbers. This field is the width of each random
+    /// number, in iterations of the delay loop.
     pub(crate) dither: u64,
     /// Ticks that an empty measurement takes.
     pub(crate) overhead: f64,
     /// Approximate number of ticks that one call takes.
     pub(crate) call: f64,
-    /// The threshold Δ: a difference up to this, per call, is not a leak.
+    /// The threshold Δ in nanoseconds per call. A difference up to Δ is not a leak.
     pub(crate) delta_ns: f64,
-    /// Iterations of the delay loop in a nanosecond.
+    /// The number of iterations of the delay loop in a nanosecond.
     pub(crate) turns_per_ns: f64,
-    /// Whether the repeated calls of one measurement take long enough for the clock.
+    /// Whether the repeated calls of one measurement take long enough for the clock to measure.
     pub(crate) measurable: bool,
 }
 
@@ -178,9 +180,9 @@ impl Scale {
         1.0 / (self.turns_per_ns * self.tick_ns)
     }
 
-    /// Draws the random delay of a measurement, in iterations of the delay loop. A sum of two uniform numbers, each as
-    /// wide as a step of the clock, reaches all phases of the step equally often, even if the loop is somewhat faster
-    /// or slower than measured.
+    /// Draws the random delay of a measurement, in iterations of the delay loop. The delay is the sum of two uniform
+    /// random numbers, and each number is as wide as a step of the clock. Such a sum reaches all phases of the step
+    /// equally often, even if the delay loop is somewhat faster or slower than measured.
     pub(crate) fn dither(&self, random: &mut Random) -> u32 {
         (1 + random.below(self.dither) + random.below(self.dither)) as u32
     }

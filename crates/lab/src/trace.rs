@@ -1,22 +1,24 @@
-//! Records what the processor does for several secret inputs and compares it: the address of each instruction and each
-//! address in memory, in order.
+//! Records the actions of the processor for several secret inputs, and compares the recordings. A recording contains
+//! the address of each instruction and the address of each memory access, in order.
 //!
-//! Use traces to *block* a change: where two traces differ, the code leaks at a known source line, and no statistics
-//! are involved. A trace covers the program as it runs, including AVX-512 and VAES, which Valgrind hides from the
-//! program. A trace does not cover times that depend on an operand at the same address, except for the instructions
-//! that it lists ([`record::VariableLatency`]). It does not cover other threads, or the kernel beyond the arguments of
-//! system calls. Two addresses count as different even if they lie in one cache line.
+//! Use traces to *block* a change: if two traces differ, the code leaks at a known source line, without any statistics.
+//! A trace covers all instructions that the program executes, including AVX-512 and VAES. Valgrind hides AVX-512 and
+//! VAES from the program. A trace does not show times that depend on the value of an operand, except for the
+//! instructions that the trace lists ([`record::VariableLatency`]). A trace does not cover other threads. Of the
+//! kernel, a trace covers only the arguments of system calls. Two addresses count as different even if they lie in the
+//! same cache line.
 //!
-//! Traces need x86-64 Linux. On other systems and under Valgrind, the result says that the trace was skipped
-//! ([`unavailable`]). A trace runs tens of millions of instructions per second; a call is recorded at least nine times.
+//! Traces need x86-64 Linux. On other systems and under Valgrind, the lab skips the trace, and the result says so
+//! ([`unavailable`]). A trace runs tens of millions of instructions per second, and records a call at least nine times.
 //!
 //! # Processes
-//! The function never runs in the caller's process, and what it changes is lost. It first runs without a trace in a
-//! copy of that process, once with each input, so that it can set up what it sets up once. Each recorded call then runs
-//! in a copy of the second process, and thus finds the same heap, the same counters and the same caches. The comparison
-//! is about these *later* calls. What the function does in its first calls only, such as filling a cache, is not part
-//! of the trace. A call that ends its process, panics or does not end is skipped. The processes have one thread, so a
-//! function that starts a thread, or waits for one, is skipped too.
+//! The function never runs in the caller's process, so the changes that the function makes in memory are lost. The
+//! function first runs without a trace in a copy of the caller's process, once with each input. In these calls, the
+//! function can do its one-time setup. Each recorded call then runs in a copy of this second process, so each recorded
+//! call finds the same heap, the same counters and the same caches. The trace compares these *later* calls. Actions
+//! that the function performs only in its first calls, such as filling a cache, are not part of the trace. The trace is
+//! skipped if a call ends its process, panics or does not return. The processes have only one thread, so the trace is
+//! also skipped if the function starts a thread or waits for a thread.
 //!
 //! ```
 //! use deadpan_lab::{Target, trace};
@@ -54,16 +56,17 @@ pub use controls::controls;
 #[cfg(feature = "harness")]
 pub(crate) use controls::long;
 
-/// Maximum number of instructions of one call that are compared. The result says if a call had more.
+/// The maximum number of instructions of one call that a trace compares. If a call had more instructions, the result
+/// says so.
 pub const LIMIT: u64 = 10_000_000_000;
 
-/// Minimum number of inputs for each outcome.
+/// The minimum number of inputs for each outcome.
 const INPUTS: usize = 8;
 
-/// Compares the traces of a function for these inputs. Each input is copied into the same buffer.
+/// Compares the traces of a function for these inputs. The lab copies each input into the same buffer.
 ///
-/// If the same input gives different traces, `skipped` gives that as the reason, and the result says nothing about the
-/// secrets. The usual cause is a random number. A thread that ran before this call is not part of the trace.
+/// If the same input gives different traces, `skipped` states this reason, and the result says nothing about the
+/// secrets. The usual cause is a random number. A trace does not include threads that ran before this call.
 ///
 /// # Panics
 /// Panics if there are fewer than two inputs or inputs of different lengths. `run` must not call `compare`.
@@ -71,13 +74,13 @@ pub fn compare(secrets: &[Vec<u8>], run: &mut dyn FnMut(&mut [u8])) -> record::T
     compare_named(secrets, &|index| format!("input {}", index + 1), &mut TracedFunction(run), &|| false)
 }
 
-/// Compares the traces of a target, separately for each outcome. Each outcome gets at least eight inputs, which are
-/// drawn from its classes in turn.
+/// Compares the traces of a target, separately for each outcome. Each outcome gets at least eight inputs. The classes
+/// of an outcome take turns in providing inputs.
 pub fn target(target: &mut Target, seed: u64) -> record::Trace {
     target_until(target, seed, &|| false)
 }
 
-/// Compares the traces of a target until `stopped` returns true. The trace is then skipped.
+/// Compares the traces of a target. If `stopped` returns true, the trace ends early and counts as skipped.
 pub(crate) fn target_until(target: &mut Target, seed: u64, stopped: &dyn Fn() -> bool) -> record::Trace {
     let mut random = Random::with_same_public(seed);
     let mut outcomes: Vec<String> = target.classes().iter().map(|class| class.outcome().to_owned()).collect();
@@ -99,7 +102,7 @@ pub(crate) fn target_until(target: &mut Target, seed: u64, stopped: &dyn Fn() ->
             secrets.push(input);
         }
         if secrets.iter().all(|secret| *secret == secrets[0]) {
-            // An outcome may have only one possible input. A single input shows nothing.
+            // An outcome may have only one possible input. The trace of a single input shows nothing.
             single.push(format!("{} has one input only", names.join(", ")));
             continue;
         }
@@ -114,8 +117,8 @@ pub(crate) fn target_until(target: &mut Target, seed: u64, stopped: &dyn Fn() ->
     all
 }
 
-/// Describes the finding: two traces that differ, or an instruction whose time depends on a secret operand. Returns
-/// `None` if there is no finding; [`record::Trace::skipped`] says whether anything was compared.
+/// Describes the finding of a trace: two traces that differ, or an instruction whose time depends on a secret operand.
+/// Returns `None` if there is no finding. [`record::Trace::skipped`] says whether the lab compared anything.
 #[must_use]
 pub fn leaks(trace: &record::Trace) -> Option<String> {
     if let Some(divergence) = &trace.divergence {
@@ -129,13 +132,14 @@ pub fn leaks(trace: &record::Trace) -> Option<String> {
     ))
 }
 
-/// Returns whether the traces take different paths, and do not only access different memory.
+/// Returns whether the traces take different paths through the code. Returns false if the traces only access different
+/// memory.
 #[cfg(feature = "harness")]
 pub(crate) fn branches(trace: &record::Trace) -> bool {
     trace.divergence.as_deref().is_some_and(|text| text.contains(": the first "))
 }
 
-/// Calls [`target`] in a test and panics if there is a finding, or if the traces could not be compared completely.
+/// Calls [`target`] in a test. Panics if there is a finding, or if the lab could not compare the traces completely.
 ///
 /// # Panics
 /// Panics if the traces differ, if an instruction's time depends on the secret, or if the trace was skipped.
@@ -144,10 +148,10 @@ pub fn assert_equal(target: &mut Target, seed: u64) -> record::Trace {
     assert_equal_or_skipped(target, seed, &[])
 }
 
-/// Calls [`target`] in a test and panics if there is a finding. A target with one of the names in `may_skip` may be
-/// skipped: `skipped` in the result then gives the reason.
+/// Calls [`target`] in a test. Panics if there is a finding. The trace of a target may be skipped if `may_skip`
+/// contains the target's name. In this case, `skipped` in the result states the reason.
 ///
-/// Tests that also run on systems without traces look at [`unavailable`] first.
+/// Tests that also run on systems without traces should check [`unavailable`] first.
 ///
 /// # Panics
 /// Panics if the traces differ, if an instruction's time depends on the secret, or if the trace of any other target was
@@ -166,16 +170,16 @@ pub fn assert_equal_or_skipped(target: &mut Target, seed: u64, may_skip: &[&str]
     trace
 }
 
-/// Why a trace is skipped that recorded nothing at all.
+/// The reason for a skipped trace that recorded nothing at all.
 pub(crate) const UNSUPPORTED: &str = "this machine does not support traces";
 
-/// Returns whether a trace is missing because this machine has none, and not because of the function.
+/// Returns whether a trace is missing because this machine does not support traces, and not because of the function.
 #[cfg(feature = "harness")]
 pub(crate) fn unsupported(trace: &record::Trace) -> bool {
     trace.skipped.as_deref().is_some_and(|reason| Some(reason) == unavailable() || reason == UNSUPPORTED)
 }
 
-/// Returns why there are no traces on this system, or `None` if there are.
+/// Returns the reason why this system does not support traces, or `None` if the system supports traces.
 #[must_use]
 pub fn unavailable() -> Option<&'static str> {
     if crate::taint::running() {
@@ -187,16 +191,16 @@ pub fn unavailable() -> Option<&'static str> {
     }
 }
 
-/// Marks the start of the part to compare. What the function does before the first mark is not compared.
+/// Marks the start of the part to compare. A trace does not compare the instructions before the first start mark.
 ///
-/// The mark is an instruction without effect. Code in other languages can contain it too; docs/measuring.md has it for
-/// C.
+/// The mark is an instruction without effect. Code in other languages can also contain this instruction.
+/// docs/measuring.md shows the instruction for C.
 #[inline(always)]
 pub fn start() {
     crate::imp::mark::start();
 }
 
-/// Marks the end of the part to compare. Another [`start`] adds another part.
+/// Marks the end of the part to compare. Another [`start`] begins another part to compare.
 #[inline(always)]
 pub fn stop() {
     crate::imp::mark::stop();
@@ -250,7 +254,7 @@ pub(crate) use crate::imp::{
     step::{host::more_threads, process::any_child},
 };
 
-/// Returns the number of threads of this process, which does not matter without traces.
+/// Returns a number of threads of this process. The number does not matter on systems without traces.
 #[cfg(all(feature = "harness", not(all(target_arch = "x86_64", target_os = "linux"))))]
 pub(crate) fn threads() -> usize {
     1

@@ -1,9 +1,11 @@
-//! Text of others on the terminal and on pages: names from a library's debug information, messages of a worker, or a
-//! record. Such text may contain control characters, which would move the cursor or change what stands there.
+//! Makes text from other sources safe to show on the terminal and on pages. Such text comes from a library's debug
+//! information, from a worker, or from a record. The text may contain control characters, which could move the cursor
+//! or change text that is already shown.
 
 use std::borrow::Cow;
 
-/// Returns the text with control characters written out, such as `\u{1b}`, and those that change the direction of text.
+/// Returns the text with all control characters written out, for example as `\u{1b}`. The function also writes out
+/// characters that change the direction of text.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(hidden) {
         return Cow::Borrowed(text);
@@ -11,7 +13,7 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     text.chars().map(|c| if hidden(c) { c.escape_default().to_string() } else { c.to_string() }).collect()
 }
 
-/// Returns the text with control characters written out, except for ends of lines.
+/// Returns the text with control characters written out. Line ends stay unchanged.
 #[cfg(feature = "harness")]
 pub(crate) fn visible_lines(text: &str) -> String {
     text.split('\n').map(visible).collect::<Vec<_>>().join("\n")

@@ -1,11 +1,13 @@
-//! Lets the caller of a long run see its progress and stop it.
+//! Lets the caller of a long run see the progress of the run and stop the run.
 
-/// Receives a run's progress and can stop the run. The library never prints; its caller decides what to show.
+/// Receives a run's progress and can stop the run. The library never prints anything. The caller of the library decides
+/// what to show.
 pub trait Watch {
-    /// Is called during the run: `done` of `of` steps are complete, and the run measures `what` now.
+    /// Reports that `done` of `of` steps are complete, and that the run now measures `what`. The lab calls this method
+    /// during the run.
     fn progress(&mut self, what: &str, done: u64, of: u64);
 
-    /// Returns whether the run must stop. A stopped run reports its results so far as inconclusive.
+    /// Returns whether the run must stop. A stopped run reports the results that it has so far as inconclusive.
     fn stopped(&self) -> bool {
         false
     }
@@ -19,7 +21,7 @@ impl Watch for Silent {
     fn progress(&mut self, _what: &str, _done: u64, _of: u64) {}
 }
 
-/// Counts the steps of a series of runs for another watch, which sees the series as one run.
+/// Counts the steps of a series of runs and reports them to another watch. The other watch sees the series as one run.
 pub(crate) struct Steps<'w> {
     watch: &'w mut dyn Watch,
     done: u64,
@@ -39,7 +41,7 @@ impl<'w> Steps<'w> {
     }
 }
 
-/// A run within the series reports its own progress as part of the step.
+/// Each run within the series reports its own progress as a part of the current step.
 impl Watch for Steps<'_> {
     fn progress(&mut self, what: &str, done: u64, of: u64) {
         self.watch.progress(what, self.done + done.min(of), self.total);

@@ -1,4 +1,5 @@
-//! The arguments of a function: which are pointers to secret or public bytes, to outputs, or integers.
+//! The arguments of a function. An argument is a pointer to secret or public bytes, a pointer to an output, or an
+//! integer.
 
 use super::Error;
 
@@ -26,9 +27,9 @@ pub struct Abi {
 /// An argument of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Argument {
-    /// A pointer to a part of the input, or an integer that lies there.
+    /// A pointer to a part of the input, or an integer that is stored in this part.
     Input(Part),
-    /// A pointer to this many bytes that the function may write.
+    /// A pointer to this number of bytes, which the function may write.
     Output(usize),
     /// An integer that is the same in each call.
     Constant(i64),
@@ -47,7 +48,7 @@ pub(crate) struct Part {
 /// The meaning of a part of the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Secret bytes: these differ between the classes.
+    /// Secret bytes, which differ between the classes.
     Secret,
     /// Random bytes, drawn in the same way for all classes.
     Public,
@@ -64,7 +65,7 @@ impl Kind {
 }
 
 impl Abi {
-    /// The length of an input in bytes: all secret and public parts.
+    /// The length of an input in bytes, which contains all secret and public parts.
     #[must_use]
     pub fn length(&self) -> usize {
         self.length
@@ -83,24 +84,25 @@ impl Abi {
         self.parts().filter(|part| part.kind.secret()).map(|part| part.length).sum()
     }
 
-    /// Returns the parts that are bytes behind a pointer.
+    /// Returns the parts that the function receives through a pointer.
     pub(crate) fn buffers(&self) -> impl Iterator<Item = &Part> + Clone {
         self.parts().filter(|part| part.kind != Kind::Integer)
     }
 
-    /// Returns every two parts that have the same length, of which at least one is secret.
+    /// Returns all pairs of parts that have the same length and contain at least one secret part.
     pub(crate) fn pairs(&self) -> impl Iterator<Item = [Part; 2]> {
         let twins = |[a, b]: &[Part; 2]| a.length == b.length && (a.kind.secret() || b.kind.secret());
         let later = |(index, &part): (usize, &Part)| self.buffers().skip(index + 1).map(move |&other| [part, other]);
         self.buffers().enumerate().flat_map(later).filter(twins)
     }
 
-    /// Returns the first of [`Self::pairs`].
+    /// Returns the first pair of [`Self::pairs`].
     pub(crate) fn twins(&self) -> Option<[Part; 2]> {
         self.pairs().next()
     }
 
-    /// Moves each part to the next multiple of `align` bytes. Functions may expect that their pointers are aligned.
+    /// Moves each part to an offset that is a multiple of `align` bytes, because functions may expect that their
+    /// pointers are aligned.
     pub(crate) fn aligned(mut self, align: usize) -> Self {
         let mut end = 0;
         for argument in &mut self.arguments {
@@ -138,7 +140,7 @@ impl std::str::FromStr for Abi {
     }
 }
 
-/// The results that a description may state. The lab ignores the result.
+/// The result types that a description may state. The lab ignores the result of a function.
 const RESULTS: [&str; 6] = ["void", "int", "long", "size", "bool", "pointer"];
 
 const KINDS: &str =

@@ -1,4 +1,4 @@
-//! Checks that a worker follows the protocol, with requests that an ordinary run rarely makes.
+//! Checks that a worker follows the protocol. The check makes requests that an ordinary run rarely makes.
 
 use std::time::{Duration, Instant};
 
@@ -10,28 +10,29 @@ use crate::random::Random;
 /// The result of one check of a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// The rule.
+    /// The rule that the worker must follow.
     pub what: String,
     /// Whether the worker keeps the rule.
     pub passed: bool,
-    /// What was measured.
+    /// The measurement that led to this result.
     pub detail: String,
 }
 
-/// Iterations of a delay that is long beside every overhead.
+/// The number of iterations of a delay that takes much longer than any overhead.
 const LONG: u32 = 200_000;
 
-/// Maximum length of a clock's step in nanoseconds. A coarser clock cannot measure short calls.
+/// The longest step of a worker's clock that the check accepts, in nanoseconds. A coarser clock cannot measure short
+/// calls.
 const COARSE_NS: f64 = 2000.0;
 
-/// The number of measurements in a request of 1 MiB. Without calls, each of them takes eight bytes.
+/// The number of measurements in a request of 1 MiB. A measurement without calls takes eight bytes.
 const MANY: usize = (1 << 20) / 8;
 
 /// The time in seconds of a short delay.
 const SHORT: f64 = 200e-6;
 
-/// Starts a worker and checks each rule of the protocol. Each answer must come within `limit`. Each finding is also
-/// passed to `show` as soon as it is known.
+/// Starts a worker and checks whether the worker follows each rule of the protocol. Each answer must come within
+/// `limit`. The function also passes each finding to `show` as soon as the finding is known.
 ///
 /// # Errors
 /// Fails if the worker does not start, ends, does not answer in time, or answers in another form.
@@ -104,12 +105,12 @@ fn delays(worker: &Worker, before: &[u32], within: &[u32]) -> Result<Vec<f64>, E
     Ok(ticks.into_iter().map(|ticks| ticks as f64).collect())
 }
 
-/// The ratios that count as twice the time.
+/// The ratios of two times that count as "twice as long".
 const TWICE: std::ops::RangeInclusive<f64> = 1.6..=2.4;
 
-/// Returns the ratio of a delay to one of half the length, without the time of an empty measurement. Both delays take
-/// turns and are short, so that other programs interrupt few of them. Makes up to five attempts, because all
-/// measurements of one delay may be disturbed on a busy machine.
+/// Returns the ratio of a delay to a delay of half the length. The time of an empty measurement is subtracted from both
+/// times. The two delays take turns and are short, so that other programs interrupt few delays. The function makes up
+/// to five attempts, because a busy machine may disturb all measurements of one of the two delays.
 fn ratio(worker: &Worker) -> Result<f64, Error> {
     let pace = worker.pace();
     let ticks = (SHORT * worker.hello().hertz).max(50.0 * pace.step as f64);
@@ -132,7 +133,7 @@ fn ratio(worker: &Worker) -> Result<f64, Error> {
     Ok(ratio)
 }
 
-/// Returns the shortest of many measurements, which other programs have disturbed the least.
+/// Returns the shortest of many measurements, because other programs have disturbed the shortest measurement the least.
 fn shortest(worker: &Worker, before: u32, within: u32) -> Result<f64, Error> {
     let mut shortest = f64::INFINITY;
     for _ in 0..8 {
@@ -143,19 +144,20 @@ fn shortest(worker: &Worker, before: u32, within: u32) -> Result<f64, Error> {
 
 /// A long delay within a measurement.
 struct LongDelay {
-    /// The time of a turn, by the lab's clock.
+    /// The time of one iteration of the delay loop, by the lab's clock.
     turn_ns: f64,
-    /// The time that the worker's clock counts, as a share of the elapsed time.
+    /// The time that the worker's clock shows, divided by the time that elapsed on the lab's clock.
     share: f64,
     /// The clock's step in ticks: the greatest common divisor of all measured times, or 0 if the clock stands still.
     step: u64,
 }
 
-/// Minimum time of a long delay in seconds. Requests and answers take much less time, also on a busy machine.
+/// The minimum time of a long delay in seconds. Requests and answers take much less time, even on a busy machine.
 const DELAY_S: f64 = 0.2;
 
-/// Doubles a delay until it takes long by the lab's clock. Returns `None` if the longest delay takes no time. The
-/// shortest time and the largest share of three count, because other programs may delay answers.
+/// Doubles a delay until the delay takes a long time on the lab's clock. Returns `None` if the longest delay takes no
+/// time. The function measures three times, and returns the shortest time and the largest share, because other programs
+/// may delay answers.
 fn long_delay(worker: &Worker) -> Result<Option<LongDelay>, Error> {
     let (mut turns, mut step) = (1000_u32, 0);
     loop {
@@ -185,16 +187,17 @@ fn long_delay(worker: &Worker) -> Result<Option<LongDelay>, Error> {
 const LARGE_S: f64 = 2.0;
 /// The time in seconds of repeated calls in one measurement.
 const REPEATED_S: f64 = 5e-3;
-/// Bounds of the number of repeated calls in one measurement, which must take longer than 20 calls.
+/// The bounds of the number of repeated calls in one measurement. The repeated calls must take longer than 20 calls.
 const REPEATED: std::ops::RangeInclusive<f64> = 40.0..=20_000.0;
-/// Minimum time in seconds of [`REPEATED`] calls, if the worker makes them. Measurements without calls differ by less.
+/// The minimum time in seconds of [`REPEATED`] calls, if the worker really makes the calls. Measurements without calls
+/// differ by less than this time.
 const VISIBLE_S: f64 = 1e-6;
 
 /// Checks that a worker makes all calls of a measurement.
 fn repeated_calls(worker: &Worker, index: usize) -> Result<Finding, Error> {
     let (hello, pace, mut random) = (worker.hello(), worker.pace(), Random::new(1));
     let (target, length) = (&hello.targets[index], hello.targets[index].abi.length());
-    // Returns the shortest measurement of a request, without the time of an empty one.
+    // Returns the shortest measurement of a request, minus the time of an empty measurement.
     let mut shortest = |slots: usize, repeats: u32| -> Result<f64, Error> {
         let mut inputs = vec![0; slots * length];
         random.fill(&mut inputs);
@@ -213,7 +216,7 @@ fn repeated_calls(worker: &Worker, index: usize) -> Result<Finding, Error> {
     let warm = count(shortest(5, 1)?);
     shortest(3, warm)?;
     let one = shortest(5, 1)?;
-    // The clock cannot tell shorter times from none.
+    // The clock cannot distinguish a shorter time from zero.
     let one = if one < visible { 0.0 } else { one };
     let calls = count(one);
     let many = shortest(3, calls)?;

@@ -1,4 +1,4 @@
-//! Classes of inputs for code that is not written in Rust. They are stated in words or in files.
+//! Classes of inputs for code that is not written in Rust. Users state the classes in words or in files.
 
 #[cfg(feature = "harness")]
 mod limits;
@@ -14,8 +14,8 @@ use crate::target::Target;
 #[cfg(feature = "harness")]
 pub(crate) use limits::{blind, comparable, limits};
 
-/// A class of inputs: how the secret parts are drawn. Public parts are random in all classes,
-/// and the same in all inputs of one trace.
+/// A class of inputs, which determines how the lab draws the secret parts. Public parts are random in all classes, but
+/// are the same in all inputs of one trace.
 #[derive(Clone, Debug)]
 pub struct ForeignClass {
     name: String,
@@ -29,13 +29,13 @@ enum Content {
     /// All secret bytes have this value.
     Bytes(u8),
     Random,
-    /// A single bit is set, at a random place.
+    /// A single bit at a random position is set.
     Bit,
     /// Two parts are equal.
     Equal,
-    /// Two parts are equal except for the byte at this place.
+    /// Two parts are equal except for the byte at this position.
     Differs(ArgumentPlace),
-    /// Records of secret bytes, one after the other.
+    /// Records of secret bytes, stored one after the other.
     Records(Vec<u8>),
 }
 
@@ -58,7 +58,8 @@ impl FromStr for ForeignClass {
     /// - `zeros`, `ones`, `random`: all secret bytes are 0, 255 or random
     /// - `bit`: a single bit of the secret is set, at a random place
     /// - `equal`: two parts of the same length are equal
-    /// - `first`, `last`, `differs:N`: these parts differ in the first byte, the last byte, or byte N, counted from 0
+    /// - `first`, `last`, `differs:N`: two parts of the same length differ in the first byte, the last byte, or byte N,
+    ///   counted from 0
     ///
     /// An `@` separates a public result from the name: `equal@valid`. Only classes with the same result are compared.
     fn from_str(text: &str) -> Result<Self, Error> {
@@ -97,8 +98,9 @@ fn named(text: &str) -> Result<(&str, &str), Error> {
 }
 
 impl ForeignClass {
-    /// Creates a class from a file of records. Each record has the secret bytes of one input, in the order of the
-    /// arguments. Inputs take one record at random. The name may end with a public result, as in `good@valid`.
+    /// Creates a class from a file of records. Each record contains the secret bytes of one input, in the order of the
+    /// arguments. Each input uses a record that is chosen at random. The name may end with a public result, as in
+    /// `good@valid`.
     ///
     /// # Errors
     /// Fails if the file cannot be read.
@@ -126,7 +128,7 @@ impl ForeignClass {
     /// Reads a list such as `equal,first,differs:16`.
     ///
     /// # Errors
-    /// Fails if a name is not known.
+    /// Fails if the list contains an unknown name.
     pub fn list(text: &str) -> Result<Vec<Self>, Error> {
         text.split(',').map(|name| name.trim().parse()).collect()
     }
@@ -151,7 +153,8 @@ impl ForeignClass {
     }
 
     fn fill(&self, abi: &Abi, random: &mut Random, input: &mut [u8]) {
-        // Every class takes the same number of random numbers, up to those of its own content.
+        // Every class draws the same number of random numbers for the parts. After that, a class may draw more numbers
+        // for its own content.
         let mut public = random.public();
         for part in abi.parts() {
             let random = if part.kind.secret() { &mut *random } else { &mut public };
@@ -169,7 +172,7 @@ impl ForeignClass {
                     if let Some(byte) = part.get_mut(bit / 8) {
                         *byte = 1 << (bit % 8);
                     }
-                    // Beyond this part, `bit` counts from the beginning of the next one.
+                    // If the bit lies beyond this part, `bit` now counts from the beginning of the next part.
                     bit = bit.wrapping_sub(8 * part.len());
                 }
             }
@@ -199,7 +202,7 @@ fn bytes(input: &mut [u8], part: Part) -> &mut [u8] {
     &mut input[part.offset..part.offset + part.length]
 }
 
-/// Adds classes to a target: those given, or the usual ones for its arguments.
+/// Adds classes to a target: the classes in `classes`, or the usual classes for the target's arguments.
 pub(crate) fn add(mut target: Target, abi: &Abi, classes: &[ForeignClass]) -> Result<Target, Error> {
     for class in classes {
         class.possible(abi)?;
@@ -236,7 +239,7 @@ pub(crate) fn add(mut target: Target, abi: &Abi, classes: &[ForeignClass]) -> Re
 #[cfg(all(unix, feature = "harness"))]
 use super::supervised::{between_calls, note_classes};
 
-/// There is no other process that wants to know the class.
+/// Does nothing, because no other process needs to know the class.
 #[cfg(not(all(unix, feature = "harness")))]
 fn note_classes<'n>(_names: impl Iterator<Item = &'n str>) {}
 #[cfg(not(all(unix, feature = "harness")))]

@@ -1,4 +1,4 @@
-//! A worker's process: it is started, written to and read from with a time limit, and ended.
+//! Starts and ends a worker's process, and exchanges messages with the process within a time limit.
 
 use std::io::{self, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
@@ -12,9 +12,9 @@ use crate::cleanup::Cleanup;
 use crate::imp::child;
 use crate::visible::visible;
 
-/// Maximum number of bytes of standard error that a message shows.
+/// The maximum number of bytes of the worker's standard error that a message shows.
 const TAIL: usize = 2000;
-/// How long a worker may take to end after its standard input is closed.
+/// The time that a worker may take to end after its standard input is closed.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// A running worker.
@@ -28,11 +28,11 @@ pub(super) struct Connection {
     stderr: Arc<Mutex<Vec<u8>>>,
     stderr_reader: Option<JoinHandle<()>>,
     alarm: Arc<Alarm>,
-    /// Ends the process when the program ends by a signal.
+    /// Ends the worker's process if a signal ends the program.
     guard: Option<Cleanup>,
 }
 
-/// Ends the process when an exchange takes too long. A blocked read or write then fails.
+/// Ends the process if an exchange takes too long. A read or write that waits for the process then fails.
 #[derive(Default)]
 struct Alarm {
     state: Mutex<State>,
@@ -87,7 +87,8 @@ impl Connection {
         })
     }
 
-    /// Runs an exchange of messages within the time limit. `doing` describes it in messages, such as `at its start`.
+    /// Runs an exchange of messages within the time limit. `doing` describes the exchange in error messages, for
+    /// example `at its start`.
     pub(super) fn within<T>(
         &mut self,
         doing: &'static str,
@@ -107,7 +108,8 @@ impl Connection {
         self.input = None;
         let status = if matches!(fault, Fault::Pipe) { self.ended() } else { None };
         self.kill();
-        // The reader ends with the process, unless a descendant in another process group still has the pipe.
+        // The thread that reads the pipe ends with the process, unless a descendant in another process group still
+        // holds the pipe open.
         let begin = Instant::now();
         while self.stderr_reader.as_ref().is_some_and(|reader| !reader.is_finished()) && begin.elapsed() < GRACE {
             thread::sleep(Duration::from_millis(2));
@@ -127,18 +129,18 @@ impl Connection {
         }
     }
 
-    /// The time for an exchange.
+    /// Returns the time limit for an exchange.
     pub(super) fn limit(&self) -> Duration {
         self.limit
     }
 
-    /// Closes the worker's standard input, and returns the exit status if the worker ends soon.
+    /// Closes the worker's standard input. Returns the exit status if the worker ends soon after that.
     pub(super) fn close(&mut self) -> Option<ExitStatus> {
         self.input = None;
         self.ended()
     }
 
-    /// Returns the exit status, if the process ends by itself soon.
+    /// Waits a short time, and returns the exit status if the process ends by itself during this time.
     fn ended(&mut self) -> Option<ExitStatus> {
         let begin = Instant::now();
         loop {
@@ -151,7 +153,8 @@ impl Connection {
     }
 
     fn kill(&mut self) {
-        // The guard's action ends the process and its descendants. An id may be used again only after `wait`.
+        // The guard's action ends the process and its descendants. The system may reuse the process id only after
+        // `wait`.
         self.guard = None;
         let _ = self.process.kill();
         let _ = self.process.wait();
@@ -171,7 +174,7 @@ impl Drop for Connection {
 
 impl Alarm {
     fn set(&self, deadline: Option<Instant>) {
-        // The waiting thread gets no notice, because it would then run beside each measurement.
+        // The code does not wake the waiting thread, because the thread would then run during each measurement.
         locked(&self.state).deadline = deadline;
     }
 
@@ -181,14 +184,15 @@ impl Alarm {
     }
 
     fn wait(&self, id: u32) {
-        /// The longest pause between two looks.
+        /// The longest pause between two checks of the deadline.
         const PAUSE: Duration = Duration::from_millis(200);
         let mut state = locked(&self.state);
         while !state.closed {
             let left = state.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
             if left == Some(Duration::ZERO) {
                 self.rang.store(true, Ordering::Relaxed);
-                // The lock is held, so that the process has not been waited for, and the id is still its own.
+                // This thread holds the lock, so no other thread has waited for the process, and the id still belongs
+                // to the process.
                 child::end_group(id);
                 return;
             }
@@ -204,9 +208,9 @@ impl Alarm {
 /// The reason why an exchange of messages failed.
 #[derive(Debug)]
 pub(super) enum Fault {
-    /// A pipe was closed.
+    /// A pipe to the worker was closed.
     Pipe,
-    /// The worker speaks another version.
+    /// The worker uses this other version of the protocol.
     Version(u32),
     /// The worker broke a rule of the protocol.
     Broken(String),
@@ -222,7 +226,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the end of a text, from the beginning of a line.
+/// Returns the last lines of a text.
 fn tail(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let lines: Vec<_> = text.trim_end().lines().map(visible).collect();

@@ -9,14 +9,14 @@ use std::path::PathBuf;
 pub enum Error {
     /// The description of the arguments is not valid.
     Abi {
-        /// The part that is not valid, or the whole text.
+        /// The invalid part of the description, or the whole description.
         part: String,
         /// The reason.
         why: String,
     },
     /// A class of inputs is not valid.
     Class {
-        /// The class, as stated.
+        /// The class, as the user stated it.
         name: String,
         /// The reason.
         why: String,
@@ -32,7 +32,7 @@ pub enum Error {
     Library {
         /// The file.
         path: PathBuf,
-        /// The reason that the system gives.
+        /// The reason that the operating system reported.
         why: String,
     },
     /// A shared library exports no function of this name.
@@ -41,18 +41,18 @@ pub enum Error {
         path: PathBuf,
         /// The name.
         symbol: String,
-        /// The names of functions that the library exports, the most similar first.
+        /// The names of functions that the library exports. The most similar name comes first.
         similar: Vec<String>,
         /// The number of functions that the library exports.
         exported: usize,
     },
-    /// A function of a shared library does what its description excludes, or ends the process.
+    /// A function of a shared library does something that contradicts its description, or ends the process.
     Function {
         /// The file.
         path: PathBuf,
         /// The function's name.
         symbol: String,
-        /// What the function does.
+        /// A description of what the function does.
         why: String,
     },
     /// A worker cannot be started.
@@ -66,25 +66,25 @@ pub enum Error {
     Ended {
         /// The command.
         command: String,
-        /// What the worker was doing.
+        /// What the worker was doing at that moment, for example `at its start`.
         doing: &'static str,
         /// The exit status or signal.
         status: String,
-        /// The last lines of its standard error.
+        /// The last lines of the worker's standard error.
         stderr: String,
     },
     /// A worker gave no answer in time, and the lab ended it.
     Silent {
         /// The command.
         command: String,
-        /// What the worker was doing.
+        /// What the worker was doing at that moment, for example `at its start`.
         doing: &'static str,
-        /// The time limit in seconds.
+        /// The time limit for the answer, in seconds.
         seconds: f64,
-        /// The last lines of its standard error.
+        /// The last lines of the worker's standard error.
         stderr: String,
     },
-    /// A worker speaks another version of the protocol.
+    /// A worker uses another version of the protocol.
     Version {
         /// The command.
         command: String,
@@ -95,12 +95,12 @@ pub enum Error {
     Protocol {
         /// The command.
         command: String,
-        /// The rule that it broke, and what the worker sent instead.
+        /// The rule that the worker broke, and the data that the worker sent instead.
         why: String,
-        /// The last lines of its standard error.
+        /// The last lines of the worker's standard error.
         stderr: String,
     },
-    /// A worker in one of the languages of the lab cannot be prepared.
+    /// One of the workers that come with the lab cannot be prepared.
     Prepare {
         /// The language.
         language: &'static str,

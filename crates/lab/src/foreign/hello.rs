@@ -10,7 +10,7 @@ pub(super) const MAGIC: &[u8; 4] = b"DPWK";
 pub const VERSION: u32 = 1;
 /// Maximum length of the first message's text.
 pub(super) const LONGEST: u32 = 1 << 20;
-/// Maximum number of calls before the lab measures.
+/// The maximum number of warm-up calls before the lab measures.
 const MOST_WARM_UP: u32 = 10_000_000;
 
 /// A worker's description of itself.
@@ -24,7 +24,7 @@ pub struct Hello {
     pub clock: String,
     /// Ticks of the clock in a second.
     pub hertz: f64,
-    /// Number of calls of each target before the lab measures.
+    /// The number of warm-up calls that each target needs before the lab measures.
     pub warm_up: u32,
     pub(super) targets: Vec<Entry>,
 }

@@ -17,15 +17,18 @@ use crate::imp::notes::Notes;
 use crate::similar::distance;
 use crate::target::Target;
 
-/// Alignment of the parts of an input, and of each output. The first part is aligned as the harness aligns its buffer.
+/// The alignment of each output and of each part of an input. The alignment of the first part is the alignment of the
+/// harness's buffer.
 const ALIGN: usize = 16;
 /// Maximum number of names that a message lists.
 const SHOWN: usize = 8;
 
-/// Loads a library and returns one of its functions as a target, with these classes or with the usual ones.
+/// Loads a library and returns one of its functions as a target. The target has the classes in `classes`, or the usual
+/// classes if `classes` is empty.
 ///
-/// The function is called with the stated arguments. If it takes others, or accesses more bytes, the process crashes or
-/// its memory is damaged. The person who states the arguments vouches for them.
+/// The lab calls the function with the stated arguments. If the function takes other arguments, or accesses more bytes,
+/// the process may crash or its memory may be damaged. The person who states the arguments is responsible for their
+/// correctness.
 pub(crate) fn target(path: &Path, symbol: &str, abi: &Abi, classes: &[ForeignClass]) -> Result<Target, Error> {
     let address = find(path, symbol)?;
     let abi = abi.clone().aligned(ALIGN);
@@ -39,8 +42,8 @@ pub(crate) fn target(path: &Path, symbol: &str, abi: &Abi, classes: &[ForeignCla
     class::add(target, &abi, classes)
 }
 
-/// Calls the function of a [`target`] with inputs of each class, in a process of its own. Returns why trials were left
-/// out, if they were.
+/// Calls the function of a [`target`] with inputs of each class in a separate process. If some trials were left out,
+/// returns the reason.
 pub(crate) fn try_out(path: &Path, abi: &Abi, target: &mut Target, notes: &Notes) -> Result<Option<String>, Error> {
     let symbol = target.name().to_owned();
     let abi = abi.clone().aligned(ALIGN);
@@ -51,7 +54,7 @@ pub(crate) fn try_out(path: &Path, abi: &Abi, target: &mut Target, notes: &Notes
 /// Loads a library and returns the address of a function.
 fn find(path: &Path, symbol: &str) -> Result<NonNull<c_void>, Error> {
     let fault = |why: &str| Error::Library { path: path.to_owned(), why: why.to_owned() };
-    // Without a slash, the system would search its own folders instead of the current one.
+    // If the path has no slash, the system would search its own folders instead of the current folder.
     let local = if path.components().count() == 1 { Path::new(".").join(path) } else { path.to_owned() };
     if let Some(why) = unsuitable(&local) {
         return Err(fault(&why));
@@ -79,7 +82,7 @@ fn unsuitable(path: &Path) -> Option<String> {
     }
 }
 
-/// Returns the arguments of a call, and the bytes that its outputs take together.
+/// Returns the arguments of a call, and the total size of its outputs in bytes.
 fn words(abi: &Abi) -> (Vec<Word>, usize) {
     let mut output = 0;
     let words = abi.arguments.iter().map(|argument| match *argument {
@@ -103,7 +106,7 @@ fn functions(path: &Path) -> Vec<String> {
         .dynamic_symbols()
         .filter(|symbol| symbol.is_definition() && symbol.is_global() && symbol.kind() == SymbolKind::Text)
         .filter_map(|symbol| symbol.name().ok())
-        // The linker adds these names.
+        // The linker adds the names `_init` and `_fini` to every library.
         .filter(|name| !["_init", "_fini"].contains(name))
         .map(str::to_owned)
         .collect();

@@ -1,4 +1,4 @@
-//! A worker's clock, and how the lab learns its properties: the worker measures delays without a call.
+//! A worker's clock. To find the properties of the clock, the lab lets the worker measure delays without a call.
 
 use std::cell::Cell;
 use std::fmt;
@@ -20,7 +20,7 @@ pub(super) struct Pace {
     pub(super) turn_ticks: f64,
 }
 
-/// Number of measurements in a request.
+/// The number of measurements in a request.
 const COUNT: usize = 512;
 /// Number of requests that let a compiler in the worker finish its work.
 const ROUNDS: usize = 40;
@@ -54,8 +54,9 @@ pub(super) fn measure(shared: &Shared) -> Result<Pace, Error> {
     Ok(Pace { step: step(steps), overhead, turn_ticks })
 }
 
-/// Finds the step of a clock from many differences. Where the system converts a counter to nanoseconds, the differences
-/// are multiples of the counter's step, plus or minus a nanosecond; values that close count as one.
+/// Finds the step of a clock from many differences. If the system converts a counter to nanoseconds, the differences
+/// are multiples of the counter's step, plus or minus a nanosecond. The function therefore treats values that differ by
+/// at most a nanosecond as the same value.
 fn step(mut ticks: Vec<u64>) -> u64 {
     ticks.sort_unstable();
     let divisor = ticks.iter().copied().fold(0, divisor);
@@ -79,8 +80,8 @@ pub(super) fn divisor(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { divisor(b, a % b) }
 }
 
-/// The clock of a worker. Its properties come from measurements in the worker. Between them, its time moves only by
-/// delays and readings, as it would in the worker.
+/// The clock of a worker. The properties of the clock come from measurements in the worker. Between measurements, only
+/// delays and readings advance the time of this clock, as they would in the worker.
 #[derive(Clone)]
 pub struct WorkerClock {
     shared: Rc<Shared>,
@@ -142,7 +143,7 @@ mod tests {
 
     #[test]
     fn the_step_is_found_behind_rounding_to_nanoseconds() {
-        // A counter with steps of 10 ns, whose conversion is off by up to a nanosecond.
+        // The counter has steps of 10 ns, and the conversion of its values is wrong by up to a nanosecond.
         let rounded: Vec<u64> = (0..600).map(|turn| 50 + 10 * (turn % 7) - u64::from(turn % 3 == 0)).collect();
         assert_eq!(step(rounded), 10);
         assert_eq!(step((0..600).map(|turn| 40 * (turn % 9)).collect()), 40);

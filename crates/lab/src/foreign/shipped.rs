@@ -1,4 +1,5 @@
-//! The workers that come with the lab, one for each language. Each is a file that a user copies and changes.
+//! The workers that come with the lab: one worker for each language. Each worker is a file that users can copy and
+//! change.
 
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -7,7 +8,7 @@ use std::{env, fs, process};
 use super::Error;
 use crate::cleanup::Cleanup;
 
-/// A language with a worker that comes with the lab.
+/// A language for which the lab contains a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
     /// Python 3.8 or later.
@@ -20,7 +21,7 @@ pub enum Language {
     JavaScript,
 }
 
-/// A worker in a folder of its own, which is removed when this value is dropped.
+/// A worker in a temporary folder. Dropping this value removes the folder.
 #[derive(Debug)]
 pub struct Shipped {
     command: String,
@@ -64,7 +65,7 @@ impl Language {
         }
     }
 
-    /// Returns the name of the program that this machine lacks, or `None` if the worker can run.
+    /// Returns the name of the program that the worker needs and this machine lacks, or `None` if the worker can run.
     #[must_use]
     pub fn missing(self) -> Option<&'static str> {
         let (program, argument) = match self {
@@ -84,7 +85,8 @@ impl Language {
         }
     }
 
-    /// Writes the worker to a folder of its own, compiles it if necessary, and returns the command that runs it.
+    /// Writes the worker to a temporary folder, compiles the worker if necessary, and returns the command that runs the
+    /// worker.
     ///
     /// # Errors
     /// Fails if the folder cannot be written or the worker does not compile.

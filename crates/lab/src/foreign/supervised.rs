@@ -1,4 +1,4 @@
-//! The run of a library's function in a second process, and the errors that describe how this process ended.
+//! Runs a library's function in a second process, and creates the errors that describe how this process ended.
 
 use std::cell::Cell;
 use std::path::Path;
@@ -9,9 +9,10 @@ use crate::imp::convention::{Convention, RULES};
 use crate::imp::notes::{Notes, Phase, notes};
 use crate::imp::supervise::{self, CHANGES, End, signal_name};
 
-/// Runs `work`, which returns an exit code, in a second process. If that process did not complete the work, the error
-/// says how it ended, whatever its exit code was. Returns no code if the process did not heed a signal that ends the
-/// lab, and was killed. A process that makes no progress for `patience` is killed too.
+/// Runs `work`, which returns an exit code, in a second process. If the second process did not complete the work, the
+/// error describes how the process ended, even if its exit code was 0. Returns no exit code if the second process
+/// ignored a signal that should end the lab, so that the lab killed the process. The lab also kills the process if it
+/// makes no progress for `patience`.
 pub(crate) fn supervised(
     path: &Path,
     symbol: &str,
@@ -40,7 +41,7 @@ pub(crate) fn supervised(
 
 /// Returns the exit code of a run, unless the function did something during the run that spoils the results.
 fn completed(notes: &Notes, code: u8) -> Result<u8, String> {
-    // A run that ended with an error has said enough.
+    // A run that ended with an error has already printed its message.
     if code == 2 && !notes.silent() {
         return Ok(code);
     }
@@ -57,7 +58,7 @@ fn completed(notes: &Notes, code: u8) -> Result<u8, String> {
     }
 }
 
-/// Names the classes of the inputs that were measured when the process ended.
+/// Returns the names of the classes that the lab was measuring when the process ended.
 fn during(notes: &Notes) -> String {
     let names: Vec<String> = notes.drawn().iter().map(|name| format!("`{name}`")).collect();
     match names.split_last() {
@@ -67,12 +68,12 @@ fn during(notes: &Notes) -> String {
     }
 }
 
-/// Notes that a library is being loaded. Returns the notes, if another process waits for this one.
+/// Notes that a library is being loaded. Returns the notes, if another process waits for this process.
 pub(crate) fn begin() -> Option<&'static Notes> {
     notes().inspect(|notes| notes.enter(Phase::Load))
 }
 
-/// Tells the waiting process the names of the classes.
+/// Passes the names of the classes to the waiting process.
 pub(super) fn note_classes<'n>(names: impl Iterator<Item = &'n str>) {
     if let Some(notes) = notes() {
         notes.name_classes(names);
@@ -80,12 +81,12 @@ pub(super) fn note_classes<'n>(names: impl Iterator<Item = &'n str>) {
 }
 
 thread_local! {
-    /// The state that a function must leave as it is, as it was before the first call.
+    /// The state that a function must preserve, read before the first call.
     static CONVENTION: Cell<Option<Convention>> = const { Cell::new(None) };
 }
 
-/// Notes the class of the next input, and restores state that the function should have restored. The clock does not
-/// run.
+/// Notes the class of the next input, and restores state that the function should have restored. No measurement runs at
+/// this time.
 pub(super) fn between_calls(class: usize) {
     let Some(notes) = notes() else { return };
     notes.draw(class);

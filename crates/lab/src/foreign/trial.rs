@@ -1,6 +1,6 @@
-//! Trials of a library's function before it is measured: calls in another process, in which each pointer leads to
-//! memory between two inaccessible pages. A description that does not suit the function often shows there, although
-//! the function would seem to work in ordinary memory.
+//! Tries a library's function before the lab measures the function. The trials call the function in another process, in
+//! which each pointer leads to memory between two inaccessible pages. The trials often reveal a description that does
+//! not suit the function, even if the function seems to work in ordinary memory.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -16,13 +16,13 @@ use crate::imp::supervise::{End, signal_name};
 use crate::random::Random;
 use crate::target::Target;
 
-/// Time for all trials of a function. Trials that have not run by then are left out.
+/// The time limit for all trials of a function. Trials that have not run when the time is over are left out.
 const LIMIT: Duration = Duration::from_secs(20);
-/// Trials are repeated with other inputs, at most this many times and for this time.
+/// The lab repeats the trials with other inputs, at most this number of times and within this time.
 const ROUNDS: usize = 4;
 const ENOUGH: Duration = Duration::from_millis(50);
 
-/// A function under trial.
+/// A function that the lab tries before the lab measures it.
 pub(super) struct Trial<'t> {
     pub(super) path: &'t Path,
     pub(super) symbol: &'t str,
@@ -32,22 +32,23 @@ pub(super) struct Trial<'t> {
     pub(super) target: &'t mut Target,
 }
 
-/// The memory behind a pointer.
+/// The memory to which an argument points.
 struct GuardedMemory {
     fenced: Fenced,
     access: Access,
-    /// The argument as in the description: `secret:32`.
+    /// The argument as the description states it, for example `secret:32`.
     name: String,
 }
 
 impl Trial<'_> {
-    /// Calls the function with inputs of each class. Returns what was not tried and why, if the trials were cut short.
+    /// Calls the function with inputs of each class. If the trials end early, returns which trials are missing and why.
     pub(super) fn run(&mut self, notes: &Notes) -> Result<Option<String>, Error> {
         notes.enter(Phase::Trial);
         if threads() > 1 {
             return Ok(Some("the library starts threads, which a trial in another process would not have".to_owned()));
         }
-        // An aligned part whose length is no multiple of 16 leaves a gap before the page behind it.
+        // If the length of an aligned part is not a multiple of 16, there is a gap between the part and the following
+        // page.
         let memory = self.memory(Access::Read)?;
         let mut outcome = self.attempt(notes, &memory, &[Place::End, Place::Start])?;
         if matches!(outcome, TrialOutcome::Crash(_)) {
@@ -71,7 +72,7 @@ impl Trial<'_> {
         Error::Function { path: self.path.to_owned(), symbol: self.symbol.to_owned(), why }
     }
 
-    /// Returns whether all secrets lie behind pointers.
+    /// Returns whether the function receives all secrets through pointers.
     fn has_hideable_secrets(&self) -> bool {
         let kind = |wanted: Kind| {
             self.abi.arguments.iter().any(|argument| matches!(argument, Argument::Input(part) if part.kind == wanted))
@@ -105,8 +106,8 @@ impl Trial<'_> {
         Ok(self.judge(notes, memory, end))
     }
 
-    /// Maps the memory of each pointer. `secret` is the access to secret parts; those that are changed in place are
-    /// writable if it is not [`Access::None`].
+    /// Maps the memory of each pointer. `secret` is the access to secret parts. Secret parts that the function changes
+    /// in place are writable, unless `secret` is [`Access::None`].
     fn memory(&self, secret: Access) -> Result<Vec<Option<GuardedMemory>>, Error> {
         let changed = if secret == Access::None { Access::None } else { Access::Write };
         let memory = |argument: &Argument| {
@@ -158,13 +159,14 @@ impl Trial<'_> {
 enum TrialOutcome {
     Fine,
     Late,
-    /// An access outside of all parts, or another signal. A function that wants aligned memory does so too.
+    /// An access outside of all parts, or another signal. A function that needs aligned memory can also cause such a
+    /// crash.
     Crash(String),
-    /// A finding that alignment does not explain.
+    /// A finding that missing alignment cannot explain.
     Fault(String),
 }
 
-/// Describes an access that failed, if it is one beside a part or a write to a part that may only be read.
+/// Describes a failed access, if the access is just outside a part, or if it is a write to a read-only part.
 fn beyond(memory: &[Option<GuardedMemory>], (address, wrote): (usize, bool)) -> Option<String> {
     let verb = if wrote { "writes" } else { "reads" };
     let (position, memory, side) = memory.iter().enumerate().find_map(|(position, memory)| {
@@ -179,7 +181,7 @@ fn beyond(memory: &[Option<GuardedMemory>], (address, wrote): (usize, bool)) -> 
     })
 }
 
-/// Returns the arguments of a call, with the parts of the input at this place in their memory.
+/// Copies the parts of the input to this place in their memory, and returns the arguments of the call.
 fn values(abi: &Abi, memory: &[Option<GuardedMemory>], input: &[u8], place: Place) -> [usize; 6] {
     let mut values = [0; 6];
     for ((value, argument), memory) in values.iter_mut().zip(&abi.arguments).zip(memory) {

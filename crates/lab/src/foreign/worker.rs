@@ -1,4 +1,5 @@
-//! A program that measures functions of another language in its own process, and its targets.
+//! A worker is a program that measures functions of another language in its own process. This module also contains the
+//! targets of a worker.
 
 use std::cell::{Cell, RefCell};
 use std::convert::identity;
@@ -18,7 +19,8 @@ use crate::random::Random;
 use crate::target::{Run, Slots, Target};
 use crate::watch::Watch;
 
-/// The number of the first request. The lab sends its bytes before it reads the first message.
+/// The number of the first request. The lab sends the bytes of this number before the lab reads the worker's first
+/// message.
 const FIRST: u32 = 1;
 /// The number of the target that makes no call.
 pub(super) const NO_CALL: u32 = u32::MAX;
@@ -32,7 +34,7 @@ pub struct Worker {
     shared: Rc<Shared>,
 }
 
-/// What a worker, its clock and its targets share.
+/// The data that a worker, its clock and its targets share.
 pub(super) struct Shared {
     pub(super) hello: Hello,
     connection: RefCell<Connection>,
@@ -49,7 +51,8 @@ pub(super) struct Request<'r> {
     pub(super) repeats: u32,
     /// Iterations of the worker's delay loop before each measurement.
     pub(super) before: &'r [u32],
-    /// Iterations inside of each measurement; empty for none.
+    /// The iterations of the delay loop inside each measurement. The slice is empty if the measurements contain no
+    /// delay.
     pub(super) within: &'r [u32],
     /// Length of an input.
     pub(super) length: usize,
@@ -65,8 +68,8 @@ impl Worker {
     pub fn start(command: &str, limit: Duration) -> Result<Self, Error> {
         let mut connection = Connection::start(command, limit)?;
         let hello = connection.within("at its start", |input, output| {
-            // A program that prints its input would otherwise wait, as the lab does. One that has ended is told by its
-            // output.
+            // Without these bytes, a program that only prints its input would wait for input while the lab waits for
+            // output. The result of the write is ignored, because the read below detects a program that has ended.
             let _ = input.write_all(&FIRST.to_le_bytes()).and_then(|()| input.flush());
             greeting(output)
         })?;
@@ -89,21 +92,23 @@ impl Worker {
         &self.shared.hello
     }
 
-    /// Returns the worker's clock, with which its targets must be measured.
+    /// Returns the worker's clock. The worker's targets must be measured with this clock.
     #[must_use]
     pub fn clock(&self) -> WorkerClock {
         WorkerClock::new(Rc::clone(&self.shared))
     }
 
-    /// Returns the threshold for differences that suits this worker, in nanoseconds: one nanosecond, or half of an
-    /// iteration of the worker's delay loop if that is more. The controls of a run cannot add shorter delays.
+    /// Returns the threshold for differences that suits this worker, in nanoseconds. The threshold is one nanosecond,
+    /// or half of an iteration of the worker's delay loop if half an iteration takes longer. The controls of a run
+    /// cannot add shorter delays.
     #[must_use]
     pub fn delta_ns(&self) -> f64 {
         let pace = self.shared.pace.get();
         (pace.turn_ticks * 1e9 / self.shared.hello.hertz / 2.0).max(1.0).ceil()
     }
 
-    /// Returns the worker's functions as targets. `classes` replaces the classes that the worker states.
+    /// Returns the worker's functions as targets. If `classes` is not empty, these classes replace the classes that the
+    /// worker states.
     ///
     /// # Errors
     /// Fails if a class does not suit the parts of an input.
@@ -112,7 +117,7 @@ impl Worker {
         entries.map(|(index, entry)| self.target(index, entry, classes)).collect()
     }
 
-    /// Returns the parts of the inputs of the first target, for classes that are read from files.
+    /// Returns the parts of the inputs of the first target. Classes that the lab reads from files need these parts.
     #[must_use]
     pub fn abi(&self) -> &Abi {
         &self.shared.hello.targets[0].abi
@@ -124,10 +129,10 @@ impl Worker {
         class::add(target, &entry.abi, if classes.is_empty() { &entry.classes } else { classes })
     }
 
-    /// Makes the calls that the worker wants before it is measured, with inputs of all classes in random order.
+    /// Makes the warm-up calls that the worker requests. The inputs come from all classes in random order.
     ///
     /// # Errors
-    /// Fails as [`Worker::check`] does.
+    /// Fails for the same reasons as [`Worker::check`].
     pub fn warm_up(&self, target: &mut Target, seed: u64) -> Result<(), Error> {
         let named = |entry: &Entry| entry.name == target.name();
         let index = self.shared.hello.targets.iter().position(named).unwrap_or(0) as u32;
@@ -164,7 +169,7 @@ impl Worker {
         self.check()
     }
 
-    /// Returns the error that ended the worker, if there was one. The times that were measured after it are zero.
+    /// Returns the error that ended the worker, if there was an error. All times after the error are zero.
     ///
     /// # Errors
     /// Fails if the worker ended, did not answer in time or broke the protocol.
@@ -176,12 +181,12 @@ impl Worker {
         self.shared.pace.get()
     }
 
-    /// Returns a watch that also stops a run when the worker fails.
+    /// Returns a watch that stops a run when `watch` stops it, and also when the worker fails.
     pub fn watch<'w>(&self, watch: &'w mut dyn Watch) -> Guarded<'w> {
         Guarded { shared: Rc::clone(&self.shared), watch }
     }
 
-    /// Closes the worker's standard input, and returns the exit status if the worker ends soon.
+    /// Closes the worker's standard input. Returns the exit status if the worker ends soon after that.
     pub(super) fn close(&self) -> Option<ExitStatus> {
         self.shared.connection.borrow_mut().close()
     }
@@ -222,7 +227,7 @@ impl Shared {
         self.plausible(begin.elapsed(), ticks)
     }
 
-    /// Checks that the measurements together took no longer than the exchange.
+    /// Checks that the sum of the measured times is not longer than the exchange with the worker.
     fn plausible(&self, elapsed: Duration, ticks: &[u64]) -> Result<(), Error> {
         let seconds = |decode: fn(u64) -> u64| {
             ticks.iter().fold(0, |sum: u64, &ticks| sum.saturating_add(decode(ticks))) as f64 / self.hello.hertz
@@ -313,7 +318,8 @@ fn answer(output: &mut dyn Read, number: u32, ticks: &mut [u64]) -> Result<(), F
 /// A likely reason for an answer that makes no sense.
 const PRINTS: &str = "; does a target print to standard output?";
 
-/// Returns the first text among the bytes of an answer: at least four characters, as hardly any number has.
+/// Returns the first text among the bytes of an answer. A text has at least four printable characters, because the
+/// bytes of a number hardly ever do.
 fn printed(bytes: &[u8]) -> Option<&str> {
     let plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r');
     let text = bytes.split(|byte| !plain(byte)).find(|part| part.len() >= 4)?;
@@ -337,7 +343,8 @@ fn word(output: &mut dyn Read) -> Result<u32, Fault> {
 struct Remote {
     shared: Rc<Shared>,
     index: u32,
-    /// Number of measurements so far, and the seconds that they took beside the calls: large inputs take long to send.
+    /// The number of measurements so far, and the seconds that the measurements took in addition to the calls. Large
+    /// inputs take long to send.
     sent: (usize, f64),
 }
 

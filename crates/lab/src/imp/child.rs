@@ -3,7 +3,7 @@
 use std::io;
 use std::process::{Child, Command, ExitStatus};
 
-/// Resources that a child used, together with the children that it waited for.
+/// The resources that a child process used, including the resources of the children that it waited for.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Usage {
     /// Seconds of processor time in user mode.
@@ -28,20 +28,21 @@ pub(crate) fn wait(child: &mut Child) -> io::Result<(ExitStatus, Usage)> {
     Ok((child.wait()?, Usage::default()))
 }
 
-/// Waits like [`wait`] for a child that [`group`] has prepared. As soon as `patient` returns false, all processes of
-/// its group are killed. `patient` is called ten times in a second, on Linux; elsewhere, it is never called.
+/// Waits like [`wait`] for a child that [`group`] has prepared. As soon as `patient` returns false, the function kills
+/// all processes of the child's group. On Linux, the function calls `patient` ten times a second. On other systems, the
+/// function never calls `patient`.
 pub(crate) fn wait_while(child: &mut Child, patient: &dyn Fn() -> bool) -> io::Result<(ExitStatus, Usage)> {
     #[cfg(target_os = "linux")]
     {
         use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
         // SAFETY: the system call takes two numbers.
         let found = unsafe { libc::syscall(libc::SYS_pidfd_open, child.id() as libc::pid_t, 0) };
-        // A kernel before 5.3 has no such call.
+        // A kernel before 5.3 does not have this system call.
         if found >= 0 {
             // SAFETY: the descriptor is new and belongs to nothing else.
             let descriptor = unsafe { OwnedFd::from_raw_fd(found as libc::c_int) };
             let mut poll = libc::pollfd { fd: descriptor.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-            // SAFETY: the structure is a live local.
+            // SAFETY: the structure is a live local variable.
             while unsafe { libc::poll(&raw mut poll, 1, 100) } <= 0 {
                 if !patient() {
                     end_group(child.id());
@@ -85,8 +86,8 @@ fn wait4(pid: libc::pid_t) -> io::Result<(libc::c_int, Usage)> {
 
 /// Makes the standard library start this command by `fork` instead of `vfork` or `posix_spawn`.
 ///
-/// On Linux, a program's peak starts with the memory that its process held when the program was loaded. After `vfork`
-/// that is the *parent's* peak, including file mappings. After `fork` it is no more than the copied pages.
+/// On Linux, a program's peak starts with the memory that its process held when the program was loaded. After `vfork`,
+/// this memory is the *parent's* peak, including file mappings. After `fork`, this memory is at most the copied pages.
 pub(crate) fn by_fork(command: &mut Command) {
     #[cfg(unix)]
     // SAFETY: the closure does nothing, so it calls nothing that is forbidden between `fork` and `exec`.
@@ -105,10 +106,10 @@ pub(crate) fn held(command: &mut Command, processor: usize) {
         use std::os::unix::process::CommandExt;
         // SAFETY: `cpu_set_t` consists of integers only, for which zeros are valid.
         let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-        // A number beyond the set's size belongs to no processor of this machine. The set then stays empty, and the
-        // system call and the start of the program fail.
+        // If the number is larger than the set's size, the machine has no such processor. In this case, the set stays
+        // empty, so the system call and the start of the program fail.
         if processor < libc::CPU_SETSIZE as usize {
-            // SAFETY: the set is a local, and the number is below its size.
+            // SAFETY: the set is a local variable, and the number is below its size.
             unsafe { libc::CPU_SET(processor, &mut set) };
         }
         // SAFETY: between `fork` and `exec` the closure only makes a system call, on a set that it owns.
@@ -137,8 +138,8 @@ pub(crate) fn group(command: &mut Command) {
     let _ = command;
 }
 
-/// Ends all processes of the group of a child that [`group`] has prepared. The child must not have been waited for,
-/// because its id could then belong to another process.
+/// Ends all processes of the group of a child that [`group`] has prepared. The caller must not have waited for the
+/// child before. After a wait, the child's id could belong to another process.
 pub(crate) fn end_group(id: u32) {
     #[cfg(unix)]
     if let Ok(id @ 2..) = libc::pid_t::try_from(id) {
@@ -151,8 +152,8 @@ pub(crate) fn end_group(id: u32) {
     let _ = id;
 }
 
-/// Returns the last of the processors that this process may use, because the first ones often handle interrupts.
-/// Returns `None` where a process cannot be bound to a processor.
+/// Returns the last processor that this process may use, because the first processors often handle interrupts. Returns
+/// `None` on systems that cannot bind a process to a processor.
 pub(crate) fn last_processor() -> Option<usize> {
     #[cfg(target_os = "linux")]
     {
@@ -188,8 +189,8 @@ pub(crate) fn free(folder: &std::path::Path) -> Option<u64> {
     }
 }
 
-/// Returns the peak memory of a child that does nothing, in bytes. The peak of another child can
-/// be measured only if it is larger.
+/// Returns the peak memory of a child that does nothing, in bytes. The lab can measure the peak of another child only
+/// if that peak is larger.
 pub(crate) fn floor() -> io::Result<u64> {
     #[cfg(unix)]
     {
@@ -210,7 +211,7 @@ pub(crate) fn floor() -> io::Result<u64> {
     Ok(u64::MAX)
 }
 
-/// Makes the system write its cached data to the disks.
+/// Asks the operating system to write its cached data to the disks.
 pub(crate) fn sync() {
     #[cfg(unix)]
     // SAFETY: `sync` takes no arguments and returns nothing.

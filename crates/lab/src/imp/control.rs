@@ -1,4 +1,4 @@
-//! The control functions that need specific instructions. Each returns `None` if the processor lacks these
+//! The control functions that need specific instructions. Each function returns `None` if the processor lacks these
 //! instructions.
 
 #[cfg(target_arch = "x86_64")]
@@ -9,8 +9,8 @@ mod x86 {
     use std::arch::x86_64::*;
     use std::hint::black_box;
 
-    /// Returns the sum of eight table entries, read by one gather at the indexes in `places`. Returns `None` without
-    /// AVX2.
+    /// Returns the sum of eight table entries. One gather instruction reads the entries at the indexes in `places`.
+    /// Returns `None` without AVX2.
     pub(crate) fn gather(table: &[u32; 256], places: &[u8]) -> Option<u32> {
         let places = places.first_chunk::<8>()?;
         // SAFETY: the processor has AVX2.
@@ -21,7 +21,7 @@ mod x86 {
     #[target_feature(enable = "avx2")]
     fn gather_avx2(table: &[u32; 256], places: &[u8; 8]) -> u32 {
         let indexes = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(i64::from_le_bytes(*places)));
-        // SAFETY: all indexes are below 256, and the table has as many entries.
+        // SAFETY: all indexes are below 256, and the table has 256 entries.
         let found = unsafe { _mm256_i32gather_epi32::<4>(table.as_ptr().cast(), indexes) };
         let mut sums = [0_u32; 8];
         // SAFETY: `sums` has the 32 bytes that are stored.
@@ -29,7 +29,7 @@ mod x86 {
         sums.iter().fold(0, |sum, entry| sum.wrapping_add(*entry))
     }
 
-    /// Compares in steps of 64 bytes and stops at the first difference. Returns `None` without AVX-512BW.
+    /// Compares two slices in steps of 64 bytes and stops at the first difference. Returns `None` without AVX-512BW.
     pub(crate) fn early_exit512(left: &[u8], right: &[u8]) -> Option<bool> {
         // SAFETY: the processor has AVX-512BW.
         is_x86_feature_detected!("avx512bw").then(|| unsafe { early_exit_avx512bw(left, right) })

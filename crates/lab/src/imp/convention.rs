@@ -1,6 +1,6 @@
-//! The registers that a function must leave as they are, by the calling conventions of x86-64: the direction flag, the
-//! alignment check, and the control words of floating-point arithmetic. A function that changes one of them changes how
-//! the lab and all following calls run.
+//! The state that a function must preserve according to the calling conventions of x86-64: the direction flag, the
+//! alignment check, and the control words of floating-point arithmetic. If a function changes this state, the lab and
+//! all following calls run differently.
 
 /// The rules that a function can break. Notes contain the position of a rule, counted from 1.
 pub(crate) const RULES: [&str; 4] = [
@@ -20,7 +20,7 @@ pub(crate) struct Convention {
 
 /// The direction flag and the alignment check.
 const FLAGS: [u64; 2] = [1 << 10, 1 << 18];
-/// The bits of MXCSR that record exceptions, and that every function may change.
+/// The bits of MXCSR that record exceptions. Every function may change these bits.
 const EXCEPTIONS: u32 = 0x3f;
 
 impl Convention {
@@ -30,7 +30,7 @@ impl Convention {
         let mut found = Self { flags: 0, mxcsr: 0, x87: 0 };
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the instructions write to the stack, where the compiler keeps nothing without `nostack`, and to two
-        // fields of a local.
+        // fields of a local variable.
         unsafe {
             core::arch::asm!(
                 "pushfq", "pop {flags}", "stmxcsr [{mxcsr}]", "fnstcw [{x87}]",
@@ -42,7 +42,7 @@ impl Convention {
         found
     }
 
-    /// Makes this the state of the thread.
+    /// Sets the state of the thread to this value.
     pub(crate) fn restore(self) {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: only the state that this value describes changes, and the value comes from `read`.
@@ -70,8 +70,8 @@ impl Convention {
 mod tests {
     use super::*;
 
-    /// Executes instructions that change the state. Returns the rule that is found broken, then the rule that is
-    /// still found broken after the state was restored.
+    /// Executes instructions that change the state. Returns the broken rule that the check finds, and then the broken
+    /// rule that the check still finds after the state was restored.
     macro_rules! breaks {
         ($($code:literal),+) => {{
             let before = Convention::read();

@@ -1,4 +1,4 @@
-//! The processor's time counter. Fences keep the measured code between the two readings.
+//! The processor's time counter. Fences make sure that the measured code runs between the two readings.
 
 /// The counter's name in reports.
 pub(crate) const NAME: &str = if cfg!(target_arch = "x86_64") {
@@ -9,7 +9,7 @@ pub(crate) const NAME: &str = if cfg!(target_arch = "x86_64") {
     "none"
 };
 
-/// The counter's name in reports where several readings are added up.
+/// The counter's name in reports, if the clock adds up several readings.
 pub(crate) const SPREAD: &str = "rdtsc, three readings";
 
 /// Returns whether the processor has a counter with a constant rate.
@@ -19,7 +19,8 @@ pub(crate) fn steady() -> bool {
     if __cpuid(0x8000_0000).eax < 0x8000_0007 {
         return false;
     }
-    // Bit 8 of leaf 8000_0007h: the counter runs at one rate in all power states. Bit 27 of 8000_0001h: `rdtscp`.
+    // Bit 8 of leaf 8000_0007h says that the counter runs at one rate in all power states. Bit 27 of leaf 8000_0001h
+    // says that the processor has `rdtscp`.
     __cpuid(0x8000_0007).edx & (1 << 8) != 0 && __cpuid(0x8000_0001).edx & (1 << 27) != 0
 }
 
@@ -46,7 +47,8 @@ pub(crate) fn start() -> u64 {
 pub(crate) fn stop() -> u64 {
     let (low, high): (u64, u64);
     // SAFETY: `rdtscp` and the fence change only the three registers. `rdtscp` waits for all earlier instructions, and
-    // the fence delays the later ones. The compiler moves no memory access across the block, because `nomem` is absent.
+    // the fence delays the later instructions. The compiler moves no memory access across the block, because `nomem` is
+    // absent.
     unsafe {
         core::arch::asm!(
             "rdtscp", "lfence",
@@ -61,8 +63,8 @@ pub(crate) fn stop() -> u64 {
 pub(crate) const READINGS: u64 = if cfg!(target_arch = "x86_64") { 3 } else { 1 };
 
 /// Returns the sum of [`READINGS`] readings of a counter whose steps are far longer than the processor's cycle. The
-/// time between two readings is a whole number of steps and a third of a step, so each reading is taken at another
-/// phase of a step. The sum therefore tells in which third of a step the readings began. With a single reading, a delay
+/// time between two readings is a whole number of steps plus a third of a step, so each reading happens at another
+/// phase of a step. The sum therefore shows in which third of a step the readings began. With a single reading, a delay
 /// that is shorter than a step would stay hidden for a call that ends just after a step.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
@@ -80,8 +82,8 @@ pub(crate) fn spread() -> u64 {
             "shl rdx, 32",
             "or rax, rdx",
             "add {sum}, rax",
-            // Each `lea` takes one cycle. A fence and a reading take about two steps of 10 ns, and these instructions
-            // about a third of a step.
+            // Each `lea` takes one cycle. A fence and a reading together take about two steps of 10 ns. The `lea`
+            // instructions together take about a third of a step.
             ".rept 13",
             "lea {sum}, [{sum} + 1]",
             ".endr",

@@ -1,4 +1,4 @@
-//! Memory between two pages that may not be accessed, and trials of a library's function with such memory in another
+//! Memory between two inaccessible pages, and trials that call a library's function with such memory in another
 //! process.
 
 use std::io;
@@ -11,7 +11,7 @@ use super::library::Function;
 use super::notes::Notes;
 use super::supervise::{self, End};
 
-/// Memory of some bytes with room for a start at any alignment, between two pages that may not be accessed.
+/// Memory between two inaccessible pages. The bytes in this memory can start at any alignment.
 pub(crate) struct Fenced {
     base: usize,
     /// The length of the accessible pages.
@@ -20,18 +20,18 @@ pub(crate) struct Fenced {
     length: usize,
 }
 
-/// Where the bytes lie in their pages.
+/// The position of the bytes in their pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// The first byte follows an inaccessible page.
     Start,
-    /// The last byte is followed by an inaccessible page.
+    /// An inaccessible page follows the last byte.
     End,
-    /// As [`Place::End`], but the first byte is at a multiple of 16.
+    /// Like [`Place::End`], but the address of the first byte is a multiple of 16.
     AlignedEnd,
 }
 
-/// What the function may do with the bytes.
+/// The access to the bytes that the function has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     None,
@@ -39,7 +39,7 @@ pub(crate) enum Access {
     Write,
 }
 
-/// The place of an access that failed.
+/// The place of a failed access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
     Before,
@@ -95,7 +95,8 @@ impl Fenced {
         start
     }
 
-    /// Returns where an address lies, if it lies in these pages or in the two beside them.
+    /// Returns where an address lies, if the address lies in the accessible pages or in one of the two inaccessible
+    /// pages.
     pub(crate) fn side(&self, address: usize) -> Option<Side> {
         let end = self.base + self.room;
         match address {
@@ -115,7 +116,7 @@ pub(crate) struct Call {
 }
 
 /// Calls the function in another process, with the arguments that `next` returns, until `next` returns `None`. The
-/// notes tell which call was the last, and which access failed.
+/// notes record which call was the last call, and which access failed.
 pub(crate) fn attempt(
     notes: &Notes,
     function: &Function,
@@ -144,7 +145,8 @@ pub(crate) fn attempt(
     })
 }
 
-/// Waits until the processes that the function has started end, but not long. Returns whether there are any.
+/// Waits a short time for the end of the processes that the library's function has started. Returns whether the
+/// library's function left any such process that it did not wait for.
 fn await_copies() -> bool {
     for turn in 0..200 {
         // SAFETY: the null pointer is allowed.
@@ -157,13 +159,15 @@ fn await_copies() -> bool {
     true
 }
 
-/// The exit codes of a trial. The function itself could choose them too, but not by chance.
+/// The exit codes of a trial. The function itself is very unlikely to end the process with one of these codes by
+/// chance.
 pub(crate) const DONE: u8 = 0xd7;
 const BROKEN: u8 = 0xd8;
-/// The function has left processes behind.
+/// The function has started processes and has not waited for their end.
 pub(crate) const LEFT: u8 = 0xd9;
 
-/// Notes the address of an access that fails. The access then fails again and kills the process.
+/// Installs handlers that note the address of a failed access. After the handler returns, the access fails again and
+/// kills the process.
 fn catch_faults() {
     extern "C" fn note(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
         if let Some(notes) = super::notes::notes() {
@@ -173,12 +177,13 @@ fn catch_faults() {
                 notes.wrote.store(is_write(context), Ordering::Relaxed);
             }
         }
-        // SAFETY: the call takes numbers only. It may be made in a signal handler.
+        // SAFETY: the call takes numbers only. A signal handler may make this call.
         unsafe { libc::signal(signal, libc::SIG_DFL) };
     }
     for signal in [libc::SIGSEGV, libc::SIGBUS] {
         // SAFETY: `sigaction` consists of integers only, for which zeros are valid. The handler has the type that the
-        // flags announce. It runs on the alternate stack that the standard library made, if there is one.
+        // flags announce. The handler runs on the alternate stack that the standard library made, if there is an
+        // alternate stack.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
             action.sa_sigaction = note as extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) as usize;
@@ -192,7 +197,7 @@ fn catch_faults() {
     unsafe { libc::setrlimit(libc::RLIMIT_CORE, &raw const none) };
 }
 
-/// Returns whether the access that failed was a write, where the system tells.
+/// Returns whether the failed access was a write, if the system reports this.
 ///
 /// # Safety
 /// `context` is the third argument of a signal handler.

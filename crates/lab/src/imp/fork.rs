@@ -1,8 +1,9 @@
-//! What processes need that are copied by `fork`: the copy has one thread, and must not outlive its parent.
+//! Helpers for processes that `fork` creates. The copy of a process has only one thread, and must not outlive its
+//! parent.
 
-/// Makes the kernel kill this process when its parent ends, on Linux.
+/// On Linux, makes the kernel kill this process when its parent ends.
 pub(super) fn end_with(parent: libc::pid_t) {
-    // SAFETY: the calls take numbers only. If the parent ended before the first call, the second one tells.
+    // SAFETY: the calls take numbers only. The second call detects a parent that ended before the first call.
     unsafe {
         #[cfg(target_os = "linux")]
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
@@ -12,8 +13,8 @@ pub(super) fn end_with(parent: libc::pid_t) {
     }
 }
 
-/// Returns the number of threads of this process, where the system tells. The thread that waits for Ctrl-C does not
-/// count.
+/// Returns the number of threads of this process, without the thread that waits for Ctrl-C. Returns 1 if the system
+/// does not report the number.
 pub(crate) fn threads() -> usize {
     let counts =
         |task: &std::fs::DirEntry| std::fs::read(task.path().join("comm")).is_ok_and(|name| name != b"ctrl-c\n");

@@ -1,4 +1,4 @@
-//! Functions of shared libraries: `dlopen`, `dlsym`, and calls with up to six arguments.
+//! Functions of shared libraries: `dlopen`, `dlsym`, and calls of functions with up to six arguments.
 
 use std::ffi::{CStr, c_void};
 use std::mem::transmute;
@@ -9,14 +9,14 @@ use super::supervise;
 use crate::foreign::{Abi, Error, ForeignClass};
 use crate::target::Target;
 
-/// A loaded library. It stays loaded until the program ends, because it may have started threads.
+/// A loaded library. The library stays loaded until the program ends, because the library may have started threads.
 #[derive(Clone, Copy)]
 pub(crate) struct Library {
     handle: NonNull<c_void>,
 }
 
 impl Library {
-    /// Loads a library, which runs its constructors. The error is the text of the system.
+    /// Loads a library. Loading runs the constructors of the library. The error is the message of the operating system.
     pub(crate) fn open(path: &CStr) -> Result<Self, String> {
         // SAFETY: the path ends with a zero byte. Constructors of the library run with the rights of the person who
         // named the library, like a program that this person starts.
@@ -41,17 +41,20 @@ impl Library {
     }
 }
 
-/// Loads a shared library and returns one of its functions as a target. Without classes, the target has the usual ones:
-/// `random`, `zeros`, `ones` and `bit`, and for two parts of the same length also `equal`, `first` and `last`.
+/// Loads a shared library and returns one of its functions as a target. If `classes` is empty, the target has the usual
+/// classes: `random`, `zeros`, `ones` and `bit`. If two parts have the same length, the usual classes also include
+/// `equal`, `first` and `last`.
 ///
-/// Traces know the source lines of libraries that were loaded before the first trace of this process.
+/// Traces can show the source lines only of libraries that were loaded before the first trace of this process.
 ///
 /// # Safety
-/// The library's constructors may run, and the function takes the arguments that `abi` describes. It accesses no more
-/// than the stated bytes behind each pointer, and changes only those of `inout`, `out` and `scratch`.
+/// The caller must allow the library's constructors to run. The function must take the arguments that `abi` describes.
+/// The function must access no more than the stated bytes behind each pointer, and may change only the bytes of
+/// `inout`, `out` and `scratch`.
 ///
 /// # Errors
-/// Fails if the library cannot be loaded, exports no such function, or a class does not suit the arguments.
+/// Fails if the library cannot be loaded, if the library exports no such function, or if a class does not suit the
+/// arguments.
 pub unsafe fn shared_library(path: &Path, symbol: &str, abi: &Abi, classes: &[ForeignClass]) -> Result<Target, Error> {
     crate::foreign::target(path, symbol, abi, classes)
 }
@@ -65,7 +68,7 @@ pub(crate) enum Word {
     Output(usize),
     /// An integer of 1, 2, 4 or 8 bytes at this position of the input.
     Integer(usize, usize),
-    /// This integer.
+    /// The integer that is passed in every call.
     Constant(usize),
 }
 
@@ -73,7 +76,7 @@ pub(crate) enum Word {
 pub(crate) struct Function {
     address: NonNull<c_void>,
     words: Vec<Word>,
-    /// The memory for outputs, as 64-byte blocks, so that it is aligned for every type.
+    /// The memory for outputs. The memory consists of 64-byte blocks, so its alignment suits every type.
     output: Vec<Block>,
 }
 
@@ -86,13 +89,13 @@ struct Block {
 impl Function {
     /// Creates a function with at most six arguments and `output` bytes for its outputs.
     ///
-    /// The lab cannot check that these arguments suit the function: its user states them.
+    /// The lab cannot check that these arguments suit the function, because the user states the arguments.
     pub(crate) fn new(address: NonNull<c_void>, words: Vec<Word>, output: usize) -> Self {
         assert!(words.len() <= 6, "a function has at most six arguments");
         Self { address, words, output: vec![Block { _bytes: [0; 64] }; output.div_ceil(64)] }
     }
 
-    /// Calls the function. Which parts of `input` it reads and changes is what its description says.
+    /// Calls the function. The function's description says which parts of `input` the function reads and changes.
     #[inline]
     pub(crate) fn call(&mut self, input: &mut [u8]) -> usize {
         self.call_at(input.as_mut_ptr(), input.len())
@@ -125,7 +128,7 @@ impl Function {
         self.invoke(values)
     }
 
-    /// Calls the function with these arguments, as many as it has.
+    /// Calls the function with all of these arguments.
     #[inline]
     pub(crate) fn invoke(&self, values: [usize; 6]) -> usize {
         supervise::begin_call();
@@ -133,8 +136,8 @@ impl Function {
         let address = self.address.as_ptr();
         // SAFETY: the person who named the function stated its arguments, and vouches that the function takes them, and
         // accesses no more than the stated bytes behind each pointer. The input and the output live until the call
-        // returns. Integers and pointers are passed alike by the C calling conventions of 64-bit systems, and a result
-        // of type `void` is read as an integer without a meaning.
+        // returns. The C calling conventions of 64-bit systems pass integers and pointers in the same way. If the
+        // result type is `void`, the code reads an integer that has no meaning.
         let result = unsafe {
             match self.words.len() {
                 0 => transmute::<*mut c_void, extern "C" fn() -> usize>(address)(),
@@ -150,7 +153,8 @@ impl Function {
                 )(a, b, c, d, e, f),
             }
         };
-        // A copy of the process that returns from the function must not go on as the lab.
+        // If the function has copied the process, the copy also returns from the function. The copy must not continue
+        // to run the lab.
         if supervise::is_copy() {
             supervise::end_copy();
         }

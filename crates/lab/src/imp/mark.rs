@@ -1,4 +1,4 @@
-//! Instructions that mark a part of a traced call. They do nothing: `nop dword ptr [rax + MARK]`.
+//! Instructions that mark a part of a traced call. The mark instructions do nothing: `nop dword ptr [rax + MARK]`.
 
 /// The displacement of the mark at the start, `lab1` in memory.
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]

@@ -1,9 +1,9 @@
-//! What the process that runs a library's code tells the process that waits for it, in memory that both share. The
-//! notes stay readable however that process ends.
+//! Notes in shared memory, through which the process that runs a library's code informs the process that waits. The
+//! notes stay readable even if the process with the library's code crashes.
 
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU32, AtomicUsize, Ordering};
 
-/// Number of inputs whose classes are remembered.
+/// The number of recent inputs whose classes the notes contain.
 const RECENT: usize = 64;
 /// Maximum length of the names of all classes together.
 const NAMES: usize = 2048;
@@ -13,24 +13,24 @@ const NAMES: usize = 2048;
 pub(crate) struct Notes {
     /// The process that runs the library's code.
     pub(super) process: AtomicI32,
-    /// 256 plus the exit code, after the work is complete.
+    /// The exit code plus 256, stored when the work is complete.
     pub(super) code: AtomicU32,
-    /// Whether a process that the function started came back from the function.
+    /// Whether the function has copied the process and the copy has returned from the function.
     pub(super) copied: AtomicBool,
-    /// A number that changes while the work goes on.
+    /// A number that changes as long as the work makes progress.
     beats: AtomicUsize,
-    /// Whether the work has noticed a signal to end early.
+    /// Whether the work has noticed a signal that asks it to end early.
     pub(super) ending: AtomicBool,
     /// Whether the process ended without a message because its results do not count.
     pub(super) silent: AtomicBool,
-    /// The [`Phase`].
+    /// The current [`Phase`].
     phase: AtomicU8,
     /// The first rule of the calling convention that the function broke, counted from 1.
     broken: AtomicU8,
-    /// The address of the last access that failed, and whether it was a write.
+    /// The address of the last failed access, and whether this access was a write.
     pub(super) fault: AtomicUsize,
     pub(super) wrote: AtomicBool,
-    /// The input of the trial that runs: its class, and the way in which it is placed.
+    /// The input of the current trial: the class of the input, and the place of the input in memory.
     pub(super) trial: [AtomicU32; 2],
     recent: Classes,
 }
@@ -52,11 +52,11 @@ impl Default for Classes {
     }
 }
 
-/// What the library's code is used for.
+/// The purpose for which the library's code runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Phase {
-    /// Its constructors run.
+    /// The library's constructors run.
     Load = 1,
     /// The function is called once with each class.
     Trial,
@@ -64,7 +64,8 @@ pub(crate) enum Phase {
     Measurement,
 }
 
-/// The notes of this process, if another process waits for it or it waits for another process.
+/// The notes of this process. The pointer is null unless another process waits for this process, or this process waits
+/// for another process.
 pub(super) static NOTES: AtomicPtr<Notes> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Returns the notes of this process, if there are any.
@@ -75,7 +76,7 @@ pub(crate) fn notes() -> Option<&'static Notes> {
 }
 
 impl Notes {
-    /// Begins a phase, of which no inputs have been drawn yet.
+    /// Begins a phase, and forgets the inputs of the phase before.
     pub(crate) fn enter(&self, phase: Phase) {
         self.recent.drawn.store(0, Ordering::Relaxed);
         self.phase.store(phase as u8, Ordering::Relaxed);
@@ -87,7 +88,7 @@ impl Notes {
             .find(|phase| *phase as u8 == self.phase.load(Ordering::Relaxed))
     }
 
-    /// Notes that the work goes on.
+    /// Notes that the work makes progress.
     pub(crate) fn beat(&self) {
         self.beats.fetch_add(1, Ordering::Relaxed);
     }
@@ -96,7 +97,7 @@ impl Notes {
         self.beats.load(Ordering::Relaxed)
     }
 
-    /// Notes that the work goes on, and whether it ends early because of a signal.
+    /// Notes that the work makes progress, and whether the work ends early because of a signal.
     pub(crate) fn notice(&self, interrupted: bool) {
         self.beat();
         if interrupted {
@@ -104,7 +105,7 @@ impl Notes {
         }
     }
 
-    /// Stores the names of the classes, which the other process does not know.
+    /// Stores the names of the classes, because the waiting process does not know these names.
     pub(crate) fn name_classes<'n>(&self, names: impl Iterator<Item = &'n str>) {
         let text = names.collect::<Vec<_>>().join("\n");
         for (place, name) in self.recent.names.iter().enumerate() {
@@ -130,12 +131,12 @@ impl Notes {
         named.filter(|(class, _)| ring.contains(class)).map(|(_, name)| name.to_owned()).collect()
     }
 
-    /// Returns whether a process that the function started came back from the function.
+    /// Returns whether the function has copied the process and the copy has returned from the function.
     pub(crate) fn copied(&self) -> bool {
         self.copied.load(Ordering::Relaxed)
     }
 
-    /// Returns whether the process that waits must say why the results do not count.
+    /// Returns whether the waiting process must report why the results do not count.
     pub(crate) fn silent(&self) -> bool {
         self.silent.load(Ordering::Relaxed)
     }
@@ -149,7 +150,7 @@ impl Notes {
         self.broken.load(Ordering::Relaxed).checked_sub(1).map(usize::from)
     }
 
-    /// Returns the address of the access that failed last, and whether it was a write.
+    /// Returns the address of the last failed access, and whether this access was a write.
     pub(crate) fn fault(&self) -> Option<(usize, bool)> {
         let address = self.fault.load(Ordering::Relaxed);
         (address != 0).then(|| (address, self.wrote.load(Ordering::Relaxed)))

@@ -1,6 +1,6 @@
-//! Traces of calls. [`blocks`] runs a copy of the code, which records each address; it is the fast engine. [`trap`]
-//! stops before each instruction, and is the reference. A trace has its own process ([`host`]), and so has each traced
-//! call ([`process`]).
+//! Traces of calls. The fast engine, [`blocks`], runs a copy of the code that records each address. The reference
+//! engine, [`trap`], stops before each instruction. Each trace runs in its own process ([`host`]), and each traced call
+//! runs in another process of its own ([`process`]).
 
 pub(crate) mod blocks;
 pub(crate) mod call;
@@ -19,17 +19,17 @@ use iced_x86::{Code, Instruction, OpKind, UsedMemory};
 pub(crate) use memory::{bytes, code, path, unchanged};
 pub(crate) use registers::Registers;
 
-/// Receives what a traced call does. The call may be in the middle of an allocation, so no function may allocate, lock
-/// or panic.
+/// Receives the actions of a traced call. The traced call may be in the middle of an allocation, so no function of this
+/// trait may allocate, lock or panic.
 pub(crate) trait Step {
-    /// Records an instruction from the registers before it. Returns whether to continue.
+    /// Records an instruction, given the registers before the instruction runs. Returns whether to continue.
     fn step(&mut self, registers: &Registers<'_>) -> bool;
 
-    /// Returns how an instruction is recorded, or why it cannot be.
+    /// Returns how to record an instruction, or why the instruction cannot be recorded.
     fn plan(&mut self, address: u64) -> Result<Plan, Stop>;
 
-    /// Adds a block of instructions that always run together, and returns its number. Returns `None` if there are too
-    /// many.
+    /// Adds a block of instructions that always run together, and returns the number of the block. Returns `None` if
+    /// there are too many blocks.
     fn add(&mut self, parts: &[Part]) -> Option<u32>;
 
     /// Records blocks that ran. Returns whether to continue.
@@ -48,17 +48,17 @@ pub(crate) struct Plan {
     pub(crate) simple: Option<[Option<UsedMemory>; 4]>,
 }
 
-/// A word of a block's trace: the address of an instruction or of memory.
+/// A word of a block's trace: an address of an instruction or a memory address.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Part {
-    /// The word, or the number that is added to the next word of [`Ran`].
+    /// The word itself, or a number to add to the next word of [`Ran`].
     pub(crate) value: u64,
     pub(crate) logged: bool,
-    /// The entry of the instruction that starts here.
+    /// The entry of the instruction that starts at this word.
     pub(crate) entry: Option<u32>,
 }
 
-/// Maximum number of addresses in a block that are only known when it runs.
+/// The maximum number of addresses in a block that are known only when the block runs.
 pub(crate) const WORDS: usize = 15;
 
 /// A block that ran, and the addresses that it accessed.
@@ -69,7 +69,7 @@ pub(crate) struct Ran {
     pub(crate) words: [u64; WORDS],
 }
 
-/// Why a recording ended before the call returned.
+/// The reason why a recording ended before the call returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
     /// The call has more instructions than the limit.
@@ -82,35 +82,36 @@ pub(crate) enum Stop {
     Process,
     /// The call makes memory executable.
     Code,
-    /// The code at this address lies in memory that the program may write to, or that is new.
+    /// The code at this address lies in writable memory, or in memory that did not exist at the start.
     Written(u64),
     /// The code at this address changed during the call.
     Changed(u64),
     /// The call wakes another thread.
     Wake,
-    /// The call makes this system call, whose arguments are not compared.
+    /// The traced call makes this system call. A trace does not compare the arguments of this system call.
     Call(u64),
     /// The call opens the memory of a process as a file.
     Memory,
-    /// A signal arrives, or may arrive.
+    /// A signal arrives or may arrive during the call.
     Signal,
     /// The instruction at this address cannot be copied.
     Instruction(u64),
     /// There is no memory for a copy near the code at this address.
     Far(u64),
-    /// The call panicked, although it did not when it ran without a trace.
+    /// The call panicked, although it did not panic when it ran without a trace.
     Panic,
     /// The call left the traced code in an unknown way.
     Escape,
 }
 
-/// Returns whether the instruction repeats, by a `rep` prefix. On other instructions, the prefix means something else.
+/// Returns whether the instruction repeats because of a `rep` prefix. On some instructions, the prefix has another
+/// meaning.
 pub(crate) fn repeats(instruction: &Instruction) -> bool {
     instruction.is_string_instruction() && (instruction.has_rep_prefix() || instruction.has_repne_prefix())
 }
 
-/// Returns whether the registers with addresses that the instruction does not name have 32 bits, and also the count of
-/// an instruction that repeats.
+/// Returns whether the instruction uses 32 bits of its implicit address registers. A repeated instruction then also
+/// uses 32 bits of its count.
 pub(crate) fn has_short_addresses(instruction: &Instruction) -> bool {
     let operand = |kind| (0..instruction.op_count()).any(|op| instruction.op_kind(op) == kind);
     let short = [OpKind::MemorySegESI, OpKind::MemorySegEDI, OpKind::MemoryESEDI];

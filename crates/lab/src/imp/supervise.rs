@@ -1,5 +1,6 @@
-//! A second process for code that the lab does not know. A function of a shared library can end its process, close its
-//! descriptors or damage its memory. The first process only waits and says what happened.
+//! A second process that runs code that the lab does not know. A function of a shared library can end the process in
+//! which it runs, close the descriptors of the process, or damage the memory of the process. The first process only
+//! waits and reports what happened.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -23,48 +24,51 @@ pub(crate) enum End {
     Exited(i32),
     /// This signal killed the process.
     Killed(i32),
-    /// This signal stopped the process for good.
+    /// This signal stopped the process, and nobody continued the process.
     Stopped(i32),
-    /// The time was over.
+    /// The time limit for the process, or for progress of the process, was over.
     Late,
-    /// A signal from outside did not end the process in time, so it was killed.
+    /// A signal from outside did not end the process in time, so the lab killed the process.
     Deaf,
 }
 
-/// The first number for the descriptors of the report. Code that closes descriptors usually closes small numbers.
+/// The smallest number for the descriptors of the report. Code that closes the descriptors of other code usually closes
+/// small numbers.
 const HIGH: libc::c_int = 700;
-/// How long a process may be stopped, if nobody continues it.
+/// The maximum time that the second process may stay stopped before the lab kills it.
 const STOPPED: Duration = Duration::from_secs(1);
 
-/// The time that the second process has to notice a signal that ends it, and the time to report its results afterwards.
+/// `GRACE` is the time that the second process has to notice a signal that asks it to end. `REPORT` is the time that
+/// the process has to report its results after that.
 const GRACE: Duration = Duration::from_secs(2);
 const REPORT: Duration = Duration::from_secs(20);
-/// The time between two looks at the second process.
+/// The time between two checks of the second process.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Signals that end the lab early. The second process handles them.
+/// The signals that end the lab early. The second process handles these signals.
 const FORWARDED: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
-/// The process to which signals are forwarded, or 0.
+/// The process to which this process forwards signals, or 0 if there is no such process.
 static CHILD: AtomicI32 = AtomicI32::new(0);
 /// The last signal that was forwarded.
 static RECEIVED: AtomicI32 = AtomicI32::new(0);
 
-/// Standard output and standard error for the report.
+/// The files of standard output and standard error to which the lab writes its report.
 static OUTPUTS: OnceLock<[File; 2]> = OnceLock::new();
 
 /// Whether this process is a copy that the library's code has made by `fork`.
 static COPY: AtomicBool = AtomicBool::new(false);
 
-/// Runs `work`, which returns an exit code, in a second process and waits for its end. Both are in the same process
-/// group. In the second process, standard output goes to standard error; only [`outputs`] leads to the real one. The
-/// second process ends with the first. If a signal from outside ends the second process, it also ends this one. A
-/// process whose notes show no progress for `patience`, or that does not heed a signal, is killed.
+/// Runs `work`, which returns an exit code, in a second process and waits for its end. Both processes are in the same
+/// process group. In the second process, standard output goes to standard error, and only [`outputs`] leads to the real
+/// standard output. The second process ends when the first process ends. If a signal from outside ends the second
+/// process, the signal also ends the first process. The first process kills the second process if the notes show no
+/// progress for `patience`, or if the second process ignores a signal.
 pub(crate) fn run(patience: Duration, work: impl FnOnce() -> u8) -> io::Result<End> {
     let notes = Notes::shared()?;
     let before = FORWARDED.map(|signal| (signal, forward(signal)));
     let _ = (io::stdout().flush(), io::stderr().flush());
     // SAFETY: `fork` has no precondition. The second process is a copy with this thread only. The program has no other
-    // threads yet, or, in a test, none whose locks the lab needs.
+    // threads yet. In a test, the program has other threads, but the lab does not need the locks of these threads.
     let (parent, child) = unsafe { (libc::getpid(), libc::fork()) };
     if child == 0 {
         notes.process.store(process(), Ordering::Relaxed);
@@ -91,16 +95,15 @@ pub(crate) fn run(patience: Duration, work: impl FnOnce() -> u8) -> io::Result<E
     if let End::Killed(signal) = end
         && signal == RECEIVED.load(Ordering::Relaxed)
     {
-        // SAFETY: both functions take numbers only. The action is the one that was set before.
+        // SAFETY: both functions take numbers only. The signal's action is the action that was set before.
         unsafe { libc::raise(signal) };
     }
     Ok(end)
 }
 
-/// Runs `work` in another process for at most this time. The process ends by `_exit`, with the code that `work`
-/// returns.
+/// Runs `work` in another process for at most `limit`. The process ends with `_exit` and the code that `work` returns.
 pub(super) fn aside(limit: Duration, work: impl FnOnce() -> u8) -> io::Result<End> {
-    // SAFETY: as in `run`. The caller has made sure that the library has no threads either.
+    // SAFETY: as in `run`. The caller has made sure that the library has no threads.
     let (parent, child) = unsafe { (libc::getpid(), libc::fork()) };
     if child == 0 {
         end_with(parent);
@@ -115,8 +118,8 @@ pub(super) fn aside(limit: Duration, work: impl FnOnce() -> u8) -> io::Result<En
     wait(child, Duration::from_millis(1), || (Instant::now() > deadline).then_some(End::Late))
 }
 
-/// Returns a function that tells whether the second process must be killed. The time in which this process was stopped
-/// does not count.
+/// Returns a function that decides whether the second process must be killed. The time during which the first process
+/// was stopped does not count.
 fn watch(notes: &'static Notes, patience: Duration) -> impl FnMut() -> Option<End> {
     let (mut last, mut beats) = (Instant::now(), 0);
     let (mut quiet, mut since_signal) = (Duration::ZERO, Duration::ZERO);
@@ -159,7 +162,8 @@ pub(crate) fn leave_if_supervised(code: i32) {
     }
 }
 
-/// What the lab needs to report results: the folder and the root of paths, the mask of new files, and the outputs.
+/// The state that the lab needs to report results: the current folder, the root folder, the permission mask of new
+/// files, and the outputs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Surroundings {
     folder: Option<(u64, u64)>,
@@ -171,7 +175,7 @@ struct Surroundings {
 /// The state before the library was loaded.
 static SURROUNDINGS: OnceLock<Surroundings> = OnceLock::new();
 
-/// What a function can have changed.
+/// The changes that a function may have made to the state of the process.
 pub(crate) const CHANGES: [&str; 4] = [
     "it closes or replaces the descriptors to which the lab writes",
     "it changes the current folder",
@@ -184,7 +188,7 @@ impl Surroundings {
         use std::os::unix::fs::MetadataExt;
         let place = |path| std::fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
         let same = |file: &File| file.metadata().ok().map(|found| (found.dev(), found.ino()));
-        // SAFETY: the calls take numbers only. The second restores what the first one changed.
+        // SAFETY: the calls take numbers only. The second call restores the mask that the first call changed.
         let mask = unsafe {
             let mask = libc::umask(0o077);
             libc::umask(mask);
@@ -194,7 +198,7 @@ impl Surroundings {
         Self { folder: place("."), root: place("/"), mask, outputs }
     }
 
-    /// Returns the position in [`CHANGES`] of what has changed since this state was read.
+    /// Returns the position in [`CHANGES`] of the first change since this state was read.
     fn changed(&self) -> Option<usize> {
         let now = Self::now();
         let differs =
@@ -203,7 +207,7 @@ impl Surroundings {
     }
 }
 
-/// Ends the second process if its results do not count. The first process says why.
+/// Ends the second process if its results do not count. The first process reports the reason.
 pub(crate) fn leave_if_spoiled() {
     stay();
     if let (Some(notes), Some(before)) = (notes(), SURROUNDINGS.get()) {
@@ -227,7 +231,7 @@ fn leave(code: u8) -> ! {
 }
 
 fn end(code: u8) -> ! {
-    // SAFETY: the null pointer stands for all files. What the library has written by then is shown.
+    // SAFETY: the null pointer stands for all files. The call writes out the text that the library has printed so far.
     unsafe { libc::fflush(null_mut()) };
     if let Some(notes) = notes() {
         notes.code.store(256 + u32::from(code), Ordering::Relaxed);
@@ -242,14 +246,14 @@ pub(crate) fn outputs() -> Option<&'static [File; 2]> {
     OUTPUTS.get()
 }
 
-/// Ends this process if it is not the second process, but a copy of it, which the library's code has made.
+/// Ends this process if it is a copy of the second process that the library's code has made.
 fn stay() {
     if OUTPUTS.get().is_some() && notes().is_some_and(|notes| notes.process.load(Ordering::Relaxed) != process()) {
         end_copy();
     }
 }
 
-/// Notes that the library's code has returned in a copy of the process, and ends the copy.
+/// Notes that a copy of the process has returned from the library's code, and ends this copy.
 pub(super) fn end_copy() -> ! {
     if let Some(notes) = notes() {
         notes.copied.store(true, Ordering::Relaxed);
@@ -262,7 +266,7 @@ extern "C" fn note_copy() {
     COPY.store(true, Ordering::Relaxed);
 }
 
-/// Notes that a function of a library is called. The lab itself may have copied the process before.
+/// Notes that a call of a library's function begins. Copies that the lab itself made before this call do not count.
 #[inline]
 pub(super) fn begin_call() {
     COPY.store(false, Ordering::Relaxed);
@@ -279,7 +283,8 @@ pub(super) fn process() -> libc::pid_t {
     unsafe { libc::getpid() }
 }
 
-/// Keeps standard output and standard error under high numbers, and leads standard output to standard error.
+/// Duplicates the descriptors of standard output and standard error to high numbers, and redirects standard output to
+/// standard error.
 fn separate_outputs() {
     let copy = |descriptor| {
         let wanted = [HIGH, 3].into_iter();
@@ -301,11 +306,11 @@ fn separate_outputs() {
     unsafe { libc::dup2(2, 1) };
 }
 
-/// Waits for the end of a child, and kills it when `over` says so.
+/// Waits for the end of a child process, and kills the child when `over` returns a reason.
 fn wait(child: libc::pid_t, look: Duration, mut over: impl FnMut() -> Option<End>) -> io::Result<End> {
     loop {
         let mut status = 0;
-        // SAFETY: the status is a live local.
+        // SAFETY: the status is a live local variable.
         match unsafe { libc::waitpid(child, &raw mut status, libc::WUNTRACED | libc::WNOHANG) } {
             0 => {
                 if let Some(end) = over() {
@@ -316,7 +321,7 @@ fn wait(child: libc::pid_t, look: Duration, mut over: impl FnMut() -> Option<End
             }
             found if found == child && libc::WIFEXITED(status) => return Ok(End::Exited(libc::WEXITSTATUS(status))),
             found if found == child && libc::WIFSIGNALED(status) => return Ok(End::Killed(libc::WTERMSIG(status))),
-            // Ctrl-Z stops both processes, and the shell continues both.
+            // Ctrl-Z stops both processes, and the shell continues both processes.
             found if found == child && libc::WSTOPSIG(status) != libc::SIGTSTP && !continued(child) => {
                 kill(child);
                 return Ok(End::Stopped(libc::WSTOPSIG(status)));
@@ -332,11 +337,11 @@ fn wait(child: libc::pid_t, look: Duration, mut over: impl FnMut() -> Option<End
     }
 }
 
-/// Returns whether a stopped child is soon continued.
+/// Returns whether somebody continues a stopped child process soon.
 fn continued(child: libc::pid_t) -> bool {
     std::thread::sleep(STOPPED);
     let mut status = 0;
-    // SAFETY: the status is a live local.
+    // SAFETY: the status is a live local variable.
     unsafe { libc::waitpid(child, &raw mut status, libc::WNOHANG | libc::WCONTINUED) == child }
 }
 
@@ -355,12 +360,12 @@ fn forward(signal: libc::c_int) -> libc::sigaction {
         RECEIVED.store(signal, Ordering::Relaxed);
         let child = CHILD.load(Ordering::Relaxed);
         if child > 0 {
-            // SAFETY: `kill` may be called in a signal handler. The child has not been waited for.
+            // SAFETY: `kill` may be called in a signal handler. This program has not waited for the child yet.
             unsafe { libc::kill(child, signal) };
         }
     }
     // SAFETY: `sigaction` consists of integers only, for which zeros are valid. The handler has the type that the flags
-    // announce. A signal that is ignored stays ignored.
+    // announce. If a signal was ignored before, the signal stays ignored.
     unsafe {
         let (mut action, mut before): (libc::sigaction, libc::sigaction) = (std::mem::zeroed(), std::mem::zeroed());
         libc::sigaction(signal, std::ptr::null(), &raw mut before);
@@ -373,11 +378,11 @@ fn forward(signal: libc::c_int) -> libc::sigaction {
 }
 
 fn restore(signal: libc::c_int, action: &libc::sigaction) {
-    // SAFETY: the action is one that the system returned.
+    // SAFETY: the system returned this action earlier.
     unsafe { libc::sigaction(signal, action, null_mut()) };
 }
 
-/// Returns the name of a signal and its usual reason.
+/// Returns a text with the name of a signal and its usual cause.
 pub(crate) fn signal_name(signal: i32) -> String {
     let names = [
         (libc::SIGSEGV, "SIGSEGV (memory that does not exist or must not be written)"),

@@ -1,5 +1,5 @@
-//! Requests to Valgrind's memcheck: an instruction sequence that does nothing on a real processor and that Valgrind
-//! recognizes.
+//! Requests to Valgrind's memcheck. A request is an instruction sequence that does nothing on a real processor and that
+//! Valgrind recognizes.
 
 /// Memcheck's request numbers, from its public header. The upper half is 'M' 'C'.
 const MAKE_UNDEFINED: u64 = 0x4d43_0001;
@@ -8,7 +8,7 @@ const MAKE_DEFINED: u64 = 0x4d43_0002;
 const RUNNING: u64 = 0x1001;
 /// A request to Valgrind's core. The answer is the number of errors reported so far.
 const ERRORS: u64 = 0x1201;
-/// A request to Valgrind's core: report no errors of this thread (1), or report them again (−1).
+/// A request to Valgrind's core: stop reporting errors of this thread (1), or report errors again (−1).
 const DISABLE: u64 = 0x1801;
 
 /// Marks the bytes as secret.
@@ -21,7 +21,8 @@ pub(crate) fn declassify(bytes: &[u8]) {
     request(MAKE_DEFINED, bytes.as_ptr() as u64, bytes.len() as u64);
 }
 
-/// Marks a value as public and returns it. The value goes through memory, because only memory can be marked.
+/// Marks a value as public and returns the value. The function writes the value to memory, because memcheck can mark
+/// only memory.
 #[inline(always)]
 pub(crate) fn declassify_value<T: Copy>(mut value: T) -> T {
     request(MAKE_DEFINED, (&raw mut value) as u64, size_of::<T>() as u64);
@@ -38,7 +39,7 @@ pub(crate) fn errors() -> u64 {
     request(ERRORS, 0, 0)
 }
 
-/// Runs `run` without reports about errors. They do not count either.
+/// Runs `run` without error reports. Errors during `run` do not count either.
 pub(crate) fn quietly<R>(run: impl FnOnce() -> R) -> R {
     request(DISABLE, 1, 0);
     let result = run();
@@ -52,8 +53,8 @@ fn request(code: u64, first: u64, second: u64) -> u64 {
     let arguments = [code, first, second, 0, 0, 0];
     let mut answer = 0_u64;
     // SAFETY: the four rotations add up to 128 bits, so `rdi` keeps its value, and `xchg rbx, rbx` is a no-op. Under
-    // Valgrind the tool reads the array that `rax` points to, which lives until after the statement, and writes `rdx`.
-    // `nomem` is absent, because a request can mark memory.
+    // Valgrind, the tool reads the array to which `rax` points, and writes `rdx`. The array lives until after the
+    // statement. `nomem` is absent, because a request can mark memory.
     unsafe {
         core::arch::asm!(
             "rol rdi, 3",

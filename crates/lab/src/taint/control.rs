@@ -1,30 +1,30 @@
-//! Control functions, each of which leaks in one way or not at all. They show whether traces and taint checks find what
-//! they must find, and nothing else.
+//! Control functions. Each control function leaks in exactly one way, or does not leak. The control functions show
+//! whether traces and taint checks find all leaks that they must find, and nothing else.
 
 use std::hint::black_box;
 
 use crate::imp::control as vector;
 use crate::random::Random;
 
-/// The result of a control in one layer.
+/// The result of one control in one layer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ControlResult {
     /// The control's name.
     pub name: &'static str,
     /// The layer: `trace`, `division` or `taint`.
     pub layer: &'static str,
-    /// Whether this layer must find the control. If not, the layer must not find it: the function does not leak, or not
-    /// in a way that this layer detects.
+    /// Whether this layer must find the control. If this field is false, the layer must not find the control: the
+    /// function does not leak, or leaks in a way that this layer does not detect.
     pub must_be_caught: bool,
     /// Whether the layer found the control. `None` if the control could not run on this machine.
     pub caught: Option<bool>,
-    /// The finding, or the reason why the control could not run.
+    /// The layer's finding, or the reason why the control could not run.
     pub detail: String,
 }
 
 impl ControlResult {
-    /// Returns whether the layer found the control if it must, and did not find it if it must not. Returns `None` if
-    /// the control could not run on this machine.
+    /// Returns whether the result is correct: the layer found a control that it must find, or did not find a control
+    /// that it must not find. Returns `None` if the control could not run on this machine.
     #[must_use]
     pub fn passed(&self) -> Option<bool> {
         self.caught.map(|caught| caught == self.must_be_caught)
@@ -36,7 +36,7 @@ impl ControlResult {
 pub(crate) enum ControlSeen {
     Nowhere,
     Division,
-    /// Only traces: Valgrind does not support the control's instructions.
+    /// Only traces must find the control, because Valgrind does not support the control's instructions.
     #[cfg_attr(not(feature = "trace"), allow(dead_code))]
     Trace,
     TraceAndTaint,
@@ -48,7 +48,7 @@ pub(crate) struct Control {
     needs: &'static str,
     length: usize,
     fill: fn(usize, &mut Random, &mut [u8]),
-    /// Runs the control. Returns false if the processor lacks the instructions.
+    /// Runs the control. Returns false if the processor lacks the instructions that the control needs.
     pub(crate) run: fn(&mut [u8]) -> bool,
 }
 
@@ -60,7 +60,7 @@ impl Control {
         input
     }
 
-    /// Says why the control could not run on `processor`.
+    /// Returns a text that says why the control could not run on `processor`.
     pub(crate) fn missing(&self, processor: &str) -> String {
         format!("{processor} does not have {}", self.needs)
     }
@@ -177,7 +177,7 @@ pub fn gather(secret: &[u8]) -> Option<u32> {
     vector::gather(black_box(&TABLE), secret)
 }
 
-/// Divides by a secret. All divisors are large, so that no shortcut for small numbers applies.
+/// Divides by a secret. All divisors are large, so the processor's shortcut for small numbers does not apply.
 #[inline(never)]
 #[must_use]
 pub fn divide(secret: &[u8]) -> u64 {

@@ -1,34 +1,36 @@
-//! A buffer and a stack that move between measurements, so that a result holds for the function and not for one
-//! placement of its data.
+//! Moves a buffer and the stack between measurements, so that a result describes the function and not one placement of
+//! its data.
 
 use std::hint::black_box;
 
 use crate::random::Random;
 
-/// The buffer's start moves within a page. Positions in the caches repeat after that.
+/// The size of a page in bytes. The buffer's start moves within one page, because the positions in the caches repeat
+/// from page to page.
 pub(crate) const PAGE: usize = 4096;
 
-/// A buffer that moves between measurements. The position of the data in the caches and their alignment thereby become
-/// random, instead of the same for all measurements.
+/// A buffer that moves between measurements. The moves make the alignment of the data and their position in the caches
+/// random. Without the moves, the alignment and the position would be the same for all measurements.
 ///
-/// All functions of a race share one buffer, because two buffers at different addresses make the same code differ by
-/// several percent.
+/// All functions of a race share one buffer, because the time of the same code can differ by several percent for two
+/// buffers at different addresses.
 pub(crate) struct Buffer {
     memory: Vec<u8>,
     past: usize,
 }
 
 impl Buffer {
-    /// Alignment of inputs in bytes: that of memory from an allocator. A function may rely on it.
+    /// The alignment of inputs in bytes, which is the alignment of memory from an allocator. A function may rely on
+    /// this alignment.
     pub(crate) const ALIGN: usize = 16;
-    /// Size of a cache line in bytes.
+    /// The size of a cache line in bytes.
     pub(crate) const LINE: usize = 64;
 
     pub(crate) fn new() -> Self {
         Self { memory: Vec::new(), past: 0 }
     }
 
-    /// Moves the buffer's data to another multiple of `align` in the page.
+    /// Moves the buffer's data to another offset in the page. The offset is a multiple of `align`.
     pub(crate) fn relocate(&mut self, align: usize, random: &mut Random) {
         self.past = random.below((PAGE / align) as u64) as usize * align;
     }
@@ -42,10 +44,11 @@ impl Buffer {
     }
 }
 
-/// Number of depths of the stack at which measurements run.
+/// The number of different stack depths at which measurements run.
 pub(crate) const DEPTHS: u64 = 128;
 
-/// Calls `run` with the stack deeper by `levels` frames. A frame has a multiple of 16 bytes, as the ABI demands.
+/// Calls `run` after making the stack deeper by `levels` frames. The size of a frame is a multiple of 16 bytes, as the
+/// ABI requires.
 #[inline(never)]
 pub(crate) fn deeper(levels: u32, run: &mut dyn FnMut()) {
     let mut frame = [levels; 4];
@@ -55,7 +58,7 @@ pub(crate) fn deeper(levels: u32, run: &mut dyn FnMut()) {
     } else {
         deeper(levels - 1, run);
     }
-    // The frame is used after the call, so that the compiler cannot turn the recursion into a loop.
+    // The function uses the frame after the call, so the compiler cannot turn the recursion into a loop.
     black_box(&mut frame);
 }
 

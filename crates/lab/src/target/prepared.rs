@@ -1,13 +1,14 @@
-//! Functions whose inputs are values of any type, made before the clock starts.
+//! Functions whose inputs are values of any type. The lab makes these values before the clock starts.
 //!
-//! The batches, the traces and the taint checks handle an input as bytes. For a prepared function these bytes are a
-//! [`Draft`]: the class, and the seed of the random numbers from which the value is made. A value can therefore be made
-//! again, for each call that changes it.
+//! The batches, the traces and the taint checks handle an input as bytes. For a prepared function, these bytes are a
+//! [`Draft`], which contains the class and the seed of the random numbers from which the lab makes the value. The lab
+//! can therefore make a value again for each call that changes the value.
 //!
-//! A measurement must not tell which class was prepared last. The values are made in groups and in random order, so
-//! the work of one preparation does not lie between the measurements of a pair. The values move into one slot, in which
-//! the function finds them, and stay alive until the whole group has been measured. What a value owns on the heap lies
-//! where its preparation allocated it; the random order gives both classes the same places on average.
+//! The time of a measurement must not depend on which class was prepared last. The lab therefore makes the values in
+//! groups and in random order, so no preparation runs between the measurements of a pair. For its measurement, each
+//! value moves into the same slot, in which the function finds the value. Each value stays alive until the whole group
+//! has been measured. Memory that a value owns on the heap lies where the preparation allocated it. Because of the
+//! random order, both classes get the same heap addresses on average.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -19,12 +20,12 @@ use crate::clock::Clock;
 use crate::imp::counter::settle;
 use crate::random::Random;
 
-/// Maximum number of inputs that are prepared at once.
+/// The maximum number of inputs that the lab prepares at once.
 const GROUP: usize = 32;
-/// Approximate maximum time for the preparation of a group, in seconds. This also limits the memory of large values,
-/// because a value that takes little time to make is not large. A group has at least one pair.
+/// The approximate maximum time for the preparation of a group, in seconds. This limit also limits the memory of large
+/// values, because making a large value takes a long time. A group has at least one pair.
 const GROUP_SECONDS: f64 = 10e-3;
-/// Maximum number of calls in a measurement of a function that changes its input. Each call has a value of its own.
+/// Maximum number of calls in a measurement of a function that changes its input. Each call gets its own value.
 const CHANGED: usize = 64;
 
 /// The bytes that stand for a prepared input: the class, and the seed of its random numbers.
@@ -32,7 +33,7 @@ pub(crate) struct Draft;
 
 impl Draft {
     pub(crate) const LENGTH: usize = 16;
-    /// Number of bytes before the seed.
+    /// The number of bytes before the seed.
     pub(crate) const CLASS: usize = 8;
 
     pub(crate) fn write(class: usize, random: &mut Random, draft: &mut [u8]) {
@@ -46,17 +47,18 @@ impl Draft {
     }
 }
 
-/// A function of prepared inputs. `CHANGES` says whether the function changes its input.
+/// A function that takes prepared inputs. `CHANGES` says whether the function changes its input.
 pub(crate) struct Prepared<T, R, P, F, const CHANGES: bool> {
     classes: Vec<String>,
     prepare: P,
     function: F,
-    /// The places of the value during a measurement. Their number fills a page, and each batch uses another place.
+    /// The possible places of the value during a measurement. Together, the places fill a page. Each batch uses another
+    /// place.
     slots: Vec<Option<T>>,
-    /// The values of a group, in the order of their measurements.
+    /// The values of a group, in the order in which they are measured.
     values: Vec<Option<T>>,
     results: Results<R>,
-    /// Number of preparations, and their seconds together.
+    /// The number of preparations so far, and their total time in seconds.
     preparations: (u64, f64),
 }
 
@@ -78,8 +80,8 @@ where
         value
     }
 
-    /// Returns the place of the slot that corresponds to the place of the buffer in its page. There is room for
-    /// `copies` values from that place on.
+    /// Returns the index of the slot that corresponds to the buffer's offset in its page. From this slot on, there is
+    /// room for `copies` values.
     fn place(&mut self, buffer: &[u8], copies: usize) -> usize {
         let places = (PAGE / size_of::<Option<T>>().max(1)).max(1);
         if self.slots.len() < places + copies {
@@ -88,7 +90,7 @@ where
         buffer.as_ptr().addr() % PAGE * places / PAGE
     }
 
-    /// Makes the values of a group, `copies` of each, in random order.
+    /// Makes the values of a group in random order, and makes each value `copies` times.
     fn fill(&mut self, drafts: &[u8], copies: usize) {
         let count = drafts.len() / Draft::LENGTH;
         let mut order: Vec<usize> = (0..count).collect();
@@ -101,7 +103,7 @@ where
         }
     }
 
-    /// Returns the number of inputs in a group: an even number, so that a pair is in one group.
+    /// Returns the number of inputs in a group. The number is even, so both inputs of a pair are in the same group.
     fn group(&self, copies: usize) -> usize {
         let each = self.preparation() * copies as f64;
         ((GROUP_SECONDS / each.max(1e-9)) as usize).clamp(2, GROUP) & !1
@@ -119,7 +121,7 @@ impl<T, R, P, F, const CHANGES: bool> PreparedCalls<'_, T, R, P, F, CHANGES> {
         if CHANGES { self.repeats } else { 1 }
     }
 
-    /// Exchanges the values in the slots with those of the measurement with this index.
+    /// Exchanges the values in the slots with the values of the measurement that has this index.
     fn swap(&mut self, index: usize) {
         let copies = self.copies();
         let values = &mut self.run.values[index * copies..][..copies];

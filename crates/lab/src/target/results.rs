@@ -1,21 +1,22 @@
-//! The results of a measurement's calls. They are dropped after the clock has stopped, because freeing memory takes
-//! time that is not the function's.
+//! Keeps the results of a measurement's calls. The lab drops the results after the clock has stopped, because the time
+//! for freeing memory does not belong to the function.
 
 use std::hint::black_box;
 use std::mem::{forget, needs_drop};
 
 use crate::clock::Clock;
 
-/// Maximum number of results that are kept at the same time. Only results that own something are kept, and functions
-/// that return such results are rarely so fast that a measurement needs more calls.
+/// The maximum number of results that are kept at the same time. Only results that own memory or other resources are
+/// kept. Functions that return such results are rarely so fast that a measurement needs more calls.
 pub(crate) const KEPT: usize = 256;
-/// A part of a longer series in [`Results::many`] has more calls until it takes this many ticks.
+/// The minimum time of a part in [`Results::many`], in ticks. The number of calls in a part grows until the part takes
+/// this time.
 const PART: u64 = 20_000;
 
-/// Room for the results of one measurement.
+/// Storage for the results of one measurement.
 pub(crate) struct Results<R> {
     slots: Vec<Option<R>>,
-    /// Number of calls between two readings of the clock in [`Results::many`].
+    /// The number of calls between two readings of the clock in [`Results::many`].
     part: u64,
 }
 
@@ -29,14 +30,14 @@ impl<R> Results<R> {
         if needs_drop::<R>() { KEPT } else { usize::MAX }
     }
 
-    /// Makes room for `calls` results, before the clock starts.
+    /// Makes room for `calls` results. The caller must call this method before the clock starts.
     pub(crate) fn reserve(&mut self, calls: usize) {
         if needs_drop::<R>() && self.slots.len() < calls {
             self.slots.resize_with(calls, || None);
         }
     }
 
-    /// Keeps the result of the call with this index. A result that owns nothing is not stored.
+    /// Keeps the result of the call with this index. The method does not store a result that owns nothing.
     #[inline(always)]
     pub(crate) fn keep(&mut self, index: usize, result: R) {
         let result = black_box(result);
@@ -46,17 +47,17 @@ impl<R> Results<R> {
         }
     }
 
-    /// Drops all results, after the clock has stopped.
+    /// Drops all results. The caller must call this method after the clock has stopped.
     pub(crate) fn clear(&mut self) {
         if needs_drop::<R>() {
-            // Results fill the slots from the first one on.
+            // The results fill the slots from the first slot on.
             let _ = self.slots.iter_mut().map_while(Option::take).count();
         }
     }
 
-    /// Makes `calls` calls in a row and returns their ticks. The clock stops while results are dropped. The number of
-    /// calls in between grows until the clock's own time no longer matters, so a slow function, whose results may be
-    /// large, never has more than one result at a time.
+    /// Makes `calls` calls in a row and returns their ticks. The clock stops while the method drops results. The number
+    /// of calls between two such pauses grows until the time of reading the clock no longer matters. A slow function,
+    /// whose results may be large, therefore never has more than one result at a time.
     pub(crate) fn many(&mut self, clock: &dyn Clock, calls: u64, mut call: impl FnMut() -> R) -> u64 {
         let (mut left, mut ticks) = (calls, 0);
         while left > 0 {
@@ -82,7 +83,7 @@ mod tests {
     use super::*;
     use crate::clock::Mock;
 
-    /// A result whose drop takes ten thousand ticks.
+    /// A result that takes ten thousand ticks to drop.
     struct Costly(Mock);
 
     impl Drop for Costly {

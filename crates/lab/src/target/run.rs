@@ -1,9 +1,9 @@
-//! The measuring loops. A loop is compiled once for each target, around its function, and all classes use the same
-//! code. Two measurements therefore differ only in the bytes of the buffer.
+//! The measuring loops. The compiler makes one loop for each target, around the target's function, and all classes use
+//! the same machine code. Two measurements therefore differ only in the bytes of the buffer.
 //!
-//! Where a measurement makes several calls, each call finishes before the next begins. Overlapping calls would affect
-//! each other through the stack and the predictors, and even a branch-free comparison would then take different times
-//! for equal and for different inputs.
+//! If a measurement makes several calls, each call finishes before the next call begins. Overlapping calls would affect
+//! each other through the stack and the branch predictors. With overlapping calls, even a branch-free comparison would
+//! take different times for equal inputs and for different inputs.
 
 use std::sync::atomic::{Ordering, fence};
 
@@ -12,7 +12,7 @@ use super::results::Results;
 use crate::clock::Clock;
 use crate::imp::counter::settle;
 
-/// The measurements to take in one series.
+/// Describes the measurements to take in one series.
 pub(crate) struct Slots<'s> {
     /// The inputs, one after the other.
     pub(crate) inputs: &'s [u8],
@@ -20,14 +20,15 @@ pub(crate) struct Slots<'s> {
     pub(crate) length: usize,
     /// Number of calls in one measurement.
     pub(crate) repeats: usize,
-    /// Delay before each measurement, in iterations of the delay loop. Random delays make measurements start at any
-    /// phase of the clock's steps.
+    /// The delay before each measurement, in iterations of the delay loop. The delays are random, so a measurement may
+    /// start at any phase of a step of the clock.
     pub(crate) dither: &'s [u32],
-    /// Delay inside each measurement, after the calls, in iterations of the delay loop. Empty if there are no delays.
+    /// The delay inside each measurement, after the calls, in iterations of the delay loop. The slice is empty if there
+    /// are no delays.
     pub(crate) delays: &'s [u32],
-    /// Number of frames by which the stack is deeper.
+    /// The number of additional frames on the stack.
     pub(crate) depth: u32,
-    /// The buffer to which each input is copied, with room for `repeats` copies.
+    /// The buffer to which the loop copies each input. The buffer has room for `repeats` copies.
     pub(crate) buffer: &'s mut [u8],
     /// The measured ticks.
     pub(crate) ticks: &'s mut [u64],
@@ -41,13 +42,13 @@ pub(crate) trait Run {
     /// Makes `calls` calls on one input and returns the ticks.
     fn many(&mut self, clock: &dyn Clock, input: &mut [u8], calls: u64) -> u64;
 
-    /// Prepares the input of the next [`Run::once`], and drops the input and the result of the one before.
+    /// Prepares the input of the next [`Run::once`], and drops the input and the result of the previous call.
     fn prepare(&mut self, _input: &[u8]) {}
 
-    /// Makes one call and keeps its result. [`Run::prepare`] comes first.
+    /// Makes one call and keeps its result. The caller must call [`Run::prepare`] first.
     fn once(&mut self, input: &mut [u8]);
 
-    /// Whether the function changes its input, so that each call needs its own copy.
+    /// Whether the function changes its input. If the function changes its input, each call needs its own copy.
     fn changes(&self) -> bool;
 
     /// Maximum number of calls in one measurement.
@@ -55,30 +56,31 @@ pub(crate) trait Run {
         usize::MAX
     }
 
-    /// Mean seconds that the preparation of an input has taken so far. Zero for inputs that are bytes.
+    /// The mean time in seconds that the preparation of an input has taken so far. The time is zero for inputs that are
+    /// bytes.
     fn preparation(&self) -> f64 {
         0.0
     }
 
-    /// Whether the inputs are not the bytes, but are made from the bytes.
+    /// Whether the inputs are values that the lab makes from the bytes, instead of the bytes themselves.
     fn prepared(&self) -> bool {
         false
     }
 }
 
-/// The part of a measurement that differs between the kinds of functions.
+/// The steps of a measurement that differ between kinds of functions.
 pub(crate) trait Calls {
-    /// Puts the input with this index into its place, before the clock starts.
+    /// Puts the input with this index into its place. The loop does this before the clock starts.
     fn place(&mut self, index: usize, input: &[u8], buffer: &mut [u8]);
 
     /// Makes the calls of one measurement.
     fn call(&mut self, buffer: &mut [u8]);
 
-    /// Drops the results, after the clock has stopped.
+    /// Drops the results. The loop does this after the clock has stopped.
     fn clear(&mut self, _index: usize) {}
 }
 
-/// Calls that drop nothing, on copies of the input.
+/// Makes calls on copies of the input. These calls have no results to drop.
 impl<F: FnMut(&mut [u8])> Calls for F {
     fn place(&mut self, _index: usize, input: &[u8], buffer: &mut [u8]) {
         copy(input, buffer);
@@ -231,7 +233,8 @@ impl<R, F: FnMut(&mut [u8]) -> R> Run for Changing<F, R> {
     }
 }
 
-/// Calls the loop that is compiled around the processor's counter if that is the clock, and the general loop otherwise.
+/// Calls the measuring loop. If the clock is the processor's counter, uses the loop that is compiled for this counter.
+/// Otherwise, uses the general loop.
 pub(crate) fn dispatch(clock: &dyn Clock, slots: &mut Slots<'_>, copies: usize, calls: &mut impl Calls) {
     deeper(slots.depth, &mut || match (clock.as_counter(), slots.delays.is_empty()) {
         (Some(counter), true) => measure::<_, false>(&counter, slots, copies, calls),
@@ -275,8 +278,8 @@ fn measure<C: Clock, const DELAYED: bool>(clock: &C, slots: &mut Slots<'_>, copi
     for (index, input) in slots.inputs.chunks_exact(slots.length).enumerate() {
         calls.place(index, input, buffer);
         clock.delay(slots.dither[index]);
-        // The copy must leave the store buffer before the clock starts. Otherwise the time of loads would depend on
-        // whether their widths match those of pending stores.
+        // The copied input must leave the processor's store buffer before the clock starts. Otherwise, the time of a
+        // load would depend on whether its width matches the width of a pending store.
         fence(Ordering::SeqCst);
         let begin = clock.start();
         calls.call(buffer);

@@ -1,15 +1,15 @@
 //! A batch is a group of pairs of measurements. A pair has one measurement of each class, and a random bit decides
-//! which comes first.
+//! which class comes first.
 //!
-//! Each batch has another place of the buffer and another depth of the stack, so that a result does not depend on one
+//! Each batch uses another place of the buffer and another depth of the stack, so that a result does not depend on one
 //! alignment.
 //!
-//! There are two kinds of batches. In a *plain* batch a time is what the clock shows. Plain times scatter least, so
-//! they serve the test for a difference. However, a clock that moves in steps distorts their quantiles: a shift of the
-//! call's time by half a step moves some quantiles by a step and others not at all. In a *dithered* batch each
-//! measurement ends with a random delay, whose length is subtracted from the time. The clock's error then has the same
-//! distribution whatever the call's time is (subtractive dither), so a shift of the call's time shifts every quantile
-//! by as much. Dithered times serve the intervals.
+//! There are two kinds of batches. In a *plain* batch, a time is the time that the clock shows. Plain times vary least,
+//! so the test for a difference uses plain times. However, a clock that moves in steps distorts the quantiles of plain
+//! times: if the call's time changes by half a step, some quantiles change by a whole step and other quantiles do not
+//! change. In a *dithered* batch, each measurement ends with a random delay, and the length of the delay is subtracted
+//! from the time. The clock's error then has the same distribution for every call time (subtractive dither). If the
+//! call's time changes, every quantile therefore changes by the same amount. The intervals use dithered times.
 
 use super::Scale;
 use crate::clock::Clock;
@@ -17,19 +17,20 @@ use crate::random::Random;
 use crate::target::buffer::{Buffer, DEPTHS};
 use crate::target::{Run, Slots};
 
-/// Bytes of input that are generated at once. This many fit in the second-level cache.
+/// The number of input bytes that are generated at once. This number of bytes fits in the second-level cache.
 const POOL: usize = 256 * 1024;
 
-/// Takes batches of one function. The buffers are allocated once and used again for each batch.
+/// Takes batches of one function. The batcher allocates its buffers once and uses the same buffers for each batch.
 pub(crate) struct Batcher {
     length: usize,
     inputs: Vec<u8>,
     buffer: Buffer,
-    /// Size of the data in `buffer`, in bytes.
+    /// The size of the data in `buffer`, in bytes.
     room: usize,
-    /// Random delays: before the measurements of a plain batch, in those of a dithered batch.
+    /// The random delays. In a plain batch, the delay comes before the measurement. In a dithered batch, the delay is a
+    /// part of the measurement.
     random: Vec<u32>,
-    /// The delays in the measurements.
+    /// The delays inside the measurements.
     delays: Vec<u32>,
     ticks: Vec<u64>,
     second_first: Vec<bool>,
@@ -41,7 +42,7 @@ pub(crate) struct Order<'o> {
     pub(crate) pairs: usize,
     /// Number of calls in one measurement.
     pub(crate) repeats: usize,
-    /// Iterations of the delay loop for the first and the second side, in addition to the random part.
+    /// The iterations of the delay loop for the first side and for the second side, in addition to the random delay.
     pub(crate) delays: [u32; 2],
     /// Whether the measurements are dithered.
     pub(crate) dithered: bool,
@@ -50,8 +51,8 @@ pub(crate) struct Order<'o> {
 }
 
 impl Batcher {
-    /// Creates a batcher for inputs of `length` bytes. `changes` tells whether the function changes its input, in which
-    /// case each of the `repeats` calls needs its own copy.
+    /// Creates a batcher for inputs of `length` bytes. `changes` says whether the function changes its input. If the
+    /// function changes its input, each of the `repeats` calls needs its own copy.
     pub(crate) fn new(length: usize, repeats: usize, changes: bool) -> Self {
         let copies = if changes { repeats } else { 1 };
         Self {
@@ -67,7 +68,7 @@ impl Batcher {
     }
 
     /// Takes a batch and appends the times of each side to `out`, in ticks and without the random delays. `fill` writes
-    /// an input: of the second side if its first argument is true.
+    /// an input. The input belongs to the second side if the first argument of `fill` is true.
     pub(crate) fn take(
         &mut self,
         run: &mut dyn Run,
@@ -101,8 +102,8 @@ impl Batcher {
             );
             let turn = order.scale.turn();
             let mut time = |ticks: u64, delay: u32| {
-                // The delay loop has a step of its own. A random part of an iteration fills the gaps between its
-                // lengths.
+                // The delay loop can only wait for a whole number of iterations. A random part of an iteration fills
+                // the gaps between the possible delays.
                 let part = if order.dithered { f64::from(delay) + random.fraction() - 0.5 } else { 0.0 };
                 (ticks as f64 - part * turn) as f32
             };

@@ -1,12 +1,12 @@
-//! The controls that run between the measurements and show whether the run can be trusted: the target against itself,
-//! the target with an added delay, and a function of similar cost that is known to leak.
+//! The controls run between the measurements and show whether the run can be trusted. There are three controls: the
+//! target against itself, the target with an added delay, and a function of similar cost that is known to leak.
 
 use super::Scale;
 use crate::clock::Clock;
 use crate::random::Random;
 use crate::target::{Run, Slots, dispatch};
 
-/// Approximate size of the known leak, as a multiple of Δ.
+/// The approximate size of the known leak, as a multiple of Δ.
 const LEAK: f64 = 8.0;
 
 /// A comparison that ends at the first differing byte, which is the classic leak.
@@ -14,16 +14,17 @@ const LEAK: f64 = 8.0;
 pub(crate) struct Leaky {
     /// Number of bytes on each side.
     pub(crate) bytes: usize,
-    /// Number of bytes after the first difference, which the comparison does not read.
+    /// The number of bytes after the first difference. The comparison does not read these bytes.
     spared: usize,
     /// Number of calls in a measurement.
     pub(crate) repeats: usize,
 }
 
 impl Leaky {
-    /// Creates a comparison that takes about as long as the target's calls and leaks a few times Δ.
+    /// Creates a comparison that takes about as long as the target's calls. The leak of the comparison is a few times
+    /// Δ.
     pub(crate) fn like(scale: &Scale) -> Self {
-        // A byte takes about two cycles, and an iteration of the delay loop about one.
+        // A compared byte takes about two cycles, and an iteration of the delay loop takes about one cycle.
         let turns = |ns: f64| ns * scale.turns_per_ns;
         let bytes = (turns(scale.call * scale.tick_ns) / 2.0).clamp(16.0, 4096.0) as usize;
         let all = turns(scale.call * scale.tick_ns) * scale.repeats as f64 / 2.0;
@@ -32,7 +33,8 @@ impl Leaky {
         Self { bytes, spared: ((leak / repeats as f64).ceil() as usize).clamp(1, bytes - 1), repeats }
     }
 
-    /// Writes an input. The two halves are equal on the first side and differ near the end on the second.
+    /// Writes an input. On the first side, the two halves of the input are equal. On the second side, the two halves
+    /// differ near the end.
     pub(crate) fn fill(&self, second: bool, random: &mut Random, input: &mut [u8]) {
         let (left, right) = input.split_at_mut(self.bytes);
         random.fill(left);
@@ -51,10 +53,10 @@ impl Leaky {
 impl Run for Leaky {
     fn sample(&mut self, clock: &dyn Clock, slots: &mut Slots<'_>) {
         let (bytes, repeats) = (self.bytes, slots.repeats);
-        // The comparison of bytes does not advance a mock clock, so each comparison advances the clock itself.
+        // Comparing bytes does not advance a mock clock, so each comparison advances the mock clock explicitly.
         let aside = clock.as_counter().is_none();
         if aside {
-            // A worker in another process makes the comparison as delays of two iterations for each byte.
+            // A worker in another process replaces the comparison by a delay of two iterations for each byte.
             let compared = slots.inputs.chunks_exact(2 * bytes).map(|input| self.turns(input, repeats));
             let delays = slots.delays.iter().copied().chain(std::iter::repeat(0));
             let turns: Vec<u32> = compared.zip(delays).map(|(turns, delay)| turns.saturating_add(delay)).collect();

@@ -1,27 +1,29 @@
-//! Cut points: the times at which two distributions are compared. The cut points come from a warm-up that ignores the
-//! classes.
+//! Cut points are the times at which the test compares two distributions. The cut points come from a warm-up that
+//! ignores the classes.
 
 use crate::record::Found;
 
-/// Number of statistics in a score: the cut points, then the two winsorized means. A constant width lets the compiler
-/// keep a score in vector registers.
+/// The number of statistics in a score: first the cut points, and then the two winsorized means. A constant width lets
+/// the compiler keep a score in vector registers.
 pub(crate) const WIDTH: usize = 24;
-/// Number of winsorized means in a score.
+/// The number of winsorized means in a score.
 const MEANS: usize = 2;
 
 const LEVELS: [f64; 16] =
     [0.02, 0.05, 0.10, 0.20, 0.30, 0.40, 0.50, 0.60, 0.70, 0.80, 0.90, 0.95, 0.98, 0.99, 0.995, 0.999];
 
-/// The contribution of a batch to the test: for each statistic, second class minus first.
+/// The contribution of a batch to the test. For each statistic, the score is the value of the second class minus the
+/// value of the first class.
 pub(crate) type Score = [f32; WIDTH];
 
-/// The points at which calls are counted, and the caps of the winsorized means, in ticks from the center of a batch.
+/// The points up to which the score counts calls, and the caps of the winsorized means. All these times are in ticks,
+/// relative to the center of a batch.
 #[derive(Clone, Debug)]
 pub(crate) struct Cuts {
     points: Vec<f32>,
-    /// The share of the calls up to each point. Points beside the median have none.
+    /// The share of the calls up to each point. The additional points next to the median have no share.
     levels: Vec<f64>,
-    /// The 90 % and the 99 % quantile, each plus one step of the clock.
+    /// The caps: the 90 % quantile and the 99 % quantile, each plus one step of the clock.
     caps: [f32; MEANS],
 }
 
@@ -32,7 +34,7 @@ impl Cuts {
         let at = |level: f64| times[((times.len() - 1) as f64 * level).round() as usize];
         let (mut points, mut levels): (Vec<f32>, Vec<f64>) = Default::default();
         for level in LEVELS {
-            // Of levels with the same time, the last has all the calls up to this time.
+            // If several levels have the same time, only the last of these levels counts all calls up to this time.
             if points.last() == Some(&at(level)) {
                 levels.pop();
             } else {
@@ -40,8 +42,8 @@ impl Cuts {
             }
             levels.push(level);
         }
-        // Where many times are equal, further points beside the median make up the number, so that the test still works
-        // if the times change during the run.
+        // If many times are equal, there are too few points. Additional points next to the median make up the number,
+        // so that the test still works if the times change during the run.
         let (middle, stride) = (at(0.5), step);
         for distance in 1..=WIDTH {
             for point in [middle + distance as f32 * stride, middle - distance as f32 * stride] {
@@ -50,11 +52,11 @@ impl Cuts {
                 }
             }
         }
-        // The caps lie a step above the quantile, so that a mean of times that hardly vary can still change.
+        // The caps lie one step above the quantile. If the times hardly vary, the mean can therefore still change.
         Self { points, levels, caps: [at(0.90), at(0.99)].map(|cap| cap + step) }
     }
 
-    /// Describes the statistic at `place` of a score, whose sum over the batches has this sign.
+    /// Describes the statistic at `place` of a score. `sign` is the sign of the statistic's sum over the batches.
     pub(crate) fn found(&self, place: usize, sign: f32) -> Found {
         if let Some(mean) = place.checked_sub(WIDTH - MEANS) {
             let what = format!("a longer mean, with times capped at the {} % quantile,", ["90", "99"][mean]);
@@ -64,7 +66,7 @@ impl Cuts {
             || "more calls beyond a time near the median".to_owned(),
             |level| format!("more calls beyond the {} % quantile", (level * 1000.0).round() / 10.0),
         );
-        // A score counts the calls up to the point.
+        // A score counts the calls up to the point, so a smaller count means slower calls.
         Found { what, second: sign < 0.0 }
     }
 
@@ -94,7 +96,7 @@ mod tests {
         let b: Vec<f32> = a.iter().map(|time| time + 10.0).collect();
         let score = cuts.score(&a, &b);
         assert!(score[..WIDTH - 2].iter().all(|&value| value <= 0.0));
-        // The nine tenths of the times below the cap take ten ticks more each.
+        // The times below the cap are nine tenths of all times, and each of these times is ten ticks longer.
         assert!((score[WIDTH - 2] - 1800.0).abs() < 40.0, "{score:?}");
         assert_eq!(cuts.score(&a, &a), [0.0; WIDTH]);
     }
@@ -106,7 +108,7 @@ mod tests {
         assert_eq!(found(15, -7.0), Found { what: "more calls beyond the 99.9 % quantile".to_owned(), second: true });
         assert!(!found(15, 7.0).second && found(WIDTH - 1, 7.0).second);
         assert!(found(WIDTH - 1, 7.0).what.contains("99 %") && found(16, 1.0).what.contains("near the median"));
-        // Half of the times are equal. Their point stands for all calls up to it.
+        // Half of the times are equal. The cut point at this time counts all calls up to this time.
         let cuts = Cuts::new(&mut (0_u16..1000).map(|time| f32::from(time.max(500))).collect::<Vec<_>>(), 1.0);
         assert!(cuts.found(0, 1.0).what.contains("50 %") && cuts.found(1, 1.0).what.contains("60 %"));
     }

@@ -5,58 +5,59 @@ use super::Scale;
 use crate::distribution::{self, exact_rank, normal_quantile, student_quantile};
 use crate::record::{Effect, Interval};
 
-/// Quantiles whose differences are reported. Those above [`BODY`] describe few calls.
+/// The quantiles whose differences are reported. The quantiles above [`BODY`] describe only few calls.
 pub(crate) const QUANTILES: [f64; 11] = [0.05, 0.10, 0.25, 0.50, 0.75, 0.90, 0.95, 0.98, 0.99, 0.995, 0.999];
-/// Up to this quantile the tolerance is Δ itself.
+/// Up to this quantile, the tolerance is Δ itself.
 pub(crate) const BODY: f64 = 0.95;
-/// The shares of the calls that the means describe, from the fastest call of each class on.
+/// The shares of the calls that the means describe, counted from the fastest call of each class on.
 const MEANS: [f64; 2] = [0.90, 0.99];
-/// Number of statistics: the means, then the quantiles.
+/// The number of statistics: first the means, and then the quantiles.
 pub(crate) const STATISTICS: usize = MEANS.len() + QUANTILES.len();
-/// Number of intervals that hold together: those of the statistics and of the raw mean.
+/// The number of intervals that hold at the same time: the intervals of the statistics, and the interval of the raw
+/// mean.
 const INTERVALS: f64 = STATISTICS as f64 + 1.0;
-/// Maximum number of groups. A longer run has more batches in each group. Many groups let the intervals by rank rest on
-/// the groups that were measured while the machine was quiet.
+/// The maximum number of groups. A longer run has more batches in each group. If there are many groups, the intervals
+/// by rank depend mainly on the groups that were measured while the machine was quiet.
 const GROUPS: usize = 1024;
 /// Maximum number of points in a series for charts.
 const SERIES: usize = 64;
 
-/// Minimum number of groups: fewer do not show how much they vary.
+/// The minimum number of groups. Fewer groups do not show how much the groups vary.
 const FEWEST: usize = 4;
 
-/// Minimum number of calls of each class beyond a quantile in a group. With fewer calls the quantile would be little
-/// else than the maximum.
+/// The minimum number of calls of each class beyond a quantile in a group. With fewer calls, the quantile would be
+/// almost the same as the maximum.
 const BEYOND: f64 = 5.0;
 
-/// The differences of each group in ticks of a measurement, one column for each statistic and a last one for the raw
-/// mean.
+/// The differences of each group, in ticks of a measurement. There is one column for each statistic, and a last column
+/// for the raw mean.
 ///
-/// All statistics move with a shift of all times: if every call of one class takes longer by the same amount, each
-/// statistic differs by this amount. The means therefore leave out the slowest calls of each class by their number, and
-/// do not cap all times at one value.
+/// If every call of one class takes longer by the same amount, each statistic differs by this amount. For this reason,
+/// the means leave out a fixed share of the slowest calls of each class, instead of capping all times at one value.
 #[derive(Clone, Debug)]
 pub(crate) struct Groups {
     columns: Vec<Vec<f64>>,
-    /// The gap in which a quantile lies. The column then holds the share of the calls that cross the gap, multiplied by
-    /// its width.
+    /// The gap in which each quantile lies, if there is a gap. For a quantile in a gap, the column contains the share
+    /// of the calls that cross the gap, multiplied by the width of the gap.
     gaps: [Option<Gap>; STATISTICS],
 }
 
-/// A range of times that hardly any call takes, with calls on both sides: two modes of a function.
+/// A range of times that hardly any call takes, with many calls on both sides of the range. Such a gap lies between two
+/// modes of a function.
 #[derive(Clone, Copy, Debug)]
 struct Gap {
     low: f32,
     high: f32,
 }
 
-/// Returns the largest difference in the statistic at `index` that is not a leak. For the mean, that is `delta`.
-/// Above 95 % the tolerance grows with the inverse of the share of calls beyond the quantile: the slowest thousandth of
-/// the calls may differ by fifty times as much as the slowest twentieth.
+/// Returns the tolerance: the largest difference in the statistic at `index` that is not a leak. For the mean, the
+/// tolerance is `delta`. Above 95 %, the tolerance grows with the inverse of the share of calls beyond the quantile:
+/// the slowest thousandth of the calls may differ by fifty times as much as the slowest twentieth of the calls.
 pub(crate) fn tolerance(index: usize, delta: f64) -> f64 {
     index.checked_sub(2).map_or(delta, |place| delta * ((1.0 - BODY) / (1.0 - QUANTILES[place])).max(1.0))
 }
 
-/// Returns the share of the calls that the statistic at `index` describes, from the fastest on.
+/// Returns the share of the calls that the statistic at `index` describes, counted from the fastest call on.
 fn share(index: usize) -> f64 {
     index.checked_sub(2).map_or_else(|| MEANS[index], |place| QUANTILES[place])
 }
@@ -67,8 +68,9 @@ fn is_tail(index: usize) -> bool {
 }
 
 impl Groups {
-    /// Computes the differences from the times in the order of measuring. `batch` pairs make a batch. A statistic for
-    /// which the data are too few gets no groups. A gap between two modes counts if it is wider than `delta` ticks.
+    /// Computes the differences from the times, which are in the order of measurement. A batch has `batch` pairs. A
+    /// statistic that has too few data gets no groups. A gap between two modes counts if the gap is wider than `delta`
+    /// ticks.
     pub(crate) fn new(a: &[f32], b: &[f32], batch: usize, delta: f64) -> Self {
         let batches = a.len() / batch;
         let counts: Vec<usize> = (0..=STATISTICS)
@@ -76,7 +78,7 @@ impl Groups {
                 let quantile = index.checked_sub(2).and_then(|place| QUANTILES.get(place));
                 let beyond = quantile.map(|quantile| quantile.min(1.0 - quantile));
                 let most = beyond.map_or(GROUPS, |beyond| ((batches * batch) as f64 * beyond / BEYOND) as usize);
-                // Fewer groups do not show how much they vary.
+                // Fewer groups do not show how much the groups vary.
                 Some(most.min(batches).min(GROUPS)).filter(|&count| count >= FEWEST).unwrap_or(0)
             })
             .collect();
@@ -88,7 +90,7 @@ impl Groups {
             gaps[index] = a.zip(b).and_then(|(a, b)| a.common(b)).filter(|gap| gap.width() > delta);
         }
         let mut columns = vec![Vec::new(); counts.len()];
-        // Statistics with the same number of groups share the sorting.
+        // Statistics with the same number of groups use the same sorted times.
         let mut sizes = counts.clone();
         sizes.sort_unstable();
         sizes.dedup();
@@ -113,8 +115,8 @@ impl Groups {
         Self { columns, gaps }
     }
 
-    /// Returns the difference per call of each statistic that has data. The intervals and that of the raw mean hold
-    /// simultaneously at 1 − `alpha`.
+    /// Returns the difference per call of each statistic that has data. These intervals and the interval of the raw
+    /// mean hold at the same time, with probability 1 − `alpha`.
     pub(crate) fn effects(&self, alpha: f64, delta: f64, scale: &Scale) -> Vec<Effect> {
         let known = (0..STATISTICS).filter(|&index| !self.columns[index].is_empty());
         known
@@ -132,14 +134,14 @@ impl Groups {
             .collect()
     }
 
-    /// Returns the raw mean's difference per call. The interval holds together with those of the effects at 1 −
-    /// `alpha`.
+    /// Returns the raw mean's difference per call. This interval and the intervals of the effects hold at the same
+    /// time, with probability 1 − `alpha`.
     pub(crate) fn raw_mean(&self, alpha: f64, scale: &Scale) -> Interval {
         interval(&self.columns[STATISTICS], alpha / INTERVALS).scaled(scale.per_call(1.0))
     }
 
-    /// Returns the difference per call of each statistic, the raw mean last. Each interval holds by itself at 1 −
-    /// `alpha`. The entry is `None` where a statistic has no data.
+    /// Returns the difference per call of each statistic, and of the raw mean as the last entry. Each interval alone
+    /// holds with probability 1 − `alpha`. The entry of a statistic without data is `None`.
     pub(crate) fn single(&self, alpha: f64, scale: &Scale) -> Vec<Option<Interval>> {
         let known = |&index: &usize| !self.columns[index].is_empty();
         let one = |index: usize| self.interval(index, alpha).scaled(scale.per_call(1.0));
@@ -157,7 +159,7 @@ impl Groups {
         of(&self.columns[index], alpha)
     }
 
-    /// Returns the shift per call that a test at `alpha` detects nine times in ten.
+    /// Returns the shift per call that a test at the level `alpha` detects nine times in ten.
     pub(crate) fn detectable(&self, alpha: f64, scale: &Scale) -> f64 {
         let values = &self.columns[0];
         if values.is_empty() {
@@ -178,9 +180,9 @@ impl Groups {
     }
 }
 
-/// Returns whether `batches` are enough for a test at `level`. With n batches, no p-value lies below 2 / 2ⁿ. This
-/// minimum must not exceed a tenth of the level. Otherwise most of the run's power would depend on the last possible
-/// flip.
+/// Returns whether `batches` are enough for a test at `level`. With n batches, no p-value is less than 2 / 2ⁿ. This
+/// smallest p-value must not exceed a tenth of the level. Otherwise, most of the run's power would depend on the last
+/// possible flip.
 pub(crate) fn enough(batches: usize, level: f64) -> bool {
     0.5_f64.powi(batches.min(1000) as i32 - 1) <= level / 10.0
 }
@@ -197,8 +199,9 @@ fn name(index: usize) -> String {
     }
 }
 
-/// Computes both intervals, each at half of `alpha`, and returns the part that they share. Student's interval is
-/// narrower for groups that vary evenly, and the other one where the machine was disturbed in some groups.
+/// Computes Student's interval and the interval by rank, each at half of `alpha`, and returns the range that lies in
+/// both intervals. Student's interval is narrower if the groups vary evenly. The interval by rank is narrower if the
+/// machine was disturbed in some groups.
 fn narrower(values: &[f64], alpha: f64) -> Interval {
     let (even, robust) = (interval(values, alpha / 2.0), ranked(values, alpha / 2.0));
     let (lower, upper) = (even.lower.max(robust.lower), even.upper.min(robust.upper));
@@ -208,9 +211,10 @@ fn narrower(values: &[f64], alpha: f64) -> Interval {
     Interval { lower, estimate: robust.estimate.clamp(lower, upper), upper }
 }
 
-/// Computes the interval for the median of the groups with the sign test, which assumes nothing about their
-/// distribution. A group during which the machine was interrupted says nothing about the tail, and would widen
-/// Student's interval for all other groups. With too few groups for the sign test, Student's interval is returned.
+/// Computes the interval for the median of the groups with the sign test, which assumes nothing about the distribution
+/// of the groups. A group that was measured while the machine was interrupted says nothing about the tail, and would
+/// widen Student's interval for all other groups. If there are too few groups for the sign test, returns Student's
+/// interval.
 fn ranked(values: &[f64], alpha: f64) -> Interval {
     let rank = exact_rank(values.len(), alpha);
     if rank == 0 {
@@ -225,8 +229,8 @@ fn ranked(values: &[f64], alpha: f64) -> Interval {
     }
 }
 
-/// Computes Student's interval for the mean of the groups. Under the null hypothesis the differences of the groups are
-/// symmetric, and for symmetric data the interval is conservative with any tails (Benjamini 1983).
+/// Computes Student's interval for the mean of the groups. Under the null hypothesis, the differences of the groups are
+/// symmetric. For symmetric data, the interval is conservative, even if the tails are heavy (Benjamini 1983).
 fn interval(values: &[f64], alpha: f64) -> Interval {
     if values.is_empty() {
         return Interval::default();
@@ -242,12 +246,12 @@ fn standard_error(values: &[f64]) -> f64 {
     (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0).max(1.0) / count).sqrt()
 }
 
-/// Maximum number of times of a class in which gaps are looked for.
+/// The maximum number of times of a class in which the code searches for gaps.
 const SELECTED: usize = 1 << 16;
-/// Minimum number of times around a quantile in which a gap can be told from chance.
+/// The minimum number of times around a quantile. With fewer times, a gap cannot be distinguished from chance.
 const AROUND: usize = 64;
 
-/// Returns an even selection of the times of a class, sorted.
+/// Returns an evenly spaced selection of the times of a class, in sorted order.
 fn selection(times: &[f32]) -> Vec<f32> {
     let stride = times.len().div_ceil(SELECTED).max(1);
     let mut selection: Vec<f32> = times.iter().step_by(stride).copied().collect();
@@ -256,8 +260,9 @@ fn selection(times: &[f32]) -> Vec<f32> {
 }
 
 impl Gap {
-    /// Looks for a gap around the quantile `level` of sorted times. The range has the ranks that the quantile of a
-    /// group of `calls` calls reaches by chance. A gap takes more than half of the range of times.
+    /// Searches for a gap around the quantile `level` of sorted times. The function searches the ranks that the
+    /// quantile of a group of `calls` calls can reach by chance. A gap must be wider than half of the range of times at
+    /// these ranks.
     fn find(sorted: &[f32], level: f64, calls: usize) -> Option<Self> {
         let edge = level.min(1.0 - level);
         let reach = (4.0 * (level * (1.0 - level) / calls as f64).sqrt()).max((edge / 4.0).min(0.01));
@@ -275,8 +280,8 @@ impl Gap {
         (widest.width() > range / 2.0).then_some(widest)
     }
 
-    /// Returns the part that two gaps share. Without one, the classes differ in their modes and not in how often a call
-    /// takes which.
+    /// Returns the common part of two gaps. If there is no common part, the classes differ in the times of their modes,
+    /// and not in the share of calls in each mode.
     fn common(self, other: Self) -> Option<Self> {
         let both = Self { low: self.low.max(other.low), high: self.high.min(other.high) };
         (both.width() > self.width().max(other.width()) / 2.0).then_some(both)
@@ -286,7 +291,7 @@ impl Gap {
         f64::from(self.high) - f64::from(self.low)
     }
 
-    /// Returns the share of sorted times below the gap.
+    /// Returns the share of the sorted times that are below the gap.
     fn below(self, sorted: &[f32]) -> f64 {
         sorted.partition_point(|&time| time <= self.low.midpoint(self.high)) as f64 / sorted.len() as f64
     }
@@ -296,7 +301,7 @@ fn mean(times: &[f32]) -> f64 {
     times.iter().map(|&time| f64::from(time)).sum::<f64>() / times.len() as f64
 }
 
-/// Returns a quantile of sorted times, interpolated between two of them.
+/// Returns a quantile of sorted times, interpolated between two neighboring times.
 fn quantile(sorted: &[f32], level: f64) -> f64 {
     let rank = level * (sorted.len() - 1) as f64;
     let [low, high] = [rank.floor(), rank.ceil()].map(|rank| f64::from(sorted[rank as usize]));
@@ -330,7 +335,8 @@ mod tests {
         assert_eq!(ranked(&values, 0.021).lower, 1.0);
     }
 
-    /// Creates groups from `batches` batches of 256 times around 1000; the times of the second side are `shift` longer.
+    /// Creates groups from `batches` batches. Each batch has 256 times around 1000. The times of the second side are
+    /// longer by `shift`.
     fn groups(batches: usize, shift: f64) -> Groups {
         let mut random = Random::new(3);
         let mut times = |shift: f64| {
@@ -343,11 +349,11 @@ mod tests {
     #[test]
     fn a_group_has_five_calls_beyond_its_quantile_or_is_left_out() {
         let sizes = |batches: usize| groups(batches, 0.0).columns.iter().map(Vec::len).collect::<Vec<_>>();
-        // Of 4096 pairs, 20 lie beyond the 99.5 % quantile, which makes four groups of five. Four lie beyond the 99.9 %
-        // quantile.
+        // Of 4096 pairs, 20 pairs lie beyond the 99.5 % quantile, which makes four groups of five pairs. Four pairs lie
+        // beyond the 99.9 % quantile.
         assert_eq!(sizes(16), [16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 8, 4, 0, 16]);
         assert_eq!(sizes(1024), [1024, 1024, 1024, 1024, 1024, 1024, 1024, 1024, 1024, 1024, 524, 262, 52, 1024]);
-        // Three batches do not show how much they vary.
+        // Three batches do not show how much batches vary.
         assert!(sizes(3).iter().all(|&size| size == 0));
     }
 
@@ -368,7 +374,7 @@ mod tests {
         let groups = Groups::new(&a, &b, 2, 1.0);
         let raw = &groups.columns[STATISTICS];
         assert_eq!(raw.len(), GROUPS);
-        // The columns hold 948 groups of one batch and 76 of two, in order.
+        // The columns contain 948 groups of one batch and 76 groups of two batches, in order.
         assert!(raw.is_sorted());
         assert_eq!(raw.iter().filter(|value| value.fract() != 0.0).count(), 76);
     }
@@ -386,7 +392,8 @@ mod tests {
         assert_eq!(quantiles, [10.0, 15.0, 20.0, 40.0]);
     }
 
-    /// Creates times around `modes`, chosen at random with the share `first` for the first mode.
+    /// Creates times around the two modes in `modes`. The function chooses the mode of each time at random, with
+    /// probability `first` for the first mode.
     fn modes(random: &mut Random, count: usize, first: f64, modes: [f64; 2]) -> Vec<f32> {
         (0..count).map(|_| (modes[usize::from(random.fraction() >= first)] + random.normal().abs()) as f32).collect()
     }
@@ -408,7 +415,7 @@ mod tests {
         let (gaps, same) = effects(&mut random, 0.5);
         assert!(gaps.len() == 1 && gaps[0].0 == 5 && (gaps[0].1 - 96.0).abs() < 4.0, "{gaps:?}");
         assert!(same.covers(0.0) && same.upper - same.lower < 2.0, "{same:?}");
-        // Three calls in a hundred take 96 ns longer.
+        // In the second class, three more calls in a hundred are in the slow mode, which takes 96 ns longer.
         let (_, moved) = effects(&mut random, 0.47);
         assert!(moved.lower > 2.0 && moved.upper < 4.0, "{moved:?}");
     }

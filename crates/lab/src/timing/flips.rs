@@ -1,15 +1,16 @@
-//! The test compares the largest self-normalized statistic of the data with those that random sign flips of whole
-//! batches give.
+//! The test computes the largest self-normalized statistic of the data, and compares it with the statistics after
+//! random sign flips of whole batches.
 //!
-//! Under the null hypothesis a batch's score is as likely as its negative, because a random bit decided which input of
-//! each pair came first and the classes differ in nothing else. Random sign flips therefore give draws from the null
-//! distribution itself (a randomization test), and the p-value is valid for any noise.
+//! Under the null hypothesis, a batch's score and the negative of this score are equally likely, because a random bit
+//! decided which input of each pair came first, and the classes differ in nothing else. Random sign flips therefore
+//! give draws from the null distribution itself (a randomization test), and the p-value is valid for any noise.
 
 use super::cuts::{Score, WIDTH};
 use crate::random::Random;
 
-/// Flips as extreme as the data after which the p-value is known well enough (Besag and Clifford 1991). Data without a
-/// difference reach this count after a few flips.
+/// The test stops after this number of flips with results that are at least as extreme as the data. The p-value is then
+/// known well enough (Besag and Clifford 1991). If the data show no difference, the test reaches this number after a
+/// few flips.
 const ENOUGH: u32 = 20;
 
 /// Returns the p-value of the scores over all statistics. `alpha` sets the maximum number of flips.
@@ -18,12 +19,13 @@ pub(crate) fn p_value(scores: &[Score], alpha: f64, random: &mut Random) -> f64 
     tail(scores, alpha, random, |sums| largest(sums, &scale))
 }
 
-/// Returns the p-value of one statistic in one direction. Both must have been chosen from other data.
+/// Returns the p-value of one statistic in one direction. The caller must have chosen the statistic and the direction
+/// from other data.
 pub(crate) fn p_value_at(scores: &[Score], (place, sign): (usize, f32), alpha: f64, random: &mut Random) -> f64 {
     tail(scores, alpha, random, |sums| sums[place] * sign)
 }
 
-/// Returns the index of the largest statistic and its sign.
+/// Returns the index of the statistic with the largest absolute value, and the sign of this statistic.
 pub(crate) fn strongest(scores: &[Score]) -> (usize, f32) {
     let (scale, sums) = (scale(scores), sums(scores, || !0));
     let size = |&place: &usize| (sums[place] * scale[place]).abs();
@@ -31,7 +33,7 @@ pub(crate) fn strongest(scores: &[Score]) -> (usize, f32) {
     (place, sums[place].signum())
 }
 
-/// Returns the share of random flips for which `statistic` is at least as large as for the data.
+/// Returns the share of random flips for which `statistic` is at least as large as `statistic` for the data.
 fn tail(scores: &[Score], alpha: f64, random: &mut Random, statistic: impl Fn(&Score) -> f32) -> f64 {
     let flips = (4.0 / alpha).ceil() as u32;
     // Sums that are equal in theory may differ in the last bit, because floating-point addition depends on the order of
@@ -59,8 +61,8 @@ fn tail(scores: &[Score], alpha: f64, random: &mut Random, statistic: impl Fn(&S
     f64::from(extreme + 1) / f64::from(flips + 1)
 }
 
-/// Returns the factor that normalizes each statistic: one over the root of its sum of squares, which no flip changes. A
-/// statistic that is always zero gets zero.
+/// Returns the factor that normalizes each statistic: 1 divided by the square root of the statistic's sum of squares.
+/// No flip changes this sum of squares. A statistic that is always zero gets the factor zero.
 fn scale(scores: &[Score]) -> Score {
     let mut squares = [0.0_f64; WIDTH];
     for score in scores {
@@ -71,8 +73,8 @@ fn scale(scores: &[Score]) -> Score {
     squares.map(|square| if square > 0.0 { (1.0 / square.sqrt()) as f32 } else { 0.0 })
 }
 
-/// Returns the sums over all batches. The sign of a batch is plus if `sign` returns an odd number, and minus
-/// otherwise.
+/// Returns the sum of each statistic over all batches. The sign of a batch is plus if `sign` returns an odd number, and
+/// minus otherwise.
 #[inline]
 fn sums(scores: &[Score], mut sign: impl FnMut() -> u64) -> Score {
     let mut sums = [0.0; WIDTH];
@@ -94,7 +96,7 @@ mod tests {
     use super::*;
 
     fn noise(random: &mut Random, batches: usize, shift: f64, shape: impl Fn(&mut Random) -> f64) -> Vec<Score> {
-        // A common term correlates the statistics, as it does for real cut points.
+        // A common term makes the statistics correlated, as the statistics of real cut points are.
         (0..batches)
             .map(|_| {
                 let common = shape(random);

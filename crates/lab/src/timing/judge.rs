@@ -4,7 +4,7 @@ use super::effect::BODY;
 use super::pair::PairOutcome;
 use crate::record::{Controls, Effect, Interval, Verdict};
 
-/// The data that a verdict rests on.
+/// The data that determine a verdict.
 #[derive(Clone, Debug)]
 pub(crate) struct Facts {
     pub(crate) effects: Vec<Effect>,
@@ -13,29 +13,29 @@ pub(crate) struct Facts {
     /// Number of pairs of measurements.
     pub(crate) pairs: usize,
     pub(crate) controls: Controls,
-    /// The clock's step, per call.
+    /// The clock's step in nanoseconds, divided by the number of calls in a measurement.
     pub(crate) step_ns: f64,
 }
 
-/// Statistics up to the first of these shares of the calls decide the verdict. Quantiles above it are reported with the
-/// precision that the run happens to reach. On a machine that disturbs so many calls that more data would not help in
-/// the time that is left, the next share decides, and the verdict names it.
+/// Usually, the statistics up to the first share of the calls decide the verdict. Quantiles above this share are
+/// reported with the precision that the run happens to reach. If the machine disturbs so many calls that more data
+/// would not help in the remaining time, the statistics up to the next share decide, and the verdict names this share.
 pub(crate) const DECIDING: [f64; 3] = [MOST_CALLS, BODY, 0.90];
 pub(crate) const MOST_CALLS: f64 = 0.99;
 
-/// Until the first share of its time, a run waits for all quantiles, until the second for those up to [`MOST_CALLS`],
-/// and then for those up to [`BODY`].
+/// Two shares of a run's time limit. Before the first share is over, the run waits until the intervals of all quantiles
+/// are narrow enough. Before the second share is over, the run waits only for the quantiles up to [`MOST_CALLS`]. After
+/// that, the run waits only for the quantiles up to [`BODY`].
 const PATIENCE: [f64; 2] = [0.25, 0.4];
 
-/// Returns whether enough of the intervals lie inside their tolerances for a run that has taken the share `spent` of
-/// its time.
+/// Returns whether enough intervals lie inside their tolerances, for a run that has used the share `spent` of its time.
 pub(crate) fn suffices(effects: &[Effect], spent: f64) -> bool {
     let [all, most] = PATIENCE;
     if spent <= all { wholly_inside(effects) } else { inside(effects, if spent <= most { MOST_CALLS } else { BODY }) }
 }
 
-/// Returns whether the interval of every statistic that describes no more than the share `up_to` of the calls lies
-/// inside its tolerance.
+/// Checks the intervals of all statistics that describe at most the share `up_to` of the calls. Returns whether each of
+/// these intervals lies inside its tolerance.
 pub(crate) fn inside(effects: &[Effect], up_to: f64) -> bool {
     !effects.is_empty() && deciding(effects, up_to).all(tight)
 }
@@ -49,7 +49,7 @@ fn deciding(effects: &[Effect], up_to: f64) -> impl Iterator<Item = &Effect> {
     effects.iter().filter(move |effect| effect.up_to <= up_to)
 }
 
-/// Returns whether all intervals lie inside their tolerances and the data reach the 99.9 % quantile.
+/// Returns true if all intervals lie inside their tolerances, and if there are enough data for the 99.9 % quantile.
 pub(crate) fn wholly_inside(effects: &[Effect]) -> bool {
     inside(effects, 1.0) && effects.iter().any(|effect| effect.up_to >= 0.999)
 }
@@ -58,16 +58,17 @@ fn tight(effect: &Effect) -> bool {
     effect.difference.reach() <= effect.tolerance_ns
 }
 
-/// Returns whether the interval of some statistic lies wholly outside of ±`delta`. The test for a difference has
-/// rejected before, and the intervals hold together, so any of them may show the leak.
+/// Returns whether the interval of any statistic lies wholly outside of ±`delta`. The caller has already found a
+/// difference with the test, and all intervals hold at the same time, so the interval of any statistic may show the
+/// leak.
 pub(crate) fn beyond(effects: &[Effect], raw_mean: &Interval, delta: f64) -> bool {
     let mut all = effects.iter().map(|effect| &effect.difference).chain([raw_mean]);
     all.any(|difference| difference.lower > delta || difference.upper < -delta)
 }
 
-/// Returns the largest difference that the intervals allow, for statistics up to the share `body` of the calls and for
-/// those above it. The second bound is never less than the clock's step, because the dither of a coarse clock smooths
-/// the slowest calls over a step.
+/// Returns the largest differences that the intervals allow: the first bound for statistics up to the share `body` of
+/// the calls, and the second bound for statistics above this share. The second bound is never less than the clock's
+/// step, because the dither of a coarse clock smooths the slowest calls over a step.
 pub(crate) fn bounds(facts: &Facts, body: f64) -> [f64; 2] {
     let Facts { effects, step_ns, .. } = facts;
     [(false, 0.0), (true, *step_ns)].map(|(tail, least)| {
@@ -81,8 +82,8 @@ pub(crate) fn body(up_to: f64) -> f64 {
     up_to.min(BODY)
 }
 
-/// Returns the verdict after the checks of the intervals and the controls. Statistics up to the share `up_to` of the
-/// calls decide. The reason is empty if the intervals are the reason.
+/// Checks the intervals and the controls, and returns the resulting verdict. Statistics up to the share `up_to` of the
+/// calls decide. If the intervals are the reason for the verdict, the returned reason is empty.
 pub(crate) fn verdict(found: Verdict, reason: String, facts: &Facts, up_to: f64) -> (Verdict, String) {
     let controls = &facts.controls;
     match found {
@@ -92,7 +93,7 @@ pub(crate) fn verdict(found: Verdict, reason: String, facts: &Facts, up_to: f64)
             format!("a class was found to differ from itself (p = {:.2e}): repeat the run", controls.same.p),
         ),
         Verdict::NoLeakAbove if !inside(&facts.effects, up_to) => (Verdict::Inconclusive, reason),
-        // A run that cannot detect 2 Δ cannot rule out differences above Δ.
+        // A run that cannot detect a delay of 2 Δ cannot rule out differences above Δ.
         Verdict::NoLeakAbove if !controls.delay.passed => (
             Verdict::Invalid,
             format!("an added delay of {:.3} ns was not found (p = {:.3})", controls.delay.meant_ns, controls.delay.p),
@@ -104,9 +105,9 @@ pub(crate) fn verdict(found: Verdict, reason: String, facts: &Facts, up_to: f64)
     }
 }
 
-/// Returns how many more pairs would bring every interval inside its tolerance or wholly beyond it, if the estimates do
-/// not change. Returns `None` if an estimate equals its tolerance and is not zero. Statistics up to the share `up_to`
-/// of the calls count.
+/// Returns how many additional pairs would move every interval inside its tolerance or wholly outside its tolerance, if
+/// the estimates do not change. Returns `None` if an estimate is equal to its tolerance and is not zero. Only
+/// statistics up to the share `up_to` of the calls count.
 pub(crate) fn more_pairs(facts: &Facts, up_to: f64) -> Option<u64> {
     let pairs = facts.pairs as f64;
     let mut most = 0.0_f64;
@@ -114,7 +115,7 @@ pub(crate) fn more_pairs(facts: &Facts, up_to: f64) -> Option<u64> {
         let half = (effect.difference.upper - effect.difference.lower) / 2.0;
         let mut room = (effect.tolerance_ns - effect.difference.estimate.abs()).abs();
         if effect.difference.covers(0.0) {
-            // The estimate may be mere noise. One near the tolerance would ask for far too many pairs.
+            // The estimate may be mere noise. An estimate near the tolerance would lead to far too many pairs.
             room = room.max(effect.tolerance_ns / 2.0);
         }
         if room <= 0.0 {
@@ -133,7 +134,7 @@ pub(crate) fn holm(outcomes: &mut [PairOutcome]) {
     }
 }
 
-/// Multiplies the k-th smallest of m p-values by m − k + 1; the results never decrease.
+/// Multiplies the k-th smallest of m p-values by m − k + 1, and makes sure that the results never decrease with k.
 fn corrected(p: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p.len()).collect();
     order.sort_by(|&x, &y| p[x].total_cmp(&p[y]));
@@ -163,8 +164,8 @@ mod tests {
         }
     }
 
-    /// A mean, the median, the 99 % and the 99.9 % quantile, all well inside their tolerances, and controls that
-    /// passed.
+    /// Returns facts with a mean, the median, the 99 % quantile and the 99.9 % quantile. All these statistics are well
+    /// inside their tolerances, and all controls passed.
     fn quiet() -> Facts {
         let passed = Control { passed: true, ..Control::default() };
         Facts {
@@ -267,7 +268,7 @@ mod tests {
         let with = |lower, upper| beyond(&[effect("p50", Some(0.5), lower, upper, DELTA)], &wide, DELTA);
         assert!(with(1.1, 3.0) && with(-3.0, -1.1));
         assert!(!with(0.9, 3.0) && !with(-3.0, 3.0) && !with(-3.0, -0.9));
-        // The tolerance of a tail statistic is for verdicts of no leak.
+        // The tolerance of a tail statistic matters only for a verdict without a leak.
         assert!(beyond(&[effect("99.9 % quantile", Some(0.999), 13.0, 9516.0, 50.0)], &wide, DELTA));
         assert!(beyond(&[], &Interval { lower: 6.0, ..wide }, DELTA));
     }
@@ -276,7 +277,7 @@ mod tests {
     fn more_pairs_grow_with_the_square_of_the_interval() {
         let mut facts = quiet();
         assert_eq!(more_pairs(&facts, MOST_CALLS), Some(0));
-        // An interval three times as wide as allowed needs nine times the data.
+        // If an interval is three times as wide as allowed, the run needs nine times the data.
         facts.effects[0] = effect("mean of the fastest 90 %", None, -3.0, 3.0, DELTA);
         assert_eq!(more_pairs(&facts, MOST_CALLS), Some(8000));
         facts.effects[0] = effect("mean of the fastest 90 %", None, 0.5, 1.5, DELTA);

@@ -1,5 +1,5 @@
-//! Measures one pair of classes in rounds. The data are tested at fixed sizes, and a difference must be found again on
-//! fresh data.
+//! Measures one pair of classes in rounds. The test looks at the data at fixed sizes. If the test finds a difference,
+//! it must find this difference again on fresh data.
 
 mod cell;
 mod collect;
@@ -21,26 +21,26 @@ use collect::{Filled, Kind};
 use course::{Course, tests};
 pub(crate) use outcome::PairOutcome;
 
-/// The level at which a planted difference must be found.
+/// The level at which the test must find a planted difference.
 const MUST_BE_FOUND: f64 = 0.01;
-/// The level at which the target against itself is found to differ.
+/// The level at which the test counts a difference of the target from itself.
 const MUST_NOT_FIRE: f64 = 0.001;
-/// Number of looks at the fresh data, each with twice as many batches as the one before. The first has a quarter of the
-/// batches of the finding. A quarter suffices, because the test on fresh data has one statistic, and the first test had
-/// two dozen.
+/// The number of looks at the fresh data. Each look has twice as many batches as the look before. The first look has a
+/// quarter of the batches of the finding. A quarter is enough, because the test on fresh data uses one statistic, and
+/// the first test used two dozen statistics.
 const AGAIN: u32 = 4;
-/// Minimum number of batches at the first of these looks: with 12, all of them differ in the same
-/// direction with a probability of 2⁻¹² by chance.
+/// The minimum number of batches at the first look at fresh data. With 12 batches, the probability that all batches
+/// differ in one given direction by chance is 2⁻¹².
 const FEWEST: usize = 12;
-/// Minimum number of pairs from which cut points are chosen, if there is time.
+/// The minimum number of pairs from which the warm-up chooses the cut points, if there is enough time.
 const SETTLING: usize = 16;
-/// Number of runs that are repeated because the target against itself was found to differ. By chance that happens once
-/// in a thousand runs.
+/// The maximum number of times that a run is repeated because the target differed from itself. By chance, this
+/// difference happens once in a thousand runs.
 const SAME_AGAIN: u32 = 3;
 /// Maximum number of pairs that are kept.
 pub(crate) const MOST_PAIRS: usize = 1 << 23;
 
-/// The target, settings and clock that a pair is measured with.
+/// The target, the settings and the clock for the measurement of a pair.
 pub(crate) struct Bench<'b> {
     pub(crate) target: &'b mut Target,
     pub(crate) settings: &'b Settings,
@@ -52,7 +52,7 @@ pub(crate) struct Bench<'b> {
 pub(crate) struct Lane {
     classes: [usize; 2],
     random: Random,
-    /// A generator for the sign flips alone. The number of flips varies and must not change the inputs.
+    /// A separate random generator for the sign flips. The number of flips varies, and must not change the inputs.
     flips: Random,
     batcher: Batcher,
     leaky: Leaky,
@@ -64,26 +64,27 @@ pub(crate) struct Lane {
     /// The added delay of the control, in iterations of the delay loop.
     delay_turns: u32,
     rounds: usize,
-    /// Seconds of measuring so far.
+    /// The measuring time so far, in seconds.
     measuring: f64,
-    /// Seconds of processor time for that.
+    /// The processor time of the measurements so far, in seconds.
     processor: f64,
     spent: Spent,
-    /// Seconds that this pair may take, with the computations between the looks.
+    /// The time that this pair may take, in seconds. This time includes the computations between the looks.
     allowed: f64,
-    /// Whether a finding did not repeat on fresh data.
+    /// Whether the test on fresh data did not confirm a finding.
     refuted: bool,
 }
 
 impl Lane {
     /// Creates the state and finds the cut points. The times of this warm-up are not part of the data. The pair may
-    /// take `allowed` seconds, and `spare` more while other programs have the processor.
+    /// take `allowed` seconds. The pair may take up to `spare` additional seconds to make up for time in which other
+    /// programs have the processor.
     pub(crate) fn new(bench: &mut Bench<'_>, classes: [usize; 2], seed: u64, allowed: f64, spare: f64) -> Self {
         let scale = bench.scale;
         let leaky = Leaky::like(scale);
         let (length, changes) = (bench.target.length(), bench.target.run().changes());
-        // The control's delay is 2 Δ, because a run that rules out differences above Δ must be able to detect them.
-        // Where Δ is zero, the delay is a step of the clock.
+        // The control's delay is 2 Δ, because a run that rules out differences above Δ must be able to detect such
+        // differences. If Δ is zero, the delay is a step of the clock.
         let twice = 2.0 * bench.scale.delta_ns * scale.repeats as f64;
         let delay_ns = if twice > 0.0 { twice } else { scale.step as f64 * scale.tick_ns };
         let turns = (delay_ns * scale.turns_per_ns).round().clamp(1.0, 1e9) as u32;
@@ -113,11 +114,13 @@ impl Lane {
     fn warm_up(&mut self, bench: &mut Bench<'_>) {
         let step = bench.scale.step as f32;
         let pairs = bench.scale.pairs;
-        // Where calls are fast, eight rounds are enough for a 99.9 % quantile. Small batches need more than two.
+        // If calls are fast, eight rounds are enough for a 99.9 % quantile. Small batches need more rounds to have
+        // enough pairs, and at least two rounds.
         let rounds = if pairs < bench.settings.pairs { SETTLING.div_ceil(pairs).max(2) } else { 8 };
         let before = self.measuring;
         for round in 0..rounds {
-            // A slow function has cut points from few calls, rather than no time to measure.
+            // For a slow function, the cut points come from only a few calls, because otherwise no time would be left
+            // to measure.
             if round > 0 && self.measuring - before > self.allowed / 8.0 {
                 break;
             }
@@ -132,8 +135,8 @@ impl Lane {
         self.same = self.main.fresh();
     }
 
-    /// Measures until the question is settled or the time is over. A run in which the target against itself was found
-    /// to differ is discarded and repeated.
+    /// Measures until the question is settled or the time is over. If the test finds that the target differs from
+    /// itself, the run is discarded and repeated.
     pub(crate) fn run(&mut self, bench: &mut Bench<'_>, share: f64, watch: &mut dyn Watch) -> PairOutcome {
         let mut outcome = self.measure(bench, share, watch);
         for _ in 0..SAME_AGAIN {
@@ -173,7 +176,7 @@ impl Lane {
                 if let Some(outcome) = self.repeat(bench, share, course.p, watch) {
                     return outcome.with_funnel(course.funnel);
                 }
-                // The fresh data did not show the difference. The run continues with them alone.
+                // The fresh data did not show the difference. The run continues with only the fresh data.
                 course.continue_from(self.main.batches());
                 if course.may_test() && self.has_time_for(self.main.batches()) {
                     continue;
@@ -199,9 +202,9 @@ impl Lane {
         }
     }
 
-    /// Judges an outcome again that is invalid because a planted difference was not found. The control first gets as
-    /// many pairs as the comparison has, because it may have had too little data. Statistics up to the share `up_to` of
-    /// the calls decide.
+    /// Handles an outcome that is invalid because the test did not find a planted difference. The control may have had
+    /// too little data, so the control first gets as many pairs as the comparison. Then the function judges the outcome
+    /// again. Statistics up to the share `up_to` of the calls decide.
     fn with_better_controls(
         &mut self,
         bench: &mut Bench<'_>,
@@ -217,8 +220,8 @@ impl Lane {
         outcome.rest_on(up_to)
     }
 
-    /// Measures the planted differences that were not found again. Each of them gets as many batches as the comparison
-    /// has.
+    /// Measures again the controls with planted differences that the test did not find. Each of these controls gets as
+    /// many batches as the comparison.
     fn better_controls(&mut self, bench: &mut Bench<'_>, controls: Controls, watch: &mut dyn Watch) -> Controls {
         let deaf = [(Kind::Delay, controls.delay.passed), (Kind::Leak, controls.leak.passed)];
         for (kind, _) in deaf.into_iter().filter(|(_, passed)| !passed) {
@@ -229,15 +232,16 @@ impl Lane {
                 self.take(bench, kind, bench.scale.pairs);
             }
         }
-        // The class against itself has no new data, so its result stays.
+        // The control of a class against itself has no new data, so the result of this control does not change.
         Controls { same: controls.same, ..self.controls(bench) }
     }
 
-    /// Returns whether more data may settle an outcome in the time that is left. The next look doubles the data.
+    /// Returns whether more data may settle an outcome in the remaining time. The next look doubles the data.
     fn is_worth_more(&self, outcome: &PairOutcome) -> bool {
         let pairs = self.main.pairs();
         let within_reach = |needed: Option<u64>| {
-            // The estimate of the number is rough, so twice as many are hoped for.
+            // The estimate of the needed number of pairs is rough, so the run also continues if it can take only half
+            // of this number.
             needed.is_none_or(|more| {
                 self.has_time_for((more as f64 / 2.0 / pairs.max(1) as f64 * self.main.batches() as f64) as usize)
             })
@@ -250,26 +254,27 @@ impl Lane {
                 || better.any(|up_to| within_reach(judge::more_pairs(&outcome.facts, up_to))))
     }
 
-    /// Returns whether `batches` more batches fit into the time that is left.
+    /// Returns whether `batches` more batches fit into the remaining time.
     fn has_time_for(&self, batches: usize) -> bool {
         self.spent() + self.seconds_for(batches) <= self.allowed
     }
 
-    /// Returns the seconds since the start that count.
+    /// Returns the number of seconds since the start that count toward the time limit.
     fn spent(&self) -> f64 {
         self.spent.seconds()
     }
 
-    /// Estimates the time that `batches` more batches take, in seconds, from the batches so far. While there is spare
-    /// time, only processor time counts.
+    /// Estimates how many seconds `batches` more batches take. The estimate uses the batches so far. As long as spare
+    /// time is left, only processor time counts.
     fn seconds_for(&self, batches: usize) -> f64 {
         let measuring = if self.spent.spare() > 0.0 { self.processor } else { self.measuring };
         measuring / self.rounds.max(1) as f64 * batches as f64
     }
 
-    /// Tests a finding on fresh data and returns the outcome, whose intervals come from the fresh data alone. The
-    /// measurement continues until the intervals show on which side of Δ the difference lies, or the time is over.
-    /// Returns `None` if the finding did not repeat. The fresh data then replace the old ones.
+    /// Tests a finding on fresh data and returns the outcome. The intervals of the outcome come only from the fresh
+    /// data. The measurement continues until the intervals show on which side of Δ the difference lies, or until the
+    /// time is over. If the fresh data do not confirm the finding, returns `None`, and the fresh data replace the old
+    /// data.
     pub(crate) fn repeat(
         &mut self,
         bench: &mut Bench<'_>,
@@ -279,11 +284,12 @@ impl Lane {
     ) -> Option<PairOutcome> {
         let first = self.main.batches();
         let level = share / f64::from(tests(bench.settings));
-        // The statistic and the direction are those of the finding. A test of one statistic needs little fresh data.
+        // The test on fresh data uses the statistic and the direction of the finding. A test of one statistic needs
+        // little fresh data.
         let (place, found) = self.main.strongest();
         let fresh = self.main.fresh();
         let old = std::mem::replace(&mut self.main, fresh);
-        // A difference that was found at the end of the time still gets fresh data.
+        // A difference that the test found at the end of the time still gets fresh data.
         self.allowed = self.allowed.max(self.spent() + self.seconds_for(first));
         let (mut again, each) = (None, MUST_BE_FOUND / f64::from(AGAIN));
         for look in 0..AGAIN {
@@ -304,7 +310,8 @@ impl Lane {
             over |= 2 * self.main.pairs() > MOST_PAIRS;
             let (effects, raw_mean) = self.intervals(bench, level);
             let delta = bench.scale.delta_ns;
-            // Fewer calls decide only at the end, if the machine disturbed the others.
+            // A smaller share of the calls decides only at the end of the time, if the machine disturbed the other
+            // calls.
             let inside = judge::inside_up_to(&effects).filter(|&up_to| over || up_to == MOST_CALLS);
             let verdict = if delta <= 0.0 || judge::beyond(&effects, &raw_mean, delta) {
                 Verdict::Leak
@@ -313,8 +320,8 @@ impl Lane {
             } else {
                 Verdict::Inconclusive
             };
-            // A difference in rare calls needs more data to show in an interval than one in most calls needs to lie
-            // inside the threshold.
+            // An interval shows a difference in rare calls only with more data than an interval for most calls needs to
+            // lie inside the threshold.
             let rare = verdict == Verdict::BelowThreshold
                 && self.main.ticks[0].len() < planned
                 && !(judge::wholly_inside(&effects) && raw_mean.reach() <= delta);
@@ -333,7 +340,7 @@ impl Lane {
         }
     }
 
-    /// Returns whether a finding did not repeat on fresh data.
+    /// Returns whether the test on fresh data did not confirm a finding.
     pub(crate) fn refuted(&self) -> bool {
         self.refuted
     }
@@ -372,7 +379,8 @@ impl Lane {
         }
     }
 
-    /// Computes the outcome from the present data. A verdict of no leak must still pass the intervals and the controls.
+    /// Computes the outcome from the present data. A verdict of no leak must still pass the checks of the intervals and
+    /// of the controls.
     fn conclude(&mut self, bench: &Bench<'_>, level: f64, verdict: Verdict, reason: String, p: f64) -> PairOutcome {
         let controls = self.controls(bench);
         let groups = self.main.groups(bench.scale);
@@ -410,7 +418,7 @@ impl Lane {
         outcome.with_more(MOST_CALLS)
     }
 
-    /// Takes the times of both classes out of the present data.
+    /// Removes the times of both classes from the present data and returns these times.
     pub(crate) fn take_ticks(&mut self) -> [Vec<f32>; 2] {
         self.batcher.release();
         std::mem::take(&mut self.main.ticks)

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Maximum threshold in nanoseconds. A control adds twice the threshold to calls.
+/// Maximum threshold in nanoseconds. The limit is necessary because a control adds twice the threshold to calls.
 const LARGEST: f64 = 1e9;
 
 /// Settings of a timing run: how much to measure, and which difference is a leak.
@@ -10,28 +10,30 @@ const LARGEST: f64 = 1e9;
 pub struct Settings {
     /// The probability of a false alarm for a target, over all its pairs of classes and all looks.
     pub alpha: f64,
-    /// The threshold Δ, in nanoseconds per call: a smaller difference is not a leak. With zero, every real difference
-    /// is a leak. `None` leaves the threshold to `delta_share`.
+    /// The threshold Δ, in nanoseconds per call: a smaller difference is not a leak. If Δ is zero, every real
+    /// difference is a leak. If this field is `None`, `delta_share` determines the threshold.
     pub delta_ns: Option<f64>,
-    /// The threshold Δ as a share of the call's time, if `delta_ns` is `None`. If both are `None`, the threshold is 1
-    /// ns or a thousandth of the call, whichever is larger. It is a tenth of the call for calls of less than 10 ns.
+    /// The threshold Δ as a share of the call's time. This field has an effect only if `delta_ns` is `None`. If
+    /// `delta_ns` and `delta_share` are both `None`, the threshold is 1 ns or a thousandth of the call's time,
+    /// whichever is larger. For calls of less than 10 ns, the threshold is a tenth of the call's time.
     pub delta_share: Option<f64>,
-    /// Minimum of the threshold Δ in nanoseconds, where neither `delta_ns` nor `delta_share` states it.
+    /// The minimum of the threshold Δ in nanoseconds, if neither `delta_ns` nor `delta_share` states the threshold.
     pub delta_least_ns: f64,
-    /// How often the data are tested. Each look has twice the batches of the previous look. A run whose intervals are
-    /// still too wide takes further looks.
+    /// The number of planned looks, at which the data are tested. Each look has twice as many batches as the previous
+    /// look. If the intervals are still too wide after these looks, the run takes additional looks.
     pub looks: u32,
     /// Maximum time for a target. A pair of classes that needs more data may use half of the time that is left for its
-    /// target, and the last pair all of it.
+    /// target. The last pair may use all of the time that is left.
     pub time_limit: Duration,
-    /// More time for a target, which it may use only to make up for the time in which other programs have the
-    /// processor.
+    /// Additional time for a target. A run may use the additional time only to make up for the time in which other
+    /// programs have the processor.
     pub spare: Duration,
     /// Number of batches at the first look.
     pub first: usize,
-    /// Maximum number of pairs in a batch. Slow functions get fewer.
+    /// The maximum number of pairs in a batch. Slow functions get smaller batches.
     pub pairs: usize,
-    /// Whether a run ends as soon as all intervals lie inside ±Δ. If not, a run without a leak takes all looks.
+    /// Whether a run ends as soon as all intervals lie inside ±Δ. If this setting is false, a run without a leak takes
+    /// all looks.
     pub stop_early: bool,
     /// Whether the record of a pair keeps the time of each measurement.
     pub keep_times: bool,
@@ -59,13 +61,15 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Settings that need a quarter of the measurements where these suffice; the final intervals are twice as wide.
+    /// Returns settings for a shorter run, which needs a quarter of the measurements if this number is enough for a
+    /// verdict. The final intervals are twice as wide.
     #[must_use]
     pub fn quick() -> Self {
         Self { looks: 5, time_limit: Duration::from_secs(20), ..Self::default() }
     }
 
-    /// Panics if a setting makes no sense: a verdict with a threshold that is no number would look like any other.
+    /// Panics if a setting makes no sense, because a verdict with a threshold that is not a number would look like any
+    /// other verdict.
     pub(crate) fn check(&self) {
         let time = |name: &str, ns: f64| {
             assert!((0.0..=LARGEST).contains(&ns), "{name} is {ns:?}: choose a time from 0 to {LARGEST:e} ns");

@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use crate::imp::processor;
 
-/// Counts the time since a moment. Time in which other programs had the processor does not count, as long as there is
-/// spare time to make up for it.
+/// Counts the time since its creation. Time in which other programs had the processor does not count, as long as enough
+/// spare time is left to make up for this time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spent {
     begin: Instant,
@@ -14,12 +14,12 @@ pub(crate) struct Spent {
 }
 
 impl Spent {
-    /// Starts to count, with `spare` seconds of spare time.
+    /// Starts to count the time, with `spare` seconds of spare time.
     pub(crate) fn new(spare: f64) -> Self {
         Self { begin: Instant::now(), processor: processor::seconds(), spare }
     }
 
-    /// Returns the seconds that count.
+    /// Returns the number of seconds that count.
     pub(crate) fn seconds(&self) -> f64 {
         let elapsed = self.begin.elapsed().as_secs_f64();
         elapsed - self.made_up(elapsed)
@@ -36,7 +36,7 @@ impl Spent {
         lost.clamp(0.0, self.spare)
     }
 
-    /// Moves the start back. All the time before counts.
+    /// Moves the start back by `seconds`. All of these seconds count.
     #[cfg(test)]
     pub(crate) fn add(&mut self, seconds: f64) {
         self.begin -= std::time::Duration::from_secs_f64(seconds);

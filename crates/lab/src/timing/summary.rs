@@ -1,4 +1,4 @@
-//! All times of a class, over all pairs that contain it, for tables and charts.
+//! Collects all times of a class for tables and charts. The times come from all pairs that contain the class.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ const QUANTILES: [f64; 17] =
 /// Maximum number of steps in a histogram.
 const STEPS: usize = 64;
 
-/// Counts how often each time was measured, in whole ticks.
+/// Counts how often each time was measured. Times are in whole ticks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
     counts: BTreeMap<i64, u64>,
@@ -33,7 +33,7 @@ impl Tally {
         Class { name, samples, quantiles, histogram: self.histogram(scale), estimates: None }
     }
 
-    /// Returns a quantile in ticks. Each value stands for the whole tick around it.
+    /// Returns a quantile in ticks. Each measured value stands for all times within half a tick of the value.
     fn quantile(&self, at: f64) -> Option<f64> {
         let rank = at * self.counts.values().sum::<u64>() as f64;
         let mut below = 0.0;
@@ -50,7 +50,7 @@ impl Tally {
         let (Some(low), Some(high)) = (self.quantile(0.001), self.quantile(0.99)) else {
             return Histogram::default();
         };
-        // A bin of the histogram has a whole number of ticks. Otherwise some bins would hold more values than their
+        // The width of a bin is a whole number of ticks. Otherwise, some bins would contain more values than their
         // neighbors.
         let width = ((high - low) / STEPS as f64).ceil().max(1.0);
         let start = low.round() - 0.5;
@@ -66,10 +66,10 @@ impl Tally {
     }
 }
 
-/// Returns the part of a measurement, in ticks, that is not spent in the calls. An empty measurement takes longer,
-/// because the processor starts a call before it has read the clock. For a short call the error would be large, so the
-/// times are shifted such that their median is that of [`Scale::call`], which comes from the difference of many calls
-/// and one.
+/// Returns the part of a measurement, in ticks, that is not spent in the calls. An empty measurement takes longer than
+/// this part, because the processor starts a call before it has read the clock. For a short call, this error would be
+/// large. The function therefore shifts the times so that their median fits [`Scale::call`], which comes from the
+/// difference between many calls and one call.
 pub(super) fn overhead(tallies: &[Tally], scale: &Scale) -> f64 {
     let mut medians: Vec<f64> = tallies.iter().filter_map(|tally| tally.quantile(0.5)).collect();
     if medians.is_empty() {
@@ -104,7 +104,7 @@ mod tests {
         };
         assert_eq!(median(25.0, scale(1, 9.0)), 9.0);
         assert_eq!(median(45.0, scale(3, 9.0)), 9.0);
-        // While the calls were measured, the machine was slower than in the warm-up, or faster.
+        // During the measurement of the calls, the machine was slower or faster than in the warm-up.
         assert_eq!(median(1100.0, scale(1, 1000.0)), 1070.0);
         assert_eq!(median(900.0, scale(1, 1000.0)), 900.0);
     }

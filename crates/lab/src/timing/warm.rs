@@ -1,5 +1,5 @@
-//! The warm-up before the measurements. It finds how long a call takes, how many calls a measurement needs for the
-//! clock, and how many pairs make a batch.
+//! The warm-up before the measurements. The warm-up finds how long a call takes, how many calls a measurement needs to
+//! be long enough for the clock, and how many pairs a batch has.
 
 use std::time::Instant;
 
@@ -9,29 +9,32 @@ use crate::random::Random;
 use crate::target::buffer::{Buffer, DEPTHS};
 use crate::target::{Slots, Target};
 
-/// Minimum length of a measurement in ticks. In a shorter one, the clock's steps would be most of the result.
+/// Minimum length of a measurement in ticks. In a shorter measurement, the clock's steps would be most of the result.
 const SHORTEST: u64 = 50;
 /// Minimum length of a measurement in steps of the clock.
 const STEPS: u64 = 2;
 /// Maximum number of calls in one measurement.
 const MOST: usize = 4096;
-/// Maximum number of bytes that are copied for one measurement of a function that changes its input.
+/// The maximum number of bytes to copy for one measurement of a function that changes its input.
 const COPIES: usize = 32 * 1024;
 /// Approximate maximum time of a batch in nanoseconds.
 const BATCH_NS: f64 = 10e6;
-/// Approximate maximum time of a batch in nanoseconds, with the preparation of its inputs.
+/// The approximate maximum time of a batch in nanoseconds, including the preparation of its inputs.
 const PREPARED_NS: f64 = 50e6;
-/// Minimum number of pairs in a batch. The batches of slow functions have no more.
+/// The minimum number of pairs in a batch. The batches of slow functions have exactly this number of pairs.
 const FEWEST_PAIRS: usize = 2;
-/// Time in seconds after which the warm-up takes no more measurements. The first measurement does not count.
+/// The time in seconds after which the warm-up takes no more measurements. The time of the first measurement does not
+/// count.
 const WARM_SECONDS: f64 = 1.0;
 
-/// Minimum width of the random numbers that make up the delay of a measurement, in iterations of the delay loop.
+/// The minimum width of the two random numbers whose sum is the delay of a measurement, in iterations of the delay
+/// loop.
 const NARROWEST: u64 = 16;
-/// Maximum of this width. A clock whose steps are longer needs calls that are much longer than a step.
+/// The maximum width of the two random numbers. If the clock's steps are longer than this width, the calls must be much
+/// longer than a step.
 const WIDEST: u64 = 8192;
 
-/// Measures the clock and the target, and chooses the number of calls and pairs.
+/// Measures the clock and the target, and chooses the number of calls in a measurement and of pairs in a batch.
 pub(super) fn scale(target: &mut Target, settings: &Settings, clock: &dyn Clock, random: &mut Random) -> Scale {
     let (tick_ns, step) = facts(clock);
     let turns_per_ns = turns_per_ns(clock, tick_ns);
@@ -48,7 +51,8 @@ pub(super) fn scale(target: &mut Target, settings: &Settings, clock: &dyn Clock,
         turns_per_ns,
         measurable: false,
     };
-    // The first call does the one-time work, which can take much longer than a call. It has no share of the time.
+    // The first call does the one-time work, which can take much longer than a normal call. The first call does not
+    // count toward the time limit.
     let mut left = f64::INFINITY;
     let once = typical(target, clock, &scale, random, [1, 1], &mut left).unwrap_or(1.0);
     left = WARM_SECONDS;
@@ -83,9 +87,9 @@ fn most_calls(target: &mut Target) -> usize {
     MOST.min(room).min(run.most())
 }
 
-/// Takes `count` measurements of `repeats` calls over all classes. Returns the mean of their lower three quarters in
-/// ticks, or `None` if no time is left. `left` is the number of seconds after which the measurements end; their time is
-/// subtracted.
+/// Takes `count` measurements of `repeats` calls over all classes. Returns the mean of the lower three quarters of the
+/// measured times in ticks, or `None` if no time is left. `left` is the number of seconds after which the measurements
+/// end. The function subtracts the time that it used from `left`.
 fn typical(
     target: &mut Target,
     clock: &dyn Clock,
@@ -119,7 +123,8 @@ fn typical(
         };
         target.run().sample(clock, &mut slots);
         times.push(ticks as f64 - f64::from(dither) * scale.turn());
-        // The clock of a test can be faster than the time that passes, and a preparation is not on the clock.
+        // The code uses the larger of two times: the clock of a test can be faster than real time, and the clock does
+        // not count the preparation of inputs.
         *left -= begin.elapsed().as_secs_f64().max(ticks as f64 / clock.hertz());
     }
     (!times.is_empty()).then(|| low_mean(&mut times))
@@ -139,7 +144,7 @@ fn overhead(clock: &dyn Clock, scale: &Scale, random: &mut Random) -> f64 {
     low_mean(&mut times)
 }
 
-/// Returns the mean of the lower three quarters.
+/// Returns the mean of the lower three quarters of the times.
 fn low_mean(times: &mut [f64]) -> f64 {
     times.sort_unstable_by(f64::total_cmp);
     let kept = (times.len() * 3).div_ceil(4);
@@ -166,8 +171,8 @@ mod tests {
     use super::*;
     use crate::clock::Mock;
 
-    /// Returns the calls that the warm-up makes of a function that takes `seconds` on a mock clock, and the scale. The
-    /// first call takes `first` seconds.
+    /// Runs the warm-up with a function that takes `seconds` on a mock clock. The first call takes `first` seconds.
+    /// Returns the number of calls that the warm-up makes, and the scale.
     fn warm(first: f64, seconds: f64) -> (usize, Scale) {
         let clock = Mock::new(1);
         let (inner, calls) = (clock.clone(), Rc::new(Cell::new(0)));

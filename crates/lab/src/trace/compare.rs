@@ -20,37 +20,38 @@ use crate::random::{Random, fresh_seed};
 use crate::record::{Trace, VariableLatency};
 use crate::target::Run;
 
-/// How often two inputs with different traces are recorded again, at least.
+/// The minimum number of times that each of two inputs with different traces is recorded again.
 const REPEATS: usize = 8;
 
-/// Why a function that can write to memory as to a file is skipped.
+/// The reason why the trace is skipped for a function that can write to the memory of a process as to a file.
 const MEMORY: &str = "the function opens the memory of a process as a file, and can change its code unseen";
 
 /// The point at which two traces differ.
 pub(super) enum Parting {
-    /// The next instructions differ. `None` stands for the call's return.
+    /// The next instructions of the two traces differ. `None` stands for the return of the call.
     Path { index: u64, last: Option<u64>, next: [Option<u64>; 2] },
-    /// An instruction accesses different addresses. Zero stands for an access that does not happen.
+    /// An instruction accesses different addresses in the two traces. Zero stands for an access that does not happen.
     Memory { index: u64, instruction: u64, addresses: [u64; 2] },
-    /// An operand differs that affects which bytes an instruction accesses.
+    /// The traces differ in an operand that affects which bytes an instruction accesses.
     Operand { index: u64, instruction: u64, values: [u64; 2] },
     /// A word of a system call differs ([`super::system::words`]).
     System { index: u64, instruction: u64, number: u64, word: usize, values: [u64; 2] },
-    /// The traces differ after this instruction, beyond the part that was kept in detail.
+    /// The traces differ after this instruction, outside the part that the recordings keep in detail.
     After(u64),
 }
 
 struct Session {
     template: Template,
     recorder: Recorder,
-    /// Whether calls are traced by the trap flag, because a copy of the code is not possible.
+    /// Whether the trace uses the trap flag, because the code cannot be copied.
     trap: bool,
     now: Recording,
     reference: Recording,
-    /// The instructions of all recordings, and the time that these took.
+    /// The number of instructions in all recordings, and the time of all recordings.
     recorded: u64,
     seconds: f64,
-    /// State for each entry whose instruction's time depends on its operands.
+    /// The state of the operands for each entry. The state matters for instructions whose time depends on their
+    /// operands.
     operands: Vec<Operands>,
 }
 
@@ -72,7 +73,7 @@ enum InputOutcome {
     Unclear(String),
 }
 
-/// Compares the traces in a process of its own, until `stopped` returns true.
+/// Compares the traces in a separate process. The comparison ends early if `stopped` returns true.
 pub(super) fn compare(
     secrets: &[Vec<u8>],
     name: &dyn Fn(usize) -> String,
@@ -86,7 +87,8 @@ pub(super) fn compare(
         })
     };
     let result = match apart() {
-        // Another thread of this process may have held a lock when the process started.
+        // Another thread of this process may have held a lock when the new process started, so the code tries once
+        // more.
         Err(End::Stuck) => apart(),
         result => result,
     };
@@ -130,7 +132,7 @@ fn message(panic: &(dyn Any + Send)) -> &str {
     text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("without a message")
 }
 
-/// Describes why a recording ended early, to follow the target's name.
+/// Describes why a recording ended early. In messages, the text follows the target's name.
 fn reason(stop: Stop) -> String {
     match stop {
         Stop::Limit => format!("only the first {LIMIT} instructions of the call were recorded"),
@@ -168,7 +170,7 @@ fn ended(end: End) -> String {
 }
 
 impl Session {
-    /// Starts the process from which the processes of calls start.
+    /// Starts the template process, which starts a process for each call.
     fn new(secrets: &[Vec<u8>], stage: &mut Stage, run: &mut dyn Run, buffer: &mut [u8]) -> Option<Self> {
         let mut recorder = Recorder::new(LIMIT)?;
         let (mut engine, mut trap) = (Engine::new(), Trap::new()?);
@@ -176,7 +178,7 @@ impl Session {
         let progress = recorder.progress();
         let template = Template::start(&progress, &mut |order| {
             buffer.copy_from_slice(&secrets[order.input]);
-            // The preparation is not part of the trace.
+            // The preparation of the input is not part of the trace.
             run.prepare(buffer);
             let run = &mut |input: &mut [u8]| run.once(input);
             let engine = engine.as_mut().filter(|_| !order.trap);
@@ -231,7 +233,7 @@ impl Session {
         trace
     }
 
-    /// Compares the traces of all inputs with that of the first.
+    /// Compares the traces of all inputs with the trace of the first input.
     fn search(&mut self, secrets: usize) -> Result<InputOutcome, String> {
         self.record(0, 0)?;
         self.keep();
@@ -255,7 +257,7 @@ impl Session {
         Ok(InputOutcome::Equal)
     }
 
-    /// Records a call. An error says why there is no recording.
+    /// Records a call. If there is no recording, the error states the reason.
     fn record(&mut self, input: usize, from: u64) -> Result<(), String> {
         self.recorder.begin(from);
         let before = Instant::now();
@@ -276,8 +278,9 @@ impl Session {
         std::mem::swap(&mut self.now, &mut self.reference);
     }
 
-    /// Records the first input and another one, whose traces differ, more often. If one input gives several traces, the
-    /// input is not the cause. The order is random, because a process number, for example, follows a fixed order.
+    /// Records more calls with the first input and with another input, if the traces of these two inputs differ. If one
+    /// input gives several different traces, the input is not the cause of the difference. The order of the recordings
+    /// is random, because process numbers, for example, follow a fixed order.
     fn confirm(&mut self, other: usize) -> Result<InputOutcome, String> {
         let (mut random, mut left) = (Random::new(fresh_seed()), [REPEATS; 2]);
         let theirs = std::mem::take(&mut self.now);
@@ -297,14 +300,14 @@ impl Session {
         Ok(InputOutcome::Differs(other, self.part(0, other)?))
     }
 
-    /// Says where the last two recordings differ, which are of the same input.
+    /// Returns an outcome that says where the last two recordings differ. Both recordings have the same input.
     fn unclear(&mut self, input: usize) -> Result<InputOutcome, String> {
         let parting = place::parting(&self.part(input, input)?);
         Ok(InputOutcome::Unclear(format!("the same input gives traces that differ {parting}")))
     }
 
-    /// Returns the point at which the last two recordings differ. If that point lies beyond the part in detail, both
-    /// calls are recorded again with the detail around that point.
+    /// Returns the point at which the last two recordings differ. If this point lies outside the part that was recorded
+    /// in detail, the function records both calls again, with details around this point.
     fn part(&mut self, first: usize, other: usize) -> Result<Parting, String> {
         if let Some(parting) = self.walk() {
             return Ok(parting);
@@ -350,16 +353,17 @@ impl Session {
     fn note_operands(&mut self, differ: Operands) {
         for (index, operands) in self.operands.iter_mut().enumerate().take(self.recorder.entries.len()) {
             let (a, b) = (self.reference.count(index), self.now.count(index));
-            // On another path the instruction may have run on other values. The different path is then the finding.
+            // On another path, the instruction may have run with other values. In this case, the different path is the
+            // finding.
             if *operands == Operands::Same && a.times == b.times && a.operands != b.operands {
                 *operands = differ;
             }
         }
     }
 
-    /// Returns why the operands of an instruction whose time depends on them cannot be compared: they differ between
-    /// calls with the same input, so a difference between secrets would not show. A random mask that hides a secret
-    /// divisor's dividend, for example, does not hide the divisor.
+    /// Finds an instruction whose time depends on its operands, if the trace cannot compare these operands, and returns
+    /// the reason. The operands differ between calls with the same input, so a difference between secrets would not
+    /// show. For example, a random mask that hides the dividend does not hide a secret divisor.
     fn restless(&self) -> Option<String> {
         let mut entries = self.recorder.entries.iter().zip(&self.operands);
         let (entry, _) = entries.find(|(entry, operands)| {
@@ -413,7 +417,7 @@ impl Session {
 #[cfg(test)]
 mod tests;
 
-/// Returns a note if masks differ between inputs, because the traces do not compare them.
+/// Returns a note if masks differ between inputs, because the traces do not compare masks.
 fn masks(accesses: &[VariableLatency]) -> Option<String> {
     let mut differing = accesses.iter().filter(|access| access.secret);
     let first = differing.next()?;

@@ -1,4 +1,4 @@
-//! The controls of traces: functions that must be caught, and functions that must not.
+//! The controls of traces: functions that a trace must report, and functions that a trace must not report.
 
 #[cfg(feature = "harness")]
 use std::hint::black_box;
@@ -9,8 +9,8 @@ use crate::random::Random;
 use crate::record::Trace;
 use crate::taint::control::{CONTROLS, Control, ControlResult, ControlSeen};
 
-/// Traces functions that leak and functions that do not. Rows of the layer `trace` tell whether the traces differ. The
-/// row of the layer `division` tells whether a division by a secret was found.
+/// Traces functions that leak and functions that do not leak. Rows of the layer `trace` show whether the traces differ.
+/// The row of the layer `division` shows whether the trace found a division by a secret.
 #[must_use]
 pub fn controls() -> Vec<ControlResult> {
     CONTROLS.iter().flat_map(rows).collect()
@@ -28,7 +28,8 @@ pub(crate) fn long() -> Trace {
 fn rows(control: &Control) -> Vec<ControlResult> {
     let mut random = Random::new(1);
     let inputs: Vec<Vec<u8>> = (0..8).map(|index| control.input(index, &mut random)).collect();
-    // A trace changes nothing in this process, so this call tells whether the processor can run the function.
+    // A trace runs the function only in other processes. The result of this direct call shows whether the processor can
+    // run the function.
     let ran = (control.run)(&mut inputs[0].clone());
     let trace = compare(&inputs, &mut |input| {
         (control.run)(input);

@@ -1,5 +1,6 @@
-//! Decodes which memory an instruction accesses, and which operands affect its time. Each instruction is decoded once,
-//! in the middle of the traced call, when it first runs. Neither the decoder nor this module allocates.
+//! Decodes which memory an instruction accesses, and which operands affect the instruction's time. Each instruction is
+//! decoded once, in the middle of the traced call, when the instruction runs for the first time. The decoder and this
+//! module allocate no memory.
 
 use iced_x86::{
     Decoder, DecoderOptions, Instruction, InstructionInfoFactory, InstructionInfoOptions, Mnemonic, OpAccess, OpKind,
@@ -18,21 +19,22 @@ pub(super) struct Decoded {
     pub(super) touches: [Option<Touch>; 4],
     /// The operands that affect the instruction's time. `None` if the time is constant.
     pub(super) latency: Option<[Option<Source>; 3]>,
-    /// Whether the result of the instruction may differ from call to call.
+    /// Whether the result of the instruction may differ between calls.
     pub(super) varies: bool,
-    /// The register with the count, if the instruction has a `rep` prefix. With a count of zero, it accesses nothing.
+    /// The register with the count, if the instruction has a `rep` prefix. With a count of zero, the instruction
+    /// accesses nothing.
     count: Option<Source>,
 }
 
-/// What the recorder does before an instruction.
+/// The kind of an instruction, which determines what the recorder does before the instruction.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Plain,
-    /// A system call, whose trace is in [`super::system`].
+    /// A system call. [`super::system`] records system calls.
     System,
     /// An instruction that a trace cannot follow ([`unsupported`]).
     Other,
-    /// The marks of [`super::start`] and [`super::stop`].
+    /// The mark instructions of [`super::start`] and [`super::stop`].
     Start,
     Stop,
 }
@@ -47,9 +49,9 @@ pub(super) enum Touch {
     },
     /// A prefetch reads no memory, but moves a cache line.
     Hint(Instruction),
-    /// An address in a register, for an instruction without a memory operand.
+    /// An address in a register. The instruction has no memory operand for this address.
     Address(Register),
-    /// An operand that affects which bytes are accessed.
+    /// An operand that affects which bytes the instruction accesses.
     Value(Source),
 }
 
@@ -59,7 +61,7 @@ pub(super) enum Chosen {
     All,
     Mask(u8),
     /// The elements whose uppermost bit is set in a vector register. The fields are the number of the register and the
-    /// bytes of an element.
+    /// size of an element in bytes.
     Signs(u8, u8),
 }
 
@@ -74,8 +76,8 @@ pub(super) enum Source {
 }
 
 impl Decoded {
-    /// Returns the memory that the instruction accesses, if the addresses depend only on general registers, and nothing
-    /// else about the instruction needs to be recorded.
+    /// Returns the memory that the instruction accesses, if two conditions hold: the addresses depend only on general
+    /// registers, and the recorder needs nothing else about the instruction.
     pub(super) fn simple(&self) -> Option<[Option<UsedMemory>; 4]> {
         if self.kind != Kind::Plain || self.latency.is_some() || self.count.is_some() {
             return None;
@@ -134,7 +136,8 @@ impl Decoded {
         }
     }
 
-    /// Returns whether a word of [`Self::addresses`] is an address, which is zero for an access that does not happen.
+    /// Returns whether a word of [`Self::addresses`] is an address. An address of zero stands for an access that does
+    /// not happen.
     pub(super) fn is_address(&self, mut word: usize) -> bool {
         for touch in self.touches.iter().flatten() {
             if word < touch.words() {
@@ -219,8 +222,8 @@ pub(super) fn instruction(address: u64) -> Instruction {
     Decoder::with_ip(64, &bytes[..length], address, DecoderOptions::NONE).decode()
 }
 
-/// Decodes an instruction for the recorder, and returns its length too. This allocates nothing, because the factory
-/// exists already.
+/// Decodes an instruction for the recorder, and also returns the instruction's length. The function allocates nothing,
+/// because the factory already exists.
 pub(super) fn decode(factory: &mut InstructionInfoFactory, address: u64) -> (Decoded, usize) {
     let instruction = instruction(address);
     let info = factory.info_options(&instruction, InstructionInfoOptions::NO_REGISTER_USAGE);
@@ -246,7 +249,8 @@ pub(super) fn decode(factory: &mut InstructionInfoFactory, address: u64) -> (Dec
     (Decoded { kind: kind(&instruction), touches, latency, varies, count }, instruction.len())
 }
 
-/// Returns the register with the count of an instruction that repeats: `ecx` if its addresses have 32 bits.
+/// Returns the register with the count of an instruction that repeats. The register is `ecx` if the addresses of the
+/// instruction have 32 bits.
 fn count(instruction: &Instruction) -> Option<Source> {
     let bytes = if has_short_addresses(instruction) { 4 } else { 8 };
     repeats(instruction).then_some(Source::General { number: 1, shift: 0, bytes })
@@ -265,7 +269,7 @@ fn kind(instruction: &Instruction) -> Kind {
     }
 }
 
-/// Returns whether a trace cannot follow the instruction, because more happens than its operands say.
+/// Returns whether a trace cannot follow the instruction, because the instruction does more than its operands show.
 #[rustfmt::skip]
 fn unsupported(instruction: &Instruction) -> bool {
     use Mnemonic::{
@@ -275,21 +279,22 @@ fn unsupported(instruction: &Instruction) -> bool {
         Xcryptecb, Xcryptofb, Xsha1, Xsha256, Xsha512, Xsha512_alt, Xstore, Xstore_alt,
     };
     match instruction.mnemonic() {
-        // System calls of 32-bit programs, and other ways out of the program.
+        // System calls of 32-bit programs, and other instructions that leave the program.
         Int | Int1 | Sysenter | Enclu | Getsec | Getsecq | Vmcall | Vmmcall | Vmfunc | Vmgexit => true,
-        // The processor holds back the trap after a load of `ss`, and the next instruction would be missed. The other
-        // segments are the bases of addresses.
+        // The processor delays the trap after a load of `ss`, so the trace would miss the next instruction. The other
+        // segment registers are the bases of addresses.
         Mov | Pop => instruction.op0_register().is_segment_register(),
         Lss | Lfs | Lgs | Wrfsbase | Wrgsbase | Swapgs => true,
-        // Waits until a time, or until memory changes.
+        // Instructions that wait until a given time, or until memory changes.
         Mwait | Mwaitx | Umwait | Tpause => true,
-        // Interrupts without the kernel.
+        // Instructions for interrupts that do not involve the kernel.
         Senduipi | Uiret | Clui | Stui => true,
-        // Several rows of memory, a structure, or blocks of data in other registers than the operands say.
+        // Instructions that access several rows of memory, a structure, or blocks of data whose addresses are in
+        // registers that are not operands.
         Tileloadd | Tileloaddt1 | Tilestored | Llwpcb | Slwpcb | Lwpins | Lwpval => true,
         Xcryptcbc | Xcryptcfb | Xcryptctr | Xcryptecb | Xcryptofb | Xsha1 | Xsha256 | Xsha512 | Xsha512_alt => true,
         Xstore | Xstore_alt | Montmul | Ccs_encrypt | Ccs_hash => true,
-        // Prefetches of several lines.
+        // Instructions that prefetch several cache lines.
         _ => instruction.is_vsib() && instruction.op0_kind() == OpKind::Memory && instruction.op_count() == 1,
     }
 }
@@ -312,8 +317,8 @@ fn touch(instruction: &Instruction, memory: &UsedMemory) -> Touch {
     Touch::Memory { memory: *memory, elements, chosen }
 }
 
-/// Returns the parts of an access that `used` does not contain: the line of a prefetch, an address in a register, and
-/// operands that affect which bytes are accessed.
+/// Returns the parts of an access that `used` does not contain: the cache line of a prefetch, an address in a register,
+/// and operands that affect which bytes the instruction accesses.
 fn beside(instruction: &Instruction, used: &[UsedMemory]) -> [Option<Touch>; 2] {
     use Mnemonic::{
         Bt, Btc, Btr, Bts, Clzero, Lar, Lea, Lsl, Monitor, Monitorx, Nop, Reservednop, Verr, Verw, Xrstor, Xrstor64,
@@ -331,12 +336,12 @@ fn beside(instruction: &Instruction, used: &[UsedMemory]) -> [Option<Touch>; 2] 
         Bt | Btc | Btr | Bts if operand && instruction.op1_kind() == OpKind::Register => {
             [value(Source::register(register(1), register(1).size())), None]
         }
-        // The descriptor of a segment.
+        // Instructions that read the descriptor of a segment.
         Verr | Verw | Lar | Lsl => {
             let selector = used.first().map(|memory| Source::Memory(*memory));
             [value(selector.or_else(|| Source::register(register(instruction.op_count() - 1), 2))), None]
         }
-        // The components to save or restore.
+        // For these instructions, EAX and EDX select the components to save or restore.
         Xsave | Xsave64 | Xsavec | Xsavec64 | Xsaveopt | Xsaveopt64 | Xrstor | Xrstor64 => [low(0), low(2)],
         _ if operand && used.is_empty() => [Some(Touch::Hint(*instruction)), None],
         _ => [None, None],
@@ -344,7 +349,7 @@ fn beside(instruction: &Instruction, used: &[UsedMemory]) -> [Option<Touch>; 2] 
 }
 
 /// Returns the mask of a masked load or store, which selects bytes at one address. The mask of a gather selects
-/// addresses, and is part of the accesses instead.
+/// addresses, so the mask belongs to the memory accesses instead.
 pub(super) fn mask(instruction: &Instruction) -> Option<Source> {
     use Mnemonic::{Maskmovdqu, Maskmovq, Vmaskmovdqu, Vmaskmovpd, Vmaskmovps, Vpmaskmovd, Vpmaskmovq};
     let operand = (0..instruction.op_count()).any(|op| instruction.op_kind(op) == OpKind::Memory);
@@ -361,8 +366,8 @@ pub(super) fn mask(instruction: &Instruction) -> Option<Source> {
 
 /// Returns the operands that affect the instruction's time on current processors, or `None` if the time is constant.
 ///
-/// Lanes that a mask excludes are included here. Memory operands under a mask are not, because they might not be
-/// mapped.
+/// The result includes lanes that a mask excludes. The result does not include memory operands under a mask, because
+/// the memory might not be mapped.
 fn latency(instruction: &Instruction, used: &[UsedMemory], count: Option<Source>) -> Option<[Option<Source>; 3]> {
     use Mnemonic::{Div, Idiv, Pdep, Pext};
     let memory = used
@@ -388,7 +393,7 @@ fn latency(instruction: &Instruction, used: &[UsedMemory], count: Option<Source>
         }
         _ if count.is_some() => Some([count, None, None]),
         _ if mask(instruction).is_some() => Some([mask(instruction), None, None]),
-        // This writes the register at the top of the x87 stack without reading it.
+        // `fbld` writes the register at the top of the x87 stack without reading this register.
         Mnemonic::Fbld => Some([memory, None, None]),
         mnemonic if x87(mnemonic) => {
             let other = (0..instruction.op_count())
@@ -423,14 +428,14 @@ fn x87(mnemonic: Mnemonic) -> bool {
         )
 }
 
-/// Returns the second operand of an instruction that does not name it.
+/// Returns the second operand of an x87 instruction that does not name this operand.
 fn binary_x87(mnemonic: Mnemonic) -> Option<Source> {
     use Mnemonic::{Fpatan, Fprem, Fprem1, Fscale, Fyl2x, Fyl2xp1};
     matches!(mnemonic, Fpatan | Fprem | Fprem1 | Fscale | Fyl2x | Fyl2xp1).then_some(Source::X87(1))
 }
 
-/// For divisions and square roots in vector registers, returns whether the instruction divides, and the operand's bytes
-/// if it is scalar.
+/// For divisions and square roots in vector registers, returns whether the instruction divides. Also returns the size
+/// of the operand in bytes, if the operand is scalar.
 fn vector(mnemonic: Mnemonic) -> Option<(bool, Option<usize>)> {
     use Mnemonic::{
         Divpd, Divps, Divsd, Divss, Sqrtpd, Sqrtps, Sqrtsd, Sqrtss, Vdivpd, Vdivph, Vdivps, Vdivsd, Vdivsh, Vdivss,
@@ -459,7 +464,7 @@ mod tests {
         decode(&mut InstructionInfoFactory::new(), bytes.as_ptr().expose_provenance() as u64).0
     }
 
-    /// Not all of these run on each processor.
+    /// Not every processor can run all of these instructions.
     #[test]
     fn addresses_that_no_operand_names_are_recorded() {
         let cases: [(&str, &[u8], usize); 9] = [

@@ -1,8 +1,9 @@
-//! Finds functions that were compiled without optimization, from how they use registers.
+//! Finds functions that were compiled without optimization. The use of registers shows whether the compiler optimized a
+//! function.
 //!
-//! A compiler without optimization keeps each value on the stack: a large part of the instructions move values between
-//! the stack and registers, although the registers that survive calls (RBX and R12 to R15) are not in use. Optimized
-//! code keeps values in these registers before it moves them to the stack.
+//! A compiler without optimization keeps each value on the stack. A large part of the instructions then moves values
+//! between the stack and registers, although the registers that survive calls (RBX and R12 to R15) are not in use.
+//! Optimized code first keeps values in the registers that survive calls, and uses the stack only for further values.
 
 use std::collections::BTreeMap;
 
@@ -11,15 +12,18 @@ use iced_x86::{FlowControl, Instruction, InstructionInfoFactory, InstructionInfo
 use super::decode::instruction;
 use super::place;
 
-/// The least share of instructions that move a value from or to the stack, and the largest share of instructions that
-/// use a register that survives calls, in a function without optimization.
+/// `MOVES` is the minimum share of instructions that move a value from or to the stack, in a function without
+/// optimization. `KEPT` is the maximum share of instructions that use a register that survives calls, in such a
+/// function.
 const MOVES: f64 = 0.25;
 const KEPT: f64 = 0.02;
-/// Functions with fewer instructions say too little.
+/// The minimum number of instructions of a function. A function with fewer instructions is too short for a decision.
 const LENGTH: u64 = 12;
-/// The share of executed instructions in functions without optimization above which these are reported.
+/// The minimum share of executed instructions that lie in functions without optimization. Above this share, the lab
+/// reports such a function.
 const SHARE: f64 = 0.2;
-/// The least number of such instructions. In a shorter call, the barriers of the test harness (`black_box`) look alike.
+/// The minimum number of executed instructions in functions without optimization. In a shorter call, the barriers of
+/// the test harness (`black_box`) look like code without optimization.
 const EXECUTED: u64 = 64;
 
 /// Counts of instructions.
@@ -43,14 +47,16 @@ impl Counts {
     }
 }
 
-/// A function's instructions. Both counts must show missing optimization: a short loop with a barrier, for example, may
-/// execute many moves although the function has few.
+/// The counts of a function's instructions. The counts of different instructions and of executed instructions must both
+/// show missing optimization. For example, a short loop with a barrier may execute many moves, even if the function
+/// contains only few moves.
 #[derive(Clone, Copy, Debug, Default)]
 struct OptimizationTally {
     different: Counts,
     executed: Counts,
-    /// The instructions and the address of the block that executed most. The start of a function that is called by
-    /// pointer is not always known, and this block has its name.
+    /// The block that executed the most instructions: the number of executed instructions, and the address of the
+    /// block. The address gives the function's name, because the start of a function that is called through a pointer
+    /// is not always known.
     most: (u64, u64),
 }
 
@@ -60,14 +66,14 @@ impl OptimizationTally {
     }
 }
 
-/// Returns the function that executed the most instructions without optimization, if there are many of those. Each
-/// block comes with the number of times that it ran.
+/// Returns the function without optimization that executed the most instructions, if functions without optimization
+/// executed many instructions. `blocks` contains each block with the number of times that the block ran.
 pub(super) fn missing<'c>(blocks: impl Iterator<Item = (Vec<u64>, &'c u64)>) -> Option<String> {
     let ran: Vec<(Vec<Instruction>, u64)> = blocks
         .filter(|(_, times)| **times > 0)
         .map(|(block, &times)| (block.into_iter().map(instruction).collect(), times))
         .collect();
-    // The functions start where calls lead to, or with the usual first instruction.
+    // A function starts at the target of a call, or at the usual first instruction of a function.
     let entry = |code: &Instruction| {
         let frame = code.mnemonic() == Mnemonic::Sub && code.op0_register() == Register::RSP;
         frame || matches!(code.mnemonic(), Mnemonic::Push | Mnemonic::Endbr64)
@@ -107,7 +113,8 @@ fn moves(code: &Instruction) -> bool {
         && (general(0) || general(1) || code.op1_kind() != OpKind::Memory && code.op1_kind() != OpKind::Register)
 }
 
-/// Returns whether the instruction uses a register that survives calls. RBP may be the frame's address.
+/// Returns whether the instruction uses a register that survives calls. RBP does not count, because RBP may contain the
+/// address of the stack frame.
 fn keeps(code: &Instruction, factory: &mut InstructionInfoFactory) -> bool {
     use Register::{R12, R13, R14, R15, RBX};
     let info = factory.info_options(code, InstructionInfoOptions::NO_MEMORY_USAGE);

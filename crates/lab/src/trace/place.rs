@@ -9,11 +9,11 @@ use super::compare::Parting;
 use super::decode::instruction;
 use crate::imp::step::repeats;
 
-/// Features that every x86-64 processor has, and hints.
+/// The CPU features that every x86-64 processor has, and features that are only hints.
 const BASELINE: [&str; 12] =
     ["X64", "CMOV", "CPUID", "CX8", "FXSR", "MULTIBYTENOP", "SYSCALL", "TSC", "PAUSE", "CET_IBT", "MSR", "D3NOW"];
 
-/// Describes the point at which two traces differ, to follow the words "the traces differ".
+/// Describes the point at which two traces differ. The text follows the words "the traces differ".
 pub(super) fn parting(parting: &Parting) -> String {
     match parting {
         Parting::Path { index, last, next: [a, b] } => {
@@ -52,7 +52,7 @@ pub(super) fn parting(parting: &Parting) -> String {
     }
 }
 
-/// Returns advice on how to get source lines, if the compiler left them out for one of the instructions.
+/// Returns advice on how to get source lines, if the source line of one of the instructions is missing.
 pub(super) fn advice(parting: &Parting) -> &'static str {
     let known = match *parting {
         Parting::Path { last, next: [a, b], .. } => [last, a, b].into_iter().flatten().all(has_line),
@@ -68,7 +68,7 @@ pub(super) fn advice(parting: &Parting) -> &'static str {
     }
 }
 
-/// Says where a trace goes on after the instruction `last`.
+/// Returns a text that says where each trace continues after the instruction `last`.
 fn way(last: Option<u64>, next: Option<u64>) -> String {
     match (last.map(instruction), next) {
         (_, None) => "returns".to_owned(),
@@ -86,11 +86,12 @@ fn has_line(address: u64) -> bool {
 }
 
 fn resolve(address: u64, each: impl FnMut(&backtrace::Symbol)) {
-    // The library subtracts one, because most addresses that it resolves are return addresses.
+    // The library subtracts one from each address, because most addresses that it resolves are return addresses. The
+    // code therefore adds one to the address of an instruction.
     backtrace::resolve(std::ptr::without_provenance_mut::<c_void>(address as usize + 1), each);
 }
 
-/// Returns the function and the source line, as `function (folder/file.rs:12)`.
+/// Returns the function and the source line, for example `function (folder/file.rs:12)`.
 pub(super) fn source(address: u64) -> String {
     let mut places = Vec::new();
     resolve(address, |symbol| {
@@ -99,7 +100,7 @@ pub(super) fn source(address: u64) -> String {
         let library = symbol.filename().is_some_and(|file| file.components().any(|part| part.as_os_str() == "rustc"));
         places.push((name, line, library));
     });
-    // Of the inlined functions, the innermost outside of the standard library is shown.
+    // If functions were inlined, the result shows the innermost function that is not part of the standard library.
     let found = places.iter().position(|(_, _, library)| !library).unwrap_or(0);
     match places.into_iter().nth(found) {
         Some((name, Some((file, line)), _)) => format!("{} ({file}:{line})", name.as_deref().unwrap_or("?")),
@@ -108,8 +109,9 @@ pub(super) fn source(address: u64) -> String {
     }
 }
 
-/// Returns a path from the current folder on. Of another path, it returns the end within a package, or the file's name,
-/// without the folders of a user or a build machine.
+/// Returns the path of a file relative to the current folder, if the file is inside this folder. For another file,
+/// returns only the end of the path inside a package, or only the file's name. The result therefore contains no folders
+/// of a user or of a build machine.
 fn short(file: &Path) -> String {
     if let Some(inside) = std::env::current_dir().ok().and_then(|folder| file.strip_prefix(folder).ok()) {
         return inside.display().to_string();
@@ -136,14 +138,15 @@ pub(super) fn instruction_at(address: u64) -> String {
     format!("`{}` in {}", text(address), source(address))
 }
 
-/// Returns the instruction's mnemonic, with `rep` if it has that prefix.
+/// Returns the instruction's mnemonic, with `rep` if the instruction has this prefix.
 pub(super) fn mnemonic(address: u64) -> String {
     let instruction = instruction(address);
     let name = format!("{:?}", instruction.mnemonic()).to_lowercase();
     if repeats(&instruction) { format!("rep {name}") } else { name }
 }
 
-/// Returns the instruction sets that the instruction needs, beyond those of every x86-64 processor.
+/// Returns the instruction sets that the instruction needs, without the instruction sets that every x86-64 processor
+/// has.
 pub(super) fn instruction_sets(address: u64) -> impl Iterator<Item = String> {
     let names = instruction(address).cpuid_features().iter().map(|feature| format!("{feature:?}"));
     names.filter(|name| !name.starts_with("INTEL") && !BASELINE.contains(&name.as_str()))
@@ -155,7 +158,7 @@ mod tests {
 
     #[test]
     fn code_without_line_numbers_comes_with_advice_on_how_to_get_them() {
-        // The address of data has no source line on any machine.
+        // An address of data never has a source line.
         let data = Box::new(0_u64);
         let foreign = (&raw const *data).addr() as u64;
         let own = code_without_line_numbers_comes_with_advice_on_how_to_get_them as *const () as u64;

@@ -1,5 +1,5 @@
-//! The recording of a call: a running hash over all instructions and addresses, a part in detail, and how often each
-//! instruction ran.
+//! The recording of a call. A recording contains a running hash over all instructions and addresses, a part of the call
+//! in detail, and the number of times that each instruction ran.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use crate::imp::step::{Part, Plan, Ran, Registers, Step, Stop, code, unchanged};
 /// Maximum number of different instructions.
 pub(super) const ENTRIES: usize = 1 << 18;
 const SLOTS: usize = 2 * ENTRIES;
-/// Maximum number of words that are kept in detail.
+/// The maximum number of words that a recording keeps in detail.
 const LOG: usize = 1 << 16;
 /// Number of instructions between two intermediate hashes.
 pub(super) const INTERVAL: u64 = 1 << 13;
@@ -32,7 +32,7 @@ pub(super) struct Entry {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Count {
     pub(super) times: u64,
-    /// A hash over the operands of all executions, for an instruction whose time depends on them.
+    /// A hash over the operands of all executions, for an instruction whose time depends on its operands.
     pub(super) operands: u64,
 }
 
@@ -63,7 +63,7 @@ pub(super) struct Recording {
     pub(super) cut: bool,
     /// Whether marks limited the recording to a part of the call.
     pub(super) marked: bool,
-    /// Whether the call used a time, a random number, or something else that differs from call to call.
+    /// Whether the call used a time, a random number, or another value that differs between calls.
     pub(super) varies: bool,
 }
 
@@ -77,16 +77,17 @@ struct Live {
     stop: Option<Stop>,
     /// Whether a mark has switched the recording off.
     off: bool,
-    /// Whether there was a mark.
+    /// Whether the call has executed a mark.
     marked: bool,
-    /// Whether there was a system call whose result differs from call to call.
+    /// Whether the call made a system call whose result may differ between calls.
     varies: bool,
-    /// A number that grows as long as the call runs.
+    /// A number that grows while the call runs.
     progress: u64,
 }
 
-/// Records a call and decodes each instruction that runs for the first time. All memory exists from the start and is
-/// shared, for two reasons: the call must find the same heap each time, and it runs in a process of its own.
+/// Records a call and decodes each instruction that runs for the first time. The recorder allocates all its memory at
+/// the start, because each call must find the same heap. The memory is shared, because each call runs in its own
+/// process.
 pub(super) struct Recorder {
     pub(super) entries: Array<Entry>,
     slots: Array<u32>,
@@ -97,7 +98,7 @@ pub(super) struct Recorder {
     counts: Array<Count>,
     blocks: Array<Block>,
     parts: Array<Part>,
-    /// The memory with code that cannot be written.
+    /// The memory ranges that contain code that cannot be changed.
     fixed: Vec<Range<u64>>,
     limit: u64,
 }
@@ -114,13 +115,14 @@ impl Recording {
     }
 }
 
-/// Adds a word to a hash. For a given hash, different words give different hashes. For a given word, different hashes
-/// give different hashes. Traces that differ therefore have equal hashes only by chance.
+/// Adds a word to a hash. For a given hash, different words give different results. For a given word, different hashes
+/// give different results. Different traces therefore have equal hashes only by chance.
 pub(super) fn mix(hash: u64, word: u64) -> u64 {
     (hash.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1)
 }
 
-/// Returns the memory with code that cannot be written, neither there nor through other memory.
+/// Returns the memory ranges that contain code that cannot be changed, neither in these ranges nor through another
+/// mapping of the same memory.
 fn fixed() -> Option<Vec<Range<u64>>> {
     let range = |line: &str| {
         let mut words = line.split_whitespace();
@@ -136,7 +138,8 @@ impl Recorder {
     /// Returns `None` if the system refuses the memory.
     pub(super) fn new(limit: u64) -> Option<Self> {
         let mut factory = InstructionInfoFactory::new();
-        // The decoder allocates its tables when it decodes the first instruction.
+        // The decoder allocates its tables when it decodes its first instruction, so the code decodes one instruction
+        // here.
         decode(&mut factory, mix as *const () as u64);
         Some(Self {
             entries: Array::new(ENTRIES)?,
@@ -153,13 +156,14 @@ impl Recorder {
         })
     }
 
-    /// Returns a function that reads how far the recording is. The number grows while the traced call runs.
+    /// Returns a function that reads the progress of the recording. The progress is a number that grows while the
+    /// traced call runs.
     pub(super) fn progress(&self) -> impl Fn() -> u64 + use<> {
         let live = self.live.reader();
         move || live().progress
     }
 
-    /// Begins a recording, which keeps instructions from number `from` on in detail.
+    /// Begins a recording. The recording keeps the instructions from number `from` on in detail.
     pub(super) fn begin(&mut self, from: u64) {
         *self.live = Live { from, ..Live::default() };
         self.clear();
@@ -204,7 +208,7 @@ impl Recorder {
         }
     }
 
-    /// Returns the address of an instruction that is not the same any more.
+    /// Returns the address of an instruction that has changed since it was decoded.
     pub(super) fn changed(&self) -> Option<u64> {
         let changed = |entry: &&Entry| !unchanged(entry.address, &entry.bytes[..entry.length]);
         self.entries.iter().find(changed).map(|entry| entry.address)
@@ -231,7 +235,7 @@ impl Recorder {
         self.entry(address).map_or(0, |entry| entry.words)
     }
 
-    /// Returns the slot of the entry, or the free slot for a new one. There are always free slots.
+    /// Returns the slot of the entry for this address, or a free slot for a new entry. There are always free slots.
     fn slot(&self, address: u64) -> usize {
         let mut slot = (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize % SLOTS;
         while let Some(entry) = (self.slots[slot] as usize).checked_sub(1) {
@@ -243,7 +247,7 @@ impl Recorder {
         slot
     }
 
-    /// Returns the index of the instruction's entry, which is created if necessary.
+    /// Returns the index of the instruction's entry, and creates the entry if necessary.
     fn find(&mut self, address: u64) -> Result<usize, Stop> {
         let slot = self.slot(address);
         if self.slots[slot] == 0 {
@@ -264,8 +268,8 @@ impl Recorder {
         Ok(self.slots[slot] as usize - 1)
     }
 
-    /// Begins an instruction that accesses `words` addresses. Returns whether its words are kept in detail, or `None`
-    /// if the limit is reached.
+    /// Begins an instruction that accesses `words` addresses. Returns whether the recording keeps the words of this
+    /// instruction in detail, or `None` if the limit is reached.
     fn next(&mut self, words: usize) -> Option<bool> {
         if self.live.instructions == self.limit {
             self.live.stop = Some(Stop::Limit);
@@ -292,7 +296,8 @@ impl Recorder {
         }
     }
 
-    /// Switches the recording on or off at a mark. What came before the first mark at a start is not compared.
+    /// Switches the recording on or off at a mark. A trace does not compare the instructions before the first start
+    /// mark.
     fn mark(&mut self, kind: Kind) {
         if kind == Kind::Start && !self.live.marked {
             *self.live = Live { from: self.live.from, progress: self.live.progress, ..Live::default() };
@@ -301,8 +306,8 @@ impl Recorder {
         (self.live.marked, self.live.off) = (true, kind == Kind::Stop);
     }
 
-    /// Records a block whose instructions may be kept in detail, or be the last before an intermediate hash or the
-    /// limit. Returns false at the limit.
+    /// Records the instructions of a block one by one. This is necessary if the recording may keep instructions of the
+    /// block in detail, or if the block may reach an intermediate hash or the limit. Returns false at the limit.
     fn one_by_one(&mut self, block: Block, ran: &Ran) -> bool {
         let mut words = ran.words.iter();
         let mut kept = false;

@@ -1,17 +1,18 @@
-//! System calls: what belongs to their trace, and which of them a trace cannot follow.
+//! System calls. This module defines which data of a system call belong to a trace, and which system calls a trace
+//! cannot follow.
 
 use super::recording::mix;
 use crate::imp::step::{Registers, Stop, bytes, path};
 
-/// The number of words in the trace of a system call: its number, its arguments, and a hash of what one of these points
-/// to.
+/// The number of words in the trace of a system call. The words are the number of the system call, the arguments, and a
+/// hash of the data to which the arguments point.
 pub(super) const WORDS: usize = 2 + REGISTERS.len();
 
-/// The registers of the arguments, numbered as in instructions.
+/// The registers of the arguments, with the register numbers of machine instructions.
 const REGISTERS: [usize; 6] = [7, 6, 2, 10, 8, 9];
 
-/// The number of arguments of the system calls from 0 on, and of those from [`LATER`] on. Registers that are no
-/// arguments may contain anything.
+/// The number of arguments of each system call. The first list starts with system call 0, and the second list starts
+/// with system call [`LATER`]. Registers that are not arguments may contain any value.
 const ARGUMENTS: [&[u8]; 2] = [
     b"3331222336321440344332150533333312022130433366332323345550031421334124533211223211221221232233312221\
       1403011002000222233331111222432223112223232231112221003215212101252214221323215435553303555444333222\
@@ -32,8 +33,8 @@ pub(super) fn words(registers: &Registers<'_>, mut each: impl FnMut(u64)) {
     each(pointed(number as libc::c_long, registers));
 }
 
-/// Returns the number of arguments of a system call. An argument that these operations or flags give no meaning is not
-/// counted, because programs leave anything in its register.
+/// Returns the number of arguments of a system call. The count leaves out an argument that has no meaning for the given
+/// operation or flags, because the register of this argument may contain any value.
 fn count(number: u64, argument: impl Fn(usize) -> u64) -> usize {
     let known = match number {
         LATER.. => ARGUMENTS[1].get((number - LATER) as usize),
@@ -51,8 +52,8 @@ fn count(number: u64, argument: impl Fn(usize) -> u64) -> usize {
     }
 }
 
-/// Returns a hash of what the arguments point to and the kernel acts upon, such as a time, lengths or a path. Returns
-/// zero if there is nothing of that kind.
+/// Returns a hash of the data to which the arguments point and which control the kernel, such as a time, lengths or a
+/// path. Returns zero if there are no such data.
 fn pointed(number: libc::c_long, registers: &Registers<'_>) -> u64 {
     let argument = |index: usize| registers.general(REGISTERS[index]);
     steering(number, argument).map_or(0, |all| {
@@ -64,13 +65,14 @@ fn pointed(number: libc::c_long, registers: &Registers<'_>) -> u64 {
     })
 }
 
-/// In place of a length: a text that ends with a zero byte.
+/// This value replaces a length, and stands for a text that ends with a zero byte.
 const PATH: u64 = u64::MAX;
 const NONE: (u64, u64) = (0, 0);
 
-/// Returns where the arguments of a system call point to data that the kernel acts upon, with lengths in bytes. Data
-/// that the kernel only copies, and memory for its results, are not part of it. Returns `None` for system calls that
-/// this list does not have: what they point to is not known.
+/// Returns the addresses and lengths in bytes of the data that control the kernel, if the arguments of a system call
+/// point to such data. The result does not contain data that the kernel only copies, or memory for the kernel's
+/// results. Returns `None` for a system call that this list does not contain, because the function does not know the
+/// data to which the arguments of such a call point.
 fn steering(number: libc::c_long, argument: impl Fn(usize) -> u64) -> Option<[(u64, u64); 4]> {
     const TIME: u64 = size_of::<libc::timespec>() as u64;
     const VECTOR: u64 = size_of::<libc::iovec>() as u64;
@@ -130,7 +132,8 @@ fn steering(number: libc::c_long, argument: impl Fn(usize) -> u64) -> Option<[(u
         libc::SYS_renameat | libc::SYS_renameat2 => [at(1, PATH), at(3, PATH), NONE, NONE],
         libc::SYS_rt_sigaction => [at(1, 32), NONE, NONE, NONE],
         libc::SYS_rt_sigprocmask => [at(1, 8), NONE, NONE, NONE],
-        // The first 12 bytes are the address and the flags, the last 8 the size. Those between them have no meaning.
+        // The first 12 bytes are the address and the flags, and the last 8 bytes are the size. The bytes between the
+        // flags and the size have no meaning.
         libc::SYS_sigaltstack if argument(0) != 0 => [at(0, 12), (argument(0) + 16, 8), NONE, NONE],
         libc::SYS_sigaltstack => [NONE; 4],
         libc::SYS_setrlimit => [at(1, 16), NONE, NONE, NONE],
@@ -148,7 +151,7 @@ fn steering(number: libc::c_long, argument: impl Fn(usize) -> u64) -> Option<[(u
     })
 }
 
-/// The C library names its memory with this operation of `prctl`.
+/// The C library uses this operation of `prctl` to give names to its memory.
 const PR_SET_VMA: i32 = 0x5356_4d41;
 
 /// The system calls whose arguments are numbers, or point to data that the kernel only copies.
@@ -176,7 +179,7 @@ const PLAIN: [libc::c_long; 97] = [
     libc::SYS_epoll_create1, libc::SYS_epoll_wait,
 ];
 
-/// The names of system calls that are not compared, for messages.
+/// The names of system calls that a trace does not compare. Messages contain these names.
 const NAMES: [(libc::c_long, &str); 22] = [
     (libc::SYS_sendmsg, "sendmsg"),
     (libc::SYS_recvmsg, "recvmsg"),
@@ -202,7 +205,7 @@ const NAMES: [(libc::c_long, &str); 22] = [
     (libc::SYS_userfaultfd, "userfaultfd"),
 ];
 
-/// Returns the number of a system call, with its name if that is known.
+/// Returns the number of a system call, with the name of the system call if the name is known.
 pub(super) fn named(number: u64) -> String {
     let name = NAMES.iter().find(|(known, _)| *known as u64 == number).map(|(_, name)| *name);
     name.map_or_else(|| number.to_string(), |name| format!("{number} ({name})"))
@@ -218,7 +221,7 @@ fn memory(text: u64) -> bool {
     last == *b"/mem" || last == *b"\0mem"
 }
 
-/// The operations of `futex` that wait with a time limit, and those that wake other threads.
+/// The operations of `futex` that wait with a time limit, and the operations of `futex` that wake other threads.
 const WAITS: [u64; 2] = [0, 9];
 const WAKES: [u64; 5] = [1, 3, 4, 5, 10];
 
@@ -226,7 +229,7 @@ fn operation(argument: u64) -> u64 {
     argument & 0x7f
 }
 
-/// Returns why the trace cannot go on after a system call.
+/// Returns the reason why the trace cannot continue after a system call, if there is a reason.
 pub(super) fn refused(registers: &Registers<'_>) -> Option<Stop> {
     const EXECUTABLE: u64 = libc::PROT_EXEC as u64;
     const THREAD: u64 = libc::CLONE_THREAD as u64;
@@ -260,7 +263,7 @@ pub(super) fn refused(registers: &Registers<'_>) -> Option<Stop> {
         libc::SYS_pselect6 => stop(sixth != 0 && bytes(sixth, 8).any(|pointer| pointer != 0), Stop::Signal),
         libc::SYS_open | libc::SYS_creat if memory(first) => Some(Stop::Memory),
         libc::SYS_openat if memory(second) => Some(Stop::Memory),
-        // The engine needs the one segment, and the addresses of thread-local data depend on the other.
+        // The engine needs the GS segment, and the addresses of thread-local data depend on the FS segment.
         libc::SYS_arch_prctl => stop(matches!(first, 0x1001 | 0x1002), Stop::Escape),
         number => {
             stop(steering(number, |index| registers.general(REGISTERS[index])).is_none(), Stop::Call(number as u64))
@@ -268,7 +271,7 @@ pub(super) fn refused(registers: &Registers<'_>) -> Option<Stop> {
     }
 }
 
-/// Returns whether the result of a system call may differ from call to call.
+/// Returns whether the result of a system call may differ between calls.
 pub(super) fn varies(registers: &Registers<'_>) -> bool {
     matches!(
         registers.general(0) as libc::c_long,
@@ -289,7 +292,7 @@ pub(super) fn varies(registers: &Registers<'_>) -> bool {
 mod tests {
     use super::*;
 
-    /// The system calls that a trace compares, by their number of arguments in the kernel.
+    /// The system calls that a trace compares, grouped by the number of arguments in the kernel.
     #[rustfmt::skip]
     const KNOWN: [&[libc::c_long]; 7] = [
         &[
@@ -346,7 +349,7 @@ mod tests {
     #[test]
     fn the_table_has_all_arguments_of_the_system_calls_that_are_compared() {
         assert_eq!(ARGUMENTS.map(<[u8]>::len), [335, 41]);
-        // With these arguments, no argument of any call is left out.
+        // With these arguments, `count` leaves out no argument of any system call.
         let all = |index: usize| [0, libc::FUTEX_WAIT_BITSET as u64, 0, u64::MAX, 0, 0][index];
         for (arguments, numbers) in KNOWN.iter().enumerate() {
             for &number in *numbers {
@@ -354,7 +357,8 @@ mod tests {
                 assert_eq!(count(number as u64, all), arguments, "{number}");
             }
         }
-        // The second argument selects an operation of `fcntl`, `ioctl` and `futex`, the first one of `prctl`.
+        // The second argument selects an operation of `fcntl`, `ioctl` and `futex`. The first argument selects an
+        // operation of `prctl`.
         for number in 0..500 {
             let compared = steering(number, |_| 0).is_some();
             assert!(!compared || KNOWN.iter().any(|numbers| numbers.contains(&number)), "{number}");

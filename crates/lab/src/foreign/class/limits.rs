@@ -1,9 +1,10 @@
-//! What classes of inputs do not test.
+//! Describes what the classes of inputs do not test.
 
 use super::{ArgumentPlace, Content, ForeignClass};
 use crate::foreign::abi::{Abi, Part};
 
-/// Returns what to say about classes that may test less than they seem to: warnings, and notes without an alarm.
+/// Returns messages about classes that may test less than they seem to test: a list of warnings, and a list of notes
+/// that are less serious.
 pub(crate) fn limits(abi: &Abi, classes: &[ForeignClass]) -> [Vec<String>; 2] {
     let (mut warnings, mut notes) = (Vec::new(), Vec::new());
     for (index, class) in classes.iter().enumerate() {
@@ -47,7 +48,8 @@ pub(crate) fn limits(abi: &Abi, classes: &[ForeignClass]) -> [Vec<String>; 2] {
     [warnings, notes]
 }
 
-/// Returns whether a class is the only one with its public result, and its only secret part equals a public part.
+/// Returns whether a class is the only class with its public result, and whether its only secret part equals a public
+/// part.
 fn is_alone_with_a_public_twin(class: &ForeignClass, classes: &[ForeignClass], abi: &Abi) -> bool {
     let Some([first, second]) = abi.twins() else { return false };
     let known = first.kind.secret() != second.kind.secret() && abi.secret() == first.length;
@@ -55,7 +57,7 @@ fn is_alone_with_a_public_twin(class: &ForeignClass, classes: &[ForeignClass], a
     matches!(class.content, Content::Equal) && class.is_public() && known && alone
 }
 
-/// Parts whose lengths differ by no more bytes may be meant to be compared.
+/// The function may compare two parts whose lengths differ by at most this number of bytes.
 const NEARLY: usize = 8;
 
 impl Content {
@@ -74,12 +76,12 @@ impl Content {
         }
     }
 
-    /// Returns whether some inputs have two parts with the same first byte, by more than chance.
+    /// Returns whether the first bytes of two parts are equal more often than by chance.
     fn meets(&self, abi: &Abi) -> bool {
         match self {
             Self::Equal | Self::Differs(ArgumentPlace::Last) => true,
             Self::Differs(ArgumentPlace::Byte(place)) => *place > 0,
-            // Records have the secret parts only. A public part is random.
+            // A record contains only the secret parts. A public part is random.
             Self::Records(records) => abi.twins().is_some_and(|[a, b]| {
                 let before = |part: Part| {
                     let earlier = abi.parts().filter(|other| other.kind.secret() && other.offset < part.offset);
@@ -109,7 +111,7 @@ pub(crate) fn comparable(abi: &Abi) -> bool {
 mod tests {
     use super::*;
 
-    /// Returns the classes that the user states, which may be none.
+    /// Returns the classes that the user states. The list may be empty.
     fn stated(classes: &str) -> Vec<ForeignClass> {
         if classes.is_empty() { Vec::new() } else { ForeignClass::list(classes).unwrap() }
     }

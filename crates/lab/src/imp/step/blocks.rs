@@ -1,14 +1,14 @@
-//! Runs a copy of a function's code. The copy consists of blocks, which end at a jump. Each block first takes a record
-//! in a log, and writes each address that it accesses to that record. [`Step::ran`] reads the log when it is full. This
-//! takes a fraction of the time of a signal for each instruction.
+//! Runs a copy of a function's code. The copy consists of blocks, and each block ends at a jump. Each block first takes
+//! a record in a log, and then writes each address that the block accesses to this record. [`Step::ran`] reads the log
+//! when the log is full. This method is many times faster than a signal for each instruction.
 //!
-//! Return addresses on the stack are those of the original code, so that unwinding and code that reads its own stack
-//! work. Each call, return and indirect jump therefore looks up the copy of its target. Registers, flags and the stack,
-//! with the 128 bytes below it, are the same as without the copy. The GS segment, which programs for Linux do not use,
-//! holds everything else ([`state`]).
+//! The stack contains return addresses of the original code, so that unwinding works, and also code that reads its own
+//! stack. Each call, return and indirect jump therefore looks up the copy of its target. The copied code has the same
+//! registers, flags and stack as the original code, including the 128 bytes below the stack. The GS segment, which
+//! programs for Linux do not use, holds everything else ([`state`]).
 //!
-//! Instructions whose addresses depend on more than general registers, and those whose time depends on operands, are
-//! recorded one at a time, from the saved registers.
+//! Two kinds of instructions are recorded one at a time, from the saved registers: instructions whose addresses depend
+//! on more than general registers, and instructions whose time depends on operands.
 
 mod cache;
 mod emit;
@@ -24,10 +24,10 @@ use super::{Step, Stop};
 use cache::Cache;
 use state::{ENGINE, RESUME, Request, State, TARGET};
 
-/// Maximum number of copied blocks, and of slow instructions.
+/// The maximum number of copied blocks. The same limit applies to the number of slow instructions.
 const PIECES: usize = 1 << 18;
 const SLOTS: usize = 2 * PIECES;
-/// The words of registers that instructions with a `rep` prefix change.
+/// The positions of the saved registers that instructions with a `rep` prefix change.
 const RDI: usize = 8;
 const RSI: usize = 9;
 const RCX: usize = 14;
@@ -41,7 +41,7 @@ struct Piece {
     copy: u64,
 }
 
-/// A jump whose target was not copied when the jump was.
+/// A copied jump whose target had not been copied yet when the jump was copied.
 #[derive(Clone, Copy)]
 struct Link {
     site: u64,
@@ -53,13 +53,14 @@ struct Link {
 struct Slow {
     address: u64,
     resume: u64,
-    /// The size of an element, if the instruction repeats without a condition. All rounds are recorded at once.
+    /// The size of an element, if the instruction repeats without a condition. All repetitions of such an instruction
+    /// are recorded at once.
     repeats: Option<u8>,
-    /// The bits of RCX that are the count.
+    /// A mask of the bits of RCX that contain the count.
     count: u64,
 }
 
-/// The copied code, and what is needed to run it. The copies are shared between the processes of all calls.
+/// The copied code, and the data that are needed to run the copied code. The processes of all calls share the copies.
 pub(crate) struct Engine {
     state: State,
     caches: Vec<Cache>,
@@ -67,9 +68,9 @@ pub(crate) struct Engine {
     slots: Array<u32>,
     links: Array<Link>,
     slow: Array<Slow>,
-    /// The start of the block with each number.
+    /// The start address of each block, by the number of the block.
     starts: Array<u64>,
-    /// The used bytes of each cache.
+    /// The number of used bytes of each cache.
     used: Array<usize>,
     layout: Layout,
     step: Option<std::ptr::NonNull<dyn Step>>,
@@ -100,8 +101,8 @@ impl Engine {
         }))
     }
 
-    /// Calls the function and passes what it does to `step`. Runs in the process of the call, which ends if the
-    /// recording ends early.
+    /// Calls the function and passes its actions to `step`. This method runs in the process of the call, and the
+    /// process ends if the recording ends early.
     pub(crate) fn record(
         &mut self,
         step: &mut (dyn Step + 'static),
@@ -199,7 +200,7 @@ impl Engine {
         }
     }
 
-    /// Returns the copy of the code at `address`, which is created if necessary.
+    /// Returns the copy of the code at `address`, and creates this copy if necessary.
     fn copy(&mut self, address: u64, step: &mut dyn Step) -> Result<u64, Stop> {
         match self.find(address) {
             Some(piece) => Ok(piece.copy),
@@ -212,7 +213,7 @@ impl Engine {
         Some(self.pieces[piece])
     }
 
-    /// Returns the slot of the piece, or the free slot for a new one. There are always free slots.
+    /// Returns the slot of the piece at `address`, or a free slot for a new piece. There are always free slots.
     fn slot(&self, address: u64) -> usize {
         let mut slot = (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize % SLOTS;
         while let Some(piece) = (self.slots[slot] as usize).checked_sub(1) {

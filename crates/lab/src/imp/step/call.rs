@@ -1,4 +1,5 @@
-//! Calls a function on its own stack, always at the same depth, so that its addresses are the same in each call.
+//! Calls a function on a separate stack, always at the same depth, so that the addresses on the stack are the same in
+//! each call.
 
 use std::any::Any;
 use std::ffi::c_void;
@@ -11,20 +12,21 @@ pub(crate) type Function<'f> = dyn FnMut(&mut [u8]) + 'f;
 
 /// Size in bytes of the mapping for the traced call's stack.
 const STACK: usize = 8 << 20;
-/// Bytes above the traced call's first frame: room for the call's description, and for an unwinder that looks for a
-/// caller.
+/// The number of bytes above the traced call's first frame. These bytes have room for the call's description, and for
+/// an unwinder that looks for a caller.
 const SLACK: usize = 1 << 12;
 
-/// A mask without the trap flag, the direction flag and the alignment check, which are clear between two functions.
+/// A mask that clears the trap flag, the direction flag and the alignment check. These three flags are clear between
+/// two functions.
 pub(super) const CLEAR: i32 = !(1 << 8 | 1 << 10 | 1 << 18);
 
 /// How a call begins.
 #[derive(Clone, Copy)]
 pub(super) enum Start {
     Plain,
-    /// With the trap flag set.
+    /// The call starts with the trap flag set.
     Trap,
-    /// In the copy of the code that [`super::blocks`] makes.
+    /// The call runs in the copy of the code that [`super::blocks`] makes.
     Copy,
 }
 
@@ -52,7 +54,8 @@ impl Stage {
         }
     }
 
-    /// Calls the function and returns its panic. The address to which the call returns is stored in `end` first.
+    /// Stores the return address of the call in `end`, calls the function, and returns the panic of the function, if it
+    /// panicked.
     pub(super) fn enter(
         &mut self,
         run: &mut Function<'_>,
@@ -61,15 +64,15 @@ impl Stage {
         end: *mut u64,
     ) -> Option<Box<dyn Any + Send>> {
         // The call's description also lies at a fixed address instead of on the caller's stack, because the trace
-        // contains the address at which it is read. SAFETY: both pointers are inside the mapping, are multiples of 16
-        // and have no other use. The description has room above the stack.
+        // contains the address of each read, including the reads of the description. SAFETY: both pointers are inside
+        // the mapping, are multiples of 16 and have no other use. There is room for the description above the stack.
         let (top, call) = unsafe {
             (self.stack.start().add(STACK - SLACK), self.stack.start().add(STACK - SLACK / 2).cast::<Call<'_>>())
         };
         // SAFETY: only the lifetime changes, and the function is not used after this call.
         let run = unsafe { std::mem::transmute::<&mut Function<'_>, &mut Function<'_>>(run) };
         // SAFETY: `top` is the end of a mapped stack, `call` is written before it is read and moved out once, and `end`
-        // is writable. The caller has prepared the way in which the call starts.
+        // is writable. The caller has prepared everything that this kind of start needs.
         unsafe {
             call.write(Call { run, input, panic: None });
             let float = Float::get();
@@ -84,7 +87,8 @@ impl Stage {
     }
 }
 
-/// How the processor rounds, and which floating-point exceptions it raises. A function must not change this, but may.
+/// The processor's rounding mode, and the floating-point exceptions that the processor raises. A function must not
+/// change this state, but a faulty function may do it.
 struct Float {
     sse: u32,
     x87: u16,
@@ -93,7 +97,7 @@ struct Float {
 impl Float {
     fn get() -> Self {
         let mut float = Self { sse: 0, x87: 0 };
-        // SAFETY: both instructions store a register to a local.
+        // SAFETY: both instructions store a register to a local variable.
         unsafe {
             core::arch::asm!("stmxcsr [{}]", "fnstcw [{}]", in(reg) &raw mut float.sse, in(reg) &raw mut float.x87);
         }
@@ -112,7 +116,7 @@ impl Float {
     }
 }
 
-/// Runs the call and catches a panic, because no panic may cross [`switch`].
+/// Runs the call and catches a panic of the call, because no panic may pass through [`switch`].
 ///
 /// # Safety
 /// `data` must point to a [`Call`] that has no other user during this function.
@@ -124,8 +128,9 @@ pub(super) unsafe extern "C" fn enter_call(data: *mut c_void) {
 
 /// Switches to the stack that ends at `top`, sets `flag` and calls [`enter_call`].
 ///
-/// The handler of traps clears the trap flag at the address that is stored in `end`. The code after the call clears it
-/// again, in case other code replaced the handler, and the flags that a function must not leave set ([`CLEAR`]).
+/// The handler of traps clears the trap flag at the address that is stored in `end`. The code after the call clears the
+/// trap flag again, in case other code replaced the handler. That code also clears the flags that a function must not
+/// leave set ([`CLEAR`]).
 ///
 /// # Safety
 /// `top` must be the aligned end of a stack that is not in use, `data` must suit [`enter_call`], and `end` must be

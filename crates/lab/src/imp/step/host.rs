@@ -1,5 +1,5 @@
-//! The process in which a whole trace is made. The function never runs in the caller's process, so it cannot end, stop
-//! or change that process.
+//! The process that makes a whole trace. The traced function never runs in the caller's process, so the function cannot
+//! end, stop or change the caller's process.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
@@ -9,32 +9,32 @@ use super::process::{self, End, PATIENCE};
 use super::shared::{Array, Shared};
 use crate::imp::fork::{end_with, threads};
 
-/// How long a call without a trace may take.
+/// The maximum time of a call without a trace.
 const CALL: Duration = Duration::from_secs(60);
-/// The processor time that a call needs in [`PATIENCE`] to count as running.
+/// The processor time that a call must use within [`PATIENCE`] to count as running.
 const BUSY: Duration = Duration::from_millis(50);
-/// Maximum pause between two looks at the process.
+/// The maximum pause between two checks of the process.
 const PAUSE: Duration = Duration::from_millis(20);
 /// Maximum length of a result.
 const ROOM: usize = 16 << 20;
 
 #[derive(Clone, Copy, Default)]
 struct HostNotes {
-    /// The number of calls without a trace that have begun, until all of them are over.
+    /// The number of calls without a trace that have begun. `None` after all these calls have ended.
     call: Option<u64>,
     done: bool,
 }
 
-/// Tells the caller's process how far the warm-up is.
+/// Reports the progress of the warm-up to the caller's process.
 pub(crate) struct WarmUp(Shared<HostNotes>);
 
 impl WarmUp {
-    /// Begins a call.
+    /// Notes that a call of the warm-up begins.
     pub(crate) fn call(&mut self) {
         self.0.call = Some(self.0.call.map_or(0, |call| call + 1));
     }
 
-    /// Ends the warm-up. Returns what the function left running: other threads, or processes.
+    /// Ends the warm-up. Returns whether the function left other threads or processes running.
     pub(crate) fn end(&mut self) -> Option<&'static str> {
         self.0.call = None;
         if more_threads(1) {
@@ -53,7 +53,7 @@ pub(crate) fn opens_memory() -> bool {
 }
 
 /// Returns whether this process has more than `count` threads for some time. A thread that has ended stays in the list
-/// for a moment, and one that has just started has no name yet.
+/// of threads for a moment, and a thread that has just started has no name yet.
 pub(crate) fn more_threads(count: usize) -> bool {
     let since = Instant::now();
     while threads() > count {
@@ -65,16 +65,16 @@ pub(crate) fn more_threads(count: usize) -> bool {
     false
 }
 
-/// Does the work in a new process, and returns its result or why there is none. Ends the process and all that it
-/// started if `stopped` returns true.
+/// Does the work in a new process. Returns the result of the work, or the reason why there is no result. If `stopped`
+/// returns true, ends the process and all processes that it started.
 pub(crate) fn apart(stopped: &dyn Fn() -> bool, work: &mut dyn FnMut(&mut WarmUp) -> Vec<u8>) -> Result<Vec<u8>, End> {
     let (Some(notes), Some(mut result)) = (Shared::new(HostNotes::default()), Array::<u8>::new(ROOM)) else {
         return Err(End::Refused);
     };
     let read = notes.reader();
     // SAFETY: `fork` has no precondition. The child is a copy with this thread only, and never returns. The C library
-    // makes its own locks usable there. Any other lock that another thread holds makes the work wait for good, which
-    // `watch` notices.
+    // makes its own locks usable in the child. If another thread holds any other lock, the work may wait for this lock
+    // forever, which `watch` notices.
     let (parent, process) = unsafe { (libc::getpid(), libc::fork()) };
     if process == 0 {
         group(0);
@@ -89,8 +89,8 @@ pub(crate) fn apart(stopped: &dyn Fn() -> bool, work: &mut dyn FnMut(&mut WarmUp
     }
     group(process);
     let early = watch(process, &read, stopped);
-    // SAFETY: the process is a child that has not been waited for, so its id belongs to no other process. The group has
-    // the processes that the function started.
+    // SAFETY: the process is a child, and this program has not waited for the child yet, so its id belongs to no other
+    // process. The group contains the processes that the function started.
     unsafe {
         libc::kill(-process, libc::SIGKILL);
         libc::kill(process, libc::SIGKILL);
@@ -103,14 +103,14 @@ pub(crate) fn apart(stopped: &dyn Fn() -> bool, work: &mut dyn FnMut(&mut WarmUp
     }
 }
 
-/// Makes a process the first one of a new group. The keys that stop this process then do not reach that process, whose
-/// copies of the signal handlers must not run.
+/// Makes a process the leader of a new process group. The keys that stop the caller's process then send no signal to
+/// the new group. The new group contains copies of the caller's signal handlers, which must not run.
 fn group(process: libc::pid_t) {
     // SAFETY: the call only takes numbers.
     unsafe { libc::setpgid(process, 0) };
 }
 
-/// Waits until the process is over. Returns why it must end early.
+/// Waits until the process has ended. If the process must end early, returns the reason.
 fn watch(process: libc::pid_t, notes: &dyn Fn() -> HostNotes, stopped: &dyn Fn() -> bool) -> Option<End> {
     let mut pause = PAUSE / 100;
     let (mut call, mut since) = (None, Instant::now());
@@ -138,9 +138,9 @@ fn watch(process: libc::pid_t, notes: &dyn Fn() -> HostNotes, stopped: &dyn Fn()
     None
 }
 
-/// Returns whether a child is over. The child still has to be waited for.
+/// Returns whether a child process has ended. The caller must still wait for the child.
 fn over(process: libc::pid_t) -> bool {
-    // SAFETY: this is a plain C structure, for which zeros are valid. The call writes to this local.
+    // SAFETY: this is a plain C structure, for which zeros are valid. The call writes to this local variable.
     unsafe {
         let mut info: libc::siginfo_t = std::mem::zeroed();
         let how = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
@@ -151,7 +151,7 @@ fn over(process: libc::pid_t) -> bool {
 /// Returns the processor time of all threads of a process.
 fn processor_time(process: libc::pid_t) -> Duration {
     let (mut clock, mut time) = (0, libc::timespec { tv_sec: 0, tv_nsec: 0 });
-    // SAFETY: both calls write to a local.
+    // SAFETY: both calls write to a local variable.
     let known = unsafe {
         libc::clock_getcpuclockid(process, &raw mut clock) == 0 && libc::clock_gettime(clock, &raw mut time) == 0
     };

@@ -43,15 +43,16 @@ impl Drop for Mapping {
     }
 }
 
-/// Returns the words of `length` bytes at `address`, which a system call is about to read. Zeros fill the last word.
+/// Returns the `length` bytes at `address` as words. A system call is about to read these bytes. Zeros fill the last
+/// word.
 pub(crate) fn bytes(address: u64, length: u64) -> impl Iterator<Item = u64> {
     let start = std::ptr::with_exposed_provenance::<u8>(address as usize);
     let length = length as usize;
     (0..length.div_ceil(8)).map(move |word| {
         let mut bytes = [0_u8; 8];
         for (byte, place) in bytes.iter_mut().zip(word * 8..length) {
-            // SAFETY: the system call reads the same bytes. If they are not mapped, this process ends, which exists for
-            // the traced call only.
+            // SAFETY: the system call reads the same bytes. If the bytes are not mapped, this process ends. The process
+            // exists for the traced call only.
             *byte = unsafe { start.add(place).read_volatile() };
         }
         u64::from_le_bytes(bytes)
@@ -61,7 +62,8 @@ pub(crate) fn bytes(address: u64, length: u64) -> impl Iterator<Item = u64> {
 /// Returns the bytes of a path at `address`, without the zero byte at its end.
 pub(crate) fn path(address: u64) -> impl Iterator<Item = u8> {
     let start = std::ptr::with_exposed_provenance::<u8>(address as usize);
-    // SAFETY: see above.
+    // SAFETY: the system call reads the same bytes. If the bytes are not mapped, this process ends. The process exists
+    // for the traced call only.
     (0..libc::PATH_MAX as usize)
         .map(move |place| unsafe { start.add(place).read_volatile() })
         .take_while(|&byte| byte != 0)
@@ -70,13 +72,14 @@ pub(crate) fn path(address: u64) -> impl Iterator<Item = u8> {
 /// Returns whether the code at `address` still begins with these bytes.
 pub(crate) fn unchanged(address: u64, bytes: &[u8]) -> bool {
     let code = std::ptr::with_exposed_provenance::<u8>(address as usize);
-    // SAFETY: the code ran. If it is not mapped any more, this process ends, which exists for the traced call only.
+    // SAFETY: the code ran. If the code is not mapped any more, this process ends. The process exists for the traced
+    // call only.
     bytes.iter().enumerate().all(|(place, byte)| unsafe { code.add(place).read_volatile() } == *byte)
 }
 
-/// Returns the bytes of the instruction at `address`, which has run or is about to run, and their number. The bytes end
-/// at the end of the page; if `beyond` is true there are 15. An instruction that is not complete at the end of its page
-/// continues in the next page, which is then mapped.
+/// Returns the bytes of the instruction at `address`, and the number of bytes. The instruction has run or is about to
+/// run. The bytes end at the end of the page, unless `beyond` is true: then the function returns 15 bytes. An
+/// instruction that is not complete at the end of its page continues in the next page, so the next page is mapped.
 pub(crate) fn code(address: u64, beyond: bool) -> ([u8; 15], usize) {
     let room = PAGE - (address as usize & (PAGE - 1));
     let length = if beyond { 15 } else { room.min(15) };

@@ -1,6 +1,6 @@
-//! Child processes for traced calls. One child, the template, is started once and stays as it is. It starts another
-//! child for each call, so that each call begins with the same memory, and a call that kills its process ends only that
-//! child.
+//! Child processes for traced calls. One child, the template, starts once and never changes. The template starts
+//! another child for each call, so each call begins with the same memory. A call that kills its process ends only the
+//! child of this call.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -8,19 +8,19 @@ use std::time::{Duration, Instant};
 use super::shared::Shared;
 use crate::imp::fork::end_with;
 
-/// How long a call may make no progress.
+/// The maximum time that a call may run without progress.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
-/// How long a call with a trace may take.
+/// The maximum time of a call with a trace.
 const CALL: Duration = Duration::from_secs(600);
-/// How long to wait between two looks at the progress.
+/// The pause between two checks of the progress.
 const PAUSE_MS: libc::c_int = 200;
 
-/// What a traced call is asked to do.
+/// A request for a traced call.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Order {
     /// The index of the input.
     pub(crate) input: usize,
-    /// Whether to use the trap flag.
+    /// Whether to trace the call with the trap flag.
     pub(crate) trap: bool,
 }
 
@@ -35,7 +35,7 @@ pub(crate) enum End {
     Exited(i32),
     /// The call made no progress for [`PATIENCE`].
     Stuck,
-    /// The call took more than this time.
+    /// The call took longer than this time.
     Slow(Duration),
     /// The caller stopped the trace.
     Stopped,
@@ -44,7 +44,7 @@ pub(crate) enum End {
 }
 
 impl End {
-    /// Returns how a process ended that did not complete its work, from the status that [`wait`] returns.
+    /// Describes the end of a process that did not complete its work. `status` comes from [`wait`].
     pub(super) fn from_status(status: Option<libc::c_int>) -> Self {
         match status {
             Some(status) if libc::WIFSIGNALED(status) => Self::Signal(libc::WTERMSIG(status)),
@@ -54,7 +54,7 @@ impl End {
     }
 }
 
-/// What the processes of one template share.
+/// The data that the processes of one template share.
 #[derive(Clone, Copy)]
 struct ProcessNotes {
     order: Order,
@@ -63,23 +63,24 @@ struct ProcessNotes {
     end: End,
 }
 
-/// The process from which the processes of all calls start.
+/// The template: the process that starts a process for each call.
 pub(crate) struct Template {
     process: libc::pid_t,
     notes: Shared<ProcessNotes>,
-    /// The socket on which this process sends one byte for each order, and the template one byte for each end.
+    /// A socket. This process sends one byte on the socket for each request. The template sends one byte on the socket
+    /// for each call that has ended.
     socket: libc::c_int,
 }
 
 impl Template {
-    /// Starts the template. In the process of a call, `call` makes the recording and returns whether
-    /// it is complete; `progress` must grow meanwhile.
-    /// Returns `None` if the system refuses.
+    /// Starts the template. In the process of a call, `call` makes the recording and returns whether the recording is
+    /// complete. The value of `progress` must grow while `call` runs. Returns `None` if the system refuses to start a
+    /// process.
     pub(crate) fn start(progress: &dyn Fn() -> u64, call: &mut dyn FnMut(Order) -> bool) -> Option<Self> {
         let mut notes = Shared::new(ProcessNotes { order: Order::default(), done: false, end: End::Refused })?;
         let [socket, own] = sockets()?;
         // SAFETY: `fork` has no precondition. The child is a copy with this thread only, and calls only functions that
-        // are allowed there: system calls, and the function to trace, which may stop for good. It never returns.
+        // are allowed there: system calls, and the function to trace, which may stop forever. The child never returns.
         let (parent, process) = unsafe { (libc::getpid(), libc::fork()) };
         if process == 0 {
             close(socket);
@@ -94,7 +95,7 @@ impl Template {
         Some(Self { process, notes, socket })
     }
 
-    /// Makes one call in a new process and waits for its end.
+    /// Makes one call in a new process and waits for the end of the process.
     pub(crate) fn call(&mut self, order: Order) -> End {
         self.notes.order = order;
         if !send(self.socket) || !receive(self.socket) {
@@ -107,13 +108,14 @@ impl Template {
 impl Drop for Template {
     fn drop(&mut self) {
         close(self.socket);
-        // SAFETY: the process is a child that this value started and has not waited for. Its own children end with it.
+        // SAFETY: the process is a child that this value started and has not waited for. The children of this process
+        // end together with the process.
         unsafe { libc::kill(self.process, libc::SIGKILL) };
         wait(self.process);
     }
 }
 
-/// Starts a process for each order, until the parent closes the socket or ends.
+/// Starts a process for each request, until the parent closes the socket or ends.
 fn serve(
     notes: &mut Shared<ProcessNotes>,
     socket: libc::c_int,
@@ -138,7 +140,7 @@ fn serve(
             close(alive);
             if process > 0 {
                 let early = watch(watched, progress);
-                // SAFETY: the process is a child that has not been waited for.
+                // SAFETY: the process is a child, and this program has not waited for the child yet.
                 unsafe { libc::kill(process, libc::SIGKILL) };
                 let status = wait(process);
                 notes.end = if notes.done { End::Done } else { early.unwrap_or_else(|| End::from_status(status)) };
@@ -158,13 +160,14 @@ pub(super) fn end() -> ! {
     unsafe { libc::_exit(0) }
 }
 
-/// Waits until a process has ended, which closes the other socket. Returns why the process must end early.
+/// Waits until a process has ended. The end of the process closes the other end of the socket. If the process must end
+/// early, returns the reason.
 fn watch(watched: libc::c_int, progress: &dyn Fn() -> u64) -> Option<End> {
     let start = Instant::now();
     let (mut last, mut since) = (progress(), start);
     loop {
         let mut poll = libc::pollfd { fd: watched, events: 0, revents: 0 };
-        // SAFETY: the structure is a live local.
+        // SAFETY: the structure is a live local variable.
         if unsafe { libc::poll(&raw mut poll, 1, PAUSE_MS) } > 0 {
             return None;
         }
@@ -184,12 +187,12 @@ fn watch(watched: libc::c_int, progress: &dyn Fn() -> u64) -> Option<End> {
 fn sockets() -> Option<[libc::c_int; 2]> {
     let mut ends = [0; 2];
     let kind = libc::SOCK_STREAM | libc::SOCK_CLOEXEC;
-    // SAFETY: the call writes two descriptors to a local.
+    // SAFETY: the call writes two descriptors to a local variable.
     (unsafe { libc::socketpair(libc::AF_UNIX, kind, 0, ends.as_mut_ptr()) } == 0).then_some(ends)
 }
 
 fn close(descriptor: libc::c_int) {
-    // SAFETY: each caller owns the descriptor and uses it no more.
+    // SAFETY: each caller owns the descriptor and does not use the descriptor any more.
     unsafe { libc::close(descriptor) };
 }
 
@@ -210,7 +213,7 @@ fn send(socket: libc::c_int) -> bool {
 fn receive(socket: libc::c_int) -> bool {
     let mut byte = 0_u8;
     loop {
-        // SAFETY: the byte is a live local.
+        // SAFETY: the byte is a live local variable.
         let received = unsafe { libc::recv(socket, (&raw mut byte).cast(), 1, 0) };
         if received >= 0 || !interrupted() {
             return received == 1;
@@ -222,7 +225,7 @@ fn receive(socket: libc::c_int) -> bool {
 pub(super) fn wait(process: libc::pid_t) -> Option<libc::c_int> {
     let mut status = 0;
     loop {
-        // SAFETY: the status is a live local.
+        // SAFETY: the status is a live local variable.
         let ended = unsafe { libc::waitpid(process, &raw mut status, 0) };
         if ended == process {
             return Some(status);
@@ -233,11 +236,11 @@ pub(super) fn wait(process: libc::pid_t) -> Option<libc::c_int> {
     }
 }
 
-/// Returns whether this process has a child, which may have ended.
+/// Returns whether this process has a child process, even if the child has ended already.
 #[cfg(feature = "harness")]
 pub(crate) fn any_child() -> bool {
     let how = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
-    // SAFETY: this is a plain C structure, for which zeros are valid. The call writes to this local.
+    // SAFETY: this is a plain C structure, for which zeros are valid. The call writes to this local variable.
     unsafe {
         let mut info: libc::siginfo_t = std::mem::zeroed();
         libc::waitid(libc::P_ALL, 0, &raw mut info, how) == 0

@@ -1,4 +1,4 @@
-//! The registers before an instruction, in the layout in which the kernel saves them for a signal handler.
+//! The registers before an instruction, in the layout in which the kernel saves registers for a signal handler.
 
 use std::arch::x86_64::__cpuid_count;
 use std::ffi::c_void;
@@ -8,15 +8,16 @@ use iced_x86::{Register, UsedMemory};
 
 use super::trap::FLAG;
 
-/// Number of words in `uc_mcontext`. The kernel defines its layout, so it is the same in all C libraries.
+/// Number of words in `uc_mcontext`. The kernel defines the layout of `uc_mcontext`, so the layout is the same in all C
+/// libraries.
 pub(super) const WORDS: usize = 24;
 pub(super) const RIP: usize = 16;
 pub(super) const FLAGS: usize = 17;
 pub(super) const VECTORS: usize = 23;
 /// The words of RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI and R8 to R15.
 pub(super) const GENERAL: [usize; 16] = [13, 14, 12, 11, 15, 10, 9, 8, 0, 1, 2, 3, 4, 5, 6, 7];
-/// Offsets in the area that the kernel writes by XSAVE: the x87 and SSE registers, the kernel's note, and the header,
-/// whose first word has a bit for each saved component.
+/// The offsets in the area that the kernel writes with XSAVE: the x87 and SSE registers, the kernel's note, and the
+/// header. The first word of the header has a bit for each saved component.
 const X87: usize = 32;
 const SSE: usize = 160;
 pub(super) const NOTE: usize = 464;
@@ -42,9 +43,9 @@ impl Layout {
     pub(super) fn detect() -> Self {
         const GET_GS: i32 = 0x1004;
         let mut gs = 0_u64;
-        // SAFETY: the call writes the base of the segment to a local.
+        // SAFETY: the call writes the base of the segment to a local variable.
         unsafe { libc::syscall(libc::SYS_arch_prctl, GET_GS, &raw mut gs) };
-        // The kernel uses the standard form of the area, whose offsets are in CPUID leaf 0Dh.
+        // The kernel uses the standard form of the area. CPUID leaf 0Dh contains the offsets of the standard form.
         Self {
             offsets: [YMM, MASKS, ZMM, HIGH].map(|part| __cpuid_count(0xd, part).ebx as usize),
             fs: thread_pointer(),
@@ -75,15 +76,15 @@ pub(crate) struct Registers<'c> {
 
 impl Registers<'_> {
     /// # Safety
-    /// `context` must be the pointer that the kernel passed to a handler that is still running.
+    /// `context` must be the pointer that the kernel passed to a signal handler, and this handler must still run.
     pub(super) unsafe fn of_signal(context: *mut c_void) -> Self {
         // SAFETY: the caller guarantees that the pointer is valid, and that the words stay valid.
         unsafe { Self::of_words((&raw mut (*context.cast::<libc::ucontext_t>()).uc_mcontext).cast()) }
     }
 
     /// # Safety
-    /// `context` must point to [`WORDS`] words, of which the one at [`VECTORS`] is null or the address of an XSAVE
-    /// area. They must stay valid as long as this value.
+    /// `context` must point to [`WORDS`] words. The word at [`VECTORS`] must be null or the address of an XSAVE area.
+    /// The words and the area must stay valid as long as this value exists.
     pub(super) unsafe fn of_words(context: *mut u64) -> Self {
         let mut registers =
             Self { context, vectors: std::ptr::null(), layout: Layout::default(), lifetime: PhantomData };
@@ -106,8 +107,9 @@ impl Registers<'_> {
         unsafe { *self.context.add(FLAGS) &= !FLAG };
     }
 
-    /// Makes the system call in place of the instruction, if it is one, and moves on to the next instruction. Returns
-    /// whether it did. System calls that start a process or change the signal stack are left to the instruction.
+    /// If the instruction is a system call, makes this system call and moves on to the next instruction. Returns
+    /// whether the function made the system call. The function does not make system calls that start a process, return
+    /// from a signal handler or change the signal stack: the program's own instruction makes these calls.
     pub(super) fn make_system_call(&mut self) -> bool {
         const CALL: [u8; 2] = [0x0f, 0x05];
         const LEFT: [i64; 6] = [
@@ -127,8 +129,8 @@ impl Registers<'_> {
             return false;
         }
         let mut result = number;
-        // SAFETY: the program makes this call itself, with the same effect. Of the program's registers, a system call
-        // changes RAX, RCX and R11 alone.
+        // SAFETY: the program makes this call itself, with the same effect. A system call changes no registers of the
+        // program except RAX, RCX and R11.
         unsafe {
             core::arch::asm!(
                 "syscall", inlateout("rax") result, in("rdi") rdi, in("rsi") rsi, in("rdx") rdx, in("r10") r10,
@@ -149,7 +151,7 @@ impl Registers<'_> {
         self.word(RIP)
     }
 
-    /// Returns one of the 16 general registers, numbered as in instructions.
+    /// Returns one of the 16 general registers. `number` is the register's number in machine instructions.
     pub(crate) fn general(&self, number: usize) -> u64 {
         self.word(GENERAL[number & 15])
     }
@@ -193,7 +195,7 @@ impl Registers<'_> {
         u64::from_le_bytes(bytes)
     }
 
-    /// Returns the value of a register, as [`UsedMemory::virtual_address`] needs it.
+    /// Returns the value of a register, in the form that [`UsedMemory::virtual_address`] needs.
     pub(crate) fn value(&self, register: Register, element: usize, size: usize) -> Option<u64> {
         let number = register.number();
         Some(match register {
@@ -211,8 +213,8 @@ impl Registers<'_> {
         })
     }
 
-    /// Returns a word of a component beyond the first 512 bytes. A component that the processor has not marked as in
-    /// use is zero.
+    /// Returns a word of a component beyond the first 512 bytes. The words of a component that the processor has not
+    /// marked as in use are zero.
     fn part(&self, component: u32, offset: usize) -> u64 {
         let bit = 1 << component;
         let room = self.area(NOTE) as u32 == NOTE_MAGIC && self.area(NOTE + 8) & bit != 0;

@@ -7,7 +7,8 @@ use std::rc::Rc;
 /// Bytes before the first item. The first word is the number of items.
 const HEADER: usize = 64;
 
-/// A list with a fixed capacity in shared memory. It does not move, and adding an item allocates nothing.
+/// A list with a fixed capacity in shared memory. The list does not move in memory, and adding an item allocates
+/// nothing.
 pub(crate) struct Array<T> {
     memory: Rc<Memory>,
     capacity: usize,
@@ -63,7 +64,7 @@ impl<T: Copy> Array<T> {
         self.set_length(0);
     }
 
-    /// Makes the list have `count` items, at most its capacity. New ones are copies of `item`.
+    /// Sets the length of the list to `count` items, but not to more than its capacity. New items are copies of `item`.
     pub(crate) fn resize(&mut self, count: usize, item: T) {
         self.set_length(self.len().min(count));
         while self.len() < count && self.push(item) {}
@@ -85,14 +86,14 @@ impl<T: Copy> Deref for Array<T> {
 
     fn deref(&self) -> &[T] {
         // SAFETY: the mapping begins with the number of items, all of which have been written. Other processes write to
-        // the memory only while this one waits for them.
+        // the memory only while this process waits for these other processes.
         unsafe { std::slice::from_raw_parts(self.items(), self.memory.base.cast::<usize>().read()) }
     }
 }
 
 impl<T: Copy> DerefMut for Array<T> {
     fn deref_mut(&mut self) -> &mut [T] {
-        // SAFETY: see `deref`. This is the only reference, because `self` is borrowed mutably.
+        // SAFETY: see `deref`. No other reference to the items exists, because `self` is borrowed mutably.
         unsafe { std::slice::from_raw_parts_mut(self.items(), self.memory.base.cast::<usize>().read()) }
     }
 }

@@ -1,4 +1,5 @@
-//! Signals during a traced call. A handler would run outside of the trace, so no signal is delivered.
+//! Signals during a traced call. A signal handler would run outside of the trace, so the process of the call blocks all
+//! signals.
 
 use std::os::raw::c_ulong;
 
@@ -6,15 +7,15 @@ use std::os::raw::c_ulong;
 const INTERNAL: u64 = bit(32) | bit(33);
 /// The signals that the kernel never blocks.
 const NEVER: u64 = bit(libc::SIGKILL) | bit(libc::SIGSTOP);
-/// The signals whose default is to do nothing.
+/// The signals whose default action is to do nothing.
 const QUIET: u64 = bit(libc::SIGCHLD) | bit(libc::SIGCONT) | bit(libc::SIGURG) | bit(libc::SIGWINCH);
 
 const fn bit(signal: i32) -> u64 {
     1 << (signal - 1)
 }
 
-/// Blocks all signals in this process, which exists for a traced call only. The processor's traps stay if they drive
-/// the trace.
+/// Blocks all signals in this process, which exists for a traced call only. If `traps` is true, the processor's trap
+/// signals stay unblocked, because they drive the trace.
 pub(crate) fn block(traps: bool) {
     let kept = if traps { INTERNAL | bit(libc::SIGTRAP) } else { INTERNAL };
     let mask: u64 = !kept;
@@ -24,7 +25,7 @@ pub(crate) fn block(traps: bool) {
     }
 }
 
-/// Returns whether a change of the mask, with the kernel's arguments, lets signals arrive again.
+/// Returns whether a system call with these arguments changes the signal mask so that signals can arrive again.
 pub(crate) fn unblocks(how: u64, set: u64) -> bool {
     let set = super::bytes(set, 8).next().unwrap_or(0);
     match how as i32 {
@@ -34,10 +35,10 @@ pub(crate) fn unblocks(how: u64, set: u64) -> bool {
     }
 }
 
-/// Returns whether a signal waits that a handler would have received, or that would have ended the process.
+/// Returns whether a signal is pending that a handler would have received, or that would have ended the process.
 pub(crate) fn waits() -> bool {
     let mut pending = 0_u64;
-    // SAFETY: the kernel writes eight bytes to the local.
+    // SAFETY: the kernel writes eight bytes to the local variable.
     let known = unsafe { libc::syscall(libc::SYS_rt_sigpending, &raw mut pending, size_of::<u64>() as c_ulong) } == 0;
     !known || (1..=64).any(|signal| pending & bit(signal) != 0 && acts(signal))
 }

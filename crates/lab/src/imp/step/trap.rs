@@ -1,8 +1,9 @@
 //! Single-stepping: the processor's trap flag raises SIGTRAP before each instruction of a call, and a handler reads the
-//! registers. This is the reference for [`super::blocks`], and the way for systems that refuse executable memory.
+//! registers. Single-stepping is the reference for [`super::blocks`], and replaces [`super::blocks`] on systems that
+//! refuse executable memory.
 //!
 //! The handler neither allocates nor locks. [`Step::step`], which the handler calls, must not allocate or lock either.
-//! Only the process of one traced call uses this module, so nothing is restored at the end.
+//! Only the process of one traced call uses this module, so the module restores nothing at the end.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
@@ -23,7 +24,7 @@ const SI_KERNEL: c_int = 0x80;
 const HANDLER_STACK: usize = 256 << 10;
 
 static CURRENT: AtomicPtr<Window<'static>> = AtomicPtr::new(std::ptr::null_mut());
-/// The thread pointer of the thread that steps; zero if no thread steps.
+/// The thread pointer of the thread that is being single-stepped, or zero if there is no such thread.
 static THREAD: AtomicU64 = AtomicU64::new(0);
 
 struct Window<'w> {
@@ -36,7 +37,7 @@ struct Window<'w> {
     last: u64,
 }
 
-/// The memory that single-stepping needs. It exists before the processes of calls start.
+/// The memory that single-stepping needs. This memory exists before the processes of calls start.
 pub(crate) struct Trap {
     stack: Mapping,
 }
@@ -47,8 +48,8 @@ impl Trap {
         Some(Self { stack: Mapping::new(HANDLER_STACK)? })
     }
 
-    /// Calls the function and passes the registers to `step` before each instruction. Runs in the process of the call,
-    /// which ends if the recording ends early.
+    /// Calls the function and passes the registers to `step` before each instruction. This method runs in the process
+    /// of the call, and the process ends if the recording ends early.
     pub(crate) fn record(
         &mut self,
         step: &mut dyn Step,
@@ -87,9 +88,9 @@ impl Trap {
 
 extern "C" fn on_trap(_signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let window = CURRENT.load(Ordering::SeqCst);
-    // SAFETY: the kernel passes both pointers, and they are valid while the handler runs.
+    // SAFETY: the kernel passes both pointers, and both pointers are valid while the handler runs.
     let (code, mut registers) = unsafe { ((*info).si_code, Registers::of_signal(context)) };
-    // The thread is checked first, because another thread must not access the window.
+    // The handler checks the thread first, because another thread must not access the window.
     if thread_pointer() != THREAD.load(Ordering::SeqCst) || window.is_null() {
         end();
     }
@@ -98,17 +99,17 @@ extern "C" fn on_trap(_signal: c_int, info: *mut libc::siginfo_t, context: *mut 
     let window = unsafe { &mut *window };
     registers.layout = window.layout;
     if code == SI_KERNEL || !registers.stepping() {
-        // This trap is for a handler of the program.
+        // This trap is meant for a signal handler of the program.
         window.step.stop(Stop::Signal);
         end();
     } else if registers.rip() == window.end {
         window.ended = true;
         registers.stop_stepping();
     } else if registers.rip() == window.last && is_gather(registers.rip()) {
-        // An interrupt came between two elements, and the instruction goes on with the remaining ones.
+        // An interrupt came between two elements, and the instruction continues with the remaining elements.
     } else {
-        // After a system call, the processor raises the trap only behind the instruction that follows. The handler
-        // makes the call itself, so that no instruction is missed.
+        // After a system call, the processor raises the trap only after the instruction that follows the system call.
+        // The handler therefore makes the system call itself, so that the trace misses no instruction.
         while window.step.step(&registers) {
             window.last = registers.rip();
             if !registers.make_system_call() {

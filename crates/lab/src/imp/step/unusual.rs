@@ -1,4 +1,4 @@
-//! Instructions whose copy is not the instruction itself, for tests of both engines.
+//! Instructions that the engine cannot copy unchanged, for tests of both engines.
 
 /// Code that gets the address of [`memory`].
 type Case = (&'static str, fn(u64));

@@ -1,4 +1,4 @@
-//! The data of one comparison: times in the order of measuring, and the scores of the batches.
+//! The data of one comparison: the times in the order of measurement, and the scores of the batches.
 
 use crate::record::Found;
 use crate::timing::Scale;
@@ -6,19 +6,20 @@ use crate::timing::cuts::{Cuts, Score};
 use crate::timing::effect::Groups;
 use crate::timing::flips;
 
-/// Maximum number of points of the distribution function that are kept for the chart.
+/// The maximum number of points of the distribution function that the chart keeps.
 const POINTS: usize = 64;
 /// Maximum number of lags of the autocorrelation that are kept.
 const LAGS: usize = 16;
 
-/// What a batch serves.
+/// The purpose of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// The test alone.
+    /// The batch serves only the test.
     Plain,
-    /// The intervals alone.
+    /// The batch serves only the intervals.
     Dithered,
-    /// Both: a plain batch of a function that takes far longer than a step of the clock.
+    /// The batch serves the test and the intervals. This is a plain batch of a function that takes far longer than a
+    /// step of the clock.
     Both,
 }
 
@@ -27,19 +28,19 @@ pub(crate) enum Part {
 pub(crate) struct Cell {
     cuts: Option<Cuts>,
     pub(crate) scores: Vec<Score>,
-    /// The times of the plain batches, if they are kept.
+    /// The times of the plain batches, if the settings keep these times.
     plain: [Vec<f32>; 2],
     /// The plain times of the warm-up, relative to the centers of their batches.
     warm: [Vec<f32>; 2],
-    /// The times that serve the intervals, in ticks and in the order of measuring.
+    /// The times for the intervals, in ticks and in the order of measurement.
     pub(crate) ticks: [Vec<f32>; 2],
-    /// The center of each batch in `ticks`. Batches differ in the place of the buffer and in the machine's speed, and
-    /// comparing times relative to their batch keeps these differences out of the statistics. The center is the same
-    /// for both classes, so it does not change their difference.
+    /// The center of each batch in `ticks`. Batches differ in the place of the buffer and in the speed of the machine.
+    /// The statistics use times relative to the center of their batch, so these differences do not matter. The center
+    /// is the same for both classes, so it does not change the difference of the classes.
     centers: Vec<f32>,
-    /// Number of pairs in a batch in `ticks`.
+    /// The number of pairs in each batch in `ticks`.
     batch: usize,
-    /// Number of all pairs.
+    /// The total number of pairs.
     pairs: usize,
 }
 
@@ -51,7 +52,7 @@ impl Cell {
         *self = Self { cuts: Some(cuts), ..Self::default() };
     }
 
-    /// Creates an empty cell with the same cut points.
+    /// Creates an empty cell with the same cut points as this cell.
     pub(crate) fn fresh(&self) -> Self {
         Self { cuts: self.cuts.clone(), ..Self::default() }
     }
@@ -62,8 +63,8 @@ impl Cell {
         [a, b]
     }
 
-    /// Ends a batch of the last `pairs` pairs and scores it, if the batch serves the test and there are cut points.
-    /// Plain times are kept only if `keep` is true.
+    /// Ends a batch, which consists of the last `pairs` pairs. Scores the batch if the batch serves the test and if
+    /// there are cut points. Plain times are kept only if `keep` is true.
     pub(crate) fn end(&mut self, part: Part, pairs: usize, keep: bool) {
         self.pairs += pairs;
         let times = if part == Part::Plain { &self.plain } else { &self.ticks };
@@ -115,7 +116,7 @@ impl Cell {
         if self.plain[0].is_empty() { self.ticks.clone() } else { self.plain.clone() }
     }
 
-    /// Returns the number of pairs of both kinds of batches.
+    /// Returns the total number of pairs in plain and dithered batches.
     pub(crate) fn pairs(&self) -> usize {
         self.pairs
     }
@@ -139,7 +140,8 @@ impl Cell {
         (1..=LAGS.min(means.len() / 4)).map(|lag| product(lag) / variance).collect()
     }
 
-    /// Returns the difference of the distribution functions, second side minus first, up to the 99.9 % quantile.
+    /// Returns the distribution function of the second side minus the distribution function of the first side, up to
+    /// the 99.9 % quantile.
     pub(crate) fn ecdf(&self, scale: &Scale) -> Vec<[f64; 2]> {
         let [a, b] = [0, 1].map(|side: usize| {
             let mut times = self.ticks[side].clone();
@@ -161,10 +163,10 @@ impl Cell {
     }
 }
 
-/// Returns the center of a batch: for each class the mean of the faster half of its times, and the mean of both. Both
-/// classes contribute equally. If the faster class determined the center, its times would vary less around the center
-/// than those of the other, and a shift would look like a difference in shape. The mean hardly changes if the median
-/// lies between two groups of times.
+/// Returns the center of a batch. The function takes the mean of the faster half of the times of each class, and
+/// returns the mean of these two means. The two classes contribute equally. If only the faster class determined the
+/// center, the times of the faster class would vary less around the center than the times of the other class. A shift
+/// would then look like a difference in shape. The mean hardly changes if the median lies between two groups of times.
 fn center(a: &[f32], b: &[f32]) -> f32 {
     let of = |times: &[f32]| {
         let mut times = times.to_vec();

@@ -9,13 +9,13 @@ use crate::random::Random;
 use crate::timing::batch::Order;
 use crate::watch::Watch;
 
-/// A run that is late takes no more batches whose calls take longer than this, in seconds. Only the smallest batches of
-/// slow functions do.
+/// A time in seconds. If the calls of a batch take longer than this time, a run that is late takes no more batches.
+/// Only for slow functions do even the smallest batches take longer.
 const LONG_BATCH: f64 = 0.06;
 
 /// The number of iterations of the delay loop on both sides of the control with an added delay. After very few
-/// iterations, the end of the loop takes less time than after more of them. Without this number, that would add several
-/// nanoseconds to the delay.
+/// iterations, the end of the loop takes less time than after more iterations. Without these iterations on both sides,
+/// this effect would add several nanoseconds to the delay.
 const CLEAR: u32 = 32;
 
 /// Whether a batch belongs to the comparison or to one of its controls.
@@ -27,10 +27,10 @@ pub(super) enum Kind {
     Leak,
 }
 
-/// Why [`Lane::fill_up`] ended.
+/// The reason why [`Lane::fill_up`] ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Filled {
-    /// All batches are there.
+    /// The comparison has all requested batches.
     Full,
     /// The time is over.
     Late,
@@ -39,8 +39,8 @@ pub(super) enum Filled {
 }
 
 impl Lane {
-    /// Takes batches until the comparison has this number of them. A run that is late still takes the fewest batches
-    /// that can show anything, unless they take long.
+    /// Takes batches until the comparison has `batches` batches. A run that is late still takes the minimum number of
+    /// batches that can show anything, unless the batches take a long time.
     pub(super) fn fill_up(&mut self, bench: &mut Bench<'_>, batches: usize, watch: &mut dyn Watch) -> Filled {
         while self.main.batches() < batches {
             if watch.stopped() {
@@ -67,13 +67,13 @@ impl Lane {
         Filled::Full
     }
 
-    /// Takes `pairs` pairs, as a plain batch and a dithered one. Where a step of the clock is far shorter than the
-    /// call, a plain batch serves both purposes.
+    /// Takes `pairs` pairs, divided into a plain batch and a dithered batch. If a step of the clock is far shorter than
+    /// the call, a single plain batch serves the test and the intervals.
     pub(super) fn take(&mut self, bench: &mut Bench<'_>, kind: Kind, pairs: usize) {
         if bench.scale.is_slow() {
             return self.take_part(bench, kind, Part::Both, pairs);
         }
-        // Where any difference is a leak, the verdict needs no narrow intervals.
+        // If any difference is a leak, the verdict needs no narrow intervals.
         let dithered = if bench.scale.delta_ns > 0.0 { pairs / 2 } else { pairs / 8 };
         let dithered = dithered.max(1);
         let mut parts = [(Part::Dithered, dithered), (Part::Plain, (pairs - dithered).max(1))];
@@ -83,8 +83,8 @@ impl Lane {
         }
     }
 
-    /// Takes batches of the comparison alone, for the intervals, until there are `pairs` pairs in such batches. They
-    /// narrow the intervals of a difference that was found.
+    /// Takes batches only for the intervals of the comparison, until the intervals have `pairs` pairs. These batches
+    /// narrow the intervals of a difference that the test found.
     pub(super) fn narrow(&mut self, bench: &mut Bench<'_>, pairs: usize, watch: &mut dyn Watch) -> Filled {
         while self.main.ticks[0].len() < pairs {
             if watch.stopped() {

@@ -6,17 +6,18 @@ use crate::timing::Settings;
 /// Maximum number of tests in addition to the planned looks.
 const FURTHER: u32 = 10;
 
-/// Returns the number of tests among which the level is divided. The number exceeds the planned looks, because a run
-/// takes further looks if its intervals are too wide, and tests fresh data if a finding did not repeat.
+/// Returns the number of tests among which the level α is divided. This number is larger than the number of planned
+/// looks: a run takes additional looks if its intervals are too wide, and continues with fresh data if the fresh data
+/// did not confirm a finding.
 pub(super) fn tests(settings: &Settings) -> u32 {
     settings.looks + FURTHER
 }
 
 /// The progress of a run.
 pub(super) struct Course {
-    /// Looks so far. The next one has 2 to this power times as many batches as the first.
+    /// The number of looks so far. With n looks so far, the next look has 2ⁿ times as many batches as the first look.
     turn: u32,
-    /// Looks at which the data were tested.
+    /// The number of looks at which the data were tested.
     pub(super) tested: u32,
     /// The smallest p-value so far, corrected for the number of tests.
     pub(super) p: f64,
@@ -44,7 +45,7 @@ impl Course {
         self.first << self.turn
     }
 
-    /// Notes a look.
+    /// Counts a look.
     pub(super) fn look(&mut self) {
         self.turn += 1;
     }
@@ -59,14 +60,14 @@ impl Course {
         self.tested < self.tests
     }
 
-    /// Notes a test with this p-value.
+    /// Counts a test at this look, and keeps the smallest corrected p-value.
     pub(super) fn test(&mut self, look: Look) {
         self.tested += 1;
         self.p = self.p.min((look.p * f64::from(self.tests)).min(1.0));
         self.funnel.push(look);
     }
 
-    /// Continues with `batches` batches of fresh data, after a finding that did not repeat.
+    /// Continues with `batches` batches of fresh data, after the fresh data did not confirm a finding.
     pub(super) fn continue_from(&mut self, batches: usize) {
         self.turn = 0;
         while self.size() <= batches {

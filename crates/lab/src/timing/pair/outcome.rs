@@ -11,16 +11,16 @@ pub(crate) struct PairOutcome {
     pub(crate) reason: String,
     /// The share of the calls to which the bound applies.
     pub(crate) bound_up_to: f64,
-    /// The p-value over all looks.
+    /// The p-value of the pair, corrected for the number of looks.
     pub(crate) p: f64,
     /// The p-value after Holm's correction.
     pub(crate) p_holm: f64,
-    /// The p-value on the fresh data on which a finding repeated.
+    /// The p-value of the test on fresh data, if this test confirmed a finding.
     pub(crate) confirmed: Option<f64>,
     /// The statistic of the finding.
     pub(crate) found: Option<Found>,
     pub(crate) batches: usize,
-    /// Seconds of measuring for a pair, with its share of the controls.
+    /// The measuring time for each pair in seconds, including the pair's share of the controls.
     pub(crate) seconds_per_pair: f64,
     pub(crate) facts: Facts,
     pub(crate) mde_ns: f64,
@@ -29,15 +29,16 @@ pub(crate) struct PairOutcome {
     pub(crate) series: Vec<f64>,
     pub(crate) autocorrelation: Vec<f64>,
     pub(crate) ecdf: Vec<[f64; 2]>,
-    /// Seconds of measuring.
+    /// The measuring time in seconds.
     pub(crate) seconds: f64,
-    /// Seconds of processor time for that. It does not grow while other programs run.
+    /// The processor time of the measurements in seconds. This time does not grow while other programs run.
     pub(crate) processor_seconds: f64,
-    /// The difference of each statistic, the raw mean last, each with a 99 % interval of its own.
+    /// The difference of each statistic, and of the raw mean as the last entry. Each difference has its own 99 %
+    /// interval.
     pub(crate) single: Vec<Option<Interval>>,
-    /// The times that showed a difference, if the intervals were computed from a repeated measurement.
+    /// The times that first showed a difference, if the intervals come from a repeated measurement.
     pub(crate) earlier: [Vec<f32>; 2],
-    /// All times from which the intervals were computed, if the settings keep them.
+    /// All times from which the intervals were computed, if the settings keep these times.
     pub(crate) times: [Vec<f32>; 2],
 }
 
@@ -47,14 +48,15 @@ impl PairOutcome {
         self
     }
 
-    /// Judges a run that found no difference again, by the statistics up to the share `up_to` of the calls.
+    /// Takes a run that found no difference, and judges this run again by the statistics up to the share `up_to` of the
+    /// calls.
     pub(crate) fn rest_on(mut self, up_to: f64) -> Self {
         (self.verdict, self.reason) = judge::verdict(Verdict::NoLeakAbove, String::new(), &self.facts, up_to);
         self.bound_up_to = judge::body(up_to);
         self.with_more(up_to)
     }
 
-    /// Estimates how many more pairs would settle an inconclusive outcome.
+    /// Estimates how many additional pairs would settle an inconclusive outcome, and adds this number to the outcome.
     pub(crate) fn with_more(mut self, up_to: f64) -> Self {
         let open = self.verdict == Verdict::Inconclusive;
         self.more_pairs = open.then(|| judge::more_pairs(&self.facts, up_to)).flatten();
@@ -69,7 +71,7 @@ impl PairOutcome {
     /// Returns the record of the pair. `delta_ns` is the threshold.
     pub(crate) fn into_record(self, a: String, b: String, delta_ns: f64) -> Pair {
         let [bound_ns, tail_bound_ns] = judge::bounds(&self.facts, self.bound_up_to);
-        // The data double from look to look.
+        // The amount of data doubles from look to look.
         let most = MOST_PAIRS as u64 - self.facts.pairs.min(MOST_PAIRS) as u64;
         let has_room = |&more: &u64| more.max(self.facts.pairs as u64) <= most;
         let more_seconds = self.more_pairs.filter(has_room).map(|more| more as f64 * self.seconds_per_pair);
@@ -85,7 +87,7 @@ impl PairOutcome {
             batches: self.batches,
             bound_ns,
             bound_up_to: self.bound_up_to,
-            // The second bound covers the calls of the first one too.
+            // The second bound also covers the calls of the first bound.
             tail_bound_ns: tail_bound_ns.max(bound_ns),
             effects: self.facts.effects,
             raw_mean: self.facts.raw_mean,

@@ -1,4 +1,4 @@
-//! Both engines give the same trace.
+//! Tests that both engines record the same trace.
 #![allow(clippy::print_stderr)]
 
 use std::hint::black_box;
@@ -72,7 +72,7 @@ fn both_engines_record_the_standard_library_alike() {
         let caught = std::panic::catch_unwind(|| std::panic::resume_unwind(Box::new(input[0])));
         black_box(caught.is_err());
     });
-    // What the system does to read the time depends on the time.
+    // The instructions that read the time depend on the time itself.
     let clock = || both(&[3; 4], &mut |_| sink(Instant::now())).map(|recording| recording.log);
     assert!((0..20).map(|_| clock()).any(|[blocks, trap]| blocks == trap), "clock");
     use sha2::Digest;

@@ -1,12 +1,14 @@
-//! Executable memory near the original code, because instructions address data relative to themselves in 32 bits.
+//! Executable memory near the original code. The copy must be near, because instructions use 32-bit offsets from their
+//! own address to access data.
 
 use std::ffi::c_void;
 
 /// Size in bytes of a cache.
 const SIZE: usize = 48 << 20;
-/// The largest distance between an instruction and its copy. Data may be as far away in the other direction.
+/// The largest distance between an instruction and its copy. The data may lie at the same distance in the other
+/// direction.
 const REACH: u64 = 1 << 30;
-/// Distance between two places that are tried.
+/// The distance between two addresses at which the code tries to map the cache.
 const STRIDE: u64 = 64 << 20;
 
 /// Executable memory that child processes share.
@@ -25,7 +27,8 @@ impl Cache {
             let (Some(range), Some(access)) = (words.next(), words.next()) else { continue };
             let Some((from, to)) = range.split_once('-') else { continue };
             let (Ok(from), Ok(to)) = (u64::from_str_radix(from, 16), u64::from_str_radix(to, 16)) else { continue };
-            // The old page of system calls lies in the kernel's half, where no memory can be mapped.
+            // The old page for system calls (vsyscall) lies in the kernel's half of the address space, where no memory
+            // can be mapped.
             if access.contains('x') && from >> 63 == 0 && !caches.iter().any(|cache| cache.reaches(from, to)) {
                 caches.extend(Self::near(from, to));
             }
@@ -33,7 +36,7 @@ impl Cache {
         (!caches.is_empty()).then_some(caches)
     }
 
-    /// Creates a cache that does not lie directly after the code, where the heap grows.
+    /// Creates a cache that does not lie directly after the code, because the heap grows there.
     fn near(from: u64, to: u64) -> Option<Self> {
         let below = (1..16).filter_map(|step| from.checked_sub(step * STRIDE));
         let above = (1..15).map(|step| to + REACH - step * STRIDE);
@@ -47,7 +50,7 @@ impl Cache {
             return None;
         }
         let hint = std::ptr::without_provenance_mut::<c_void>(place as usize);
-        // SAFETY: the kernel creates this mapping only where there is none.
+        // SAFETY: the kernel creates this mapping only at addresses that are not mapped yet.
         let base = unsafe { libc::mmap(hint, SIZE, access, flags, -1, 0) };
         if base == libc::MAP_FAILED {
             return None;
@@ -71,11 +74,11 @@ impl Cache {
     /// Returns the free bytes and their address.
     pub(super) fn free(&mut self) -> (u64, &mut [u8]) {
         let address = self.base.expose_provenance() + self.used;
-        // SAFETY: the bytes are in the mapping, and no code in them has run yet.
+        // SAFETY: the bytes are in the mapping, and no code in these bytes has run yet.
         (address as u64, unsafe { std::slice::from_raw_parts_mut(self.base.add(self.used), SIZE - self.used) })
     }
 
-    /// Keeps the first bytes of those that were free.
+    /// Marks the first `bytes` free bytes as used.
     pub(super) fn keep(&mut self, bytes: usize) {
         self.used = (self.used + bytes).next_multiple_of(16).min(SIZE);
     }
@@ -88,14 +91,15 @@ impl Cache {
         self.used = used.min(SIZE);
     }
 
-    /// Makes the jump whose distance is at `site` lead to `target`, if that is in reach.
+    /// Changes the jump whose distance is stored at `site`, so that the jump leads to `target`. Does nothing if
+    /// `target` is out of reach.
     pub(super) fn link(&mut self, site: u64, target: u64) {
         let offset = site.wrapping_sub(self.base.addr() as u64) as usize;
         if let Ok(distance) = i32::try_from(target.wrapping_sub(site + 4) as i64)
             && offset < self.used
         {
             // SAFETY: the site lies in the used part, where `emit` has left four bytes for the distance. The processor
-            // sees changes by its own thread.
+            // notices when a thread changes code that the same thread runs.
             unsafe { self.base.add(offset).cast::<i32>().write_unaligned(distance) };
         }
     }

@@ -8,14 +8,14 @@ use super::state::{EXIT, LOG, LOG_END, LOOKUP, RAX, RCX, RECORD, REQUEST, Reques
 const A: u8 = 0;
 const C: u8 = 1;
 
-/// The bytes that are being written, and their address.
+/// The machine code that is being written, and its address.
 pub(super) struct Emit<'c> {
     bytes: &'c mut [u8],
     address: u64,
     length: usize,
 }
 
-/// An address of memory by base, index, scale and displacement.
+/// A memory address, given by base, index, scale and displacement.
 #[derive(Clone, Copy)]
 pub(super) struct Operand {
     base: Option<u8>,
@@ -25,7 +25,7 @@ pub(super) struct Operand {
 }
 
 impl Operand {
-    /// Returns `None` if the address does not only depend on general registers of 64 bits.
+    /// Returns `None` if the address depends on anything except 64-bit general registers.
     pub(super) fn new(base: Register, index: Register, scale: u32, displacement: u64) -> Option<Self> {
         let number = |register: Register| match register {
             Register::None => Some(None),
@@ -110,7 +110,8 @@ impl<'c> Emit<'c> {
         self.word(operand.displacement as u32);
     }
 
-    /// Makes a request to the engine. Returns the address of its number.
+    /// Writes code that makes a request to the engine. Returns the address at which the number of the request is
+    /// stored.
     pub(super) fn request(&mut self, request: Request, number: u32) -> u64 {
         self.bytes(&[0x65, 0xc7, 0x04, 0x25]);
         self.word(REQUEST);
@@ -120,8 +121,8 @@ impl<'c> Emit<'c> {
         place
     }
 
-    /// Begins a block: takes the next record of the log. Returns the addresses of two words for the block's number, and
-    /// of the block's start.
+    /// Writes the beginning of a block, which takes the next record of the log. Returns the addresses of two words for
+    /// the block's number, and the address of the block's start.
     pub(super) fn head(&mut self) -> ([u64; 2], u64) {
         self.restore(C, RCX);
         let full = self.request(Request::Full, 0);
@@ -144,7 +145,7 @@ impl<'c> Emit<'c> {
         ([full, number], start)
     }
 
-    /// Writes an address to word `index` of the block's record.
+    /// Writes code that stores an address in word `index` of the block's record.
     pub(super) fn log(&mut self, index: usize, operand: Operand) {
         self.save(A, RAX);
         self.save(C, RCX);
@@ -157,14 +158,14 @@ impl<'c> Emit<'c> {
         self.restore(C, RCX);
     }
 
-    /// Saves RAX and RCX and loads RAX from memory, to follow it with [`Self::find`].
+    /// Writes code that saves RAX and RCX and loads RAX from memory. [`Self::find`] must follow.
     pub(super) fn load(&mut self, prefix: Option<u8>, operand: Operand) {
         self.save(A, RAX);
         self.save(C, RCX);
         self.with_rax(prefix, 0x8b, operand);
     }
 
-    /// The same from memory at a constant address.
+    /// Like [`Self::load`], but loads RAX from memory at a constant address.
     pub(super) fn load_constant(&mut self, address: u64) {
         self.save(A, RAX);
         self.save(C, RCX);
@@ -174,21 +175,21 @@ impl<'c> Emit<'c> {
         self.bytes(&[0x48, 0x8b, 0x00]);
     }
 
-    /// The same from a register.
+    /// Like [`Self::load`], but loads RAX from a register.
     pub(super) fn load_register(&mut self, number: u8) {
         self.save(A, RAX);
         self.save(C, RCX);
         self.bytes(&[0x48 | number >> 3, 0x8b, 0xc0 | number & 7]);
     }
 
-    /// Loads RCX with the address of the instruction after a system call, as the processor does. It has loaded that of
-    /// the copy.
+    /// Loads RCX with the address of the original instruction after a system call. The processor has loaded RCX with
+    /// the address of the copied instruction instead.
     pub(super) fn load_next(&mut self, address: u64) {
         self.bytes(&[0x48, 0xb9]);
         self.bytes(&address.to_le_bytes());
     }
 
-    /// Continues at the copy of the code at RAX.
+    /// Writes code that continues at the copy of the code whose address is in RAX.
     pub(super) fn find(&mut self) {
         self.leave(LOOKUP);
     }
@@ -210,7 +211,8 @@ impl<'c> Emit<'c> {
         self.word(bytes);
     }
 
-    /// Jumps to a place that is filled in later, if `condition` holds. Returns the address of the distance.
+    /// Writes a jump to a target that is filled in later. The jump happens if `condition` holds. Returns the address of
+    /// the distance in the jump.
     pub(super) fn jump(&mut self, condition: Option<u8>) -> u64 {
         match condition {
             None => self.bytes(&[0xe9]),
@@ -220,7 +222,7 @@ impl<'c> Emit<'c> {
         self.here() - 4
     }
 
-    /// Fills in the distance at `site`. Returns false if the target is out of reach.
+    /// Stores the distance to `target` at `site`. Returns false if the target is out of reach.
     pub(super) fn aim(&mut self, site: u64, target: u64) -> bool {
         let distance = i32::try_from(target.wrapping_sub(site + 4) as i64);
         distance.map(|distance| self.change(site, distance as u32)).is_ok()

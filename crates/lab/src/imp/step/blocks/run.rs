@@ -1,5 +1,5 @@
-//! The assembly between copied code and the engine. No function here changes flags, the stack or a register that the
-//! copied code uses.
+//! The assembly code that connects copied code and the engine. No function here changes flags, the stack or a register
+//! that the copied code uses.
 
 use std::arch::naked_asm;
 use std::arch::x86_64::_mm_crc32_u64;
@@ -14,7 +14,7 @@ use super::state::{
 pub(super) const COMPONENTS: u32 = 0xe7;
 const FIND: u32 = (Request::Find as u32) << 30;
 
-/// Returns the hash by which [`lookup`] finds the copy of code.
+/// Returns the hash that [`lookup`] uses to find the copy of code.
 ///
 /// # Safety
 /// The processor must have SSE 4.2.
@@ -23,7 +23,7 @@ pub(super) unsafe fn hash(address: u64) -> u16 {
     _mm_crc32_u64(0, address) as u16
 }
 
-/// Saves all registers, calls [`super::on_request`], restores them and continues at [`RESUME`].
+/// Saves all registers, calls [`super::on_request`], restores all registers and continues at [`RESUME`].
 ///
 /// # Safety
 /// Only copied code may jump to this function, with its request in [`REQUEST`].
@@ -87,7 +87,8 @@ pub(super) unsafe extern "C" fn exit() {
     )
 }
 
-/// Continues at the copy of the code at RAX. The values of RAX and RCX are in the state.
+/// Continues at the copy of the code whose address is in RAX. The program's values of RAX and RCX are saved in the
+/// state.
 ///
 /// # Safety
 /// Only copied code may jump to this function.
@@ -125,8 +126,8 @@ pub(super) unsafe extern "C" fn lookup() {
     )
 }
 
-/// Switches to the stack that ends at `top`, stores the address at which the call returns in `end`, and runs the copy
-/// of [`enter_call`].
+/// Switches to the stack that ends at `top`, stores the return address of the call in `end`, and runs the copy of
+/// [`enter_call`].
 ///
 /// # Safety
 /// `top` must be the aligned end of a stack that is not in use, `data` must suit [`enter_call`], `end` must be

@@ -1,16 +1,16 @@
-//! The memory that copied code reaches through the GS segment: saved registers, the log, and a table from addresses of
-//! code to those of its copy.
+//! The memory that copied code reaches through the GS segment: saved registers, the log, and a table that maps
+//! addresses of code to addresses of the copied code.
 
 use super::super::memory::Mapping;
 use super::super::registers::{NOTE, NOTE_MAGIC, VECTORS, WORDS};
 use super::super::{Ran, registers};
 
-/// Offsets of words. The copied code saves RAX and RCX in the first two.
+/// The offsets of words. The copied code saves RAX and RCX in the first two words.
 pub(super) const RAX: u32 = 0;
 pub(super) const RCX: u32 = 8;
 /// The place of the last record, as a negative offset from the end of the log.
 pub(super) const LOG: u32 = 16;
-/// What the copied code asks for: a [`Request`] and a number.
+/// The request of the copied code: a [`Request`] and a number.
 pub(super) const REQUEST: u32 = 24;
 /// The address of the original code at which to continue, for [`Request::Find`].
 pub(super) const TARGET: u32 = 32;
@@ -28,7 +28,8 @@ pub(super) const ENGINE: u32 = 80;
 /// The registers, in the order of `uc_mcontext`, and the XSAVE area.
 pub(super) const REGISTERS: u32 = 0x100;
 pub(super) const AREA: u32 = 0x1000;
-/// Two tables with a word for each hash of an address: the negated address, and the address of its copy.
+/// Two tables with one word for each hash of an address. The first table contains the negated address, and the second
+/// table contains the address of its copy.
 pub(super) const KEYS: u32 = 0x1_0000;
 pub(super) const COPIES: u32 = KEYS + HASHES as u32 * 8;
 /// The end of the log.
@@ -37,21 +38,21 @@ const SIZE: usize = LOG_END as usize;
 
 /// The number of different hashes of an address.
 const HASHES: usize = 1 << 16;
-/// The number of records in the log. They fill a part of the second-level cache.
+/// The number of records in the log. The log fills only a part of the second-level cache.
 const RECORDS: usize = 512;
 /// The size in bytes of a record.
 pub(super) const RECORD: u32 = size_of::<Ran>() as u32;
 /// The value of [`LOG`] for an empty log.
 const EMPTY: i64 = -((RECORDS as i64 + 1) * RECORD as i64);
 
-/// What the copied code asks for. The lower 30 bits of the word are a number.
+/// A request of the copied code. The lower 30 bits of the request's word are a number.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Request {
-    /// The log is full: start this block again.
+    /// The log is full: empty the log and start this block again.
     Full = 0,
     /// Find the copy for [`TARGET`].
     Find = 1,
-    /// Find the copy for this link, and change the jump.
+    /// Find the copy of this link's target, and change the jump so that it leads to the copy.
     Link = 2,
     /// Record this instruction from its registers.
     Slow = 3,
@@ -133,11 +134,12 @@ impl State {
         (request, (word & 0x3fff_ffff) as usize)
     }
 
-    /// Empties the log and passes its records to `each`, unless there are none.
+    /// Empties the log and passes its records to `each`. Does nothing if the log is empty.
     pub(super) fn flush(&mut self, each: impl FnOnce(&[Ran]) -> bool) -> bool {
         let count = ((self.get(LOG) as i64 - EMPTY) / i64::from(RECORD)).clamp(0, RECORDS as i64) as usize;
         self.set(LOG, EMPTY as u64);
-        // SAFETY: the log has as many records before its end, which the copied code has written.
+        // SAFETY: the log contains this number of records before its end, and the copied code has written these
+        // records.
         let log = unsafe {
             let from = self.memory.start().add(LOG_END as usize - RECORDS * RECORD as usize);
             std::slice::from_raw_parts(from.cast::<Ran>(), count)
@@ -145,7 +147,7 @@ impl State {
         count == 0 || each(log)
     }
 
-    /// Lets `run::lookup` find the copy of this code.
+    /// Stores the copy of this code in the tables, so that `run::lookup` finds the copy.
     pub(super) fn remember(&mut self, address: u64, copy: u64) {
         // SAFETY: the engine exists only if the processor has SSE 4.2.
         let hash = (unsafe { super::run::hash(address) } as usize % HASHES) as u32;

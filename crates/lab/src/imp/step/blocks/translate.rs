@@ -12,10 +12,10 @@ use super::{Engine, Link, Piece, Slow};
 const INSTRUCTIONS: usize = 64;
 /// Maximum number of parts in a block: each instruction with its addresses.
 const PARTS: usize = INSTRUCTIONS * 5;
-/// Bytes that the copy of a block may take.
+/// The maximum size of the copy of a block in bytes.
 const ROOM: usize = 16 << 10;
 
-/// A jump to code that is not copied yet: the place of its distance, and its target.
+/// A jump to code that is not copied yet: the place of the jump's distance, and the jump's target.
 type Loose = (u64, u64);
 
 /// A block that is being copied.
@@ -40,7 +40,8 @@ struct Original {
     instruction: Instruction,
     bytes: [u8; 15],
     length: usize,
-    /// The offset of the displacement that is relative to the instruction, and the address that it leads to.
+    /// The offset of a displacement that is relative to the instruction, and the address to which the displacement
+    /// leads.
     relative: Option<(usize, u64)>,
 }
 
@@ -60,7 +61,7 @@ impl Original {
         if first.instruction.is_invalid() { read(true) } else { first }
     }
 
-    /// Returns whether the instruction can be copied as it is, or is a branch that this module knows.
+    /// Returns whether the instruction can be copied unchanged, or is a branch that this module can translate.
     fn possible(&self) -> bool {
         let instruction = &self.instruction;
         let fixed = !matches!(
@@ -83,7 +84,8 @@ impl Engine {
     /// Copies the block at `address`, which is about to run, and returns the address of the copy.
     pub(super) fn translate(&mut self, address: u64, step: &mut dyn Step) -> Result<u64, Stop> {
         let home = self.caches.iter().position(|cache| cache.reaches(address, address)).ok_or(Stop::Far(address))?;
-        // The emitter and the list of copies are parts of `self`, so the cache leaves it for a moment.
+        // This code takes the caches out of `self` for a moment, because the emitter borrows a cache while
+        // [`Self::block`] changes `self`.
         let mut caches = std::mem::take(&mut self.caches);
         let cache = &mut caches[home];
         let (base, bytes) = cache.free();
@@ -134,7 +136,7 @@ impl Engine {
             start
         };
         for (site, target) in draft.loose.into_iter().take(draft.exits) {
-            // A loop of one block jumps to its own start.
+            // A loop that consists of one block jumps to the block's own start.
             let known = if target == from { Some(start) } else { self.find(target).map(|piece| piece.copy) };
             if known.is_none_or(|copy| !emit.aim(site, copy)) {
                 emit.aim(site, emit.here());
@@ -188,7 +190,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Copies an instruction that is recorded from the saved registers.
+    /// Copies an instruction that the engine records from the saved registers.
     fn slow(&mut self, original: &Original, emit: &mut Emit<'_>, draft: &mut Draft) -> Result<(), Stop> {
         let instruction = &original.instruction;
         let straight = instruction.flow_control() == FlowControl::Next || instruction.code() == Code::Syscall;
@@ -216,7 +218,7 @@ impl Engine {
     }
 }
 
-/// Returns whether an address is known only when the block runs.
+/// Returns whether the block must log this address, because the address is known only when the block runs.
 fn logged(memory: &UsedMemory) -> bool {
     memory.base() != Register::None || memory.index() != Register::None
 }
@@ -227,14 +229,14 @@ fn goto(emit: &mut Emit<'_>, draft: &mut Draft, condition: Option<u8>, target: u
     draft.exits += 1;
 }
 
-/// Writes the end of a block, if the instruction is a branch. Returns whether it is.
+/// Writes the end of a block, if the instruction is a branch. Returns whether the instruction is a branch.
 fn flow(original: &Original, emit: &mut Emit<'_>, draft: &mut Draft) -> Result<bool, Stop> {
     let instruction = &original.instruction;
     let (target, next) = (instruction.near_branch_target(), instruction.next_ip());
     let near = instruction.op0_kind() == OpKind::NearBranch64;
     match instruction.flow_control() {
         FlowControl::Next | FlowControl::Exception => return Ok(false),
-        // Only `int3` arrives here. Its handler belongs to the program.
+        // Only `int3` reaches this arm. The handler of `int3` belongs to the program.
         FlowControl::Interrupt => return Ok(false),
         FlowControl::UnconditionalBranch if near => goto(emit, draft, None, target),
         FlowControl::Call if near => {
@@ -246,7 +248,8 @@ fn flow(original: &Original, emit: &mut Emit<'_>, draft: &mut Draft) -> Result<b
             goto(emit, draft, None, next);
         }
         FlowControl::ConditionalBranch if near => {
-            // `loop` and `jrcxz` have no long form. The short one skips a jump over the jump to the target.
+            // `loop` and `jrcxz` have only a short form. The copied short jump skips a second jump, which jumps over
+            // the long jump to the target.
             emit.bytes(&original.bytes[..original.length - 1]);
             emit.bytes(&[2, 0xeb, 5]);
             goto(emit, draft, None, target);
@@ -271,7 +274,7 @@ fn flow(original: &Original, emit: &mut Emit<'_>, draft: &mut Draft) -> Result<b
     Ok(true)
 }
 
-/// Loads the target of an indirect jump or call.
+/// Writes code that loads the target of an indirect jump or call.
 fn indirect(instruction: &Instruction, emit: &mut Emit<'_>) -> Result<(), Stop> {
     let impossible = Stop::Instruction(instruction.ip());
     if !matches!(instruction.code(), Code::Jmp_rm64 | Code::Call_rm64) {
@@ -292,7 +295,8 @@ fn indirect(instruction: &Instruction, emit: &mut Emit<'_>) -> Result<(), Stop> 
     Ok(())
 }
 
-/// Copies an instruction. A displacement that is relative to the instruction is adapted to the new place.
+/// Copies an instruction. If the instruction has a displacement that is relative to the instruction, adapts the
+/// displacement to the new place.
 fn copied(original: &Original, emit: &mut Emit<'_>) -> Result<(), Stop> {
     let here = emit.here();
     emit.bytes(&original.bytes[..original.length]);
@@ -316,7 +320,8 @@ fn string(instruction: &Instruction) -> Option<u8> {
     }
 }
 
-/// Writes one round of an instruction that repeats under a condition. `again` records the next round.
+/// Writes one repetition of an instruction that repeats under a condition. The code at `again` records the next
+/// repetition.
 fn one_round(original: &Original, emit: &mut Emit<'_>, again: u64) -> Result<(), Stop> {
     let instruction = &original.instruction;
     let compares = matches!(
@@ -337,7 +342,8 @@ fn one_round(original: &Original, emit: &mut Emit<'_>, again: u64) -> Result<(),
     single[..prefix].copy_from_slice(&original.bytes[..prefix]);
     single[prefix..length].copy_from_slice(&original.bytes[prefix + 1..original.length]);
     let short: &[u8] = if has_short_addresses(instruction) { &[0x67] } else { &[] };
-    // The last jump takes 5 bytes, the jump before it 2, `jrcxz` or `jecxz` 2 or 3, and the decrement 4.
+    // The last jump takes 5 bytes, the jump before the last jump takes 2 bytes, `jrcxz` or `jecxz` takes 2 or 3 bytes,
+    // and the decrement takes 4 bytes.
     emit.bytes(short);
     emit.bytes(&[0xe3, (length + short.len() + 13) as u8]);
     emit.bytes(&single[..length]);
