@@ -1,4 +1,5 @@
-//! Measures the highest rates of this machine for copies, files and arithmetic. Other speeds are compared with them.
+//! Measures the highest rates of this machine for copies, files and arithmetic. The lab compares other speeds with
+//! these rates.
 
 use std::fs::{self, File, OpenOptions};
 use std::hint::black_box;
@@ -23,8 +24,8 @@ const FILE: u64 = 256 << 20;
 /// Number of bytes that are read or written at once.
 const BLOCK: usize = 1 << 20;
 
-/// Measures the highest rates of this machine. This takes a few seconds, and up to 256 MiB in `directory` during that
-/// time.
+/// Measures the highest rates of this machine. The measurement takes a few seconds, and needs up to 256 MiB of disk
+/// space in `directory` during that time.
 ///
 /// - `memcpy 64 KiB`, `memcpy 64 MiB`: copies within the second-level cache, and through main memory.
 /// - `file write`: writes into new pages of the system's cache. `file write and sync`: writes until the disk has the
@@ -103,7 +104,8 @@ fn files(clock: &dyn Clock, directory: &Path) -> io::Result<[Baseline; 3]> {
     ])
 }
 
-/// Returns three times in seconds: to write a new file, to write and sync it, and to read it.
+/// Returns three times in seconds: the time to write a new file, the time to write and sync the file, and the time to
+/// read the file.
 fn file(clock: &dyn Clock, path: &Path, size: u64) -> io::Result<[f64; 3]> {
     let mut block = vec![0x5a; BLOCK];
     let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
@@ -120,7 +122,7 @@ fn file(clock: &dyn Clock, path: &Path, size: u64) -> io::Result<[f64; 3]> {
     Ok([write, write + sync, read])
 }
 
-/// Returns the seconds that `work` takes; never zero.
+/// Returns the seconds that `work` takes. The result is never zero.
 fn time(clock: &dyn Clock, work: impl FnOnce()) -> f64 {
     let begin = clock.start();
     work();
