@@ -70,7 +70,8 @@ pub(super) fn change(ratio: f64) -> String {
     format!("{}{text}{SPACE}%", if text.starts_with(MINUS) { "" } else { "+" })
 }
 
-/// Returns the number of decimal places for an interval: two digits of the width, three of the estimate, at most four.
+/// Returns the number of decimal places for an interval. The result shows two digits of the width and three digits of
+/// the estimate, but has at most four decimal places.
 pub(super) fn interval_places(interval: &Interval, worth: f64) -> usize {
     let width = (interval.upper - interval.lower).abs() / worth;
     places(width, 2).max(places(interval.estimate / worth, 3)).min(4)

@@ -1,5 +1,5 @@
-//! Forest plots: each row has a name, a dot for the estimate and a line for the interval. One plot shows all pairs of a
-//! target, another the speeds of several functions.
+//! Forest plots: each row has a name, a dot for the estimate and a line for the interval. One kind of plot shows all
+//! pairs of a target. Another kind shows the speeds of several functions.
 
 use super::canvas::{Anchor, Canvas, fit};
 use super::palette::Ink;
@@ -9,7 +9,7 @@ use crate::record::{Interval, Pair, Speed};
 use crate::report::number;
 
 const ROW: f64 = 33.0;
-/// The most pairs in a plot. The table lists all pairs.
+/// The maximum number of pairs in a plot. The table lists all pairs.
 const MOST: usize = 24;
 
 struct Row {
@@ -34,8 +34,8 @@ fn draw(canvas: &mut Canvas, frame: &Frame, rows: &[Row]) {
     }
 }
 
-/// Draws the difference of each pair in its first statistic, which is the mean of the fastest 90 % if the record has
-/// it. The rows are in the order of `pairs`.
+/// Draws the difference of each pair in the pair's first statistic. The first statistic is the mean of the fastest 90 %
+/// if the record has this mean. The rows are in the order of `pairs`.
 pub(super) fn pairs(pairs: &[&Pair]) -> Option<Canvas> {
     let chosen: Vec<_> =
         pairs.iter().filter_map(|pair| pair.effects.first().map(|effect| (pair, effect))).take(MOST).collect();
