@@ -1,9 +1,9 @@
 //! `deadpan-base64` beside base64-turbo, base64-simd, base64, base64ct and simdutf: the standard alphabet with `=`,
 //! into existing buffers.
 //!
-//! All contestants read the same input and write the same output. Before each round, both move to another multiple of
-//! 16 bytes in a page, so that no contestant profits from a favorable address. Sizes are those of the binary data. For
-//! comparison, a `memcpy` of that size is measured.
+//! All contestants read the same input buffer and write to the same output buffer. Before each round, both buffers move
+//! to another multiple of 16 bytes in a page, so that no contestant profits from a favorable address. Each size is the
+//! size of the binary data. For comparison, the benchmark measures a `memcpy` of the same size.
 
 #[cfg(feature = "simdutf")]
 #[allow(unsafe_code)]

@@ -71,8 +71,7 @@ fn verdict(row: &GenerationRow, rows: &[GenerationRow], beat: f64) -> TargetVerd
     }
 }
 
-/// Returns the rate of `row` relative to each limit that was measured in the same rounds. The slowest limit comes
-/// first.
+/// Returns the rate of `row` relative to each limit that was measured in the same rounds. The slowest limit comes last.
 fn limits(row: &GenerationRow, rows: &[GenerationRow]) -> Vec<BesideLimit> {
     let beside = |other: &&GenerationRow| {
         other.role == Role::Limit
