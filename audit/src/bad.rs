@@ -13,7 +13,7 @@ pub unsafe extern "C" fn bad_early_exit__ppp(a: *const u8, b: *const u8, length:
     a.iter().zip(b).all(|(a, b)| a == b)
 }
 
-/// `==` on slices is a call to `memcmp`, which stops early.
+/// A comparison by `==` on slices. The compiler makes it a call to `memcmp`, which stops at the first difference.
 ///
 /// # Safety
 /// The pointers are valid for `length` bytes.
@@ -23,7 +23,7 @@ pub unsafe extern "C" fn bad_memcmp__ppp(a: *const u8, b: *const u8, length: usi
     unsafe { from_raw_parts(a, length) == from_raw_parts(b, length) }
 }
 
-/// A table lookup, which shows in the cache which entry was read.
+/// A table lookup. The cache shows which entry of the table was read.
 ///
 /// # Safety
 /// The pointer is valid.
@@ -33,7 +33,7 @@ pub unsafe extern "C" fn bad_table_index__ps(table: *const [u8; 256], index: u8)
     unsafe { (*table)[usize::from(index)] }
 }
 
-/// A division, whose time depends on its operands on many CPUs.
+/// A division. On many CPUs, the time of a division depends on its operands.
 #[unsafe(no_mangle)]
 pub extern "C" fn bad_division__ss(a: u64, b: u64) -> u64 {
     a / (b | 1)
@@ -72,7 +72,8 @@ pub unsafe extern "C" fn bad_pkcs7__p(block: *const [u8; 16]) -> usize {
     16 - count
 }
 
-/// A mask that the compiler knows to be all ones or all zeros. At -O3 the mask becomes a jump.
+/// A mask of which the compiler knows that it is all ones or all zeros. At -O3, the compiler replaces the mask by a
+/// jump.
 ///
 /// # Safety
 /// The pointers are valid.
@@ -86,7 +87,7 @@ pub unsafe extern "C" fn bad3_naive_mask_assign__pps(target: *mut [u8; 32], sour
     }
 }
 
-/// A secret that was stored on the stack and loaded again, which is still a secret.
+/// A secret that was stored on the stack and loaded again. The loaded value is still a secret.
 ///
 /// # Safety
 /// The pointer is valid.

@@ -1,4 +1,5 @@
-//! `deadpan-base64`: every back end at any length, both alphabets, and the functions for one symbol.
+//! Audited functions of `deadpan-base64`: every back end at any length, with both alphabets, and the functions for one
+//! symbol.
 
 use core::slice::{from_raw_parts, from_raw_parts_mut};
 
@@ -89,7 +90,7 @@ pub extern "C" fn ok_decode_symbol__s(byte: u8) -> u64 {
     kinds.into_iter().fold(u64::from(symbol.value().unwrap_or(0)), |bits, kind| bits << 1 | u64::from(kind.bit()))
 }
 
-/// The positions of white space are declassified on purpose. Nothing else may leak.
+/// The code declassifies the positions of white space on purpose. No other secret may leak.
 ///
 /// # Safety
 /// The pointers are valid for `length` bytes.

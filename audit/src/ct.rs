@@ -1,4 +1,4 @@
-//! `deadpan-ct`: every operation, and patterns that compilers are known to turn into jumps.
+//! Audited functions of `deadpan-ct`: every operation, and patterns that compilers are known to convert to jumps.
 
 use core::slice::{from_raw_parts, from_raw_parts_mut};
 
@@ -26,7 +26,8 @@ macro_rules! integers {
         }
         #[unsafe(no_mangle)]
         pub extern "C" fn $slt(a: $signed, b: $signed) -> isize { (a.ct_lt(&b) | b.ct_le(&a)).mask() }
-        /// A comparison, then a selection by its result: the pattern that most often becomes a jump.
+        /// A comparison, and then a selection by the result of the comparison. Compilers convert this pattern to a jump
+        /// most often.
         #[unsafe(no_mangle)]
         pub extern "C" fn $select(a: $int, b: $int) -> $int { a.ct_lt(&b).select(a.wrapping_mul(3), b.wrapping_add(1)) }
         /// # Safety
@@ -67,7 +68,7 @@ pub extern "C" fn ok_choice_algebra__sss(a: u8, b: u8, c: u8) -> u8 {
     a.select((b & !c) ^ a, b | c).bit()
 }
 
-/// A conditional copy of 32 bytes, which has become a jump in the past.
+/// A conditional copy of 32 bytes. In the past, a compiler converted this copy to a jump.
 ///
 /// # Safety
 /// Both pointers are valid.
