@@ -1,7 +1,7 @@
 //! The known contents of a general-purpose register, or of an 8-byte stack slot.
 //!
-//! The audit uses these values to tell the stack from other memory, to find jump tables, and to follow calls through
-//! the global offset table. `State::secret` records separately whether a register is *secret*.
+//! The audit uses these values to distinguish the stack from other memory, to find jump tables, and to follow calls
+//! through the global offset table. `State::secret` records separately whether a register is *secret*.
 
 /// Stack offsets count from the stack pointer at the entry of the current function: 0 is the return address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -27,7 +27,8 @@ pub(crate) enum Value {
 }
 
 impl Value {
-    /// The value that holds on both paths. A value that may point into the stack remains a possible stack pointer.
+    /// The value that covers the values of both paths. If one of the values may point into the stack, the result is
+    /// also a possible stack pointer.
     pub(crate) fn join(self, other: Self) -> Self {
         if self == other {
             return self;
@@ -49,7 +50,7 @@ impl Value {
         }
     }
 
-    /// The lowest stack offset that this value is assumed to point to.
+    /// The lowest stack offset to which this value may point, by the audit's assumptions.
     pub(crate) fn stack_floor(self) -> Option<i64> {
         match self {
             Self::Stack(offset) | Self::Within(offset) | Self::NearStack(offset) | Self::Either(offset, _) => {
@@ -88,8 +89,8 @@ impl Value {
         }
     }
 
-    /// The result of any other arithmetic on two values. If one of them is a stack pointer, the result still points
-    /// near it.
+    /// The result of any other arithmetic on two values. If one of the values is a stack pointer, the result still
+    /// points near the same place.
     pub(crate) fn blur(self, other: Self) -> Self {
         match (self.stack_floor(), other.stack_floor()) {
             (Some(a), Some(b)) => Self::NearStack(a.min(b)),

@@ -1,4 +1,5 @@
-//! Tests that a function is skipped if a trace cannot follow it, even if its recorded instructions are equal or differ.
+//! Tests that a function is skipped if a trace cannot follow the function, whether or not its recorded instructions
+//! differ.
 #![cfg(all(feature = "trace", target_arch = "x86_64", target_os = "linux"))]
 #![allow(unsafe_code, clippy::print_stderr)]
 
