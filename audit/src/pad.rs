@@ -32,7 +32,7 @@ macro_rules! pad {
                 drawn: u8,
                 empty: u8,
             ) {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller fulfills the `# Safety` section.
                 #[allow(unused_unsafe)]
                 unsafe {
                     imp::$backend::pad(&ROW, value(&ROW, drawn, empty), from_raw_parts(data, length), &mut *block)
@@ -47,7 +47,7 @@ macro_rules! pad {
             ))]
             unsafe extern "C" fn any(data: *const u8, length: usize, block: *mut u8, size: u8, drawn: u8, empty: u8) {
                 let row = Row::for_scheme(Scheme::$scheme, size);
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller fulfills the `# Safety` section.
                 #[allow(unused_unsafe)]
                 unsafe {
                     let block = from_raw_parts_mut(block, usize::from(size));
@@ -67,7 +67,7 @@ macro_rules! pad {
                 drawn: u8,
                 empty: u8,
             ) {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller fulfills the `# Safety` section.
                 #[allow(unused_unsafe)]
                 unsafe {
                     let (block, noise) = (&mut *block, noise_for(&ROW, noise));
@@ -90,7 +90,7 @@ macro_rules! pad {
                 empty: u8,
             ) {
                 let row = Row::for_scheme(Scheme::$scheme, size);
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller fulfills the `# Safety` section.
                 #[allow(unused_unsafe)]
                 unsafe {
                     let block = from_raw_parts_mut(block, usize::from(size));
@@ -114,7 +114,7 @@ fn value(row: &Row, drawn: u8, empty: u8) -> Value {
 /// The pointer is valid.
 #[inline(always)]
 unsafe fn noise_for<'a>(row: &Row, noise: *const Noise) -> &'a Noise {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller fulfills the `# Safety` section.
     if row.noisy == 0 { &NO_NOISE } else { unsafe { &*noise } }
 }
 
@@ -134,7 +134,7 @@ macro_rules! unpad {
             #[unsafe(export_name = concat!("ok_unpad_16_", stringify!($scheme), "_", stringify!($backend), "__p"))]
             unsafe extern "C" fn common(block: *const [u8; COMMON as usize]) -> usize {
                 const ROW: Row = Row::for_scheme(Scheme::$scheme, COMMON);
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller fulfills the `# Safety` section.
                 #[allow(unused_unsafe)]
                 let (count, valid) = unsafe { imp::$backend::unpad(&ROW, &*block) };
                 count & valid.mask().cast_unsigned()
@@ -145,7 +145,7 @@ macro_rules! unpad {
             #[unsafe(export_name = concat!("ok_unpad_n_", stringify!($scheme), "_", stringify!($backend), "__pp"))]
             unsafe extern "C" fn any(block: *const u8, size: u8) -> usize {
                 let row = Row::for_scheme(Scheme::$scheme, size);
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller fulfills the `# Safety` section.
                 #[allow(unused_unsafe)]
                 let (count, valid) = unsafe { imp::$backend::unpad(&row, from_raw_parts(block, usize::from(size))) };
                 count & valid.mask().cast_unsigned()
@@ -168,7 +168,7 @@ pub unsafe extern "C" fn ok_unpad_ct_pkcs7__pp(padded: *const u8, length: usize)
         Ok(padding) => padding,
         Err(_) => panic!("a block has at least one byte"),
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller fulfills the `# Safety` section.
     let (length, valid) = PADDING.unpad_ct(unsafe { from_raw_parts(padded, length) });
     length ^ valid.mask().cast_unsigned()
 }

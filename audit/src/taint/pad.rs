@@ -131,8 +131,9 @@ fn wrong(tally: &mut Tally, padding: Padding, blocks: usize) {
     tally.case(format_args!("unpad_mut {name}"), || padding.unpad_mut(&mut secret[..part]) == Err(Error::NotBlocks));
 }
 
-/// Tries the two functions that contain a jump which depends on whether they return `None`. These functions are `const
-/// fn`, which cannot declassify. So one report is expected, as the documentation of the functions states.
+/// Tries the two functions that contain a jump which depends on whether they return `None`. Both functions are `const`,
+/// and a `const` function cannot declassify a value. So one report is expected, as the documentation of the functions
+/// states.
 pub(crate) fn run_disclosing(tally: &mut Tally) {
     // `black_box` prevents inlining of the functions. Otherwise a jump of the caller on `None` would count as a jump of
     // the crate.

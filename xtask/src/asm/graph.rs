@@ -115,7 +115,7 @@ impl Graph {
     }
 }
 
-/// Whether the next instruction in memory can follow this one.
+/// Whether the next instruction in memory can run directly after this instruction.
 pub(crate) fn falls_through(instruction: &Instruction) -> bool {
     !matches!(
         instruction.flow_control(),

@@ -17,8 +17,8 @@ pub(crate) struct Stored {
 }
 
 impl Stored {
-    /// Describes the store of `instruction`. Call this before the instruction changes any register. If the instruction
-    /// stores a number to one of the `variables`, the store counts as a spilled variable.
+    /// Describes the store of `instruction`. Call this function before the instruction changes any register. If the
+    /// instruction stores a number to one of the `variables`, the store counts as a spilled variable.
     pub(crate) fn of(state: &State, instruction: &Instruction, variables: &BTreeSet<i64>) -> Self {
         let mut origin = origin(instruction);
         if origin == Origin::Number && offset(state, instruction).is_some_and(|offset| variables.contains(&offset)) {
@@ -51,8 +51,8 @@ pub(crate) fn write(state: &mut State, access: OpAccess, address: Value, extent:
     }
 }
 
-/// The stack offset of a variable, if this instruction stores a whole public register to the variable, or adds or
-/// subtracts one.
+/// The stack offset of a variable to which this instruction stores a whole public register, or to which it adds or from
+/// which it subtracts such a register.
 pub(crate) fn variable(state: &State, instruction: &Instruction) -> Option<i64> {
     let whole = matches!(instruction.mnemonic(), Mnemonic::Mov | Mnemonic::Add | Mnemonic::Sub)
         && instruction.op1_register().is_gpr64();

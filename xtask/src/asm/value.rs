@@ -18,7 +18,7 @@ pub(crate) enum Value {
     Loaded(u64),
     /// A stack address.
     Stack(i64),
-    /// One of two stack addresses, the lower one first.
+    /// One of two stack addresses. The lower address comes first.
     Either(i64, i64),
     /// An address somewhere in the array at this stack address: the address plus an index.
     Within(i64),

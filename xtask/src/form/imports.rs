@@ -62,7 +62,7 @@ impl Group {
     }
 }
 
-/// The first line of an import or of its attributes.
+/// The first line of an import, or of its attributes if it has attributes.
 fn first_line(attributes: &[Attribute], span: Span) -> usize {
     attributes.iter().map(|attribute| attribute.span().start().line).chain([span.start().line]).min().unwrap_or(1)
 }

@@ -20,7 +20,7 @@ enum Kind {
     Permission,
 }
 
-/// The faults of one file, as lines to print.
+/// Returns the faults of one file, as lines to print.
 pub(crate) fn faults(file: &Path, source: &str) -> Vec<String> {
     let parsed = match syn::parse_file(source) {
         Ok(parsed) => parsed,

@@ -133,8 +133,8 @@ pub(super) fn quoted(word: &str) -> String {
     }
 }
 
-/// Ends the program because standard output cannot be written. For a closed pipe, the exit code is the one that shells
-/// report for SIGPIPE.
+/// Ends the program because standard output cannot be written. If the pipe is closed, the exit code is the code that
+/// shells report for SIGPIPE.
 pub(super) fn unwritable(error: &std::io::Error) -> ! {
     if error.kind() == std::io::ErrorKind::BrokenPipe {
         cleanup::exit(141);

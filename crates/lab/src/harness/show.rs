@@ -69,7 +69,7 @@ impl Screen {
         self.line("found: nine of ten runs find a shift of all calls by this time");
     }
 
-    /// Writes the row of one target, and a line for each pair that did not end as `NO_LEAK_ABOVE`.
+    /// Writes the row of one target, and a line for each pair whose verdict is not `NO_LEAK_ABOVE`.
     pub(super) fn timing(&self, timing: &Timing, limit: Duration) {
         let bounded = bounded(timing);
         let bound = |of: fn(&Pair) -> f64| {

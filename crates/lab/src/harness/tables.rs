@@ -18,7 +18,7 @@ pub(super) fn generations(args: &SpeedArgs, suite: &Suite) -> Result<ExitCode, F
     run(args, &with_own((suite.generations)()), suite, "speed --table generations", std::env::current_exe()?)
 }
 
-/// Measures one of a program's tables.
+/// Measures one table of a benchmark program.
 pub(super) fn named(args: &TablesArgs, suite: &Suite, tables: &[NamedTable]) -> Result<ExitCode, Fault> {
     let Some((name, table)) = tables.iter().find(|(name, _)| *name == args.table) else {
         let names: Vec<&str> = tables.iter().map(|(name, _)| *name).collect();
@@ -59,7 +59,7 @@ fn run(args: &SpeedArgs, offer: &Offer, suite: &Suite, command: &str, program: P
         rows.iter().for_each(|row| if offer.title.is_empty() { screen.generation(row) } else { screen.row(row) })
     });
     progress.finish();
-    // The folders are removed before the next output, because a closed pipe ends this program.
+    // The folders are removed before the next output: if the pipe is closed, the output ends this program.
     drop(place);
     let found = shown.map_err(|trouble| -> Fault { trouble })?;
     conclude(&screen, &found);

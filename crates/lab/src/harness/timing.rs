@@ -98,7 +98,7 @@ pub(super) fn run(args: &TimingArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     if progress::interrupted() {
         let left = (count - run.record.timing.len()) as u64 + cut;
         let measured = run.record.timing.iter().map(|timing| timing.pairs.len()).sum::<usize>() as u64;
-        // The pair during which the run was interrupted is in the record too.
+        // The number includes the pair that was interrupted, although this pair is also in the record.
         let pairs = planned - measured + cut;
         screen.line(&format!(
             "interrupted: INCONCLUSIVE, {left} of {count} {} and {pairs} of {planned} {} of classes were not measured \

@@ -28,7 +28,7 @@ pub struct Generations {
     pub goals: Vec<GoalVerdict>,
 }
 
-/// The comparison of all rows that a goal covers with the goal.
+/// The comparison between a goal and all rows that the goal covers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GoalVerdict {
     /// The goal in words: `seal: at most 0.80 × cp`.
@@ -85,7 +85,8 @@ pub struct GenerationRow {
     pub minimum: Option<f64>,
     /// The median rate relative to the median rate of the first row of the same operation.
     pub ratio: Option<f64>,
-    /// The median of the processor time in seconds, user mode and kernel together. Kernels have no processor time.
+    /// The median of the processor time in seconds. The time includes user mode and the operating system's kernel. A
+    /// row that measures a kernel, which is a function that is timed alone, has no processor time.
     pub processor_seconds: Option<f64>,
     /// The largest resident memory over all rounds, in bytes. `None` if the measuring process itself holds more memory.
     pub peak_memory: Option<u64>,

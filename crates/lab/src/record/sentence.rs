@@ -11,7 +11,7 @@ impl Pair {
         spaced(&self.words(delta_ns))
     }
 
-    /// Returns the sentence with spaces that keep a number and its unit on one line.
+    /// Returns the sentence. Special spaces keep a number and its unit on one line.
     pub(crate) fn words(&self, delta_ns: f64) -> String {
         match self.verdict {
             Verdict::NoLeakAbove => self.none(),
@@ -80,7 +80,7 @@ impl Pair {
         format!("{size} {}", self.found())
     }
 
-    /// Describes that the test found a difference, and that fresh data confirmed the difference if they did.
+    /// Describes that the test found a difference. If fresh data confirmed the difference, the text says this too.
     fn found(&self) -> String {
         let what = self.found.as_ref().map_or_else(
             || "The test found a difference".to_owned(),

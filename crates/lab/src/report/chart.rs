@@ -72,7 +72,7 @@ pub struct Chart {
     pub title: String,
     /// The subtitle: the quantity that the chart shows. The subtitle is part of the chart's file; pages do not show it.
     pub subtitle: String,
-    /// The caption in a page, which says how to read the chart.
+    /// The caption in a page. The caption explains how to read the chart.
     pub(super) caption: String,
     pub(super) plot: Plot,
     /// The index of the measured function or comparison in the record's list of functions or comparisons.
@@ -109,7 +109,7 @@ impl Chart {
     }
 }
 
-/// Returns all charts of a record. Their names are unique.
+/// Returns all charts of a record. The names of the charts are unique.
 pub(super) fn of_record(record: &Record, earlier: &[Record]) -> Vec<Chart> {
     let mut charts = Vec::new();
     for (index, timing) in record.timing.iter().enumerate() {

@@ -36,7 +36,7 @@ pub(super) fn unit_of(kind: &str, rate: f64) -> Unit {
     if kind.starts_with("byte") { rate_unit(rate) } else { pick(&OPERATIONS, rate, 0.9995) }
 }
 
-/// Formats a range of times in one unit: `41.2 to 41.5 ns`. If both times look equal, only one is shown.
+/// Formats a range of times in one unit: `41.2 to 41.5 ns`. If both times look equal, only one time is shown.
 pub(super) fn times(from: f64, to: f64) -> String {
     let unit = time_unit(from.abs().max(to.abs()));
     let gap = (to - from) / unit.worth;

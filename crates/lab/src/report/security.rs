@@ -47,7 +47,8 @@ pub(super) fn badges(timing: &Timing, text: String) -> Vec<(Verdict, String)> {
     differ.into_iter().chain([(timing.verdict, text)]).collect()
 }
 
-/// Returns the indexes of the targets that were timed: leaks first, then traces that differ, then by verdict.
+/// Returns the indexes of the targets that were timed. Targets with a leak come first, then targets whose traces
+/// differ, and then the other targets in the order of their verdicts.
 pub(super) fn order(record: &Record) -> Vec<usize> {
     let timings = &record.timing;
     let mut order: Vec<usize> = (0..timings.len()).filter(|&index| !traces::only(&timings[index])).collect();

@@ -15,8 +15,8 @@ pub(super) fn only(timing: &Timing) -> bool {
     timing.repeats == 0 && timing.pairs.is_empty() && timing.trace.is_some()
 }
 
-/// Returns whether the trace depends on the input: the path, an address, or an operand that changes the time of an
-/// instruction.
+/// Returns whether the trace depends on the input. The difference can be in the path, in an address, or in an operand
+/// that changes the time of an instruction.
 pub(super) fn differs(timing: &Timing) -> bool {
     timing.trace.as_ref().is_some_and(|trace| {
         let parted = trace.divergence.is_some() || (trace.skipped.is_none() && !trace.equal);

@@ -1,5 +1,5 @@
-//! Describes results in sentences. A sentence about a verdict claims no more than the run showed: a bound, a
-//! difference, or nothing.
+//! Describes results in sentences. A sentence about a verdict claims no more than the run showed. A run shows a bound,
+//! a difference, or nothing.
 
 use super::chart::quantile;
 use super::number::{count, percent, time, times};
@@ -37,7 +37,7 @@ pub(super) fn meaning(verdict: Verdict) -> &'static str {
     }
 }
 
-/// Describes the finding in a few words for a table. Only the words for `NO_LEAK_ABOVE` may read as an all-clear.
+/// Describes the finding in a few words for a table. Only the words for `NO_LEAK_ABOVE` may sound like an all-clear.
 pub(super) fn finding(timing: &Timing) -> String {
     let bound = rank::bound(timing).filter(|ns| ns.is_finite());
     let share = percent(rank::bound_up_to(timing));

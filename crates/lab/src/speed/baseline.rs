@@ -4,10 +4,10 @@
 //! Use a baseline to notice a change of some percent between two days. To detect a smaller change, use a race: the
 //! machine itself changes between runs, and two runs do not show how much it changes. Every stored run adds its median
 //! to the history. The module estimates the spread between runs from the history, and widens the interval of the change
-//! by this spread. With fewer than five runs the spread is not known: the interval then covers the noise within the two
-//! runs only, and the margin, usually [`MARGIN`], must cover the rest. A baseline is useful only on a quiet machine. If
-//! other programs compete for the processor, the median can change by half or more, and the cause of a reported change
-//! may not be the code.
+//! by this spread. With fewer than five runs the spread is not known: the interval then covers only the noise within
+//! the two runs. The margin, which is usually [`MARGIN`], must then cover the spread between runs. A baseline is useful
+//! only on a quiet machine. If other programs compete for the processor, the median can change by half or more, and the
+//! cause of a reported change may not be the code.
 //!
 //! ```
 //! use deadpan_lab::record::{Estimates, Interval, Outcome};
@@ -58,7 +58,7 @@ pub struct Stored {
     pub since: String,
     /// The figures of the last run.
     pub estimates: Estimates,
-    /// The medians of all runs with their times, oldest first.
+    /// The medians of all runs, each with the time of the run. The oldest run comes first.
     pub history: Vec<(String, f64)>,
 }
 
@@ -94,8 +94,8 @@ pub fn load(directory: &Path, target: &str, size: &str) -> io::Result<Option<Sto
 /// Compares a run with a stored run. The result has the ratio of the medians with a 95 % interval. The interval
 /// contains the noise within both runs and, if the history has at least five runs, the spread of the history.
 ///
-/// The outcome is `Same` if the whole interval lies inside `margin`, `Faster` or `Slower` if the whole interval lies
-/// beyond it, and `Inconclusive` otherwise.
+/// The outcome is `Same` if the whole interval lies inside `margin`. The outcome is `Faster` or `Slower` if the whole
+/// interval lies beyond `margin`. Otherwise the outcome is `Inconclusive`.
 #[must_use]
 pub fn change(stored: &Stored, new: &Estimates, margin: f64) -> Change {
     let mut random = Random::new(1);
@@ -144,7 +144,7 @@ fn spread(values: &mut [f64]) -> f64 {
 fn between(history: &[(String, f64)]) -> f64 {
     let mut logarithms: Vec<f64> =
         history.iter().map(|(_, median)| median.ln()).filter(|value| value.is_finite()).collect();
-    // The factor 1.4826 turns the median absolute deviation of a normal distribution into its standard deviation.
+    // The factor 1.4826 converts the median absolute deviation of a normal distribution to its standard deviation.
     if logarithms.len() < 5 { 0.0 } else { 1.4826 * mad(&mut logarithms) }
 }
 

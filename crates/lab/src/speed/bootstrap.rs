@@ -13,13 +13,13 @@ use crate::record::Interval;
 /// Number of times that the series is resampled.
 pub(crate) const DRAWS: usize = 2000;
 
-/// Returns the length of blocks for a series in order of time.
+/// Returns the length of blocks for a series whose values are in the order of time.
 ///
 /// The computation starts with the length `∛(6 n ρ² / (1 - ρ²)²)`. For a series whose correlation decreases
 /// geometrically, this length estimates the variance of a mean with the least error (Politis and White, 2004). That
-/// length balances bias against variance. The coverage of intervals depends only on the bias, so the function doubles
-/// the length. The result is at most a sixth of the series. It is at least `n^(1/3)`, because the estimate of a large ρ
-/// may be small by chance.
+/// length balances bias against variance. Only the bias reduces the coverage of intervals, so the function doubles the
+/// length. The result is at most a sixth of the length of the series. The result is at least `n^(1/3)`, because the
+/// estimate of a large ρ may be small by chance.
 pub(crate) fn block_length(series: &[f64]) -> usize {
     let n = series.len() as f64;
     let rho = correlation(series).clamp(0.0, 0.95);
@@ -27,7 +27,8 @@ pub(crate) fn block_length(series: &[f64]) -> usize {
     (2.0 * best).max(n.cbrt()).min(n / 6.0).ceil().max(1.0) as usize
 }
 
-/// Returns the correlation of neighboring values, corrected for its downward bias in short series (Marriott and Pope).
+/// Returns the correlation of neighboring values. The result is corrected for the bias of such estimates in short
+/// series, which are too low (Marriott and Pope).
 ///
 /// The function correlates the ranks of the values. If it correlated the values themselves, one interrupted measurement
 /// that took ten times as long as the rest would hide the correlation of all other measurements.
@@ -84,8 +85,8 @@ pub(crate) fn intervals<const N: usize>(
     })
 }
 
-/// Returns the factor by which intervals from few blocks must be widened. Resampled blocks vary around *their own*
-/// mean, which makes their spread too small. The spread is also only an estimate, so Student's quantile replaces the
+/// Returns the factor by which intervals from few blocks must be widened. Resampled blocks vary around the mean of *the
+/// sample*, so their spread is too small. The spread is also only an estimate, so Student's quantile replaces the
 /// quantile of the normal distribution.
 pub(crate) fn widening(length: usize, block: usize) -> f64 {
     let blocks = length as f64 / block as f64;

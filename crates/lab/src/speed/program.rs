@@ -1,8 +1,8 @@
 //! Compares the speed of whole programs. The programs run as a user would run them.
 //!
 //! Each round runs the programs in a random order and then in the reverse order. Before each run the system writes its
-//! cached data to the disks. Otherwise a program would pay for the writes of the program before it, and the times of
-//! programs that write would fall into two groups.
+//! cached data to the disks. Otherwise the time of a program would include the writes of the program before it. The
+//! times of programs that write files would then fall into two groups.
 //!
 //! ```
 //! use deadpan_lab::Silent;
@@ -82,14 +82,14 @@ impl Program {
         self
     }
 
-    /// Sets how many bytes of data one run processes, from which the throughput is computed.
+    /// Sets how many bytes of data one run processes. The comparison computes the throughput from this number.
     #[must_use]
     pub fn bytes(mut self, bytes: u64) -> Self {
         self.bytes = Some(bytes);
         self
     }
 
-    /// Shows the program's standard output, which is discarded otherwise.
+    /// Shows the program's standard output. Without this setting, the output is discarded.
     #[must_use]
     pub fn with_output(mut self) -> Self {
         self.output = true;
@@ -132,9 +132,9 @@ pub struct Options {
     /// counts as 8, because fewer rounds give no 99 % interval.
     pub rounds: usize,
     /// The time limit, counted from the start of the comparison. While the outcome is inconclusive, more rounds follow
-    /// within this time. No round starts that would probably exceed this time, but there are at least 8 rounds. With
-    /// zero, there are exactly `rounds` rounds. The comparison also ends if settling the outcome would take much longer
-    /// than this time.
+    /// within this time. The comparison starts no round that would probably exceed this time, but runs at least 8
+    /// rounds. If the limit is zero, the comparison runs exactly `rounds` rounds. The comparison also ends if it would
+    /// need much more than this time for a conclusive outcome.
     pub limit: Duration,
     /// The time limit for a single run of a program. A program that runs longer is killed. Requires Linux.
     pub run_limit: Option<Duration>,
@@ -438,7 +438,7 @@ fn failures(rounds: &[[Seen; 2]]) -> Vec<Failures> {
     counts.into_iter().map(|(code, runs)| Failures { code, runs }).collect()
 }
 
-/// Returns the mean of at least two times, and their standard deviation.
+/// Returns the mean and the standard deviation of at least two times.
 fn mean_and_deviation(times: &[f64]) -> [f64; 2] {
     let count = times.len() as f64;
     let mean = times.iter().sum::<f64>() / count;

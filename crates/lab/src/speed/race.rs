@@ -1,11 +1,11 @@
 //! Compares the speed of two functions, paired and interleaved.
 //!
 //! A round runs three lanes in a random order and then in the reverse order, such as `A B C C B A` or `B C A A C B`.
-//! Lanes A and C run the first function, and lane B the second. All lanes have the same center in time, so a steady
-//! drift of the machine cancels in the ratios of the lanes. The order is random. Two lanes that run the same function
-//! are therefore equally likely to be the faster lane, with any kind of noise. The ratio of C to A shows how much the
-//! time of equal code varies on this machine. A difference counts only if it is more than twice this variation. Two
-//! functions count as the same only if this variation is inside the margin.
+//! Lanes A and C run the first function, and lane B runs the second function. All lanes have the same center in time,
+//! so a steady drift of the machine cancels in the ratios of the lanes. The order is random. Two lanes that run the
+//! same function are therefore equally likely to be the faster lane, with any kind of noise. The ratio of C to A shows
+//! how much the time of equal code varies on this machine. A difference counts only if it is more than twice this
+//! variation. Two functions count as the same only if this variation is inside the margin.
 
 use std::time::Duration;
 
@@ -73,7 +73,7 @@ trait Duel {
 /// code differ, in the worst case by a third. If a small difference matters, call one function with two different
 /// arguments, or compare the results of several builds.
 ///
-/// The contestants of the result have no names; the caller sets them.
+/// The contestants of the result have no names. The caller sets the names.
 ///
 /// ```
 /// use std::hint::black_box;
@@ -114,7 +114,8 @@ impl Duel for Functions<'_> {
     }
 }
 
-/// Races two targets, each on inputs of the class with the given index. The result is in time per call.
+/// Races two targets. For each target, the inputs come from the class with the given index. The result has times per
+/// call.
 ///
 /// Each round has fresh inputs. Both targets draw their inputs from the same random numbers and use the same buffer in
 /// turn. The buffer moves between rounds. The two functions lie at different addresses. The addresses alone can make

@@ -14,8 +14,8 @@ use crate::speed::sign;
 /// Number of measurements of each rate in memory.
 const SAMPLES: usize = 31;
 
-/// Number of measurements of each rate of files. Six is the smallest number whose range is a 95 % interval for the
-/// median.
+/// Number of measurements of each rate of files. Six is the smallest number of measurements for which the range of the
+/// measurements is a 95 % interval for the median.
 const FILES: usize = 6;
 
 /// Size of the file in bytes, if there is room for it.
@@ -30,8 +30,8 @@ const BLOCK: usize = 1 << 20;
 /// - `memcpy 64 KiB`, `memcpy 64 MiB`: copies within the second-level cache, and through main memory.
 /// - `file write`: writes into new pages of the system's cache. `file write and sync`: writes until the disk has the
 ///   data. `file read`: reads from the cache.
-/// - `integer, dependent`: exclusive ors, multiplications and rotations, each of which needs the result of the one
-///   before.
+/// - `integer, dependent`: exclusive ors, multiplications and rotations, each of which needs the result of the
+///   operation before.
 /// - `integer, independent`: eight chains of these operations at the same time.
 /// - `floating, independent`: multiplications and additions of 64-bit numbers in sixteen independent chains, which the
 ///   compiler may vectorize.

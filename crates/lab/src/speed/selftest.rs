@@ -12,7 +12,7 @@ use crate::watch::Watch;
 /// Steps of the function that races against itself.
 const STEPS: u64 = 10_000;
 
-/// Makes `steps` steps, each of which needs the result of the one before.
+/// Makes `steps` steps. Each step needs the result of the step before.
 #[inline(never)]
 fn chain(steps: u64) -> u64 {
     let mut value = black_box(1_u64);

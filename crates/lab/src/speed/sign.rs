@@ -80,7 +80,7 @@ mod tests {
                     .collect();
                 missed += u32::from(!interval(&series, 0.05).covers(0.0));
             }
-            // The limit is 5 % of 2000 plus three standard deviations. It is higher where the correlation extends
+            // The limit is 5 % of 2000 plus three standard deviations. The limit is higher if the correlation extends
             // beyond the blocks of 16 values.
             let most = if phi > 0.6 { 180 } else { 130 };
             assert!(missed < most, "phi {phi}: {missed}");

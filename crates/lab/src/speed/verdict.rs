@@ -1,5 +1,5 @@
-//! Decides from an interval whether two speeds are the same. If the interval does not decide, the module estimates how
-//! many more rounds would.
+//! Decides from an interval whether two speeds are the same. If the interval does not decide this, the module estimates
+//! how many more rounds would decide it.
 //!
 //! Two speeds are the *same* if the whole interval of their ratio lies inside the margin. Two speeds *differ* if the
 //! whole interval lies beyond the margin. Otherwise the result is inconclusive. Noise can never make two speeds count

@@ -47,7 +47,7 @@ pub const ALL_CORES: &str = "all cores";
 /// A workload: operations on one input, and the ways to do them.
 #[derive(Clone, Debug)]
 pub struct Workload {
-    /// The name, from the general to the special: `file, key`.
+    /// The name. The more general part comes first: `file, key`.
     pub name: &'static str,
     /// The kind of input.
     pub subject: Subject,
@@ -148,11 +148,11 @@ pub struct Way {
     pub role: Role,
     /// One action for each operation, in the same order.
     pub actions: Vec<Action>,
-    /// A line for `sh` that runs once before this way is measured, and is not timed.
+    /// A line for `sh` that runs once before this way is measured. The line is not timed.
     pub setup: Option<&'static str>,
-    /// A line for `sh` that runs when all measurements are over, and is not timed.
+    /// A line for `sh` that runs when all measurements are over. The line is not timed.
     pub teardown: Option<&'static str>,
-    /// A line for `sh` that runs before each operation, and is not timed.
+    /// A line for `sh` that runs before each operation. The line is not timed.
     pub before: Option<&'static str>,
     /// A line for `sh` that checks the results of the first round. The check replaces the comparison of the output with
     /// the input.
@@ -209,7 +209,7 @@ impl Way {
         Self { before: Some(line), ..self }
     }
 
-    /// Adds a line that `sh` runs after all operations of the first round, and that fails if a result is wrong.
+    /// Adds a line that `sh` runs after all operations of the first round. The line must fail if a result is wrong.
     #[must_use]
     pub fn check(self, line: &'static str) -> Self {
         Self { check: Some(line), ..self }

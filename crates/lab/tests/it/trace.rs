@@ -567,12 +567,12 @@ thread_local! {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller keeps the contract of this method, which is that of the system's allocator.
+        // SAFETY: the caller keeps the contract of this method. The system's allocator has the same contract.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract of this method, which is that of the system's allocator.
+        // SAFETY: the caller keeps the contract of this method. The system's allocator has the same contract.
         unsafe { System.dealloc(pointer, layout) }
     }
 }

@@ -47,7 +47,7 @@ fn page(access: i32, shared: bool) -> [*mut u8; 2] {
 }
 
 fn protect(page: *mut u8, access: i32) {
-    // SAFETY: nothing else uses the page.
+    // SAFETY: no other code uses the page.
     assert_eq!(unsafe { libc::mprotect(page.cast(), 4096, access) }, 0);
 }
 
@@ -109,7 +109,7 @@ fn code_that_the_function_rewrites_is_not_traced_from_a_stale_copy() {
 fn a_division_of_a_random_number_by_a_secret_is_skipped() {
     let text = reason(|input| {
         let mut random = 0_u64;
-        // SAFETY: the call writes to this local.
+        // SAFETY: the call writes only to this local variable.
         unsafe { libc::getrandom((&raw mut random).cast(), 8, 0) };
         sink(black_box(random) / black_box(u64::from(input[0]) + 1));
     });
@@ -138,7 +138,7 @@ fn an_instruction_that_holds_back_the_next_trap_is_not_followed() {
 fn what_system_calls_point_to_is_compared_or_the_function_is_skipped() {
     let socket = || {
         let mut ends = [0; 2];
-        // SAFETY: the call writes to this local.
+        // SAFETY: the call writes only to this local variable.
         assert_eq!(unsafe { libc::socketpair(libc::AF_UNIX, libc::SOCK_DGRAM, 0, ends.as_mut_ptr()) }, 0);
         ends[0]
     };

@@ -55,8 +55,8 @@ var (
 	fence atomic.Uint64
 )
 
-// spin waits. Each turn depends on the turn before it, and the first one on seed. The turns therefore overlap neither
-// with each other nor with the code that computes seed.
+// spin waits. Each turn depends on the turn before it, and the first turn depends on seed. The turns therefore overlap
+// neither with each other nor with the code that computes seed.
 //
 //go:noinline
 func spin(turns uint32, seed uint64) {

@@ -71,7 +71,7 @@ pub(super) fn thin<T: Copy>(points: &[T], most: usize) -> Vec<T> {
     (0..most).map(|index| points[index * (points.len() - 1) / (most - 1)]).collect()
 }
 
-/// Returns `text`, cut with an ellipsis if it is wider than about `units`.
+/// Returns `text`. If the text is wider than about `units`, it is shortened and ends with an ellipsis.
 pub(super) fn fit(text: &str, units: f64) -> String {
     // An average letter is 7.6 units wide.
     let most = (units / 7.6) as usize;

@@ -79,7 +79,7 @@ pub(super) fn pairs(pairs: &[&Pair]) -> Option<Canvas> {
 
 /// Draws the rate of each function and size in bytes per second. A bar marks the yardstick's rate at the same size.
 ///
-/// The scale covers the speeds in `all`, so that charts of several families can be compared.
+/// The scale covers all speeds in `all`, so that a reader can compare the charts of several families.
 pub(super) fn throughput(speeds: &[&Speed], all: &[Speed]) -> Option<Canvas> {
     let known = |speed: &&Speed| speed.bytes_per_second.estimate > 0.0;
     let chosen: Vec<_> = speeds.iter().copied().filter(known).take(40).collect();

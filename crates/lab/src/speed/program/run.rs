@@ -28,7 +28,7 @@ pub(crate) struct Seen {
     pub(crate) code: i32,
 }
 
-/// Runs programs. Holds the file that receives their standard error.
+/// Runs programs. A runner has the file to which the programs write their standard error.
 pub(crate) struct Runner {
     // Standard error goes to a file. With a pipe, a program that fills the pipe would wait for a reader.
     stderr: File,
@@ -44,7 +44,7 @@ impl Runner {
         Ok(Self { stderr, sync, limit })
     }
 
-    /// Runs the preparation, then the program. If `watch` stops the run, the program is killed.
+    /// Runs the preparation, and then the program. If `watch` stops the run, the runner kills the program.
     pub(super) fn run(&mut self, program: &Program, watch: &dyn Watch) -> Result<Seen, Error> {
         self.prepared(program, false, Some(watch))
     }

@@ -14,8 +14,8 @@ const BLOCK: usize = 1 << 20;
 /// The passphrase for the generated data of a run. This passphrase protects no other data.
 const PASSPHRASE: &str = "correct horse battery staple";
 
-/// Two new folders: one for data, and one for keys. The folder for keys lies in the system's temporary folder, because
-/// paths of sockets must be short.
+/// Two new folders: a folder for data, and a folder for keys. The folder for keys lies in the system's temporary
+/// folder, because paths of sockets must be short.
 #[derive(Debug)]
 pub struct Workplace {
     data: PathBuf,
@@ -244,7 +244,7 @@ fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(all)
 }
 
-/// Returns whether both paths are files, or both are folders with the same names in them.
+/// Returns whether both paths are files, or both paths are folders that contain the same names.
 fn same_shape(one: &Path, other: &Path) -> io::Result<bool> {
     if !one.is_dir() || !other.is_dir() {
         return Ok(one.is_dir() == other.is_dir());

@@ -1,4 +1,4 @@
-//! Runs a headless Chromium, if one is installed.
+//! Runs a headless Chromium, if Chromium is installed.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
