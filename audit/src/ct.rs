@@ -115,7 +115,7 @@ pub unsafe extern "C" fn ok_choose_between_references__pps(a: *const u64, b: *co
     Choice::from_bit(bit).select(*a, *b)
 }
 
-/// A second jump on the same condition, which the compiler must not merge with the selection.
+/// Two selections by the same condition. The compiler must not merge the two selections into a jump.
 #[unsafe(no_mangle)]
 pub extern "C" fn ok_select_chain__sss(a: u64, b: u64, c: u64) -> u64 {
     let less = a.ct_lt(&b);

@@ -1,4 +1,4 @@
-//! `deadpan-ct` beside subtle, ctutils, cmov, constant_time_eq and plain operators.
+//! Compares `deadpan-ct` with subtle, ctutils, cmov, constant_time_eq and plain operators.
 //!
 //! The cells measure the throughput of independent calls. The loop loads operands from arrays in the cache and hides
 //! each operand in a register. It sinks every answer in a register. The answer of a comparison is sunk in the form that
@@ -32,11 +32,11 @@ pub fn run(bench: &mut Cells<'_>) {
     table::run(bench);
 }
 
-/// Calls `step` with each lane, `turns` times. This is the timed loop of all cells.
+/// Calls `step` with each lane, and repeats this `turns` times. This is the timed loop of all cells.
 ///
 /// The code contains the loop four times, at different distances from a cache line, and each round uses the next copy
-/// of the loop. The reason: the address of the same instructions can change the time of a call that takes a quarter of
-/// a nanosecond by up to a half.
+/// of the loop. The reason: if the same instructions lie at another address, the time of a call of a quarter of a
+/// nanosecond can change by up to a half.
 #[inline(always)]
 fn each(turns: usize, mut step: impl FnMut(usize)) {
     match round() % 4 {

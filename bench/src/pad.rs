@@ -20,7 +20,7 @@ use deadpan_pad::{Padding, Scheme};
 use peer::Peer;
 use plain::Plain;
 
-/// Bytes in a block. Only `block-padding` knows the number at compile time.
+/// Number of bytes in a block. Only `block-padding` knows this number at compile time.
 const BLOCK: usize = 16;
 
 /// The numbers of padding bytes, and the names of their rows.
@@ -36,7 +36,7 @@ const RANDOM: &str = "pad with random bytes";
 trait Padder {
     /// Copies the data to `output` and pads them. Returns the length of the result.
     fn pad_into(&self, data: &[u8], output: &mut [u8]) -> usize;
-    /// Writes the padded last block to `output`. Returns the length of the blocks before it.
+    /// Writes the padded last block to `output`. Returns the total length of the blocks before the last block.
     fn pad_last_block(&self, data: &[u8], output: &mut [u8]) -> usize;
     /// Returns the length of the data, or `None` if the padding is not valid.
     fn unpad(&self, data: &[u8]) -> Option<usize>;

@@ -1,6 +1,6 @@
 //! The tables of programs. They measure commands of Deadpan and of other programs as whole processes.
 //!
-//! A program that is not installed is skipped, and the page says so. `scripts/bench` installs the peers first.
+//! A program that is not installed is skipped, and the page reports this. `scripts/bench` installs the peers first.
 
 pub mod folder;
 pub mod languages;

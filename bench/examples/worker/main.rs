@@ -1,9 +1,9 @@
 //! Runs named operations on request, and prints how long each operation took. This program is the worker for Rust and C
 //! in `scripts/bench languages`.
 //!
-//! A line `NAME SIZE TIMES` on standard input runs an operation TIMES times on SIZE bytes, and prints the nanoseconds.
-//! The environment variable `DEADPAN_LIBRARY` has the path of `libdeadpan.so`, and the variable `DEADPAN` has the path
-//! of the command-line program.
+//! For a line `NAME SIZE TIMES` on standard input, the worker runs the operation NAME on SIZE bytes, TIMES times, and
+//! prints the nanoseconds. The environment variable `DEADPAN_LIBRARY` has the path of `libdeadpan.so`, and the variable
+//! `DEADPAN` has the path of the command-line program.
 #![allow(clippy::print_stdout)]
 
 mod ffi;

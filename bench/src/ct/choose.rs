@@ -1,4 +1,4 @@
-//! Selecting, assigning and swapping integers by a secret choice.
+//! Cells that select, assign and swap integers by a secret choice.
 
 use super::choices::Choices;
 use super::pairs::{Integer, Pairs};

@@ -1,4 +1,4 @@
-//! Comparing integers: equal, zero, less, greater, at most, and a comparison whose answer is used.
+//! Cells that compare integers: equal, zero, less, greater, at most, and a comparison whose answer is used.
 
 use super::pairs::{Integer, Ordered, Pairs};
 use crate::cells::Role::{ConstantTime, Ours, Plain};

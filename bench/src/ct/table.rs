@@ -1,4 +1,4 @@
-//! A lookup at a secret index that reads the whole table, beside a plain index, which leaks through the cache.
+//! Compares a lookup at a secret index, which reads the whole table, with a plain index, which leaks through the cache.
 
 use ctutils::CtLookup;
 use subtle::{ConditionallySelectable, ConstantTimeEq};

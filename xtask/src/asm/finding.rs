@@ -31,7 +31,7 @@ impl fmt::Display for Reason {
     }
 }
 
-/// One reason at one instruction. Findings are ordered by address for the report.
+/// One finding: a reason and the instruction to which it applies. Findings are ordered by address for the report.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Finding {
     pub(crate) address: u64,

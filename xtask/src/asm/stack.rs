@@ -105,7 +105,7 @@ impl Stack {
     }
 
     fn smear_at(&mut self, floor: i64) {
-        // A pointer that walks through an array keeps the array's start as its floor.
+        // A pointer that a loop moves through an array keeps the start of the array as its floor.
         let known = self.array(floor);
         let top = self.frame_top(floor);
         let bottom = self.frames.iter().rev().find(|&&start| start <= floor).copied().unwrap_or(i64::MIN);

@@ -141,7 +141,7 @@ pub(crate) fn parts(register: Register) -> Parts {
     }
 }
 
-/// The parts that a write of this register leaves unchanged, although they share a bit with the written parts.
+/// The parts that a write to this register does not change, although these parts share a bit with the written parts.
 pub(crate) fn kept_parts(register: Register) -> Parts {
     if is_high_byte(register) || register.is_gpr16() {
         parts(register.full_register()) & !(0xffff << LOW_BYTE)

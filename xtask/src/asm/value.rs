@@ -64,8 +64,8 @@ impl Value {
         matches!(self, Self::Address(_) | Self::Static | Self::Loaded(_))
     }
 
-    /// This value plus a known number. An inexact stack pointer keeps its floor. Otherwise a loop that walks down an
-    /// array would never reach a fixpoint.
+    /// This value plus a known number. An inexact stack pointer keeps its floor. Otherwise the analysis of a loop that
+    /// moves down through an array would never reach a fixpoint.
     pub(crate) fn plus(self, number: i64) -> Self {
         match self {
             Self::Number(n) => Self::Number(n.wrapping_add_signed(number)),

@@ -229,8 +229,8 @@ impl<'image> Walker<'image> {
         }
     }
 
-    /// Applies a call. `pushed` is the size of the return address, 0 for a tail call. Returns false if the callee never
-    /// returns.
+    /// Applies a call. `pushed` is the size of the return address, or 0 for a tail call. Returns false if the callee
+    /// never returns.
     fn call(
         &mut self,
         instruction: &Instruction,

@@ -15,7 +15,7 @@ use crate::target::Target;
 
 /// The name of the target with which the other targets are compared.
 const YARDSTICK: &str = "memcpy";
-/// The largest relative change that is not reported.
+/// The lab reports a relative change only if it is larger than this margin.
 const MARGIN: f64 = 0.02;
 
 pub(super) fn run(args: &SpeedArgs, suite: &Suite) -> Result<ExitCode, Fault> {

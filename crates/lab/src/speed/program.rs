@@ -1,4 +1,4 @@
-//! Compares the speed of whole programs. The programs run as a user would run them.
+//! Compares the speed of whole programs. The programs run in the same way as a user runs programs.
 //!
 //! Each round runs the programs in a random order and then in the reverse order. Before each run the system writes its
 //! cached data to the disks. Otherwise the time of a program would include the writes of the program before it. The

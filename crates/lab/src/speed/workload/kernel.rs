@@ -26,7 +26,7 @@ const FLOATING: f64 = 6.0;
 /// The expected sum over a block of integers. The sum was computed independently in Python.
 const SUM: u64 = 0x5a6b_f73a_9172_f180;
 
-/// The work of one run of a kernel. The measuring process sends it to the kernel's process as JSON.
+/// The work of one run of a kernel. The measuring process sends this structure to the kernel's process as JSON.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Job {
     /// The kernel's name.
@@ -100,7 +100,8 @@ pub fn own() -> Vec<Kernel> {
     ]
 }
 
-/// Runs `work` for each block number below `blocks`, on all processors, and returns the seconds that this took.
+/// Runs `work` for each block number below `blocks`, on all processors. Returns the seconds from the start until all
+/// blocks are done.
 fn on_all(blocks: u64, work: impl Fn(u64) -> Result<(), Trouble> + Sync) -> Result<f64, Trouble> {
     let next = AtomicU64::new(0);
     let worker = || {

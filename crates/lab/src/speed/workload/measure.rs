@@ -41,7 +41,7 @@ pub struct Plan {
     /// Parts of workload names. The lab measures only workloads whose name contains one of these parts. If the list is
     /// empty, the lab measures all workloads.
     pub only: Vec<String>,
-    /// The arguments with which this program runs a kernel. The job follows them as JSON.
+    /// The arguments with which this program runs a kernel. The job follows these arguments as JSON.
     pub kernel: Vec<String>,
     /// Whether the lab measures functions in only a few rounds.
     pub quick: bool,
@@ -503,7 +503,7 @@ fn rows(group: &Group<'_>, variants: &[Variant<'_>]) -> Vec<GenerationRow> {
     rows
 }
 
-/// Sets the ratio of each row: its rate relative to the first rate that is known.
+/// Sets the ratio of each row, which is the rate of the row divided by the first known rate.
 fn beside_first(rows: &mut [GenerationRow]) {
     let Some(first) = rows.iter().find_map(|row| row.rate) else { return };
     for row in rows {
@@ -514,7 +514,7 @@ fn beside_first(rows: &mut [GenerationRow]) {
 fn row(group: &Group<'_>, variant: &Variant<'_>, index: usize, operation: &str) -> GenerationRow {
     let seen = &variant.seen[index];
     let unit = if group.workload.subject == Subject::Numbers { ("Mop/s", 1e6) } else { ("MiB/s", MIB) };
-    // A program that fails in a later round has no figure either, since it does not do its work reliably.
+    // A program that fails in a later round also has no figure, because it does not do its work reliably.
     let measured = seen.skipped.is_none() && !seen.seconds.is_empty();
     let rate = |seconds: f64| seen.amount / seconds.max(1e-9) / unit.1;
     let mut rates: Vec<f64> = seen.seconds.iter().copied().map(rate).collect();

@@ -109,7 +109,7 @@ impl Set {
         }
     }
 
-    /// Returns the default number of rounds. Small sets have more rounds, since their rounds are short.
+    /// Returns the default number of rounds. Small sets have more rounds, because a round of a small set is short.
     #[must_use]
     pub fn rounds(&self) -> usize {
         self.rounds.unwrap_or(match self.bytes {
