@@ -29,7 +29,8 @@ const ARROWS: [(&str, &[&str]); 15] = [
 /// The page that shows the arrows.
 const PAGE: &str = "docs/ARCHITECTURE.md";
 
-/// Top-level folders with tools. Their packages may depend on any crate, and no crate may depend on them.
+/// Top-level folders with tools. The packages in these folders may depend on any crate, and no crate may depend on
+/// these packages.
 const TOOLS: [&str; 5] = ["audit", "bench", "xtask", "fuzz", "tests"];
 
 /// One member of the workspace.

@@ -8,7 +8,7 @@ use syn::visit::{self, Visit};
 use syn::{Attribute, Item, ItemUse, UseTree};
 
 /// The maximum number of re-exports that are followed. Without this limit, two re-exports that name each other would
-/// cause an endless loop.
+/// cause an endless recursion.
 const DEPTH: usize = 8;
 
 /// The path of a module from the crate's root. The path of `lib.rs` is empty.

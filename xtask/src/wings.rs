@@ -7,7 +7,7 @@ use crate::modules::{Modules, Path};
 struct House {
     name: &'static str,
     wings: &'static [Wing],
-    /// Modules at the root that every wing may import from, such as the errors of the crate.
+    /// Modules at the root from which every wing may import, such as the module with the errors of the crate.
     shared: &'static [&'static str],
     /// The maximum number of modules at the root, including the wings.
     at_root: usize,

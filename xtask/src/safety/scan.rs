@@ -150,7 +150,7 @@ impl Scan<'_> {
             }
             self.meet(if documented { Kind::Extern } else { Kind::Function }, token.span, first);
         } else if let Some(token) = &signature.unsafety {
-            // The trait states the caller's obligation once, for all its functions.
+            // The trait states the obligations of callers once, for all functions of the trait.
             self.meet(Kind::Extern, token.span, token.span.start().line);
         }
     }
