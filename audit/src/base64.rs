@@ -1,4 +1,5 @@
-//! `deadpan-base64`: every back end at any length, both alphabets, and the functions for one symbol.
+//! Audited functions of `deadpan-base64`: every back end at any length, with both alphabets, and the functions for one
+//! symbol.
 
 use core::slice::{from_raw_parts, from_raw_parts_mut};
 
@@ -8,31 +9,31 @@ use deadpan_ct::CtZero;
 macro_rules! backends {
     ($($module:ident: $encode:ident $encode_url:ident $decode:ident $decode_url:ident;)*) => { $(
         /// # Safety
-        /// The contract of `imp`.
+        /// The caller must fulfill the contract of the function in `imp`.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $encode(source: *const u8, length: usize, target: *mut u8, total: usize) {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller fulfills the `# Safety` section.
             unsafe { imp::$module::encode(Alphabet::Standard, source, length, target, total) }
         }
         /// # Safety
-        /// The contract of `imp`.
+        /// The caller must fulfill the contract of the function in `imp`.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $encode_url(source: *const u8, length: usize, target: *mut u8, total: usize) {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller fulfills the `# Safety` section.
             unsafe { imp::$module::encode(Alphabet::UrlSafe, source, length, target, total) }
         }
         /// # Safety
-        /// The contract of `imp`.
+        /// The caller must fulfill the contract of the function in `imp`.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $decode(source: *const u8, length: usize, target: *mut u8) -> isize {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller fulfills the `# Safety` section.
             unsafe { imp::$module::decode(Alphabet::Standard, source, length, target).canonical().mask() }
         }
         /// # Safety
-        /// The contract of `imp`.
+        /// The caller must fulfill the contract of the function in `imp`.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $decode_url(source: *const u8, length: usize, target: *mut u8) -> isize {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller fulfills the `# Safety` section.
             unsafe { imp::$module::decode(Alphabet::UrlSafe, source, length, target).canonical().mask() }
         }
     )* };
@@ -48,10 +49,10 @@ backends! {
 macro_rules! hex {
     ($($module:ident: $encode:ident $decode:ident;)*) => { $(
         /// # Safety
-        /// The pointers are valid for `length` bytes and twice as many digits, and the CPU has the back end.
+        /// The pointers are valid for `length` bytes and for twice as many digits. The CPU has the back end.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $encode(source: *const u8, length: usize, target: *mut u8) {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller fulfills the `# Safety` section.
             #[allow(unused_unsafe)]
             unsafe {
                 let (source, target) = (from_raw_parts(source, length), from_raw_parts_mut(target, 2 * length));
@@ -59,10 +60,10 @@ macro_rules! hex {
             }
         }
         /// # Safety
-        /// The pointers are valid for `length` bytes and twice as many digits, and the CPU has the back end.
+        /// The pointers are valid for `length` bytes and for twice as many digits. The CPU has the back end.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $decode(source: *const u8, length: usize, target: *mut u8) -> isize {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller fulfills the `# Safety` section.
             #[allow(unused_unsafe)]
             unsafe {
                 let (source, target) = (from_raw_parts(source, 2 * length), from_raw_parts_mut(target, length));
@@ -89,13 +90,13 @@ pub extern "C" fn ok_decode_symbol__s(byte: u8) -> u64 {
     kinds.into_iter().fold(u64::from(symbol.value().unwrap_or(0)), |bits, kind| bits << 1 | u64::from(kind.bit()))
 }
 
-/// The positions of white space are declassified on purpose. Nothing else may leak.
+/// The code declassifies the positions of white space on purpose. No other secret may leak.
 ///
 /// # Safety
 /// The pointers are valid for `length` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ok_squeeze_portable__ppp(source: *const u8, length: usize, target: *mut u8) -> usize {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller fulfills the `# Safety` section.
     unsafe { imp::space::portable(source, length, target) }
 }
 
@@ -103,7 +104,7 @@ pub unsafe extern "C" fn ok_squeeze_portable__ppp(source: *const u8, length: usi
 /// The pointers are valid for `length` bytes, and the CPU has AVX-512.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ok_squeeze_avx512__ppp(source: *const u8, length: usize, target: *mut u8) -> usize {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller fulfills the `# Safety` section.
     unsafe { imp::space::avx512(source, length, target) }
 }
 
@@ -111,6 +112,6 @@ pub unsafe extern "C" fn ok_squeeze_avx512__ppp(source: *const u8, length: usize
 /// The pointer is valid for `length` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ok_line_end__pp(text: *const u8, length: usize) -> usize {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller fulfills the `# Safety` section.
     imp::space::line_end(unsafe { from_raw_parts(text, length) })
 }

@@ -1,4 +1,4 @@
-//! `deadpan-ct`: every operation, and patterns that compilers are known to turn into jumps.
+//! Audited functions of `deadpan-ct`: every operation, and patterns that compilers are known to convert to jumps.
 
 use core::slice::{from_raw_parts, from_raw_parts_mut};
 
@@ -26,14 +26,15 @@ macro_rules! integers {
         }
         #[unsafe(no_mangle)]
         pub extern "C" fn $slt(a: $signed, b: $signed) -> isize { (a.ct_lt(&b) | b.ct_le(&a)).mask() }
-        /// A comparison, then a selection by its result: the pattern that most often becomes a jump.
+        /// A comparison, and then a selection by the result of the comparison. Compilers convert this pattern to a jump
+        /// most often.
         #[unsafe(no_mangle)]
         pub extern "C" fn $select(a: $int, b: $int) -> $int { a.ct_lt(&b).select(a.wrapping_mul(3), b.wrapping_add(1)) }
         /// # Safety
         /// Both pointers are valid.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $swap(a: *mut $int, b: *mut $int, bit: u8) {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller fulfills the `# Safety` section.
             let (a, b) = unsafe { (&mut *a, &mut *b) };
             a.ct_swap(b, Choice::from_bit(bit));
         }
@@ -67,13 +68,13 @@ pub extern "C" fn ok_choice_algebra__sss(a: u8, b: u8, c: u8) -> u8 {
     a.select((b & !c) ^ a, b | c).bit()
 }
 
-/// A conditional copy of 32 bytes, which has become a jump in the past.
+/// A conditional copy of 32 bytes. In the past, a compiler converted this copy to a jump.
 ///
 /// # Safety
 /// Both pointers are valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ok_assign_32_bytes__pps(target: *mut [u8; 32], source: *const [u8; 32], bit: u8) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller fulfills the `# Safety` section.
     let (target, source) = unsafe { (&mut *target, &*source) };
     target.ct_assign(source, Choice::from_bit(bit));
 }
@@ -82,7 +83,7 @@ pub unsafe extern "C" fn ok_assign_32_bytes__pps(target: *mut [u8; 32], source: 
 /// Both pointers are valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ok_compare_32_then_assign__ppp(target: *mut [u8; 32], a: *const [u8; 32], b: *const [u8; 32]) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller fulfills the `# Safety` section.
     let (target, a, b) = unsafe { (&mut *target, &*a, &*b) };
     target.ct_assign(a, a.ct_eq(b));
 }
@@ -91,7 +92,7 @@ pub unsafe extern "C" fn ok_compare_32_then_assign__ppp(target: *mut [u8; 32], a
 /// The pointer is valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ok_lookup_16__ps(table: *const [u32; 16], index: usize) -> u32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller fulfills the `# Safety` section.
     lookup(unsafe { &*table }, index).into_parts().0
 }
 
@@ -99,7 +100,7 @@ pub unsafe extern "C" fn ok_lookup_16__ps(table: *const [u32; 16], index: usize)
 /// The pointers are valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ok_lookup_rows__psp(table: *const [[u64; 8]; 16], index: usize, row: *mut [u64; 8]) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller fulfills the `# Safety` section.
     unsafe { *row = lookup(&*table, index).unwrap_or([0; 8]) };
 }
 
@@ -109,12 +110,12 @@ pub unsafe extern "C" fn ok_lookup_rows__psp(table: *const [[u64; 8]; 16], index
 /// Both pointers are valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ok_choose_between_references__pps(a: *const u64, b: *const u64, bit: u8) -> u64 {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller fulfills the `# Safety` section.
     let (a, b) = unsafe { (&*a, &*b) };
     Choice::from_bit(bit).select(*a, *b)
 }
 
-/// A second jump on the same condition, which the compiler must not merge with the selection.
+/// Two selections by the same condition. The compiler must not merge the two selections into a jump.
 #[unsafe(no_mangle)]
 pub extern "C" fn ok_select_chain__sss(a: u64, b: u64, c: u64) -> u64 {
     let less = a.ct_lt(&b);
@@ -127,7 +128,7 @@ pub extern "C" fn ok_select_chain__sss(a: u64, b: u64, c: u64) -> u64 {
 /// The pointers are valid for `length` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ok_lexicographic__ppp(a: *const u8, b: *const u8, length: usize) -> isize {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller fulfills the `# Safety` section.
     let (a, b) = unsafe { (from_raw_parts(a, length), from_raw_parts(b, length)) };
     a.ct_lt(b).mask()
 }
@@ -136,7 +137,7 @@ pub unsafe extern "C" fn ok_lexicographic__ppp(a: *const u8, b: *const u8, lengt
 /// The pointer is valid for `length` numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ok_wipe__pp(a: *mut u64, length: usize) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller fulfills the `# Safety` section.
     unsafe { from_raw_parts_mut(a, length) }.wipe();
 }
 
@@ -147,7 +148,7 @@ macro_rules! backends {
         /// The pointers are valid for `length` bytes, and the CPU has the back end.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $equal(a: *const u8, b: *const u8, length: usize) -> isize {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller fulfills the `# Safety` section.
             #[allow(unused_unsafe)]
             unsafe { imp::$module::equal(from_raw_parts(a, length), from_raw_parts(b, length)).cast_signed() }
         }
@@ -155,7 +156,7 @@ macro_rules! backends {
         /// The pointers are valid for `length` bytes, and the CPU has the back end.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $zero(a: *const u8, length: usize) -> isize {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller fulfills the `# Safety` section.
             #[allow(unused_unsafe)]
             unsafe { imp::$module::zero(from_raw_parts(a, length)).cast_signed() }
         }
@@ -164,7 +165,7 @@ macro_rules! backends {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $assign(a: *mut u8, b: *const u8, length: usize, bit: u8) {
             let mask = Choice::from_bit(bit).mask() as u64;
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller fulfills the `# Safety` section.
             #[allow(unused_unsafe)]
             unsafe { imp::$module::assign(from_raw_parts_mut(a, length), from_raw_parts(b, length), mask) }
         }
@@ -173,7 +174,7 @@ macro_rules! backends {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $swap(a: *mut u8, b: *mut u8, length: usize, bit: u8) {
             let mask = Choice::from_bit(bit).mask() as u64;
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller fulfills the `# Safety` section.
             #[allow(unused_unsafe)]
             unsafe { imp::$module::swap(from_raw_parts_mut(a, length), from_raw_parts_mut(b, length), mask) }
         }

@@ -3,8 +3,8 @@
 //!
 //! A function's name says what the audit expects. `ok_…` must be free of jumps, addresses and divisions that depend on
 //! a secret. `bad_…` must be reported, which shows that the audit works. `bad3_…` must be reported at the highest
-//! optimization level, where the compiler makes it bad. After `__`, there is one letter for each argument register: `s`
-//! for secret, `p` for public. Memory behind pointers is secret.
+//! optimization level, because only there the compiler makes code that leaks. After `__`, the name has one letter for
+//! each argument register: `s` for secret, `p` for public. Memory behind pointers is secret.
 //!
 //! The functions are compiled in the test configuration (`--cfg deadpan_test`), where the crates export their back
 //! ends.

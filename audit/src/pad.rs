@@ -1,25 +1,27 @@
-//! `deadpan-pad`: every back end, with a constant scheme, for blocks of 16 bytes and for blocks of any size.
+//! Audited functions of `deadpan-pad`: every back end, with a constant scheme, for blocks of 16 bytes and for blocks of
+//! any size.
 //!
-//! The number of data bytes in a block is secret, except where `pad` gets it as the length of a slice and reads the
-//! slice byte by byte.
+//! The number of data bytes in a block is secret, with one exception: the number is public if `pad` gets it as the
+//! length of a slice and reads the slice byte by byte.
 
 use core::slice::{from_raw_parts, from_raw_parts_mut};
 
 use deadpan_pad::imp::{self, NO_NOISE, Noise, Row, Value};
 use deadpan_pad::{Padding, Scheme};
 
-/// The block size with kernels of its own.
+/// The block size for which the crate has special kernels.
 const COMMON: u8 = 16;
 
-/// For each scheme of a back end: padding, in place and from a slice, for blocks of 16 (`_16`) and of any size (`_n`).
-/// `$letter` says whether the length of that slice is secret or public.
+/// Defines functions for each scheme of a back end. The functions pad in place and from a slice, for blocks of 16 bytes
+/// (`_16`) and for blocks of any size (`_n`). `$letter` states whether the length of the slice is secret or public.
 macro_rules! pad {
     ($backend:ident, length $letter:literal: $($scheme:ident)*) => { $(
         const _: () = {
             const ROW: Row = Row::for_scheme(Scheme::$scheme, COMMON);
 
             /// # Safety
-            /// The pointers are valid, for `length` bytes, fewer than 16, and for 16; and the CPU has the back end.
+            /// `data` is valid for `length` bytes, which are fewer than 16. `block` is valid for 16 bytes. The CPU has
+            /// the back end.
             #[unsafe(export_name = concat!(
                 "ok_pad_16_", stringify!($scheme), "_", stringify!($backend), "__p", $letter, "pss"
             ))]
@@ -30,7 +32,7 @@ macro_rules! pad {
                 drawn: u8,
                 empty: u8,
             ) {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller fulfills the `# Safety` section.
                 #[allow(unused_unsafe)]
                 unsafe {
                     imp::$backend::pad(&ROW, value(&ROW, drawn, empty), from_raw_parts(data, length), &mut *block)
@@ -38,14 +40,14 @@ macro_rules! pad {
             }
 
             /// # Safety
-            /// The pointers are valid for `length` bytes, and for `size` bytes, at least one and more than `length`.
-            /// The CPU has the back end.
+            /// `data` is valid for `length` bytes, and `block` is valid for `size` bytes. `size` is at least one and
+            /// more than `length`. The CPU has the back end.
             #[unsafe(export_name = concat!(
                 "ok_pad_n_", stringify!($scheme), "_", stringify!($backend), "__p", $letter, "ppss"
             ))]
             unsafe extern "C" fn any(data: *const u8, length: usize, block: *mut u8, size: u8, drawn: u8, empty: u8) {
                 let row = Row::for_scheme(Scheme::$scheme, size);
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller fulfills the `# Safety` section.
                 #[allow(unused_unsafe)]
                 unsafe {
                     let block = from_raw_parts_mut(block, usize::from(size));
@@ -65,7 +67,7 @@ macro_rules! pad {
                 drawn: u8,
                 empty: u8,
             ) {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller fulfills the `# Safety` section.
                 #[allow(unused_unsafe)]
                 unsafe {
                     let (block, noise) = (&mut *block, noise_for(&ROW, noise));
@@ -74,8 +76,8 @@ macro_rules! pad {
             }
 
             /// # Safety
-            /// The pointers are valid, the block for `size` bytes, at least one and more than `kept`. The CPU has the
-            /// back end.
+            /// The pointers are valid, and `block` is valid for `size` bytes. `size` is at least one and more than
+            /// `kept`. The CPU has the back end.
             #[unsafe(export_name = concat!(
                 "ok_pad_in_place_n_", stringify!($scheme), "_", stringify!($backend), "__ppspss"
             ))]
@@ -88,7 +90,7 @@ macro_rules! pad {
                 empty: u8,
             ) {
                 let row = Row::for_scheme(Scheme::$scheme, size);
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller fulfills the `# Safety` section.
                 #[allow(unused_unsafe)]
                 unsafe {
                     let block = from_raw_parts_mut(block, usize::from(size));
@@ -99,10 +101,10 @@ macro_rules! pad {
     )* };
 }
 
-/// The start value that `Padding` passes on: that of the row, or a random one.
+/// Returns the start value that `Padding` passes to the back end: the start value of the row, or a random value.
 #[inline(always)]
 fn value(row: &Row, drawn: u8, empty: u8) -> Value {
-    // Only `ArbitraryTail` draws its start value: its check derives the padding bytes from the last one, and its row
+    // Only `ArbitraryTail` draws its start value. Its check derives the padding bytes from the last byte, and its row
     // has no start value.
     let draws = row.follows != 0 && row.value.data == 0;
     if draws { Value { data: drawn, empty } } else { row.value }
@@ -112,17 +114,18 @@ fn value(row: &Row, drawn: u8, empty: u8) -> Value {
 /// The pointer is valid.
 #[inline(always)]
 unsafe fn noise_for<'a>(row: &Row, noise: *const Noise) -> &'a Noise {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller fulfills the `# Safety` section.
     if row.noisy == 0 { &NO_NOISE } else { unsafe { &*noise } }
 }
 
-// In order, the schemes fill with zeros, a count, zeros and a count, noise and a count, a sequence, a mark, a drawn
-// byte, and a complement.
+// In the order of the list, the schemes fill with: zeros; a count; zeros and a count; noise and a count; a sequence; a
+// mark; a drawn byte; a complement.
 pad!(portable, length "p": Zero Pkcs7 AnsiX923 Iso10126 Rfc4303 Iso7816 ArbitraryTail NotLast);
 pad!(sse2, length "p": Zero Pkcs7 AnsiX923 Iso10126 Rfc4303 Iso7816 ArbitraryTail NotLast);
 pad!(avx512, length "s": Zero Pkcs7 AnsiX923 Iso10126 Rfc4303 Iso7816 ArbitraryTail NotLast);
 
-/// For each scheme of a back end: checking a block of 16 (`_16`) and one of any size (`_n`).
+/// Defines functions for each scheme of a back end. The functions check a block of 16 bytes (`_16`) and a block of any
+/// size (`_n`).
 macro_rules! unpad {
     ($backend:ident: $($scheme:ident)*) => { $(
         const _: () = {
@@ -131,18 +134,18 @@ macro_rules! unpad {
             #[unsafe(export_name = concat!("ok_unpad_16_", stringify!($scheme), "_", stringify!($backend), "__p"))]
             unsafe extern "C" fn common(block: *const [u8; COMMON as usize]) -> usize {
                 const ROW: Row = Row::for_scheme(Scheme::$scheme, COMMON);
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller fulfills the `# Safety` section.
                 #[allow(unused_unsafe)]
                 let (count, valid) = unsafe { imp::$backend::unpad(&ROW, &*block) };
                 count & valid.mask().cast_unsigned()
             }
 
             /// # Safety
-            /// The pointer is valid for `size` bytes, at least one, and the CPU has the back end.
+            /// The pointer is valid for `size` bytes, and `size` is at least one. The CPU has the back end.
             #[unsafe(export_name = concat!("ok_unpad_n_", stringify!($scheme), "_", stringify!($backend), "__pp"))]
             unsafe extern "C" fn any(block: *const u8, size: u8) -> usize {
                 let row = Row::for_scheme(Scheme::$scheme, size);
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller fulfills the `# Safety` section.
                 #[allow(unused_unsafe)]
                 let (count, valid) = unsafe { imp::$backend::unpad(&row, from_raw_parts(block, usize::from(size))) };
                 count & valid.mask().cast_unsigned()
@@ -155,7 +158,7 @@ unpad!(portable: Zero Pkcs7 AnsiX923 Iso10126 Rfc4303 Iso7816 ArbitraryTail NotL
 unpad!(sse2: Zero Pkcs7 AnsiX923 Iso10126 Rfc4303 Iso7816 ArbitraryTail NotLast);
 unpad!(avx512: Zero Pkcs7 AnsiX923 Iso10126 Rfc4303 Iso7816 ArbitraryTail NotLast);
 
-/// The public function, which chooses the back end.
+/// Calls the public function, which chooses the back end.
 ///
 /// # Safety
 /// The pointer is valid for `length` bytes.
@@ -165,7 +168,7 @@ pub unsafe extern "C" fn ok_unpad_ct_pkcs7__pp(padded: *const u8, length: usize)
         Ok(padding) => padding,
         Err(_) => panic!("a block has at least one byte"),
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller fulfills the `# Safety` section.
     let (length, valid) = PADDING.unpad_ct(unsafe { from_raw_parts(padded, length) });
     length ^ valid.mask().cast_unsigned()
 }

@@ -1,8 +1,8 @@
 //! Guard pages: every one-shot function of the three crates runs with its buffers right next to inaccessible pages. An
-//! access outside a buffer ends the test by a signal, and a wrong result fails it.
+//! access outside a buffer ends the test with a signal. A wrong result makes the test fail.
 //!
-//! The test runs at the level of this CPU, or at the level that `DEADPAN_CPU` names if the crates were built with
-//! `--cfg deadpan_test`.
+//! The test runs at the level of this CPU. If the crates were built with `--cfg deadpan_test`, the variable
+//! `DEADPAN_CPU` can name another level.
 
 use std::io::Write;
 
@@ -28,7 +28,7 @@ struct Pages {
     mapping: *mut u8,
 }
 
-/// The guard that a buffer is next to.
+/// The guard page next to which a buffer lies.
 #[derive(Clone, Copy, Debug)]
 enum Side {
     Start,
@@ -43,8 +43,8 @@ impl Pages {
             mmap_anonymous(core::ptr::null_mut(), GUARD + ROOM + GUARD, ProtFlags::empty(), MapFlags::PRIVATE)
         };
         let mapping = mapping.expect("no memory");
-        // SAFETY: the pages after the first guard belong to the mapping that was just made, to which there is no other
-        // pointer.
+        // SAFETY: the pages after the first guard belong to the mapping that the code just made. There is no other
+        // pointer to this mapping.
         unsafe { mprotect(mapping.byte_add(GUARD), ROOM, MprotectFlags::READ | MprotectFlags::WRITE) }
             .expect("no access");
         Self { mapping: mapping.cast() }
@@ -60,7 +60,8 @@ impl Pages {
             Side::End => GUARD + ROOM - size,
         };
         // SAFETY: the `size` bytes lie inside the accessible pages, at a multiple of the alignment from an end of whole
-        // pages. They are first written with valid values, and the borrow of `self` keeps them for this slice alone.
+        // pages. The code first writes valid values to these bytes. The borrow of `self` ensures that no other slice
+        // uses the bytes.
         unsafe {
             let start = self.mapping.add(offset).cast::<T>();
             start.copy_from_nonoverlapping(items.as_ptr(), items.len());
@@ -72,7 +73,8 @@ impl Pages {
 impl Drop for Pages {
     #[allow(unsafe_code)]
     fn drop(&mut self) {
-        // SAFETY: this unmaps the whole of our own mapping, and no slice of it outlives the borrow of `self`.
+        // SAFETY: the call unmaps the whole mapping, which belongs to this value. No slice of the mapping outlives the
+        // borrow of `self`.
         let _ = unsafe { munmap(self.mapping.cast(), GUARD + ROOM + GUARD) };
     }
 }
@@ -83,7 +85,7 @@ fn lengths() -> impl Iterator<Item = usize> {
 
 /// Runs `check` for each length, with input and output next to either guard.
 fn each(mut run: impl FnMut(usize, [Side; 2])) {
-    // This line bypasses the test harness, which shows output for failures only.
+    // This line bypasses the test harness, because the harness shows output only for failures.
     let _ = writeln!(std::io::stderr(), "level {}", deadpan_ct::cpu::level().name());
     for length in lengths() {
         for sides in
@@ -264,7 +266,7 @@ fn padding() {
     each(|length, sides| {
         let mut data = bytes(length, 6);
         if let Some(last) = data.last_mut() {
-            // Data that end in zero would be refused by zero padding.
+            // The last byte must not be zero, because zero padding would refuse data that end in zero.
             *last |= 1;
         }
         for scheme in Scheme::ALL {

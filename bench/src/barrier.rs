@@ -1,17 +1,18 @@
 //! Barriers between the measured call and the loop around it. Only this module of the benchmark has `unsafe` code.
 //!
-//! Each barrier is an empty assembly statement. The compiler knows nothing about a hidden value, so that it cannot
-//! fold, hoist or vectorize calls together. A value that is sunk has to be computed. Barriers cost no instruction.
-//! `black_box` costs a store and a load, which take longer than a comparison of half a nanosecond.
+//! Each barrier is an empty assembly statement. After a barrier hides a value, the compiler knows nothing about the
+//! value. The compiler can therefore not fold, hoist or vectorize several calls together. If a barrier sinks a value,
+//! the compiler must compute the value. A barrier costs no instruction. `black_box`, in contrast, costs a store and a
+//! load, which take longer than a comparison of half a nanosecond.
 
 use core::arch::asm;
 
-/// Values that fit in registers and can be hidden there.
+/// A type whose values fit into registers, so that a barrier can hide them.
 pub trait Register: Copy + Default + PartialEq {
-    /// Returns the value, about which the compiler then knows nothing.
+    /// Returns the value. The compiler then knows nothing about the value.
     #[must_use]
     fn hide(self) -> Self;
-    /// Computes the value and drops it.
+    /// Makes the compiler compute the value, and then drops the value.
     fn sink(self);
     /// Makes a value from the low bits of a random number.
     #[must_use]
@@ -106,8 +107,9 @@ impl<T: Register> Register for (T, T) {
 #[must_use]
 pub fn hide_bytes(slice: &[u8]) -> &[u8] {
     let (mut address, mut length) = (slice.as_ptr(), slice.len());
-    // SAFETY: the statement is empty and returns both registers as they came, so they still describe `slice`. Memory is
-    // not excluded: the compiler must assume that the bytes have changed, and they have not.
+    // SAFETY: the statement is empty and leaves both registers unchanged, so the registers still describe `slice`. The
+    // options do not include `nomem`, so the compiler must assume that the bytes have changed. The bytes have not
+    // changed.
     unsafe {
         asm!("/* {0} {1} */", inout(reg) address, inout(reg) length, options(nostack, preserves_flags));
         core::slice::from_raw_parts(address, length)
@@ -131,7 +133,8 @@ pub fn hide_bytes_mut(slice: &mut [u8]) -> &mut [u8] {
 #[must_use]
 pub fn hide_ref<T>(value: &T) -> &T {
     let mut address = core::ptr::from_ref(value);
-    // SAFETY: the statement is empty and returns the register as it came, so the pointer still is the reference's.
+    // SAFETY: the statement is empty and leaves the register unchanged, so the register still has the pointer of the
+    // reference.
     unsafe {
         asm!("/* {0} */", inout(reg) address, options(nostack, preserves_flags));
         &*address
@@ -154,11 +157,13 @@ pub fn hide_mut<T>(value: &mut T) -> &mut T {
 #[inline(always)]
 pub fn sink_ref<T: ?Sized>(value: &T) {
     let address = core::ptr::from_ref(value).cast::<u8>();
-    // SAFETY: the statement is empty. Memory is not excluded, so what was stored must be there.
+    // SAFETY: the statement is empty. The options do not include `nomem`, so the compiler must have written all stored
+    // values to memory.
     unsafe { asm!("/* {0} */", in(reg) address, options(nostack, preserves_flags)) };
 }
 
-/// Moves the code after it by `PLACE` times 16 bytes, and keeps the compiler from merging it with its copies.
+/// Moves the code after this call by `PLACE` times 16 bytes. The call also prevents the compiler from merging this code
+/// with its copies.
 #[inline(always)]
 pub fn shift<const PLACE: usize>() {
     // SAFETY: the instructions are no-operations.

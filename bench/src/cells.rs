@@ -1,11 +1,11 @@
-//! Cells: functions that do the same work, as rows of a table.
+//! Cells: a cell is a set of functions that do the same work. Each function is a row of the table.
 
 use deadpan_lab::record::{GenerationRow, Role as Part};
 use deadpan_lab::speed::field::{Effort, Field};
 use deadpan_lab::speed::workload::{Plan, Trouble, beside};
 use deadpan_lab::{Random, Watch};
 
-/// The function with which the others of a cell are compared, unless the cell names another.
+/// The function with which the other functions of a cell are compared, unless the cell names another function.
 const OURS: &str = "deadpan";
 
 /// The timing promise of a function.
@@ -13,15 +13,15 @@ const OURS: &str = "deadpan";
 pub enum Role {
     /// The crate under test.
     Ours,
-    /// A peer that claims to run in constant time, or one that has no secrets.
+    /// A peer that claims to run in constant time, or a peer that has no secrets.
     ConstantTime,
     /// A peer that does not claim constant time.
     NoPromise,
     /// A peer that is known to leak.
     Leaks,
-    /// Plain operators and jumps on secrets: what the same work costs without any care.
+    /// Plain operators and jumps on secrets. The times show how fast the same work is without protection of secrets.
     Plain,
-    /// Other work of the same size, such as a copy, or the loop alone: its loads and barriers without a call.
+    /// Other work of the same size, such as a copy; or only the loop, with its loads and barriers but without a call.
     Yardstick,
 }
 
@@ -43,13 +43,13 @@ struct Entry {
 }
 
 impl<'a> Cell<'a> {
-    /// Makes a cell without functions. `bytes` is the number of bytes that one call works on, if there is a rate.
+    /// Makes a cell without functions. If the cell has a rate, `bytes` is the number of bytes that one call processes.
     pub fn new(section: &'static str, name: impl Into<String>, bytes: Option<usize>) -> Self {
         let (field, entries) = (Field::new(), Vec::new());
         Self { section, name: name.into(), bytes, yardstick: OURS, field, entries }
     }
 
-    /// Sets the function with which the others are compared.
+    /// Sets the function with which the other functions are compared.
     pub fn beside(self, yardstick: &'static str) -> Self {
         Self { yardstick, ..self }
     }
@@ -59,12 +59,13 @@ impl<'a> Cell<'a> {
         self.field.before_round(action);
     }
 
-    /// Adds a function. `turn(n)` makes `n * calls` calls; `is_correct` says that its results were checked and right.
+    /// Adds a function. `turn(n)` makes `n * calls` calls. `is_correct` is true if the results of the function were
+    /// checked and are correct.
     pub fn enter(&mut self, name: &str, role: Role, calls: usize, is_correct: bool, turn: impl FnMut(usize) + 'a) {
         self.enter_row("", name, role, calls, is_correct, turn);
     }
 
-    /// Adds a function of which each call is a turn, and which checks its result itself.
+    /// Adds a function. Each call of the function is one turn, and the function checks its own result.
     pub fn call<R>(&mut self, name: &str, role: Role, mut function: impl FnMut() -> R + 'a) {
         self.enter(name, role, 1, true, move |turns| (0..turns).for_each(|_| drop(std::hint::black_box(function()))));
     }
@@ -95,7 +96,7 @@ impl<'a> Cell<'a> {
 
 /// Measures cells and keeps their rows.
 pub struct Cells<'r> {
-    /// What to measure.
+    /// The plan of the measurement.
     pub plan: &'r Plan,
     /// Notes for the page.
     pub notes: Vec<String>,
@@ -112,7 +113,7 @@ impl<'r> Cells<'r> {
         Self { plan, notes: Vec::new(), wrong: Vec::new(), rows: Vec::new(), echoes: Vec::new(), watch, show }
     }
 
-    /// Whether this cell is to be measured. Callers ask before they prepare inputs.
+    /// Returns whether the plan includes this cell. Callers call this function before they prepare inputs.
     pub fn wants(&self, section: &str, cell: &str) -> bool {
         !self.watch.stopped() && self.plan.wants(&format!("{section}, {cell}"))
     }
@@ -134,16 +135,17 @@ impl<'r> Cells<'r> {
         self.keep(rows);
     }
 
-    /// Keeps rows, and shows them.
+    /// Adds rows to the result, and shows these rows.
     pub fn keep(&mut self, rows: Vec<GenerationRow>) {
         (self.show)(&rows);
         self.rows.extend(rows);
     }
 
-    /// Returns all rows, and the notes with the noise: how much equal functions differ.
+    /// Returns all rows, and the notes. The notes include the noise, which is how much the times of equal functions
+    /// differ.
     ///
     /// # Errors
-    /// If a function gave a wrong result.
+    /// Returns an error if a function gave a wrong result.
     pub fn finish(mut self) -> Result<(Vec<GenerationRow>, Vec<String>), Trouble> {
         if !self.wrong.is_empty() {
             return Err(self.wrong.join("\n").into());

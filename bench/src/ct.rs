@@ -1,10 +1,11 @@
-//! `deadpan-ct` beside subtle, ctutils, cmov, constant_time_eq and plain operators.
+//! Compares `deadpan-ct` with subtle, ctutils, cmov, constant_time_eq and plain operators.
 //!
-//! The cells measure the throughput of independent calls: operands are loaded from arrays in the cache and hidden in
-//! registers one by one, and every answer is sunk in a register. The answer of a comparison is sunk in the form that
-//! costs the library nothing: our mask, subtle's `unwrap_u8`, cmov's condition byte, a `bool`. The only such form of
-//! ctutils is `to_u8`, whose `black_box` costs a store and a load. The cells *eq, then select* use the choice inside
-//! each library and do not have this difference.
+//! The cells measure the throughput of independent calls. The loop loads operands from arrays in the cache and hides
+//! each operand in a register. It sinks every answer in a register. The answer of a comparison is sunk in the form that
+//! has no cost for the library: the mask of `deadpan-ct`, the result of subtle's `unwrap_u8`, the condition byte of
+//! cmov, or a `bool`. ctutils has no form without a cost: its `to_u8` contains a `black_box`, which costs a store and a
+//! load. The cells *eq, then select* use the choice inside each library, so this difference does not affect these
+//! cells.
 
 mod array;
 mod choices;
@@ -18,8 +19,8 @@ use crate::barrier::shift;
 use crate::cells::Cells;
 use deadpan_lab::speed::field::round;
 
-/// Operands per array. They fit in the first-level cache together with the choices, and are too many for the branch
-/// predictor to learn.
+/// Number of operands in each array. All arrays fit into the first-level cache together with the choices. The number is
+/// so large that the branch predictor cannot learn the operands.
 const LANES: usize = 256;
 
 /// Measures every cell.
@@ -31,10 +32,11 @@ pub fn run(bench: &mut Cells<'_>) {
     table::run(bench);
 }
 
-/// Calls `step` with each lane, `turns` times. This is the timed loop of all cells.
+/// Calls `step` with each lane, and repeats this `turns` times. This is the timed loop of all cells.
 ///
-/// The loop exists four times, at different distances from a cache line, and each round takes the next one. The place
-/// of the same instructions changes the time of a call of a quarter of a nanosecond by up to a half.
+/// The code contains the loop four times, at different distances from a cache line, and each round uses the next copy
+/// of the loop. The reason: if the same instructions lie at another address, the time of a call of a quarter of a
+/// nanosecond can change by up to a half.
 #[inline(always)]
 fn each(turns: usize, mut step: impl FnMut(usize)) {
     match round() % 4 {
@@ -45,7 +47,7 @@ fn each(turns: usize, mut step: impl FnMut(usize)) {
     }
 }
 
-/// The call is written eight times, so that the loop costs little.
+/// The call is written eight times in the loop body, so that the loop itself costs little.
 #[inline(always)]
 fn placed<const PLACE: usize>(turns: usize, step: &mut impl FnMut(usize)) {
     for _ in 0..turns {

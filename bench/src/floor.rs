@@ -1,4 +1,4 @@
-//! The table of the building blocks: ct, base64 and pad beside other libraries.
+//! The table of the building blocks: compares ct, base64 and pad with other libraries.
 
 use rustix::thread::{CpuSet, sched_getcpu, sched_setaffinity};
 
@@ -63,8 +63,8 @@ fn run(plan: &Plan, watch: &mut dyn Watch, show: &mut dyn FnMut(&[GenerationRow]
     cells.finish()
 }
 
-/// Pins the process to its present core, so that no round includes a migration. Returns none if the system does not
-/// allow it.
+/// Pins the process to its present core, so that the process does not move to another core during a round. Returns
+/// `None` if the system does not allow this.
 fn stay() -> Option<usize> {
     let core = sched_getcpu();
     let mut cores = CpuSet::new();

@@ -1,8 +1,10 @@
-//! The lower levels of the CPU: the 16 KiB cells again, with our back end limited to AVX2, SSSE3 and portable code.
+//! The lower levels of the CPU: measures the 16 KiB cells again, with the back end of `deadpan-base64` limited to AVX2,
+//! to SSSE3 and to portable code.
 //!
-//! A process detects its level once, and only a build with `--cfg deadpan_test` can lower it. So the cells run in a
-//! child process of a second binary, which scripts/bench builds with that cfg. The other tables come from the ordinary
-//! binary. The peers detect the CPU themselves and are not limited.
+//! A process detects its level once, and only a build with `--cfg deadpan_test` can lower the level. The cells
+//! therefore run in a child process with a second binary, which scripts/bench builds with `--cfg deadpan_test`. The
+//! other tables come from the ordinary binary. The peers detect the CPU themselves, so this limit does not affect the
+//! peers.
 
 use std::process::{Command, Stdio};
 
@@ -18,7 +20,7 @@ pub fn run(bench: &mut Cells<'_>) {
         return;
     }
     let Some(binary) = std::env::var_os("DEADPAN_BENCH_LADDER") else {
-        // A child has no levels below its own.
+        // A child process measures only its own level, so it writes no note about lower levels.
         if std::env::var_os("DEADPAN_CPU").is_none() {
             bench.notes.push("levels below the best: skipped (scripts/bench builds the binary for them)".to_owned());
         }

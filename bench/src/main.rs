@@ -1,5 +1,5 @@
-//! Measures programs and functions beside their peers: `scripts/bench NAME`. Each module is a table for the engine of
-//! `deadpan-lab`, which runs all variants interleaved, checks their results, and writes the page.
+//! Compares programs and functions with their peers: `scripts/bench NAME`. Each module is a table for the engine of
+//! `deadpan-lab`. The engine runs all variants interleaved, checks their results, and writes the page.
 
 #[allow(unsafe_code)]
 mod barrier;

@@ -1,5 +1,5 @@
-//! The table of messages: bytes in memory and files of this process, sealed and opened with a key, a session and a
-//! passphrase; and reads at any place of a long sealed file.
+//! The table of messages. It measures sealing and opening with a key, a session and a passphrase, for bytes in memory
+//! and for files of this process. It also measures reads at random places of a long sealed file.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -50,7 +50,7 @@ fn run(plan: &Plan, watch: &mut dyn Watch, show: &mut dyn FnMut(&[GenerationRow]
     cells.finish()
 }
 
-/// A recipient and the identity that opens for it.
+/// A recipient, and the identity that can open data for this recipient.
 struct Lock {
     sealing: Sealing,
     identity: Identity,
@@ -71,14 +71,15 @@ impl Lock {
         header.open(std::slice::from_ref(&self.identity)).expect("the right key")
     }
 
-    /// Opens into memory of the length of the data.
+    /// Opens sealed data into memory that has exactly the length of the plain data.
     fn open_into(&self, sealed: &[u8], plain: &mut [u8]) {
         let opened = self.opened(sealed);
         opened.open_into(&sealed, sealed.len() as u64, plain, &Work::default()).expect("opened");
     }
 }
 
-/// Adds sealing to a cell and opening to another, each with new memory and with memory that is used again.
+/// Adds sealing to the first cell and opening to the second cell. Both operations are added twice: with new memory, and
+/// with memory that is used again.
 fn enter<'a>(cells: &mut [Cell<'a>; 2], lock: &'a Lock, name: &str, plain: &'a [u8], sealed: &'a [u8]) {
     let [seal, open] = cells;
     let (mut into, mut back) = (vec![0; sealed.len()], vec![0; plain.len()]);
@@ -127,7 +128,7 @@ fn messages(cells: &mut Cells<'_>, size: usize, name: &str) -> Result<(), Troubl
     Ok(())
 }
 
-/// A passphrase takes a tenth of a second in each call, so it has cells of its own.
+/// Measures passphrases. Each call with a passphrase takes a tenth of a second, so passphrases have separate cells.
 fn passphrase(cells: &mut Cells<'_>, size: usize, name: &str) -> Result<(), Trouble> {
     if !cells.wants("a passphrase", name) {
         return Ok(());

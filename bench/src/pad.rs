@@ -1,9 +1,9 @@
-//! `deadpan-pad` beside versions that leak and RustCrypto's `block-padding`: blocks of 16 bytes, messages that leave 1,
-//! 8 and 15 bytes.
+//! Compares `deadpan-pad` with versions that leak and with RustCrypto's `block-padding`. Blocks have 16 bytes, and the
+//! messages need 1, 8 and 15 bytes of padding.
 //!
-//! All rows of a cell are timed interleaved, so that the targets can compare our own rows: one byte of padding with
-//! fifteen, valid with invalid. A turn repeats one message, which the branch predictor learns: real traffic would cost
-//! the leaking contestants more.
+//! All rows of a cell are timed interleaved. So the goals can compare rows of `deadpan-pad` with each other: one byte
+//! of padding with fifteen bytes, and valid padding with invalid padding. A turn repeats one message, and the branch
+//! predictor learns this message. With real messages, the leaking contestants would be slower.
 
 mod peer;
 mod plain;
@@ -20,13 +20,13 @@ use deadpan_pad::{Padding, Scheme};
 use peer::Peer;
 use plain::Plain;
 
-/// Bytes in a block. Only `block-padding` knows the number at compile time.
+/// Number of bytes in a block. Only `block-padding` knows this number at compile time.
 const BLOCK: usize = 16;
 
 /// The numbers of padding bytes, and the names of their rows.
 const ROWS: [(usize, &str); 3] = [(1, "1 pad byte"), (8, "8 pad bytes"), (15, "15 pad bytes")];
 
-/// The row with 8 bytes of invalid padding, which must be refused.
+/// The row with 8 bytes of invalid padding. Contestants must refuse this padding.
 const INVALID: &str = "8 pad bytes, invalid";
 
 /// The section of the schemes that draw random bytes.
@@ -34,13 +34,14 @@ const RANDOM: &str = "pad with random bytes";
 
 /// The measured operations, named as in `deadpan-pad`. All outputs are long enough.
 trait Padder {
-    /// Copies and pads. Returns the length of the result.
+    /// Copies the data to `output` and pads them. Returns the length of the result.
     fn pad_into(&self, data: &[u8], output: &mut [u8]) -> usize;
-    /// Writes the padded last block to `output`. Returns the length of the blocks before it.
+    /// Writes the padded last block to `output`. Returns the total length of the blocks before the last block.
     fn pad_last_block(&self, data: &[u8], output: &mut [u8]) -> usize;
-    /// Returns the length of the data, or none if the padding is not valid.
+    /// Returns the length of the data, or `None` if the padding is not valid.
     fn unpad(&self, data: &[u8]) -> Option<usize>;
-    /// Returns the length without a jump on the verdict, for contestants that can do so.
+    /// Returns the length of the data, and whether the padding is valid, without a jump that depends on the validity.
+    /// Only some contestants can do this.
     fn unpad_ct(&self, data: &[u8]) -> (usize, usize) {
         self.unpad(data).map_or((0, 0), |length| (length, usize::MAX))
     }
@@ -113,7 +114,7 @@ fn cell(bench: &mut Cells<'_>, name: String, operation: Operation, scheme: Schem
             Scheme::Zero => message.enter_peer::<block_padding::ZeroPadding>(&mut cell, &stage, operation),
             Scheme::Pkcs7 => message.enter_peer::<block_padding::Pkcs7>(&mut cell, &stage, operation),
             Scheme::AnsiX923 => message.enter_peer::<block_padding::AnsiX923>(&mut cell, &stage, operation),
-            // This contestant pads like PKCS#7, without random bytes.
+            // The ISO 10126 padding of this contestant fills like PKCS#7, without random bytes.
             Scheme::Iso10126 => message.enter_peer::<block_padding::Iso10126>(&mut cell, &stage, operation),
             Scheme::Iso7816 => message.enter_peer::<block_padding::Iso7816>(&mut cell, &stage, operation),
             _ => {}
@@ -122,18 +123,18 @@ fn cell(bench: &mut Cells<'_>, name: String, operation: Operation, scheme: Schem
     bench.run(cell);
 }
 
-/// A row: the message, and for unpadding whether its padding is valid.
+/// The message of a row. For unpadding, it includes whether the padding is valid.
 struct Message {
     row: &'static str,
     data: Vec<u8>,
     padded: Vec<u8>,
-    /// Whether the padded bytes can be predicted.
+    /// Whether padding the same data twice gives the same bytes, so that contestants can be compared.
     fixed: bool,
     valid: bool,
 }
 
-/// The input and output buffers of all contestants. They are shared, so that rows do not differ by an address. Both
-/// move before each round.
+/// The input and output buffers of all contestants. All contestants share these buffers, so that the addresses are the
+/// same for all rows. Both buffers move before each round.
 struct Stage {
     input: RefCell<Movable>,
     output: RefCell<Movable>,
@@ -150,13 +151,13 @@ impl Stage {
         cell.before_round(move || {
             let past = random.bits() as usize;
             self.input.borrow_mut().relocate(past % 64 * 16);
-            // The output is in the other half of the page, since the CPU first takes addresses with equal low bits for
-            // equal.
+            // The output lies in the other half of the page. The CPU at first treats two addresses with equal low bits
+            // as the same address.
             self.output.borrow_mut().relocate(2048 + past / 64 % 64 * 16);
         });
     }
 
-    /// Copies the input to its place and makes the calls. The copy takes one ten-thousandth of the turn.
+    /// Copies the input to its buffer and makes the calls. The copy takes one ten-thousandth of the time of the turn.
     #[inline(always)]
     fn turn(&self, input: &[u8], turns: usize, call: impl Fn(&[u8], &mut [u8])) {
         let (mut place, mut output) = (self.input.borrow_mut(), self.output.borrow_mut());
@@ -170,7 +171,8 @@ fn messages(ours: &Padding, plain: &Plain, operation: Operation, length: usize) 
     let mut random = Random::new(9);
     let mut message = |row, count| {
         let mut data = bytes(&mut random, length - count);
-        // Zero padding cannot tell a zero byte at the end of the data from padding.
+        // The last byte must not be zero, because zero padding cannot distinguish a zero byte at the end of the data
+        // from padding.
         *data.last_mut().expect("one byte of data at least") |= 1;
         let mut padded = vec![0; length];
         plain.pad_into(&data, &mut padded);
@@ -182,7 +184,8 @@ fn messages(ours: &Padding, plain: &Plain, operation: Operation, length: usize) 
     if matches!(operation, Operation::Unpad | Operation::UnpadCt) {
         let mut bad = message(INVALID, 8);
         bad.valid = false;
-        // Invalid padding is an impossible count, a wrong byte, or none. Some schemes have no invalid padding.
+        // The padding becomes invalid by an impossible count, by a wrong byte, or by zeros in the whole block. Some
+        // schemes have no invalid padding.
         let candidates: [fn(&mut [u8]); 3] =
             [|end| end[BLOCK - 1] = 0x11, |end| end[BLOCK - 5] ^= 0xff, |end| end.fill(0)];
         for spoil in candidates {
@@ -235,8 +238,8 @@ impl Message {
         }
     }
 
-    /// Unpadding must return the data. The padded bytes must equal those of the other contestants, except in schemes
-    /// with random bytes.
+    /// Checks a contestant. Unpadding must return the data. The padded bytes must be equal to the bytes of the other
+    /// contestants, except in schemes with random bytes.
     fn check(&self, operation: Operation, padder: &impl Padder) -> bool {
         let (data, padded) = (self.data.as_slice(), self.padded.as_slice());
         let good = |other: &[u8]| {

@@ -1,4 +1,5 @@
-//! The table of the parts that sealing, signing and templates are made of, beside the same parts of other libraries.
+//! The table of the parts of sealing, signing and templates. The table compares these parts with the same parts of
+//! other libraries.
 
 use argon2::{Algorithm, Argon2, Params, Version};
 use aws_lc_rs::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
@@ -179,7 +180,7 @@ fn templates(cells: &mut Cells<'_>) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// Hides as much as a cover carries, and reveals it.
+/// Hides as much data as a cover can carry, and extracts the data again.
 fn hide(cells: &mut Cells<'_>, cover: &Pixels, bits: Bits, order: Order) -> Result<(), Trouble> {
     let length = template::capacity(cover.samples.len() as u64, bits, 1);
     let mut part = vec![0; length as usize];
@@ -208,7 +209,7 @@ fn hide(cells: &mut Cells<'_>, cover: &Pixels, bits: Bits, order: Order) -> Resu
     Ok(())
 }
 
-/// Returns waves of several lengths with noise, whose standard deviation is 2.5.
+/// Returns a picture of waves with several lengths, plus noise. The standard deviation of the noise is 2.5.
 fn photograph() -> Pixels {
     let row = WIDTH as usize * 3;
     let mut noise = vec![[0_u8; 4]; row * HEIGHT as usize];

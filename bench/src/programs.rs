@@ -1,6 +1,6 @@
-//! The tables of programs: the commands of Deadpan and of other programs, as whole processes.
+//! The tables of programs. They measure commands of Deadpan and of other programs as whole processes.
 //!
-//! A program that is not installed is skipped, and the page says so. `scripts/bench` installs the peers first.
+//! A program that is not installed is skipped, and the page reports this. `scripts/bench` installs the peers first.
 
 pub mod folder;
 pub mod languages;
@@ -12,15 +12,15 @@ pub mod stores;
 use deadpan_lab::speed::workload::Action::{Run, Shell};
 use deadpan_lab::speed::workload::{Action, Operation, Way};
 
-/// Makes the key of each mode. A key is made once, whatever the number of workloads that need it.
+/// The command that makes the key of a mode. Each key is made only once, even if several workloads need this key.
 const KEYGEN_ECC: &str = "'{self}' keygen --mode ecc --no-passphrase";
 const KEYGEN_PQC: &str = "'{self}' keygen --mode pqc --no-passphrase";
 const KEYGEN: &str = "'{self}' keygen --mode hybrid --no-passphrase";
 
-/// Makes a key of age, X25519.
+/// The command that makes an X25519 key of age.
 const AGE_KEY: &str = "age-keygen -o {keys}/age.key && age-keygen -y {keys}/age.key > {keys}/age.pub";
 
-/// Makes an unprotected key of gpg for the user `bench`.
+/// The command that makes a gpg key without a passphrase for the user `bench`.
 const GPG_KEY: &str = "gpg --batch --quiet --pinentry-mode loopback --passphrase '' --quick-generate-key bench \
     future-default default never";
 const END_AGENT: &str = "gpgconf --kill all";
@@ -39,7 +39,7 @@ const AGE: &str = "version=$(age --version) && echo \"age: $version\"";
 const GPG: &str = "version=$(gpg --version) && echo \"gpg: $version\" | head -n 1";
 const OPENSSL: &str = "version=$(openssl version) && echo \"openssl: $version\"";
 
-/// Returns the lines that print facts for the page, followed by those that print the versions of other programs. A
+/// Returns the lines that print facts for the page, followed by the lines that print the versions of other programs. A
 /// program that is not installed has no version.
 fn facts<const N: usize>(versions: [&'static str; N]) -> Vec<&'static str> {
     MACHINE.into_iter().chain(versions).collect()
@@ -50,18 +50,18 @@ fn operations<const N: usize>(names: [&'static str; N]) -> Vec<Operation> {
     names.map(Operation::new).into()
 }
 
-/// Sealing and opening with an unprotected key of a mode.
+/// Returns the way that seals and opens with a key of one mode. The key has no passphrase.
 fn deadpan(name: &'static str, seal: &'static str, keygen: &'static str) -> Way {
     Way::ours(name, [Run(seal), Run("{self} open -o {out} {made}")]).setup(keygen)
 }
 
-/// 7-Zip without compression. Without a terminal it takes a passphrase as an argument only.
+/// The actions of 7-Zip without compression. Without a terminal, 7-Zip accepts a passphrase only as an argument.
 const SEVEN_ZIP: [Action; 2] = [
     Run("7z a -bd -y -t7z -mx=0 -mhe=on -pcorrect-horse {made}.7z {in}"),
     Run("7z x -bd -y -pcorrect-horse -o{out} {made}.7z"),
 ];
 
-/// gpgtar without compression, which would measure zlib.
+/// The actions of gpgtar without compression. With compression, the benchmark would measure zlib.
 const GPGTAR: [Action; 2] = [
     Shell(
         "gpgtar --encrypt --gpg-args '--batch --quiet --trust-model always --cipher-algo AES256 --compress-algo none' \

@@ -1,4 +1,5 @@
-//! The examples in docs/rust.md are also files of their own. The tests compare the texts and run the examples.
+//! The examples in docs/rust.md also exist as separate files. The tests check that docs/rust.md contains these files,
+//! and run the examples.
 
 include!("readme/example.rs");
 

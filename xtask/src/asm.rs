@@ -2,28 +2,27 @@
 //!
 //! The audited library (`audit/`) exports functions that call the crates. The name of each function says which
 //! arguments are secret, and whether the function must pass (`ok_`) or is a planted leak that must be found (`bad_`). A
-//! static taint analysis follows each function at every optimization level, through every call. The analysis reports
+//! static taint analysis follows each function through every call, at every optimization level. The analysis reports
 //! jumps, addresses, divisions and library calls that depend on a secret. Memory behind pointers is secret, and
-//! constants in the object are public. A byte of the stack is secret unless something public was stored there.
+//! constants in the object are public. A byte of the stack is secret unless the code stored a public value there.
 //!
-//! Where the analysis cannot tell arrays on the stack apart, it reports too much. An array of constants that is indexed
-//! in the same frame as an array of secrets counts as secret. At levels 1, s and z this concerns `[0, 1, 2,
-//! 3].map(...)` when the compiler does not inline the closure: write such steps out. A masked vector store to an array
-//! that is shorter than the vector also causes a false report. The first finding is usually the cause of the others.
+//! If the analysis cannot distinguish two arrays on the stack, it reports too much. An array of constants that is
+//! indexed in the same frame as an array of secrets counts as secret. At levels 1, s and z, this happens with `[0, 1,
+//! 2, 3].map(...)` if the compiler does not inline the closure. In such code, write each step separately, without
+//! `map`. A masked vector store to an array that is shorter than the vector also causes a false report. The first
+//! finding is usually the cause of the others.
 //!
-//! In doubt the analysis reports. The analysis has these gaps, which the tests under Valgrind cover:
-//! Of the instructions whose time depends on their operands, the analysis knows only division, square root and x87. For
-//!   example, it does not know `pdep` on old AMD CPUs. It does not model speculation.
-//! The analysis assumes that a secret stored to the stack through an index or an unknown pointer hits arrays, not
-//!   variables. It takes bytes that were stored from a whole register for spilled variables, and assumes that no other
-//!   store reaches them. So it misses an array that is filled with public values from registers, then overwritten with
-//!   secrets in a loop, then read at a fixed place. It also assumes that an index, and a pointer that a loop moves,
-//!   stay inside the array that `memset` or `memcpy` filled where they started.
-//! The analysis loses a stack pointer that passes through a vector register or a 32-bit register.
-//! The analysis treats mutable statics as public, like constants.
-//! The analysis reads only code that the exported functions reach. Generic code is audited only for the types that
-//!   these functions use.
-//! The analysis does not follow landing pads, which run during unwinding.
+//! In doubt, the analysis reports. The analysis has the following gaps, which the tests under Valgrind cover. Among the
+//! instructions whose time depends on their operands, the analysis knows only division, square root and x87. For
+//! example, it does not know `pdep` on old AMD CPUs. It does not model speculation. The analysis assumes that a secret
+//! stored to the stack through an index or an unknown pointer hits arrays, not variables. It treats bytes that were
+//! stored from a whole register as spilled variables, and assumes that no other store reaches these bytes. So it misses
+//! an array that is first filled with public values from registers, then overwritten with secrets in a loop, and then
+//! read at a fixed place. If `memset` or `memcpy` filled an array, the analysis also assumes that an index into this
+//! array, or a pointer that a loop moves, stays inside the array. The analysis loses a stack pointer that passes
+//! through a vector register or a 32-bit register. The analysis treats mutable statics as public, like constants. The
+//! analysis reads only code that the exported functions reach. Generic code is audited only for the types that these
+//! functions use. The analysis does not follow landing pads, which run during unwinding.
 
 mod audit;
 mod build;
@@ -71,11 +70,11 @@ pub(crate) fn run(arguments: &[String]) -> Result<Outcome, String> {
     Ok(table.finish())
 }
 
-/// The options of the command line.
+/// The options on the command line.
 struct Request {
     levels: Vec<Level>,
     show: Option<String>,
-    /// A library that is already built, for experiments.
+    /// A library that is already built. This option is for experiments.
     library: Option<std::path::PathBuf>,
 }
 
@@ -97,7 +96,7 @@ impl Request {
                 _ => return Err(format!("unknown option `{option}`\nhint: {USAGE}")),
             }
         }
-        // A listing shows one level, and a ready-made library has only one.
+        // A listing shows only one level, and a library that is already built has only one level.
         if request.show.is_some() || request.library.is_some() {
             request.levels.truncate(1);
         }

@@ -1,14 +1,15 @@
-//! Part of `cargo xtask layers`: crates/disk is the one door to the file system. No other crate opens a file or a
-//! folder by a path, or changes names: a path that is looked up twice can lead elsewhere the second time.
+//! Part of `cargo xtask layers`. Only crates/disk accesses the file system. No other crate opens a file or a folder by
+//! a path, or changes names. The reason: if code looks up a path twice, the path can lead to another file the second
+//! time.
 
-/// The crates that go through the door. `lab` and `picture` are apart: they read what they are given, or write reports
-/// in folders of their own.
+/// The crates that must access files through crates/disk. `lab` and `picture` are exceptions: they read files that the
+/// user names, or write reports to separate folders.
 const CRATES: [&str; 7] = ["bind", "capi", "cli", "files", "fleet", "pack", "remote"];
 
-/// What leads around the door.
+/// Code that accesses files without crates/disk.
 const AROUND: [&str; 6] = ["rustix::fs", "File::open", "File::create", "File::options", "OpenOptions::", ".read_dir("];
 
-/// Files with a reason of their own.
+/// Files that are exceptions, each with its reason.
 const APART: [(&str, &str); 4] = [
     ("crates/cli/src/key/prompt.rs", "the terminal is no file of the user"),
     ("crates/cli/src/tell/signals.rs", "the system's file about this process"),
@@ -16,7 +17,7 @@ const APART: [(&str, &str); 4] = [
     ("crates/remote/src/profile.rs", "settings of other tools, which are only read"),
 ];
 
-/// Returns the places that lead around the door, and exceptions that nothing needs.
+/// Returns the places that access files without crates/disk, and the exceptions that are no longer needed.
 pub(crate) fn faults(sources: &[(String, String)]) -> Vec<String> {
     let mut faults = Vec::new();
     for (file, source) in sources {
@@ -38,13 +39,15 @@ pub(crate) fn faults(sources: &[(String, String)]) -> Vec<String> {
     faults
 }
 
-/// Returns the lines that lead around the door, without those of tests, which end a file.
+/// Returns the lines that access files without crates/disk. Lines of tests do not count; tests stand at the end of a
+/// file.
 fn around(source: &str) -> Vec<(usize, String)> {
     let code = source.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
     let mut found = Vec::new();
     for (number, line) in code.lines().enumerate() {
         let line = line.split("//").next().unwrap_or_default();
-        // A file that is open may be used as one; its type is all that is needed for that.
+        // Code may use a file that is already open. Such code needs only the type `File`, so imports of this type are
+        // allowed.
         let rest = line.replace("std::fs::File;", "").replace("std::fs::File)", "").replace("std::fs::File,", "");
         let what = AROUND.iter().find(|word| rest.contains(**word)).copied();
         let what = what.or_else(|| (rest.contains("std::fs") || rest.contains(" fs::")).then_some("std::fs"));

@@ -1,8 +1,8 @@
-//! `cargo xtask form`: 120 columns, imports in three groups (std, crates, ours), and no script that installs what is
-//! not pinned.
+//! `cargo xtask form` checks three rules: lines have at most 120 columns, imports stand in three groups (std, crates,
+//! ours), and scripts install only pinned packages.
 //!
-//! rustfmt keeps most of the width, but it breaks neither comments nor strings, and its stable version cannot group
-//! imports.
+//! rustfmt keeps most lines within the width, but it breaks neither comments nor strings, and its stable version cannot
+//! group imports.
 
 mod imports;
 mod pins;
@@ -11,7 +11,7 @@ mod width;
 use crate::Outcome;
 use crate::workspace::{self, Workspace};
 
-/// The endings of files with code. Shell scripts have none.
+/// The extensions of files with code. Shell scripts have no extension.
 const ENDINGS: [&str; 7] = [".rs", ".py", ".pyi", ".h", ".c", ".go", ".java"];
 
 pub(crate) fn run() -> Result<Outcome, String> {

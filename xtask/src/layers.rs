@@ -1,5 +1,5 @@
-//! `cargo xtask layers`: crates depend only on the crates that docs/ARCHITECTURE.md allows, wings of a crate only on
-//! those after them, and only crates/disk opens files.
+//! `cargo xtask layers` checks three rules: crates depend only on the crates that docs/ARCHITECTURE.md allows, a wing
+//! of a crate depends only on the wings after it, and only crates/disk opens files.
 
 use std::collections::BTreeSet;
 
@@ -26,10 +26,11 @@ const ARROWS: [(&str, &[&str]); 15] = [
     ("disk", &[]),
 ];
 
-/// The page that draws the arrows.
+/// The page that shows the arrows.
 const PAGE: &str = "docs/ARCHITECTURE.md";
 
-/// Top-level folders with tools. Their packages may depend on any crate, and no crate may depend on them.
+/// Top-level folders with tools. The packages in these folders may depend on any crate, and no crate may depend on
+/// these packages.
 const TOOLS: [&str; 5] = ["audit", "bench", "xtask", "fuzz", "tests"];
 
 /// One member of the workspace.
@@ -69,7 +70,7 @@ pub(crate) fn run() -> Result<Outcome, String> {
     Ok(if between.len() + inside.len() + around.len() + undrawn.len() == 0 { Outcome::Clean } else { Outcome::Found })
 }
 
-/// Reports the arrows that the page does not draw as they are.
+/// Reports the arrows of [`ARROWS`] that the page does not show, or shows differently.
 fn undrawn(page: &str) -> Vec<String> {
     let crates = ARROWS.iter().map(|(name, uses)| match uses {
         [] => format!("{name} ──► none of our crates"),
@@ -92,7 +93,7 @@ fn read(data: &serde_json::Value, root: &std::path::Path) -> Option<Package> {
     })
 }
 
-/// The name in `ARROWS` of this package.
+/// The name that this package has in `ARROWS`.
 fn room(name: &str) -> Option<&str> {
     match name {
         "deadpan" => Some("cli"),

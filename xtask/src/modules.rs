@@ -1,4 +1,4 @@
-//! The modules of a crate, one for each file, and which of them import which. Code of tests is left out.
+//! The modules of a crate, one module for each file, and the imports between these modules. Code of tests is left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,24 +7,25 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Item, ItemUse, UseTree};
 
-/// Re-exports are followed this far, so that two that name each other end.
+/// The maximum number of re-exports that are followed. Without this limit, two re-exports that name each other would
+/// cause an endless recursion.
 const DEPTH: usize = 8;
 
-/// A path of a module from the crate's root: empty for `lib.rs`.
+/// The path of a module from the crate's root. The path of `lib.rs` is empty.
 pub(crate) type Path = Vec<String>;
 
-/// What one file holds.
+/// The contents of one file.
 #[derive(Debug, Default)]
 pub(crate) struct Module {
-    /// The paths that it names, from the crate's root.
+    /// The paths that the file names, from the crate's root.
     named: BTreeSet<Path>,
-    /// The names that it imports, with the paths behind them.
+    /// The names that the file imports, each with the path to which the name refers.
     imported: BTreeMap<String, Path>,
-    /// The lengths of its functions, in lines.
+    /// The lengths of the functions in the file, in lines.
     pub(crate) functions: Vec<usize>,
-    /// Its structs, enums, unions, traits and types.
+    /// The structs, enums, unions, traits and types in the file.
     pub(crate) types: Vec<String>,
-    /// How many functions are named `of`.
+    /// The number of functions with the name `of`.
     pub(crate) of: usize,
 }
 
@@ -33,14 +34,15 @@ pub(crate) struct Module {
 pub(crate) struct Modules(BTreeMap<Path, Module>);
 
 impl Modules {
-    /// Reads the files of a crate, of which `sources` has the paths from its `src` and the texts.
+    /// Reads the files of a crate. `sources` has the path of each file, from the crate's `src`, and the text of the
+    /// file.
     pub(crate) fn read<'a>(sources: impl Iterator<Item = (&'a str, &'a str)>) -> Result<Self, String> {
         let mut parsed = BTreeMap::new();
         for (file, source) in sources {
             let items = syn::parse_file(source).map_err(|error| format!("{file}: does not parse: {error}"))?.items;
             parsed.insert(path_of(file), items);
         }
-        // A file that only tests compile is declared under `cfg(test)` by the file above it.
+        // If only tests compile a file, the module above the file declares it under `cfg(test)`.
         let tests: BTreeSet<Path> = parsed.iter().flat_map(|(path, items)| declared_for_tests(path, items)).collect();
         parsed.retain(|path, _| !tests.iter().any(|test| path.starts_with(test)));
         let all: BTreeSet<Path> = parsed.keys().cloned().collect();
@@ -64,7 +66,7 @@ impl Modules {
         named.map(|named| self.holder(named, DEPTH)).filter(|holder| holder != path).collect()
     }
 
-    /// Returns the module that holds what a path names. Imports on the way are followed.
+    /// Returns the module that contains the item which a path names. The function follows imports on the way.
     fn holder(&self, named: &[String], depth: usize) -> Path {
         let mut at = Path::new();
         for (index, name) in named.iter().enumerate() {
@@ -82,7 +84,7 @@ impl Modules {
         at
     }
 
-    /// Returns the groups of modules that import each other in a circle, the largest first.
+    /// Returns the groups of modules that import each other in a circle, the largest group first.
     pub(crate) fn circles(&self) -> Vec<Vec<Path>> {
         let imports: BTreeMap<&Path, BTreeSet<Path>> = self.0.keys().map(|path| (path, self.imports(path))).collect();
         let reached: BTreeMap<&Path, BTreeSet<&Path>> =
@@ -100,7 +102,7 @@ impl Modules {
     }
 }
 
-/// Returns all modules that a module leads to, over any number of imports.
+/// Returns all modules that a module imports, directly or through other modules.
 fn reached<'a>(imports: &'a BTreeMap<&Path, BTreeSet<Path>>, from: &'a Path) -> BTreeSet<&'a Path> {
     let (mut reached, mut next) = (BTreeSet::new(), vec![from]);
     while let Some(path) = next.pop() {
@@ -109,7 +111,7 @@ fn reached<'a>(imports: &'a BTreeMap<&Path, BTreeSet<Path>>, from: &'a Path) -> 
     reached
 }
 
-/// Returns the path of the module in a file, which is given from the crate's `src`.
+/// Returns the path of the module in a file. `file` is the path of the file from the crate's `src`.
 fn path_of(file: &str) -> Path {
     let stem = file.strip_suffix(".rs").unwrap_or(file);
     let stem = stem.strip_suffix("/mod").unwrap_or(stem);
@@ -141,7 +143,8 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Returns a path in this file from the crate's root, if it begins inside the crate.
+    /// Converts a path in this file to a path from the crate's root. Returns `None` if the path leads outside of the
+    /// crate.
     fn resolve(&self, names: &[String]) -> Option<Path> {
         let first = names.first()?.as_str();
         let mut base = self.path.clone();
@@ -156,7 +159,7 @@ impl Reader<'_> {
                     rest = &rest[1..];
                 }
             }
-            // A path may begin at a module below this one.
+            // A path may begin with the name of a module below this module.
             _ if self.all.contains(&[base.as_slice(), std::slice::from_ref(&names[0])].concat()) => {}
             _ => return None,
         }
@@ -183,7 +186,7 @@ impl Reader<'_> {
         self.module.named.insert(path);
     }
 
-    /// Looks for paths in what a macro is given, which is not parsed.
+    /// Searches for paths in the tokens of a macro call. The parser does not parse these tokens.
     fn tokens(&mut self, tokens: TokenStream) {
         let mut path: Vec<String> = Vec::new();
         let mut colons = 0;

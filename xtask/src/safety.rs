@@ -1,5 +1,5 @@
-//! `cargo xtask unsafe`: `unsafe` stands only where docs/ARCHITECTURE.md allows it, and each one has a `SAFETY:`
-//! comment.
+//! `cargo xtask unsafe` checks that `unsafe` stands only where docs/ARCHITECTURE.md allows it, and that each `unsafe`
+//! has a `SAFETY:` comment.
 //!
 //! Code in documentation comments is not checked.
 

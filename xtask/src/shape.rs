@@ -1,4 +1,5 @@
-//! `cargo xtask shape`: the tree in numbers. Nothing here fails; `cargo xtask layers` does.
+//! `cargo xtask shape` prints numbers about the source tree. This command never fails; `cargo xtask layers` fails if a
+//! limit is exceeded.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,7 +10,7 @@ use crate::modules::Modules;
 use crate::wings;
 use crate::workspace::{self, Workspace};
 
-/// The lines, and in Markdown the words, of all files that git knows.
+/// The number of lines of all files that git tracks, and the number of words of Markdown files.
 #[derive(Default)]
 struct Texts {
     lines: usize,
@@ -76,7 +77,8 @@ fn texts(root: &Path) -> Result<Texts, String> {
     let listed = listed.map_err(|error| format!("cannot run git: {error}"))?.stdout;
     let mut texts = Texts::default();
     for name in String::from_utf8_lossy(&listed).split('\0').filter(|name| !name.is_empty()) {
-        // A file that was removed and is still known to git does not count, and neither do data.
+        // A file that was removed but is still tracked by git does not count. Files with binary data do not count
+        // either.
         let Some(text) = std::fs::read(root.join(name)).ok().and_then(|text| String::from_utf8(text).ok()) else {
             continue;
         };

@@ -1,20 +1,21 @@
-//! Part of `cargo xtask layers`: inside a crate, imports lead from one wing only to those after it.
+//! Part of `cargo xtask layers`. Inside a crate, a wing may import only from the wings after it.
 
 use crate::modules::{Modules, Path};
 
-/// A crate with wings. A wing may import from itself and from those that stand after it. The root may import from all.
+/// A crate with wings. A wing may import from itself and from the wings after it in the list. The root may import from
+/// all wings.
 struct House {
     name: &'static str,
     wings: &'static [Wing],
-    /// Modules at the root that every wing may import from, such as the errors of the crate.
+    /// Modules at the root from which every wing may import, such as the module with the errors of the crate.
     shared: &'static [&'static str],
-    /// The most modules at the root, with the wings among them.
+    /// The maximum number of modules at the root, including the wings.
     at_root: usize,
-    /// The most files that may import each other in a circle.
+    /// The maximum number of files that may import each other in a circle.
     circle: usize,
 }
 
-/// Modules of one purpose: a folder of the crate's `src`, or several modules side by side.
+/// Modules with a common purpose. A wing is a folder of the crate's `src`, or several modules at the root.
 struct Wing {
     name: &'static str,
     modules: &'static [&'static str],
@@ -41,7 +42,7 @@ const HOUSES: [House; 4] = [
             Wing { name: "key", modules: &["key"] },
             Wing { name: "primitive", modules: &["primitive"] },
         ],
-        // It holds the errors of all floors.
+        // This module contains the errors of all wings.
         shared: &["error"],
         at_root: 6,
         circle: 112,
@@ -104,7 +105,8 @@ const HOUSES: [House; 4] = [
     },
 ];
 
-/// Returns the wrong arrows between wings, and the crates with too many modules at the root or too large a circle.
+/// Returns the imports that lead in a wrong direction between wings, the crates with too many modules at the root, and
+/// the crates with a circle of too many files.
 pub(crate) fn faults(sources: &[(String, String)]) -> Result<Vec<String>, String> {
     let mut faults = Vec::new();
     for house in &HOUSES {
@@ -152,17 +154,17 @@ impl House {
         faults
     }
 
-    /// Whether a module may import from another one.
+    /// Whether the module `from` may import from the module `to`.
     fn allows(&self, from: &Path, to: &Path) -> bool {
         match (self.rank(from), self.rank(to)) {
-            // The root may import from all of the crate.
+            // The root may import from all modules of the crate.
             (None, _) => true,
             (Some(from), Some(to)) => from <= to,
             (Some(_), None) => to.first().is_some_and(|name| self.shared.contains(&name.as_str())),
         }
     }
 
-    /// Returns the place of a module's wing among the wings, or `None` at the root.
+    /// Returns the position of a module's wing in the list of wings, or `None` for a module at the root.
     fn rank(&self, path: &Path) -> Option<usize> {
         let first = path.first()?;
         self.wings.iter().position(|wing| wing.modules.contains(&first.as_str()))
@@ -173,7 +175,7 @@ fn shown(path: &Path) -> String {
     if path.is_empty() { "lib".to_owned() } else { path.join("::") }
 }
 
-/// Returns the wings of each crate that has some, as docs/ARCHITECTURE.md draws them.
+/// Returns the wings of each crate with wings, in the form in which docs/ARCHITECTURE.md shows them.
 pub(crate) fn drawn() -> impl Iterator<Item = String> {
     HOUSES.iter().map(|house| {
         let names: Vec<&str> = house.wings.iter().map(|wing| wing.name).collect();

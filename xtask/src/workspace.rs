@@ -34,10 +34,10 @@ impl Workspace {
     }
 }
 
-/// The folders that hold code.
+/// The folders that contain code.
 const FOLDERS: [&str; 9] = ["crates", "audit", "bench", "bindings", "examples", "fuzz", "scripts", "tests", "xtask"];
 
-/// Returns every file with one of these endings in the folders that hold code: its path from `root`, and its text.
+/// Returns the path from `root` and the text of every file with one of these extensions in the folders with code.
 pub(crate) fn sources(root: &Path, endings: &[&str]) -> Result<Vec<(String, String)>, String> {
     let mut files = Vec::new();
     for folder in FOLDERS {
@@ -51,8 +51,8 @@ pub(crate) fn sources(root: &Path, endings: &[&str]) -> Result<Vec<(String, Stri
     files.iter().map(|path| Ok((path.strip_prefix(root).unwrap_or(path).display().to_string(), read(path)?))).collect()
 }
 
-/// Returns every shell script: a file without an ending, or with `.sh`, that begins with `#!` and names a shell. A file
-/// that other scripts source begins with a comment instead.
+/// Returns every shell script. A shell script is a file without an extension, or with the extension `.sh`, that begins
+/// with `#!` and names a shell. A file that other scripts source begins with a comment instead of `#!`.
 pub(crate) fn scripts(root: &Path) -> Result<Vec<(String, String)>, String> {
     let mut files = Vec::new();
     for folder in ["bindings", "examples", "scripts", "tests"] {

@@ -1,4 +1,4 @@
-//! `deadpan-base64`, the one-shot functions: every codec, right and wrong text.
+//! Tests the one-shot functions of `deadpan-base64`: every codec, with right and wrong text.
 
 use crate::plain;
 use crate::secret::{bytes, hide, lengths, show};
@@ -62,7 +62,7 @@ fn encoding(tally: &mut Tally, name: &str, codec: Base64, plain: &[u8], text: &[
     }
 }
 
-/// Decodes a secret `text` in all ways. The text stands for `plain`, or is not valid.
+/// Decodes a secret `text` in all ways. The text encodes `plain`, or the text is not valid.
 fn decoding(tally: &mut Tally, name: &str, codec: Base64, text: &[u8], plain: Option<&[u8]>) {
     let secret = hide(text);
     let expected = plain.ok_or(Error::Invalid);
@@ -84,7 +84,8 @@ fn decoding(tally: &mut Tally, name: &str, codec: Base64, text: &[u8], plain: Op
     }
 }
 
-/// Tries a byte that is no symbol at either end and in the middle, `=` in wrong places, and lengths that no text has.
+/// Tries a byte that is no symbol at both ends and in the middle, `=` in wrong places, and lengths that no valid text
+/// has.
 fn wrong(tally: &mut Tally, name: &str, codec: Base64, text: &[u8]) {
     if text.is_empty() {
         return;
@@ -100,7 +101,7 @@ fn wrong(tally: &mut Tally, name: &str, codec: Base64, text: &[u8]) {
     decoding(tally, &format!("{name}, ==="), codec, &[&text[..symbols], b"==="].concat(), None);
 }
 
-/// Tries bits after the last byte, which a strict codec refuses and a lenient one accepts.
+/// Tries bits after the last byte. A strict codec refuses these bits, and a lenient codec accepts them.
 fn trailing_bits(tally: &mut Tally, name: &str, codec: Base64, plain: &[u8], text: &[u8]) {
     let (shift, bits) = match plain.len() % 3 {
         1 => (4, 0x30),
@@ -110,7 +111,7 @@ fn trailing_bits(tally: &mut Tally, name: &str, codec: Base64, plain: &[u8], tex
     let value = (plain[plain.len() - 1] << shift) & bits;
     let last = plain.len() + plain.len() / 3;
     let mut changed = text.to_vec();
-    // The value is at most 61, for which both alphabets have the same symbol.
+    // The value is at most 61. For such values, both alphabets have the same symbol.
     changed[last] = Alphabet::Standard.symbols()[usize::from(value | 1)];
     decoding(tally, &format!("{name}, trailing bits"), codec, &changed, None);
     decoding(tally, &format!("{name}, trailing bits ignored"), codec.ignoring_trailing_bits(), &changed, Some(plain));

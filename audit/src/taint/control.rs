@@ -1,4 +1,4 @@
-//! Known leaks. If one of them is not reported, the results of the other cases mean nothing.
+//! Known leaks. If Valgrind does not report one of these leaks, the results of the other cases have no meaning.
 
 use core::hint::black_box;
 
@@ -50,7 +50,7 @@ fn branchy_pkcs7(block: &[u8]) -> Option<&[u8]> {
     padding.iter().all(|byte| usize::from(*byte) == count).then_some(data)
 }
 
-/// A `black_box` call cannot be turned into arithmetic, so that this is a jump.
+/// Jumps on a secret. The compiler cannot convert a call of `black_box` to arithmetic, so the machine code has a jump.
 #[inline(never)]
 fn jump(secret: u8) {
     if secret & 1 == 1 {

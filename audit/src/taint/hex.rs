@@ -1,4 +1,4 @@
-//! `deadpan-base64`, hexadecimal.
+//! Tests the hexadecimal functions of `deadpan-base64`.
 
 use crate::plain;
 use crate::secret::{bytes, hide, lengths, show};

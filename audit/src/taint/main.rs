@@ -1,13 +1,15 @@
-//! The taint test. It calls every public function with its secrets marked as undefined memory, so that Valgrind's
-//! memcheck reports each jump and each address that depends on one, in optimized code as it is shipped.
+//! The taint test. The test calls every public function with its secrets marked as undefined memory. Valgrind's
+//! memcheck then reports each jump and each address that depends on a secret. The test runs the same optimized code
+//! that is shipped.
 //!
 //! ```text
 //! RUSTFLAGS="--cfg deadpan_test" cargo build --profile dist --package deadpan-audit --bin taint
 //! DEADPAN_CPU=ssse3 valgrind --error-limit=no target/dist/taint
 //! ```
 //!
-//! Valgrind hides AVX-512 from programs, so that this test reaches `avx2` at most; `cargo xtask asm` covers AVX-512.
-//! The last cases are known leaks, each of which must be reported, since a test that reports nothing could be broken.
+//! Valgrind hides AVX-512 from programs, so this test reaches at most the level `avx2`; `cargo xtask asm` covers
+//! AVX-512. The last cases are known leaks. Valgrind must report each of these leaks, because a test that reports
+//! nothing could be broken.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 #[cfg(deadpan_test)]

@@ -1,4 +1,4 @@
-//! `deadpan-ct` on numbers: every operation on every type.
+//! Tests `deadpan-ct` on numbers: every operation on every type.
 
 use crate::secret::{hide_one, show_one};
 use crate::tally::Tally;
@@ -58,7 +58,7 @@ macro_rules! one {
         $tally.case(format_args!("{}", name("wipe")), || {
             let mut wiped = x;
             wiped.wipe();
-            // There is no `show`, since zeros are public.
+            // The result needs no `show`, because wiped zeros are public.
             wiped == 0
         });
     };

@@ -1,4 +1,4 @@
-//! `deadpan-pad`: every scheme, blocks of many sizes, right and wrong padding.
+//! Tests `deadpan-pad`: every scheme, with blocks of many sizes, and with right and wrong padding.
 
 use core::hint::black_box;
 
@@ -8,7 +8,7 @@ use deadpan_ct::declassify;
 use deadpan_ct::imp::valgrind;
 use deadpan_pad::{Error, Padding, Random, RandomError, Scheme, padme};
 
-// The byte-by-byte reference of the crate's tests.
+// The reference implementation of the crate's tests, which works byte by byte.
 #[path = "../../../crates/pad/tests/it/reference/mod.rs"]
 mod reference;
 
@@ -72,7 +72,7 @@ fn round_trip(tally: &mut Tally, padding: Padding, data: &[u8]) {
     tally.case(format_args!("pad_last_block_with {name}"), || {
         is_right(padding.pad_last_block_with(&secret, &mut vec![0; block + 1], &mut Secret(2)).map(together))
     });
-    // In place, the length is secret as well.
+    // When padding in place, the length is secret too.
     let buffer = || hide(&[data, &vec![9; whole + 1 - length]].concat());
     tally.case(format_args!("pad_in_place {name}"), || {
         is_right(padding.pad_in_place(&mut buffer(), hide_one(length)).map(|padded| show(padded)))
@@ -131,10 +131,12 @@ fn wrong(tally: &mut Tally, padding: Padding, blocks: usize) {
     tally.case(format_args!("unpad_mut {name}"), || padding.unpad_mut(&mut secret[..part]) == Err(Error::NotBlocks));
 }
 
-/// Tries the two functions that jump on whether they return `None`. A `const fn` cannot declassify, so that one report
-/// is expected, as their documentation says.
+/// Tries the two functions that contain a jump which depends on whether they return `None`. Both functions are `const`,
+/// and a `const` function cannot declassify a value. So one report is expected, as the documentation of the functions
+/// states.
 pub(crate) fn run_disclosing(tally: &mut Tally) {
-    // These are not inlined, since a jump of the caller on `None` would count as the crate's.
+    // `black_box` prevents inlining of the functions. Otherwise a jump of the caller on `None` would count as a jump of
+    // the crate.
     let padme: fn(u64) -> Option<u64> = black_box(padme);
     for length in (0..300).chain([1_000_000, 1 << 40, (1 << 62) - 1, 1 << 63, u64::MAX - (1 << 57), u64::MAX]) {
         let expected = plain_padme(length);
@@ -152,8 +154,8 @@ pub(crate) fn run_disclosing(tally: &mut Tally) {
     }
 }
 
-/// Computes Padmé as the paper does: with E the exponent of the length and S the number of bits of E, the last E - S
-/// bits are zero.
+/// Computes the Padmé length as the paper does: E is the exponent of the length, S is the number of bits of E, and the
+/// last E - S bits of the result are zero.
 fn plain_padme(length: u64) -> Option<u64> {
     let exponent = length.checked_ilog2().unwrap_or(0);
     let bits = exponent.checked_ilog2().map_or(0, |log| log + 1);

@@ -1,4 +1,4 @@
-//! `deadpan-base64`, PEM.
+//! Tests the PEM functions of `deadpan-base64`.
 
 use crate::plain;
 use crate::secret::{bytes, hide, lengths, show};
@@ -38,8 +38,8 @@ pub(crate) fn run(tally: &mut Tally) {
     ends(tally);
 }
 
-/// Decodes a block with the texts `around` it: before its first line, after its first line and after its last. All of
-/// it is secret; the code itself must declassify the public parts.
+/// Decodes a block with the texts `around` the block: before its first line, after its first line, and after its last
+/// line. The whole text is secret; the tested code itself must declassify the public parts.
 fn decoding(tally: &mut Tally, name: &str, around: [&str; 3], body: &[u8], plain: Result<&[u8], Error>) {
     let [before, between, behind] = around.map(str::as_bytes);
     let text = hide(&[before, BEGIN.as_bytes(), between, body, END.as_bytes(), behind].concat());
@@ -57,7 +57,7 @@ fn decoding(tally: &mut Tally, name: &str, around: [&str; 3], body: &[u8], plain
     });
 }
 
-/// Tries texts without a block, or with half of one.
+/// Tries texts without a block, and texts with half of a block.
 fn ends(tally: &mut Tally) {
     let secret = hide(&bytes(1000, 41));
     tally.case(format_args!("pem decode without a block"), || matches!(pem::decode(&secret), Err(Error::Missing)));

@@ -1,4 +1,4 @@
-//! References for base64 and hex that are easy to check: tables and jumps.
+//! Reference implementations of base64 and hex. They use tables and jumps, so that they are easy to check.
 
 use deadpan_base64::Alphabet;
 

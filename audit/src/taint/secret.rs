@@ -1,16 +1,16 @@
-//! Marking values as secret or public, and the bytes that are tried.
+//! Functions that mark values as secret or public, and functions that make the bytes for the tests.
 
 use core::hint::black_box;
 
 use deadpan_ct::imp::{Plain, bytes_mut, valgrind};
 
-/// Lengths around every step of every kernel, and around the blocks of streams.
+/// Returns lengths around every step of every kernel, and around the blocks of streams.
 pub(crate) fn lengths() -> impl Iterator<Item = usize> {
     (0..=130)
         .chain([191, 192, 193, 255, 256, 257, 300, 511, 512, 513, 767, 768, 769, 1023, 1024, 1025, 4095, 4096, 4097])
 }
 
-/// Returns bytes without a pattern, the same in each run.
+/// Returns bytes without a pattern. The bytes are the same in each run.
 pub(crate) fn bytes(length: usize, seed: u64) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ length as u64 ^ 0x2545_f491_4f6c_dd1d;
     let step = |_| {
@@ -66,8 +66,8 @@ pub(crate) fn show_one<T: Plain + Copy>(number: T) -> T {
 #[allow(unsafe_code)]
 pub(crate) fn show_any<T: Copy>(value: T) -> T {
     let mut value = value;
-    // SAFETY: the slice covers exactly the bytes of the value. They are neither read nor written here: only their
-    // address and number are passed to Valgrind.
+    // SAFETY: the slice covers exactly the bytes of the value. The code neither reads nor writes these bytes: it passes
+    // only their address and number to Valgrind.
     valgrind::unpoison(unsafe { core::slice::from_raw_parts_mut((&raw mut value).cast(), size_of::<T>()) });
     black_box(value)
 }

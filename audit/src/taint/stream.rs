@@ -1,4 +1,4 @@
-//! The streams of `deadpan-base64`: in pieces of any size, with and without `Read` and `Write`.
+//! Tests the streams of `deadpan-base64` with pieces of any size, with and without `Read` and `Write`.
 
 use std::io::{self, ErrorKind, Read, Write};
 

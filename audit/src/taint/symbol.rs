@@ -1,4 +1,4 @@
-//! The functions of `deadpan-base64` for one symbol, with every byte.
+//! Tests the functions of `deadpan-base64` for one symbol with every byte.
 
 use crate::secret::{hide_one, show_one};
 use crate::tally::Tally;

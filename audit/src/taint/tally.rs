@@ -1,4 +1,4 @@
-//! Cases and their results.
+//! Runs the cases and counts their results.
 
 use core::fmt;
 use std::process::ExitCode;
@@ -13,12 +13,13 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Runs a case that must be right and must not be reported.
+    /// Runs a case whose result must be right, and for which Valgrind must report nothing.
     pub(crate) fn case(&mut self, name: fmt::Arguments<'_>, run: impl FnOnce() -> bool) {
         self.examine(name, 0, run);
     }
 
-    /// Runs a case that must be right and makes one documented jump, which it cannot declassify.
+    /// Runs a case whose result must be right, and which contains one documented jump. The function in the case cannot
+    /// declassify the condition of this jump.
     pub(crate) fn disclosing(&mut self, name: fmt::Arguments<'_>, run: impl FnOnce() -> bool) {
         self.examine(name, 1, run);
     }
@@ -36,7 +37,7 @@ impl Tally {
         }
     }
 
-    /// Runs a case that must be reported.
+    /// Runs a case for which Valgrind must report a leak.
     pub(crate) fn leak(&mut self, name: &str, run: impl FnOnce()) {
         let before = errors();
         run();

@@ -4,12 +4,13 @@ use deadpan_lab::Random;
 use deadpan_picture::template::{self, Bits, Hiding, Order, Secret, Seed};
 use deadpan_picture::{Error, Label, Pixels};
 
-/// How samples are changed.
+/// The way in which samples are changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Way {
-    /// As templates do: to the nearest number with the wanted low bits, in places that a key tells.
+    /// The way of templates: each sample changes to the nearest number with the wanted low bits. A key determines the
+    /// places of these samples.
     Template,
-    /// By replacing the low bits of as many samples, in random places.
+    /// The low bits of the same number of samples are replaced, in random places.
     Replacement,
 }
 
@@ -18,7 +19,7 @@ impl Way {
     pub const ALL: [Self; 2] = [Self::Template, Self::Replacement];
 }
 
-/// Fills `share` percent of the room that a cover has at `bits` bits a sample.
+/// Fills `share` percent of the capacity that a cover has with `bits` bits in each sample.
 pub fn embed(cover: &Pixels, way: Way, bits: u8, share: u32, seed: u64) -> Result<Pixels, Error> {
     let mut result = cover.clone();
     let random = &mut Random::new(seed ^ u64::from(bits) << 32 ^ u64::from(share) << 40);

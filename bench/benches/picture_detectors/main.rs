@@ -1,10 +1,10 @@
-//! Measures how often five known detectors find what a template carries: `scripts/bench detectors`, or
-//! `cargo bench -p deadpan-bench --bench picture_detectors -- [--covers N] [--photographs FOLDER] [--markdown FILE]`.
+//! Measures how often five known detectors find the data that a template carries: `scripts/bench detectors`, or `cargo
+//! bench -p deadpan-bench --bench picture_detectors -- [--covers N] [--photographs FOLDER] [--markdown FILE]`.
 //!
-//! Each cover is examined as it is, and again with data in 1, 5, 20 and 100 % of its room, at 1 to 4 bits a sample.
-//! Templates put the data in, and low-bit replacement puts the same amount into the same number of samples: the control
-//! that the detectors of replacement must find. A detector raises an alarm above a threshold which 5 % of the covers
-//! exceed.
+//! The benchmark examines each cover without data, and again with data in 1, 5, 20 and 100 % of its capacity, at 1 to 4
+//! bits in each sample. Templates put the data into the cover. As a control, low-bit replacement puts the same amount
+//! of data into the same number of samples; the detectors of replacement must find this control. A detector raises an
+//! alarm if its score exceeds a threshold. 5 % of the covers exceed this threshold.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod embed;

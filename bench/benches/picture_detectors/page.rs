@@ -7,10 +7,10 @@ use crate::statistic::{FALSE_ALARMS, Rate};
 use crate::study::{DETECTORS, OF_REPLACEMENT, SHARES, Study, Treatment};
 use deadpan_lab::{clock, machine};
 
-/// The page begins with what a person wrote about it. The results begin at this line.
+/// The line at which the results begin. The text above this line is written by a person.
 const BEGIN: &str = "- generated";
 
-/// Returns the page in Markdown: the text of the old page above the results, and the results.
+/// Returns the page in Markdown: first the text that stood above the results on the old page, and then the new results.
 pub fn page(study: &Study, old: &str) -> String {
     let mut page = old.split(&format!("\n{BEGIN}")).next().unwrap_or_default().trim_end().to_owned() + "\n\n";
     for (kind, count) in study.kinds() {
@@ -31,7 +31,7 @@ pub fn page(study: &Study, old: &str) -> String {
     page
 }
 
-/// The thresholds.
+/// Writes the table of thresholds.
 fn covers(page: &mut String, study: &Study) {
     let _ = writeln!(page, "| covers without data | {} |", DETECTORS.join(" | "));
     let _ = writeln!(page, "|---|{}", "--:|".repeat(DETECTORS.len()));
@@ -50,7 +50,8 @@ fn covers(page: &mut String, study: &Study) {
     );
 }
 
-/// Template and control side by side. The control has the detectors of replacement alone.
+/// Writes a table with templates and the control side by side. For the control, the table has only the detectors of
+/// replacement.
 fn both(page: &mut String, value: impl Fn(Treatment, usize) -> String) {
     let control = DETECTORS[..OF_REPLACEMENT].join(" | ");
     let _ = writeln!(page, "| bits | filled | template: {} | control: {control} |", DETECTORS.join(" | "));
@@ -67,7 +68,7 @@ fn both(page: &mut String, value: impl Fn(Treatment, usize) -> String) {
     }
 }
 
-/// Templates in each kind of covers: rates, and areas under the curve.
+/// Writes the results of templates for each kind of cover: the rates, and the areas under the curve.
 fn kinds(page: &mut String, study: &Study) {
     let _ = writeln!(
         page,
@@ -98,7 +99,7 @@ fn kinds(page: &mut String, study: &Study) {
     }
 }
 
-/// The lowest signal-to-noise ratios.
+/// Writes the table of the lowest signal-to-noise ratios.
 fn noise(page: &mut String, study: &Study) {
     let _ = writeln!(page, "\n## Peak signal-to-noise ratio\n\nThe lowest of all covers, with all room filled.\n");
     let _ = writeln!(page, "| bits | template | control |\n|--:|--:|--:|");
@@ -108,7 +109,8 @@ fn noise(page: &mut String, study: &Study) {
     }
 }
 
-/// Returns the score as the detector gives it. The study reverses the sign of the scores of chi-square and HCF-COM.
+/// Returns the score with the sign that the detector gives it. The study reverses the sign of the scores of chi-square
+/// and HCF-COM.
 fn score(detector: usize, score: f64) -> String {
     match DETECTORS[detector] {
         "chi-square" => format!("{:.2}", -score),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use deadpan_picture::{Limits, Orientation, Pixels, read};
 
-/// The largest size of a cover. Larger photographs give several covers.
+/// The largest size of a cover. A larger photograph is cut into several covers.
 const SIZE: (usize, usize) = (640, 480);
 
 /// Reads all pictures of a folder, in the order of their names, and cuts them into covers.

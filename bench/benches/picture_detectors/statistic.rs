@@ -1,6 +1,6 @@
 //! Thresholds, rates and their intervals.
 
-/// The share of the covers that may raise an alarm.
+/// The share of the covers without data that may raise an alarm.
 pub const FALSE_ALARMS: f64 = 0.05;
 
 /// Returns the score that at most 5 % of these scores exceed.
@@ -11,12 +11,12 @@ pub fn threshold(scores: &[f64]) -> f64 {
     sorted[scores.len() - 1 - above]
 }
 
-/// How many of `all` scores exceed a threshold.
+/// The number of scores that exceed a threshold, and the number of all scores.
 #[derive(Clone, Copy, Debug)]
 pub struct Rate {
-    /// The alarms.
+    /// The number of alarms.
     pub alarms: usize,
-    /// All scores.
+    /// The number of all scores.
     pub all: usize,
 }
 

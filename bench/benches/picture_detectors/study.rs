@@ -6,32 +6,32 @@ use crate::embed::{self, Way};
 use crate::statistic::{Rate, area, threshold};
 use deadpan_picture::{Error, Pixels, analysis};
 
-/// The shares of the room that are filled, in percent.
+/// The shares of a cover's capacity that are filled, in percent.
 pub const SHARES: [u32; 4] = [1, 5, 20, 100];
 /// The detectors, in the order of the scores.
 pub const DETECTORS: [&str; 5] = ["chi-square", "RS", "sample pairs", "HCF-COM", "HCF-COM of neighbors"];
-/// So many of them, the first ones, look for replaced low bits.
+/// The number of detectors that look for replaced low bits. These detectors come first in [`DETECTORS`].
 pub const OF_REPLACEMENT: usize = 3;
 
 /// The scores of one picture, in the order of the detectors.
 type Scores = [f64; DETECTORS.len()];
 
-/// How data were put into a cover.
+/// The way in which data were put into a cover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Treatment {
-    /// The way.
+    /// The way of changing samples.
     pub way: Way,
-    /// Bits a sample.
+    /// The number of bits in each sample.
     pub bits: u8,
-    /// The filled share of the room, in percent.
+    /// The filled share of the cover's capacity, in percent.
     pub share: u32,
 }
 
 /// The results of one detector for one kind of picture.
 pub struct Outcome {
-    /// The alarms.
+    /// The rate of alarms.
     pub rate: Rate,
-    /// The area under the curve.
+    /// The area under the curve of detections over false alarms.
     pub area: f64,
 }
 
@@ -64,14 +64,14 @@ impl Study {
         Ok(())
     }
 
-    /// Returns the kinds of covers and their numbers.
+    /// Returns each kind of cover with the number of its covers.
     pub fn kinds(&self) -> BTreeMap<&'static str, usize> {
         let mut kinds = BTreeMap::new();
         self.kinds.iter().for_each(|kind| *kinds.entry(*kind).or_insert(0) += 1);
         kinds
     }
 
-    /// Returns the outcome of a detector. `kind` selects the covers, also for the threshold.
+    /// Returns the outcome of a detector. `kind` selects the covers that count, for the outcome and for the threshold.
     pub fn outcome(&self, detector: usize, treatment: Treatment, kind: Option<&str>) -> Outcome {
         let covers = self.select(&self.covers, detector, kind);
         let treated = self.select(&self.treated[&treatment], detector, kind);
@@ -91,9 +91,9 @@ impl Study {
     }
 }
 
-/// Returns the scores of the detectors. Equal pairs of values give a low chi-square statistic, and a smooth histogram
-/// gives a low ratio of HCF-COM, so their signs are turned. A picture in which a detector finds nothing to judge is not
-/// suspicious.
+/// Returns the scores of the detectors. Low scores of chi-square and HCF-COM are suspicious: equal pairs of values give
+/// a low chi-square statistic, and a smooth histogram gives a low ratio of HCF-COM. The function therefore reverses the
+/// signs of these scores. If a detector cannot judge a picture, the picture is not suspicious.
 fn scores(picture: &Pixels) -> Scores {
     let findings = analysis::examine(picture);
     let turned = |score: Option<f64>| score.map(|score| -score);

@@ -1,4 +1,4 @@
-//! The C library, loaded as any program in another language loads it.
+//! Loads the C library in the same way as programs in other languages load it.
 #![allow(unsafe_code)]
 
 use std::env;
@@ -24,11 +24,12 @@ pub(crate) struct C {
 impl C {
     pub(crate) fn load(key: &PrivateKey) -> Result<Self, Box<dyn Error>> {
         let path = env::var_os("DEADPAN_LIBRARY").ok_or("DEADPAN_LIBRARY is not set")?;
-        // SAFETY: the library is ours. Loading it runs nothing but what the standard library needs.
+        // SAFETY: the library is part of this project. Loading it runs only the initialization that the standard
+        // library needs.
         let library = unsafe { Library::new(&path) }?;
         let text = private_pem(key);
         let [mut private, mut public, mut sealing, mut opening] = [null_mut::<c_void>(); 4];
-        // SAFETY: the types are those of deadpan.h, and all pointers are valid while the calls last.
+        // SAFETY: the types are the types in deadpan.h, and all pointers are valid during the calls.
         unsafe {
             type New = unsafe extern "C" fn(*mut Handle, *mut Handle) -> Code;
             type Add = unsafe extern "C" fn(Handle, Handle, *mut Handle) -> Code;
@@ -63,7 +64,7 @@ impl C {
             *mut Handle,
         ) -> Code;
         let mut written = 0;
-        // SAFETY: the types are those of deadpan.h, and the buffers are as long as they say.
+        // SAFETY: the types are the types in deadpan.h, and each buffer has the length that is passed with the buffer.
         let code = unsafe {
             let run: Symbol<'_, Run> = self.library.get(name).expect("a function");
             let (from, to) = (input.as_ptr(), output.as_mut_ptr());

@@ -1,7 +1,9 @@
-//! Runs named operations on request, and prints how long they took: the Rust and C side of `scripts/bench languages`.
+//! Runs named operations on request, and prints how long each operation took. This program is the worker for Rust and C
+//! in `scripts/bench languages`.
 //!
-//! A line `NAME SIZE TIMES` on standard input runs an operation TIMES times on SIZE bytes, and prints the nanoseconds.
-//! The environment variable `DEADPAN_LIBRARY` names `libdeadpan.so`, and `DEADPAN` the command line.
+//! For a line `NAME SIZE TIMES` on standard input, the worker runs the operation NAME on SIZE bytes, TIMES times, and
+//! prints the nanoseconds. The environment variable `DEADPAN_LIBRARY` has the path of `libdeadpan.so`, and the variable
+//! `DEADPAN` has the path of the command-line program.
 #![allow(clippy::print_stdout)]
 
 mod ffi;
@@ -18,7 +20,7 @@ use deadpan_base64::STANDARD;
 use deadpan_seal::{Header, Identity, Kem, PrivateKey, Recipient, Sealing, Work};
 use ffi::C;
 
-/// Data of one size, sealed and opened.
+/// Data of one size: plain, sealed and opened.
 struct Data {
     plain: Vec<u8>,
     sealed: Vec<u8>,
@@ -34,7 +36,7 @@ struct Worker {
     files: Option<Files>,
 }
 
-/// A folder with keys and a file for the command line.
+/// A folder with keys and a file for the command-line program.
 struct Files {
     folder: PathBuf,
     size: usize,
@@ -43,7 +45,7 @@ struct Files {
 impl Files {
     fn new(plain: &[u8]) -> Result<Self, Box<dyn Error>> {
         let folder = env::temp_dir().join(format!("deadpan-worker-{}", std::process::id()));
-        // A worker with the same process number may have left the folder behind.
+        // An earlier worker with the same process number may have left a folder with this name behind.
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder)?;
         fs::write(folder.join("plain"), plain)?;
@@ -53,7 +55,8 @@ impl Files {
         Ok(files)
     }
 
-    /// Removes an output and makes it anew. A file that is replaced would be written to the disk first.
+    /// Removes an output file and creates it again. If the file were replaced instead, the system would first write the
+    /// file to the disk.
     fn renew(&self, output: &str, words: &[&str]) -> Result<(), Box<dyn Error>> {
         let _ = fs::remove_file(self.folder.join(output));
         self.run(words)
@@ -70,7 +73,7 @@ impl Files {
 
 impl Drop for Files {
     fn drop(&mut self) {
-        // The folder is in the system's place for temporary files.
+        // An error is ignored, because the folder lies in the system's folder for temporary files.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }
@@ -84,7 +87,7 @@ impl Worker {
         Ok(Self { sealing, identities: [Identity::Key(key)], c, data, files: None })
     }
 
-    /// Answers a line: runs an operation, and returns the nanoseconds that it took.
+    /// Answers a line: runs the operation that the line names, and returns the nanoseconds that the operation took.
     fn answer(&mut self, line: &str) -> Result<String, Box<dyn Error>> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let [name, size, times] = words[..] else { return Err("a line is NAME SIZE TIMES".into()) };
@@ -99,7 +102,7 @@ impl Worker {
         Ok(took.to_string())
     }
 
-    /// Makes the data of this size, unless they are there.
+    /// Makes the data of this size, unless the data exist already.
     fn prepare(&mut self, name: &str, size: usize) -> Result<(), Box<dyn Error>> {
         if self.data.plain.len() != size || self.data.sealed.is_empty() {
             self.files = None;
@@ -164,7 +167,8 @@ impl Worker {
             }
             "seal" | "open" | "c.seal" | "c.open" => self.data.opened == self.data.plain,
             "base64.seal" | "base64.open" => STANDARD.decode(&self.data.text)? == self.data.plain,
-            // These make the same results as `seal` and `open`, and count their bytes.
+            // The other operations make the same results as `seal` and `open`. For these operations, only the number of
+            // bytes is checked, after each call.
             _ => true,
         };
         if same { Ok(()) } else { Err("the data did not come back".into()) }

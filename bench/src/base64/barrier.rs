@@ -1,8 +1,8 @@
-//! simdutf, whose functions take raw pointers, with the signature of the other contestants.
+//! Wraps simdutf, whose functions take raw pointers, in functions with the same signatures as the other contestants.
 
 use simdutf::{Base64Options, LastChunkHandlingOptions};
 
-/// Encodes to the front of `output` and returns the number of symbols.
+/// Encodes to the start of `output` and returns the number of symbols.
 pub fn encode(input: &[u8], output: &mut [u8]) -> usize {
     assert!(
         simdutf::base64_length_from_binary(input.len(), Base64Options::Default) <= output.len(),
@@ -12,9 +12,9 @@ pub fn encode(input: &[u8], output: &mut [u8]) -> usize {
     unsafe { simdutf::binary_to_base64(input.as_ptr(), input.len(), output.as_mut_ptr(), Base64Options::Default) }
 }
 
-/// Decodes strictly to the front of `output` and returns the number of bytes.
+/// Decodes strictly to the start of `output` and returns the number of bytes.
 pub fn decode(input: &[u8], output: &mut [u8]) -> usize {
-    // SAFETY: pointer and length are those of the slice.
+    // SAFETY: the pointer and the length come from the slice.
     let needed = unsafe { simdutf::maximal_binary_length_from_base64(input.as_ptr(), input.len()) };
     assert!(needed <= output.len(), "the output is too short");
     // SAFETY: both pointers come from slices, which do not overlap, and the output is as long as simdutf requires.

@@ -1,4 +1,4 @@
-//! Arrays of 16 and 32 bytes, as long as blocks and keys. The compiler knows their length.
+//! Arrays of 16 and 32 bytes, the lengths of blocks and keys. The compiler knows the length of these arrays.
 
 use std::cell::RefCell;
 
@@ -12,11 +12,11 @@ use crate::cells::Role::{self, ConstantTime, Ours, Plain, Yardstick};
 use crate::cells::{Cell, Cells};
 use deadpan_lab::Random;
 
-/// Pairs of arrays. Half of the pairs are equal; the others differ in one byte.
+/// Pairs of arrays. Half of the pairs are equal. The other pairs differ in one byte.
 struct Arrays<const N: usize> {
     left: Box<[[u8; N]; LANES]>,
     right: Box<[[u8; N]; LANES]>,
-    /// The targets of assignments.
+    /// The arrays to which assignments write.
     target: RefCell<Box<[[u8; N]; LANES]>>,
 }
 
@@ -85,7 +85,7 @@ impl<const N: usize> Arrays<N> {
         });
     }
 
-    /// Enters an operation that returns a new array, which is stored to memory.
+    /// Enters an operation that returns a new array. The array is stored to memory.
     fn select<'a>(&'a self, cell: &mut Cell<'a>, choices: &'a Choices) {
         let bits = &*choices.plain;
         self.pick(cell, ("deadpan", Ours), &choices.ours, bits, |a, b, yes| yes.select(*a, *b));

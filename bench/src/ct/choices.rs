@@ -1,4 +1,4 @@
-//! Secret bits in the type of each library, made before the clock starts.
+//! Secret bits in the type of each library. The bits are made before the clock starts.
 
 use super::LANES;
 use crate::barrier::hide_ref;

@@ -32,7 +32,7 @@ macro_rules! integers {
 
 integers!(u8 u32 u64 u128 i64);
 
-/// An integer type for which all libraries compare order. The peers compare unsigned types only.
+/// An integer type for which all libraries have order comparisons. The peers compare only unsigned types.
 pub trait Ordered: Integer + subtle::ConstantTimeLess + ctutils::CtLt + ctutils::CtGt {}
 
 impl<T: Integer + subtle::ConstantTimeLess + ctutils::CtLt + ctutils::CtGt> Ordered for T {}
@@ -56,7 +56,7 @@ impl<T: Integer> Pairs<T> {
         Self { left: Box::new(left), right: Box::new(right) }
     }
 
-    /// Measures one cell. `enter` enters all contestants but the empty loop.
+    /// Measures one cell. `enter` adds all contestants except the empty loop.
     pub fn cell<'a>(&'a self, bench: &mut Cells<'_>, operation: &str, enter: impl FnOnce(&mut Cell<'a>)) {
         let name = format!("{operation} {}", T::NAME);
         if !bench.wants("ct", &name) {
@@ -74,7 +74,7 @@ impl<T: Integer> Pairs<T> {
         bench.run(cell);
     }
 
-    /// Enters a comparison. Its answer is *yes* if it is not zero.
+    /// Enters a comparison. An answer that is not zero means *yes*.
     pub fn compare<'a, R: Register>(
         &'a self,
         cell: &mut Cell<'a>,

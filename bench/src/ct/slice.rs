@@ -1,8 +1,9 @@
-//! Byte slices whose length the compiler does not know: comparing, beside `memcmp`, assigning and swapping.
+//! Operations on byte slices whose length the compiler does not know: comparing (with `memcmp` as a yardstick),
+//! assigning and swapping.
 //!
 //! The compared slices are equal, so that `memcmp` has to read everything as well. Successive calls work on different
-//! slices, so that no call waits for the stores of the call before. Their addresses are 0, 16, 32 and 48 bytes after a
-//! cache line in turn, like those of an allocator.
+//! slices, so that no call waits for the stores of the call before. Like the addresses that an allocator returns, the
+//! addresses of the slices are 0, 16, 32 and 48 bytes after the start of a cache line, in turn.
 
 use std::cell::RefCell;
 
@@ -16,10 +17,11 @@ use crate::cells::Role::{self, ConstantTime, Ours, Plain, Yardstick};
 use crate::cells::{Cell, Cells, bytes};
 use deadpan_lab::Random;
 
-/// Lengths: short enough to be inlined, just above that, odd, and long.
+/// The lengths include lengths that are short enough for inlined code, lengths just above them, a length that is no
+/// power of two, and long lengths.
 const LENGTHS: [usize; 7] = [16, 32, 64, 100, 256, 1024, 4096];
 
-/// The slices of each side together take this many bytes of the first-level cache.
+/// All slices of one side together take this many bytes of the first-level cache.
 const SIDE: usize = 16 * 1024;
 
 struct Slices {
@@ -33,15 +35,15 @@ struct Shelf {
     memory: Vec<u8>,
     length: usize,
     stride: usize,
-    /// The number of slices, a power of two, minus one.
+    /// The number of slices minus one. The number of slices is a power of two.
     mask: usize,
     /// The offset of the first slice.
     start: usize,
 }
 
 impl Shelf {
-    /// Makes copies of `bytes`. The first one starts `past` bytes after a page, so that the addresses of two shelves
-    /// differ in their low bits.
+    /// Makes copies of `bytes`. The first copy starts `past` bytes after the start of a page. With different values of
+    /// `past`, the addresses of two shelves differ in their low bits.
     fn new(bytes: &[u8], past: usize) -> Self {
         let length = bytes.len();
         let stride = length.next_multiple_of(16) + if length.is_multiple_of(64) { 16 } else { 0 };

@@ -1,4 +1,4 @@
-//! A lookup at a secret index that reads the whole table, beside a plain index, which leaks through the cache.
+//! Compares a lookup at a secret index, which reads the whole table, with a plain index, which leaks through the cache.
 
 use ctutils::CtLookup;
 use subtle::{ConditionallySelectable, ConstantTimeEq};
@@ -9,7 +9,7 @@ use crate::cells::Role::{self, ConstantTime, Ours, Plain, Yardstick};
 use crate::cells::{Cell, Cells};
 use deadpan_lab::Random;
 
-/// An entry type that all libraries can select.
+/// A type of table entries for which all libraries have a selection.
 trait Entry: Copy + Default + PartialEq + deadpan_ct::CtAssign + ConditionallySelectable + ctutils::CtAssign {}
 impl Entry for u8 {}
 impl Entry for u32 {}
@@ -23,7 +23,8 @@ pub fn run(bench: &mut Cells<'_>) {
     cell::<[u64; 8], 16>(bench, "lookup, 16 x [u64; 8]", &mut random, |random| std::array::from_fn(|_| random.bits()));
 }
 
-/// Measures lookups with indices inside the table. The entry is sunk in memory, and its presence is not checked.
+/// Measures lookups with indices inside the table. The benchmark sinks the entry in memory. It does not check whether
+/// the lookup found an entry.
 fn cell<T: Entry, const N: usize>(
     bench: &mut Cells<'_>,
     name: &str,

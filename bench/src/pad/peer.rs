@@ -1,5 +1,5 @@
-//! RustCrypto's `block-padding`. Its block size is a type, so that the compiler knows it. The other contestants get it
-//! at run time.
+//! RustCrypto's `block-padding`. The block size of `block-padding` is a type, so the compiler knows the block size. The
+//! other contestants get the block size at run time.
 
 use std::marker::PhantomData;
 

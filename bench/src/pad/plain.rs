@@ -1,4 +1,4 @@
-//! Paddings that ignore timing and leak on purpose, with branches on the data and loops that end early.
+//! Paddings that leak through their time on purpose: they contain branches on the data and loops that end early.
 
 use std::cell::RefCell;
 

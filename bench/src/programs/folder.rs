@@ -1,4 +1,4 @@
-//! Folders beside `tar`, `cp -r`, age, 7-Zip and gpgtar.
+//! The table of folders: compares Deadpan with `tar`, `cp -r`, age, 7-Zip and gpgtar.
 
 use super::{AGE, AGE_KEY, END_AGENT, GPG, GPG_KEY, GPGTAR, KEYGEN, SEVEN_ZIP, deadpan, facts, operations};
 use deadpan_lab::speed::workload::Action::{Run, Shell};

@@ -1,8 +1,8 @@
-//! The bindings beside Rust, and beside other packages of their languages.
+//! The table of languages: compares the bindings with Rust, and with other packages of the same languages.
 //!
-//! Each language has a worker, which `scripts/bench` builds: a program that runs named operations on request, and says
-//! how long they took. The script `ask` in the folder of the workers starts one, and prints the nanoseconds of one
-//! call.
+//! Each language has a worker, which `scripts/bench` builds. A worker is a program that runs named operations on
+//! request, and reports how long each operation took. The script `ask` in the folder of the workers starts a worker,
+//! and prints the nanoseconds of one call.
 
 use super::{facts, operations};
 use deadpan_lab::speed::workload::Action::Told;
@@ -50,7 +50,8 @@ macro_rules! told {
     };
 }
 
-/// Returns a way whose actions a worker has. The first word of a peer's name is the program that must be installed.
+/// Returns a way whose actions ask a worker for its operations. The first word of a peer's name is the program that
+/// must be installed.
 macro_rules! way {
     ($make:ident, $name:literal, $language:literal, $seal:literal, $open:literal) => {
         Way::$make($name, [told!($language, $seal), told!($language, $open)]).setup(concat!(

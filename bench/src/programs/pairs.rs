@@ -1,4 +1,5 @@
-//! Pairs of commands on one core and on all: age files beside `age`, and signed files beside unsigned ones.
+//! Pairs of commands, on one core and on all cores: age files of Deadpan and of `age`, and signed files and unsigned
+//! files.
 
 use super::{AGE_KEY, OPENSSL, facts, operations};
 use deadpan_lab::speed::workload::Action::{Run, Shell};
@@ -18,7 +19,7 @@ fn set(quick: bool) -> Vec<Set> {
     vec![if quick { Set::file("64 MiB", 64 << 20) } else { Set::file("1 GiB", 1 << 30).rounds_of(7) }]
 }
 
-/// Makes a workload twice: with all its ways on one core, and on all cores.
+/// Makes a workload twice: once with all its ways on one core, and once with all its ways on all cores.
 fn on_cores(names: [&'static str; 2], make: impl Fn(&'static str) -> Workload) -> [Workload; 2] {
     let [mut alone, all] = names.map(make);
     alone.ways = alone.ways.into_iter().map(Way::alone).collect();
@@ -114,5 +115,6 @@ pub fn signing(quick: bool) -> Offer {
     }
 }
 
-/// Makes a key for sealing and one for signing. All ways have the same line, so that it runs once.
+/// The line that makes a key for sealing and a key for signing. All ways have the same line, so that the line runs only
+/// once.
 const SIGN_KEY: &str = "'{self}' keygen --mode hybrid --no-passphrase && '{self}' keygen --sign --no-passphrase";

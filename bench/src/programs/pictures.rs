@@ -1,4 +1,4 @@
-//! Pictures that carry data, beside `cp`.
+//! The table of pictures that carry data, with `cp` for comparison.
 
 use super::{KEYGEN, facts, operations};
 use deadpan_lab::speed::workload::Action::Run;

@@ -1,4 +1,4 @@
-//! Sealing beside `cp`, age, rage, gpg and openssl.
+//! The table of sealing: compares Deadpan with `cp`, age, rage, gpg and openssl.
 
 use super::{
     AGE, AGE_KEY, END_AGENT, GPG, GPG_KEY, KEYGEN, KEYGEN_ECC, KEYGEN_PQC, OPENSSL, deadpan, facts, operations,

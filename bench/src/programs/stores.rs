@@ -1,7 +1,8 @@
-//! From store to store beside rclone, s5cmd and boto3.
+//! The table of sealing from store to store: compares Deadpan with rclone, s5cmd and boto3.
 //!
-//! The store is a server of S3's protocol on this machine, whose objects are files. The script `scripts/bench.d/store`
-//! starts it and writes `{keys}/store`, a file of variables for all programs; `$OBJECTS` is the folder of the bucket.
+//! The store is a server on this machine that speaks S3's protocol and keeps objects as files. The script
+//! `scripts/bench.d/store` starts the store and writes the file `{keys}/store`, which sets variables for all programs.
+//! The variable `$OBJECTS` is the folder of the bucket.
 
 use super::{facts, operations};
 use deadpan_lab::speed::workload::Action::Shell;
@@ -16,10 +17,10 @@ a shared key, and seals the names too. *s5cmd cp* copies inside the store, and s
 `upload_fileobj` of the body that `get_object` returns. With Ray, the cluster runs already, and its tasks have the
 priority of the processes.";
 
-/// Starts the store and makes the keys, once for all ways.
+/// The line that starts the store and makes the keys. The line runs once for all ways.
 const START: &str = "\"${BENCH_STORE:?}\" start '{self}' {keys} {parent}";
 const STOP: &str = "\"${BENCH_STORE:?}\" stop {keys}";
-/// Removes the results of the run before, and fills the bucket with the input.
+/// The line that removes the results of the run before, and fills the bucket with the input.
 const FILL: &str = "\"${BENCH_STORE:?}\" fill '{self}' {keys} {parent}";
 
 const GATEWAY: &str = "versitygw --version | head -n 1";
@@ -45,7 +46,7 @@ pub fn offer(quick: bool) -> Offer {
     }
 }
 
-/// Returns a way whose line runs with the variables of the store.
+/// Returns a way. Its line runs with the variables of the store.
 macro_rules! way {
     ($make:ident, $name:literal, $line:literal, $check:literal) => {
         Way::$make($name, [Shell(concat!(". {keys}/store; ", $line))])

@@ -1,4 +1,4 @@
-//! A benchmark that the test starts again as `cargo bench -- --taint` does: under Valgrind.
+//! A benchmark that starts itself again under Valgrind, as `cargo bench -- --taint` does.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use std::hint::black_box;

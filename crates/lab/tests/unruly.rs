@@ -1,5 +1,6 @@
-//! Functions of shared libraries that end the process, print, crash or break their description. The exit code is never
-//! that of a good result, and the message says what happened. The test starts itself as the command line of the lab.
+//! Tests with functions of shared libraries that end the process, print, crash, or do not match their description. The
+//! exit code must never be the exit code of a good result, and the message must say what happened. The test program
+//! also starts itself as the command-line program of the lab.
 #![cfg_attr(not(unix), allow(unused))]
 #![allow(unsafe_code, clippy::print_stdout, clippy::print_stderr)]
 
@@ -44,7 +45,8 @@ fn tests() {
     if arguments.iter().any(|argument| argument == "--list") {
         return;
     }
-    // A program that a shell starts in the background ignores SIGINT, and so would the lab, which the tests interrupt.
+    // If a shell starts this program in the background, the program ignores SIGINT. The lab would then ignore SIGINT
+    // too, but the tests interrupt the lab with SIGINT.
     // SAFETY: `signal` takes numbers only, and the process has no other thread yet.
     unsafe { libc::signal(libc::SIGINT, libc::SIG_DFL) };
     let folder = Folder::new();
@@ -82,7 +84,7 @@ fn tests() {
         let mut filters = arguments.iter().filter(|argument| !argument.starts_with('-')).peekable();
         filters.peek().is_none() || filters.any(|filter| name.contains(filter.as_str()))
     };
-    // Most tests wait for a process, so all tests run side by side. If one test panics, the scope panics, too.
+    // Most tests wait for a process, so all tests run at the same time. If one test panics, the scope panics, too.
     std::thread::scope(|scope| {
         for (name, test) in tests.into_iter().filter(|(name, _)| wanted(name)) {
             let folder = &folder;
@@ -96,7 +98,7 @@ fn tests() {
 
 type Test = fn(&Folder);
 
-/// A folder with the library, which is removed at the end.
+/// A folder with the libraries. The folder is removed at the end.
 struct Folder(PathBuf);
 
 const C: &str = r#"
@@ -156,7 +158,8 @@ int writes(uint8_t *out, const uint8_t *in) { memcpy(out, in, 16); return 0; }
 const CONSTRUCTOR: &str = "#include <stdlib.h>\n__attribute__((constructor)) static void f(void) { exit(0); }\n\
     int steady(void) { return 0; }\n";
 
-/// A function whose name gets a sequence that a terminal obeys, as the file's name has.
+/// A library with a function whose name will contain a control sequence for terminals. The name of its source file has
+/// such a sequence too.
 const NAMES: &str = "#line 5 \"ev\x1b[31mil.c\"\n#include <stdint.h>\nstatic int T[1024];\n\
     __attribute__((noinline)) int in_Z32mner(const uint8_t *a) { return *(volatile int *)(T + a[0]); }\n\
     int outer(const uint8_t *a) { return in_Z32mner(a) + 1; }\n";
@@ -173,13 +176,14 @@ impl Folder {
             let library = folder.0.join(format!("{name}.so"));
             let status = Command::new("cc")
                 .args(["-g", "-O1", "-shared", "-fPIC"])
-                // The new name below has another hash, with which the loader would not find it.
+                // The code below changes the name of a function. The hash table of the library has the hash of the old
+                // name, so the loader would not find the new name.
                 .args(cfg!(target_os = "linux").then_some("-Wl,-Bsymbolic"))
                 .arg("-o")
                 .args([&library, &file])
                 .status();
             assert!(status.expect("a C compiler").success());
-            // No compiler takes such a name.
+            // No compiler accepts such a name in source code, so the test changes the name in the compiled library.
             let mut bytes = fs::read(&library).unwrap();
             for at in 0..bytes.len() {
                 if bytes[at..].starts_with(b"in_Z32mner") {
@@ -369,7 +373,7 @@ fn signals_reach_the_process_that_measures(folder: &Folder) {
             assert!(out.contains("interrupted: INCONCLUSIVE"), "{signal}: {out}");
         }
     }
-    // The process that measures ends with the one that waits.
+    // The process that measures must end when the process that waits ends.
     let mut lab = folder.command("timing", "unruly.so", "sleeps", COMPARE, &slow);
     let mut lab = lab.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     std::thread::sleep(Duration::from_millis(1500));
@@ -389,7 +393,7 @@ fn classes_that_take_one_exit_are_warned_about(folder: &Folder) {
     for (classes, warned) in [("random", true), ("random,zeros", true), ("equal,last", false), ("equal,random", false)]
     {
         for (command, more) in [("trace", &[][..]), ("timing", SHORT)] {
-            // With other seeds, random parts may agree in the first byte.
+            // The seed is fixed because, with other seeds, random parts may be equal in the first byte.
             let output =
                 folder.lab(command, "leaky", COMPARE, &[&["--classes", classes, "--seed", "1"], more].concat());
             let out = String::from_utf8_lossy(&output.stdout);
@@ -407,14 +411,15 @@ fn a_public_result_is_stated_after_the_class(folder: &Folder) {
     let output = folder.lab("trace", "verify", COMPARE, &public);
     let out = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.code() == Some(0) && out.contains("equal: "), "{out}");
-    // A leak within a result is still found.
+    // The lab still finds a leak between two classes with the same result.
     assert_eq!(folder.lab("trace", "leaky", COMPARE, &public).status.code(), Some(10));
     let file = folder.0.join("keys.bin");
     fs::write(&file, [7; 64]).unwrap();
     let file = format!("seven@known={}", file.display());
     let output = folder.lab("trace", "steady", "secret:32,secret:32,len:32", &["--class-file", &file, "--list"]);
     assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "steady: seven (one class: traced only)");
-    // A single file without a public result is compared with the lab's class `random`.
+    // If the user gives only one class file, without a public result, the lab compares this class with its own class
+    // `random`.
     let list = |name: &str| {
         let file = format!("{name}={}", folder.0.join("keys.bin").display());
         folder.lab("trace", "steady", "secret:32,secret:32,len:32", &["--class-file", &file, "--list"])

@@ -1,4 +1,4 @@
-# These lines stand behind the list of targets in the lab's worker for Python.
+# The script `run` inserts these lines after the list of targets in the lab's worker for Python.
 def number(data):
     # The first byte is 1, so that all numbers have the same length.
     return (int.from_bytes(b"\1" + data[1:], "big"),)

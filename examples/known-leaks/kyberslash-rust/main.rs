@@ -1,4 +1,4 @@
-//! Opens ciphertexts of Kyber-512 that were made honestly. Each has another secret message inside.
+//! Opens honestly made ciphertexts of Kyber-512. Each ciphertext contains a different secret message.
 
 use std::process::ExitCode;
 
@@ -18,7 +18,7 @@ fn main() -> ExitCode {
     )
 }
 
-/// The lab's random numbers, for Kyber.
+/// Passes the lab's random numbers to Kyber.
 struct Dice<'r>(&'r mut Random);
 
 impl CryptoRng for Dice<'_> {}

@@ -1,4 +1,4 @@
-# These lines stand behind the list of targets in the lab's worker for Python.
+# The script `run` inserts these lines after the list of targets in the lab's worker for Python.
 from Crypto.Cipher import PKCS1_OAEP
 
 

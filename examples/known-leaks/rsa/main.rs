@@ -1,4 +1,4 @@
-//! Decrypts random numbers with one private key: the step of RSA that the padding follows.
+//! Decrypts random numbers with one private key. This is the step of RSA before the padding is removed.
 
 use std::process::ExitCode;
 
@@ -13,7 +13,7 @@ fn main() -> ExitCode {
         "random",
         |random, ciphertext| {
             random.fill(ciphertext);
-            // The number is below the modulus, and as long.
+            // The number must be smaller than the modulus, and have the same number of bytes.
             ciphertext[0] = 0x7f;
         },
     ))

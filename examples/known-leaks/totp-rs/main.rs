@@ -1,4 +1,4 @@
-//! Checks a wrong code against the right one.
+//! Compares a wrong code with the right code.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! The names of audited functions, and the verdict on each.
+//! Reads the names of audited functions, and gives a verdict on each function.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ pub(crate) enum Expectation {
     Clean,
     /// `bad_`: something must be found; otherwise the audit is broken.
     Caught,
-    /// `bad3_`: something must be found, but only where the compiler optimizes fully.
+    /// `bad3_`: something must be found, but only at the level where the compiler optimizes fully.
     CaughtWhenOptimized,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct Verdict {
 }
 
 impl Verdict {
-    /// Whether the leak was found. A function that could not be followed does not count.
+    /// Whether the leak was found. If the audit could not follow the function, the leak does not count as found.
     pub(crate) fn caught(&self) -> bool {
         self.findings.iter().any(|finding| !matches!(finding.reason, Reason::CannotFollow(_)))
     }
@@ -41,7 +41,8 @@ impl Verdict {
     }
 }
 
-/// Reads `ok_NAME__ARGS`: one letter for each integer argument, `s` for a secret, `p` for a public one.
+/// Reads a name of the form `ok_NAME__ARGS`. `ARGS` has one letter for each integer argument: `s` for a secret
+/// argument, `p` for a public argument.
 pub(crate) fn parse_name(name: &str) -> Result<Option<(Expectation, State)>, String> {
     let expected = if name.starts_with("ok_") {
         Expectation::Clean
@@ -76,7 +77,7 @@ pub(crate) fn parse_name(name: &str) -> Result<Option<(Expectation, State)>, Str
     Ok(Some((expected, state)))
 }
 
-/// Audits every exported function whose name asks for it.
+/// Audits every exported function whose name begins with `ok_`, `bad_` or `bad3_`.
 pub(crate) fn audit(image: &Image) -> Result<Vec<Verdict>, String> {
     let mut walker = Walker::new(image);
     let mut verdicts = Vec::new();
@@ -94,7 +95,7 @@ pub(crate) fn audit(image: &Image) -> Result<Vec<Verdict>, String> {
     Ok(verdicts)
 }
 
-/// Lists one function and those callees that have a finding, with the state in front of each instruction.
+/// Lists one function and the callees that have a finding, with the state before each instruction.
 pub(crate) fn listing(image: &Image, name: &str) -> Result<(Listing, BTreeSet<Finding>), String> {
     let unknown =
         || format!("no audited function `{name}`\nhint: give its full exported name, such as `ok_eq_u64__ss`");
@@ -102,7 +103,7 @@ pub(crate) fn listing(image: &Image, name: &str) -> Result<(Listing, BTreeSet<Fi
     let (_, entry) = parse_name(name)?.ok_or_else(unknown)?;
     let mut walker = Walker::new(image);
     let (outcome, mut listing) = walker.audit_with_listing(address, entry);
-    // Callees without a finding would only make the listing longer.
+    // The listing leaves out callees without a finding, because they would only make it longer.
     let function = |at: u64| image.function_at(at).map(|(start, _)| start);
     let shown: BTreeSet<_> =
         outcome.findings.iter().map(|finding| finding.address).chain([address]).filter_map(function).collect();

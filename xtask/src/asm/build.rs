@@ -5,14 +5,15 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-/// One way to compile. The compiler may turn branch-free source code into a branch at any level.
+/// One way to compile. Every level is audited, because the compiler may convert branch-free source code to a branch at
+/// any level.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Level {
     pub(crate) name: &'static str,
-    /// The Cargo profile: `dist` is what is shipped, `release` what `cargo run --release` builds.
+    /// The Cargo profile. Shipped programs are built with `dist`, and `cargo run --release` builds with `release`.
     pub(crate) profile: &'static str,
     pub(crate) opt_level: &'static str,
-    /// Uses every instruction set of this machine's CPU, instead of the oldest x86-64.
+    /// Whether the compiler may use every instruction set of this machine's CPU, or only the oldest x86-64.
     pub(crate) native: bool,
 }
 
@@ -21,14 +22,14 @@ impl Level {
         self.profile == "dist" && self.opt_level == "3"
     }
 
-    /// Returns the setting for `cargo --config` that builds `package` at this level. In `Cargo.toml` the package has a
-    /// level of its own, which takes precedence over the level of the profile.
+    /// Returns the setting for `cargo --config` that builds `package` at this level. `Cargo.toml` sets a separate level
+    /// for the package, which takes precedence over the level of the profile.
     fn setting(self, package: &str) -> String {
         let quotes = if matches!(self.opt_level, "s" | "z") { "\"" } else { "" };
         format!("profile.{}.package.{package}.opt-level={quotes}{}{quotes}", self.profile, self.opt_level)
     }
 
-    /// Compiler flags besides the optimization level.
+    /// The compiler flags in addition to the optimization level.
     pub(crate) fn flags(self) -> &'static str {
         if self.native { "--cfg deadpan_test -C target-cpu=native" } else { "--cfg deadpan_test" }
     }

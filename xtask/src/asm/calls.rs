@@ -1,4 +1,4 @@
-//! Calls that the audit does not follow: the known effect of the callee, by its name.
+//! Handles calls that the audit does not follow: the name of the callee determines the known effect of the call.
 
 use iced_x86::Register;
 
@@ -9,19 +9,19 @@ use super::value::Value;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Callee {
-    /// Never returns, such as a panic or an abort. The audit checks the jump that leads here.
+    /// A function that never returns, such as a panic or an abort. The audit checks the jump that leads to the call.
     End,
-    /// `memcpy` and `memmove`: their time depends on length and addresses only.
+    /// `memcpy` and `memmove`. Their time depends only on the length and the addresses.
     Copy,
-    /// `memset`: its time depends on length and address only.
+    /// `memset`. Its time depends only on the length and the address.
     Fill,
-    /// Allocates or frees, with this many arguments; the result is a public pointer.
+    /// A function that allocates or frees memory and has this many arguments. The result is a public pointer.
     Allocator(usize),
-    /// Asks the CPU for its features.
+    /// A function that detects the features of the CPU.
     Detection,
     /// The function's time depends on the bytes that it reads, so secrets must never be passed to it.
     EarlyExit,
-    /// Any other function: the audit follows it if the object holds its code.
+    /// Any other function. The audit follows the function if the object contains its code.
     Other,
 }
 
@@ -39,12 +39,12 @@ pub(crate) fn classify(name: &str, imported: bool) -> Callee {
         "capacity_overflow",
     ];
     let path = Path::of(name);
-    // These functions return, although their names resemble those of functions that do not.
+    // These functions return, although their names resemble the names of functions that do not return.
     let returns = ["panic_count", "panicking::panicking", "catch_unwind"].iter().any(|part| path.plain.contains(part));
     if (imported || path.standard) && !returns && ENDS.iter().any(|end| path.plain.contains(end)) {
         return Callee::End;
     }
-    // Our detection reads an environment variable under test.
+    // In the test configuration, the project's own detection reads an environment variable.
     let detects = path.plain.starts_with("std_detect") && path.plain.contains("detect_and_initialize");
     if detects || path.plain == "deadpan_ct::cpu::remember" {
         return Callee::Detection;
@@ -60,9 +60,9 @@ pub(crate) fn classify(name: &str, imported: bool) -> Callee {
     }
 }
 
-/// A function's name without its generics, and whether the function belongs to the standard library. Only the standard
-/// library's functions can end the program: a function of ours called `abort_if_odd` does not, nor does a generic
-/// function over a type of that name.
+/// A function's name without its generics, and whether the function belongs to the standard library. The audit assumes
+/// that only functions of the standard library can end the program. A function of this project with the name
+/// `abort_if_odd` does not end the program, and neither does a generic function over a type with that name.
 struct Path {
     plain: String,
     standard: bool,
@@ -87,7 +87,8 @@ impl Path {
     }
 }
 
-/// The names of Rust's allocation functions begin with a mangled crate name, those of C do not.
+/// The names of Rust's allocation functions begin with a mangled crate name. The names of C's allocation functions do
+/// not.
 fn allocator_arguments(name: &str) -> Option<usize> {
     const KNOWN: [(&str, usize); 9] = [
         ("malloc", 1),
@@ -124,7 +125,7 @@ pub(crate) fn apply(callee: Callee, name: &str, state: &mut State) -> Vec<Reason
         Callee::Copy => copy(state),
         Callee::Fill => fill(state),
         Callee::EarlyExit => reasons.push(Reason::Library(name.to_owned())),
-        // `posix_memalign` stores the block's address where its first argument points.
+        // The first argument of `posix_memalign` points to the place where the function stores the block's address.
         Callee::Allocator(3) if name == "posix_memalign" => {
             if let Value::Stack(result) = state.value(Register::RDI) {
                 state.stack.store(result, 8, false, Origin::Spill, None);
@@ -155,7 +156,7 @@ pub(crate) fn give_away_stack(state: &mut State) {
     }
 }
 
-/// Forgets the registers that the callee may overwrite: their new contents are public and unknown.
+/// Forgets the contents of the registers that the callee may overwrite. The new contents are public and unknown.
 pub(crate) fn clobber(state: &mut State) {
     let before = state.clone();
     state.secret = 0;
@@ -184,8 +185,8 @@ fn fill(state: &mut State) {
 
 fn overwrite(state: &mut State, len: Option<i64>, secret: bool) {
     match (state.value(Register::RDI), len) {
-        // A store past the end of the frame is on a path that never runs with this length, such as the tail of an input
-        // without a tail. No array of that extent is recorded.
+        // If a store would pass the end of the frame, this path never runs with this length. An example is the code for
+        // the tail of an input, when the input has no tail. For such a store, the audit records no array.
         (Value::Stack(to), Some(len)) if to + len <= state.stack.frame_top(to) => {
             for at in (0..len).step_by(16) {
                 state.stack.store(to + at, (len - at).min(16), secret, Origin::Contents, None);
@@ -197,7 +198,7 @@ fn overwrite(state: &mut State, len: Option<i64>, secret: bool) {
     }
 }
 
-/// The length, if it is a number small enough to follow byte by byte.
+/// The length, if it is a known number that is small enough for an analysis byte by byte.
 fn length(state: &State) -> Option<i64> {
     match state.value(Register::RDX) {
         Value::Number(n @ 0..=0x1_0000) => Some(n.cast_signed()),

@@ -31,11 +31,11 @@ impl fmt::Display for Reason {
     }
 }
 
-/// One reason at one instruction. Findings are ordered by address for the report.
+/// One finding: a reason and the instruction to which it applies. Findings are ordered by address for the report.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Finding {
     pub(crate) address: u64,
-    /// The function that holds the instruction. It may be a callee of the audited function.
+    /// The function that contains the instruction. This function may be a callee of the audited function.
     pub(crate) place: String,
     pub(crate) text: String,
     pub(crate) reason: Reason,

@@ -1,4 +1,4 @@
-//! The control-flow graph of one function, found by following its jumps.
+//! The control-flow graph of one function. The graph is built by following the jumps of the function.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,14 +6,15 @@ use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind, Register};
 
 use super::image::Image;
 
-/// The most entries that a jump table may have.
+/// The maximum number of entries of a jump table.
 const TABLE_LIMIT: u64 = 4096;
 
 pub(crate) struct Graph {
     pub(crate) instructions: BTreeMap<u64, Instruction>,
-    /// Addresses where more than one path can meet. The fixpoint keeps one state for each.
+    /// Addresses where more than one path can meet. The fixpoint computation keeps one state for each of these
+    /// addresses.
     pub(crate) leaders: BTreeSet<u64>,
-    /// Jumps through a table, with the targets in the table.
+    /// The jumps through a table, by address, with the targets that the table contains.
     tables: BTreeMap<u64, Vec<u64>>,
     start: u64,
     end: u64,
@@ -55,7 +56,7 @@ impl Graph {
         Some(graph)
     }
 
-    /// Whether this address is part of the function. A jump to any other address is a tail call.
+    /// Whether this address lies in the function. A jump to any other address is a tail call.
     pub(crate) fn holds(&self, address: u64) -> bool {
         (self.start..self.end).contains(&address)
     }
@@ -77,7 +78,7 @@ impl Graph {
     }
 
     /// Recognizes LLVM's jump table: `lea base, [rip+table]; movsxd reg, [base+index*4]; add reg, base; jmp reg`. The
-    /// `lea` may stand far above, outside a loop.
+    /// `lea` may be far before the jump, outside of a loop.
     fn table_targets(&self, image: &Image, jump: &Instruction) -> Option<Vec<u64>> {
         if jump.op0_kind() != OpKind::Register {
             return None;
@@ -98,7 +99,8 @@ impl Graph {
             })?
             .ip_rel_memory_address();
         let mut targets = Vec::new();
-        // Nothing in the object marks the end of a table. Reading on into the next table only adds paths.
+        // Nothing in the object marks the end of a table. If the code reads beyond the end, into the next table, the
+        // only effect is that the graph has additional paths.
         for index in 0..TABLE_LIMIT {
             let Some(entry) = image.read_i32(table + 4 * index) else { break };
             let target = table.wrapping_add_signed(i64::from(entry));
@@ -113,7 +115,7 @@ impl Graph {
     }
 }
 
-/// Whether the next instruction in memory can follow this one.
+/// Whether the next instruction in memory can run directly after this instruction.
 pub(crate) fn falls_through(instruction: &Instruction) -> bool {
     !matches!(
         instruction.flow_control(),

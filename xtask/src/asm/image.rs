@@ -80,8 +80,8 @@ impl Image {
         Ok(image)
     }
 
-    /// Two names share one address when the linker folds equal functions. The exported name is kept, since reports show
-    /// it.
+    /// Two names share one address when the linker folds equal functions. The image keeps the exported name, because
+    /// reports show this name.
     fn add_function(&mut self, address: u64, size: u64, name: String) {
         let known = self.functions.entry(address).or_insert_with(|| Symbol { name: name.clone(), size });
         if name.starts_with("ok_") || name.starts_with("bad") {
@@ -109,7 +109,7 @@ impl Image {
         }
     }
 
-    /// The target of a pointer in the object's data, after the dynamic linker has filled it in.
+    /// The target of a pointer in the object's data. The dynamic linker writes this pointer when it loads the object.
     pub(crate) fn slot(&self, address: u64) -> Option<&Target> {
         self.slots.get(&address)
     }
@@ -121,7 +121,7 @@ impl Image {
         (!instruction.is_invalid()).then_some(instruction)
     }
 
-    /// One entry of a jump table.
+    /// Reads one entry of a jump table.
     pub(crate) fn read_i32(&self, address: u64) -> Option<i32> {
         let section = self.section(address)?;
         let at = usize::try_from(address - section.start).ok()?;

@@ -1,5 +1,5 @@
-//! Declassification: `deadpan_ct` tells Valgrind that a value has become public, by the instructions of a client
-//! request. The audit recognizes the same instructions.
+//! Declassification. `deadpan_ct` informs Valgrind by the instructions of a client request that a value has become
+//! public. The audit recognizes the same instructions.
 
 use iced_x86::{Instruction, Mnemonic, Register};
 
@@ -30,11 +30,11 @@ pub(crate) fn is_request(graph: &Graph, instruction: &Instruction) -> bool {
     }
 }
 
-/// Applies the request at `rax`. A request has six words: the first is the request's number, the second the address,
-/// the third the length.
+/// Applies the request at `rax`. A request has six words. The first word is the number of the request, the second word
+/// is the address, and the third word is the length.
 ///
-/// If those words are not known, the whole frame becomes public until something is stored to it. Memory outside the
-/// stack stays secret in any case.
+/// If these words are not known, the whole frame becomes public until the code stores to the frame again. Memory
+/// outside the stack always stays secret.
 pub(crate) fn apply(state: &mut State) {
     let mut words = [Value::Unknown; 3];
     if let Value::Stack(request) = state.value(Register::RAX) {

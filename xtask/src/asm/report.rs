@@ -91,7 +91,7 @@ fn line(function: &str, finding: &Finding) -> String {
     format!("  {:#8x}  {:<48} {}{place}\n", finding.address, finding.text, finding.reason)
 }
 
-/// Prints the listing of a function and its callees. `s` marks an instruction that reads a secret register, `!` a
+/// Prints the listing of a function and its callees. `s` marks an instruction that reads a secret register. `!` marks a
 /// finding.
 pub(crate) fn show(image: &Image, listing: &Listing, findings: &BTreeSet<Finding>) {
     let mut factory = InstructionInfoFactory::new();

@@ -1,25 +1,26 @@
-//! The audit's model of the stack: a byte is secret unless something public was stored there.
+//! The audit's model of the stack. A byte is secret unless the code stored a public value in this byte.
 //!
-//! A byte that was never stored to reads as secret, but does not make the joined state secret where paths meet: the
-//! other path's entry is kept. No valid program reads such a byte after the paths meet.
+//! If the code never stored to a byte, a read of the byte counts as secret. But where two paths meet, and only one path
+//! has stored to the byte, the joined state keeps the entry of this path. This is correct, because no valid program
+//! reads such a byte after the paths meet.
 
 use std::collections::BTreeMap;
 
 use super::value::Value;
 
-/// The kind of store that wrote a byte. The kind tells arrays from spilled variables, which LLVM lays out in any order.
-/// Where paths meet, the smaller variant is kept.
+/// The kind of store that wrote a byte. The kind distinguishes arrays from spilled variables. LLVM places arrays and
+/// spilled variables in any order. Where paths meet, the joined state keeps the smaller variant of this enum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Origin {
     Secret,
-    /// A vector store, a narrow store or a library call: perhaps the first contents of an array.
+    /// A vector store, a narrow store or a library call. The byte is perhaps part of the first contents of an array.
     Contents,
-    /// A store of any other number of 4 or 8 bytes: a variable or a very small array.
+    /// A store of any other number of 4 or 8 bytes. The byte belongs to a variable or to a very small array.
     Number,
-    /// A store of a whole register, or of a small count: a spilled variable.
+    /// A store of a whole register, or of a small count. The byte belongs to a spilled variable.
     Spill,
-    /// Nothing has stored to this byte, but a secret was stored somewhere around it. The byte reads as secret. A
-    /// spilled variable takes precedence where paths meet.
+    /// No known store wrote this byte, but a store at an unknown address near this byte wrote a secret. A read of the
+    /// byte counts as secret. Where paths meet, a spilled variable takes precedence.
     Smeared,
 }
 
@@ -42,9 +43,9 @@ impl Origin {
 pub(crate) struct Stack {
     bytes: BTreeMap<i64, Origin>,
     values: BTreeMap<i64, Value>,
-    /// Start and end of each array whose extent is known because `memset` or `memcpy` filled it.
+    /// Start and end of each array whose extent is known because `memset` or `memcpy` filled the array.
     arrays: BTreeMap<i64, i64>,
-    /// The offsets at which the frames of the current function (0) and of its callers begin, ascending.
+    /// The offsets at which the frames of the current function (0) and of its callers begin, in ascending order.
     frames: Vec<i64>,
 }
 
@@ -63,7 +64,7 @@ impl Stack {
         self.values.get(&offset).copied().unwrap_or_default()
     }
 
-    /// Applies a store at a known offset. `value` is the known value of 8 stored bytes.
+    /// Applies a store at a known offset. If the store has 8 bytes, `value` is their value if it is known.
     pub(crate) fn store(&mut self, offset: i64, len: i64, secret: bool, origin: Origin, value: Option<Value>) {
         self.values.retain(|&at, _| at + 8 <= offset || at >= offset + len);
         for byte in offset..offset + len {
@@ -80,8 +81,8 @@ impl Stack {
         self.values.retain(|&at, _| at + 8 <= offset || at >= offset + len);
         for byte in offset..offset + len {
             let old = self.bytes.entry(byte).or_insert(stored);
-            // A wide masked store over a short array covers bytes behind the array, but the mask prevents a write to
-            // them.
+            // A wide masked store to a short array also covers bytes after the array, but the mask prevents a write to
+            // these bytes.
             if !(secret && *old == Origin::Spill && len > 8) {
                 *old = stored.join(*old);
             }
@@ -92,8 +93,8 @@ impl Stack {
     ///
     /// If an array of known extent holds `floor`, the store makes that whole array secret. Otherwise the store makes
     /// array contents anywhere in that frame secret, since a loop may count a negative index up to zero and so write
-    /// below `floor`. It also makes numbers at or above `floor` secret. It does not change spilled variables, because
-    /// the compiler never stores to those through a pointer.
+    /// below `floor`. The store also makes numbers at or above `floor` secret. It does not change spilled variables,
+    /// because the compiler never stores to spilled variables through a pointer.
     pub(crate) fn smear(&mut self, to: Value) {
         if let Value::Either(_, second) = to {
             self.smear_at(second);
@@ -104,7 +105,7 @@ impl Stack {
     }
 
     fn smear_at(&mut self, floor: i64) {
-        // A pointer that walks through an array keeps the array's start as its floor.
+        // A pointer that a loop moves through an array keeps the start of the array as its floor.
         let known = self.array(floor);
         let top = self.frame_top(floor);
         let bottom = self.frames.iter().rev().find(|&&start| start <= floor).copied().unwrap_or(i64::MIN);
@@ -122,20 +123,21 @@ impl Stack {
         self.fill(numbers.start, numbers.end);
     }
 
-    /// The known array that holds this byte, as its start and end.
+    /// The start and the end of the known array that contains this byte.
     fn array(&self, at: i64) -> Option<(i64, i64)> {
         let (&start, &end) = self.arrays.range(..=at).next_back()?;
         (at < end).then_some((start, end))
     }
 
-    /// Records an array. A shorter array is more likely a part of a larger one.
+    /// Records an array of at least 32 bytes. A shorter array is more likely a part of a larger array.
     pub(crate) fn add_array(&mut self, start: i64, len: i64) {
         if len >= 32 {
             self.arrays.insert(start, start + len);
         }
     }
 
-    /// Marks untouched bytes up to the end of a frame. The end of the outermost caller's frame is not known.
+    /// Marks the bytes without a known store, up to the end of a frame. Does nothing in the frame of the outermost
+    /// caller, because the end of this frame is not known.
     fn fill(&mut self, from: i64, to: i64) {
         if to != i64::MAX {
             for byte in from..to {
@@ -144,13 +146,13 @@ impl Stack {
         }
     }
 
-    /// The end of the frame that holds this offset.
+    /// The end of the frame that contains this offset.
     pub(crate) fn frame_top(&self, offset: i64) -> i64 {
         self.frames.iter().find(|&&start| start > offset).copied().unwrap_or(i64::MAX)
     }
 
-    /// Marks as secret all that foreign code can reach from a stack pointer: `floor`, and the targets of pointers
-    /// stored above `floor`.
+    /// Marks as secret all bytes that foreign code can reach from a stack pointer: the bytes at and above `floor`, and
+    /// the targets of pointers that are stored there.
     pub(crate) fn smear_reachable(&mut self, floor: i64) {
         let mut floors = vec![floor];
         let mut next = 0;
@@ -194,7 +196,8 @@ impl Stack {
         self.values.retain(|_, value| *value != Value::Unknown);
     }
 
-    /// The caller's stack as seen from the callee. Bytes below the call's stack pointer are dropped.
+    /// The caller's stack as seen from the callee. The result does not contain bytes below the stack pointer of the
+    /// call.
     pub(crate) fn enter(&self, by: i64) -> Self {
         let mut frames = vec![0];
         frames.extend(self.frames.iter().map(|start| start - by));

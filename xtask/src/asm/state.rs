@@ -35,7 +35,8 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// The state at a function's entry. All of it is public until the caller marks the secret arguments.
+    /// The state at a function's entry. The whole state is public until the caller of this function marks the secret
+    /// arguments.
     pub(crate) fn at_entry() -> Self {
         let mut state = Self { secret: 0, flags: 0, values: [Value::Unknown; 16], stack: Stack::at_entry() };
         state.set_value(Register::RSP, Value::Stack(0));
@@ -64,7 +65,8 @@ impl State {
         }
     }
 
-    /// Adds what may hold on another path. Returns true if the state changed.
+    /// Joins this state with the state of another path: the result includes all values and secrets that are possible on
+    /// either path. Returns true if the state changed.
     pub(crate) fn join(&mut self, other: &Self) -> bool {
         let before = self.clone();
         self.secret |= other.secret;
@@ -80,13 +82,14 @@ impl State {
     pub(crate) fn enter(&self, by: i64) -> Self {
         let values = self.values.map(|value| value.shift(by));
         let mut state = Self { secret: self.secret, flags: 0, values, stack: self.stack.enter(by) };
-        // The call has pushed the return address, and a callee's offsets count from there.
+        // The call has pushed the return address. The offsets of a callee count from the address of this return
+        // address.
         state.set_value(Register::RSP, Value::Stack(0));
         state
     }
 
-    /// The state after the callee's return. The ABI guarantees that the callee restored some registers. This guarantee
-    /// is more precise than the pushes and pops that the audit saw.
+    /// The state after the callee's return. The ABI guarantees that the callee restored some registers. The audit uses
+    /// this guarantee, because it is more precise than the pushes and pops that the audit followed.
     pub(crate) fn leave(&self, by: i64, caller: &Self) -> Self {
         let mut after = Self {
             secret: self.secret,
@@ -138,7 +141,7 @@ pub(crate) fn parts(register: Register) -> Parts {
     }
 }
 
-/// The parts that a write of this register leaves unchanged, although they share a bit with the written parts.
+/// The parts that a write to this register does not change, although these parts share a bit with the written parts.
 pub(crate) fn kept_parts(register: Register) -> Parts {
     if is_high_byte(register) || register.is_gpr16() {
         parts(register.full_register()) & !(0xffff << LOW_BYTE)

@@ -17,8 +17,8 @@ pub(crate) struct Stored {
 }
 
 impl Stored {
-    /// Describes the store of `instruction`. Call this before the instruction changes any register. A number stored to
-    /// one of the `variables` counts as a spilled variable.
+    /// Describes the store of `instruction`. Call this function before the instruction changes any register. If the
+    /// instruction stores a number to one of the `variables`, the store counts as a spilled variable.
     pub(crate) fn of(state: &State, instruction: &Instruction, variables: &BTreeSet<i64>) -> Self {
         let mut origin = origin(instruction);
         if origin == Origin::Number && offset(state, instruction).is_some_and(|offset| variables.contains(&offset)) {
@@ -39,26 +39,27 @@ pub(crate) fn write(state: &mut State, access: OpAccess, address: Value, extent:
         }
         (Value::Stack(offset), Extent::Bytes(len)) => {
             state.stack.store(offset, len, secret, stored.origin, stored.value);
-            // No register holds more than 64 bytes: such a store is `rep stos`, which the compiler emits for a short
+            // No register has more than 64 bytes. A longer store is `rep stos`, which the compiler emits for a short
             // `memset`.
             if len > 64 {
                 state.stack.add_array(offset, len);
             }
         }
         (to, _) if secret => state.stack.smear(to),
-        // A public store elsewhere changes nothing, since all other memory counts as secret already.
+        // A public store to other memory changes nothing: all other memory always counts as secret.
         _ => {}
     }
 }
 
-/// The stack offset of the variable to which this instruction stores or adds a whole public register.
+/// The stack offset of a variable to which this instruction stores a whole public register, or to which it adds or from
+/// which it subtracts such a register.
 pub(crate) fn variable(state: &State, instruction: &Instruction) -> Option<i64> {
     let whole = matches!(instruction.mnemonic(), Mnemonic::Mov | Mnemonic::Add | Mnemonic::Sub)
         && instruction.op1_register().is_gpr64();
     if whole && !state.is_secret(instruction.op1_register()) { offset(state, instruction) } else { None }
 }
 
-/// The offset in its own frame that an instruction stores to, if known.
+/// The offset in the function's own frame to which an instruction stores, if this offset is known.
 fn offset(state: &State, instruction: &Instruction) -> Option<i64> {
     let stores = instruction.op_count() == 2 && instruction.op0_kind() == OpKind::Memory;
     match memory::effective_address(state, instruction) {
@@ -70,7 +71,7 @@ fn offset(state: &State, instruction: &Instruction) -> Option<i64> {
 /// Classifies a store: a spilled register, a number, or a piece of an array.
 fn origin(instruction: &Instruction) -> Origin {
     let operand = if instruction.mnemonic() == Mnemonic::Push { 0 } else { instruction.op_count().saturating_sub(1) };
-    // `inc [rsp + 8]` has one operand, a variable that LLVM left in memory.
+    // An instruction such as `inc [rsp + 8]` has only one operand. The operand is a variable that LLVM keeps in memory.
     let updates = instruction.op_count() == 1 && instruction.op0_kind() == OpKind::Memory;
     if instruction.op_count() == 0 || instruction.is_string_instruction() {
         return Origin::Contents;
@@ -84,8 +85,8 @@ fn origin(instruction: &Instruction) -> Origin {
         OpKind::Register => Origin::Contents,
         OpKind::Memory if updates => Origin::Spill,
         OpKind::Memory => Origin::Contents,
-        // The value is a small count, such as the chunk size that an iterator keeps. Arrays start as zeros or as one
-        // repeated byte, so a small count is not an array.
+        // The value is a small count, such as the chunk size that an iterator stores. The first contents of an array
+        // are zeros or one repeated byte, so a small count is not part of an array.
         _ if instruction.memory_size().size() == 8 && matches!(instruction.try_immediate(operand), Ok(1..=0xffff)) => {
             Origin::Spill
         }

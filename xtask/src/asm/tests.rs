@@ -1,4 +1,4 @@
-//! Tests of the audit: each snippet's name says what the audit must report.
+//! Tests of the audit. The name of each snippet states what the audit must report.
 
 use iced_x86::IcedError;
 use iced_x86::code_asm::*;

@@ -83,8 +83,8 @@ fn check(
     operands: &[(UsedMemory, Value, Extent)],
 ) -> Vec<Reason> {
     let mut reasons = Vec::new();
-    // `lea` and `nop` have memory operands but do not access memory. A prefetch reads no data, but it leaves its
-    // address in the cache, so it counts as an access.
+    // `lea` and `nop` have memory operands but do not access memory. A prefetch reads no data, but the cache shows its
+    // address afterwards, so a prefetch counts as an access.
     let harmless = matches!(instruction.mnemonic(), Mnemonic::Lea | Mnemonic::Nop);
     let written_out = [instruction.memory_base(), instruction.memory_index()];
     let implied = operands.iter().flat_map(|(used, ..)| [used.base(), used.index()]);
@@ -127,7 +127,7 @@ fn check(
 
 fn write_register(state: &mut State, instruction: &Instruction, register: Register, access: OpAccess, secret: bool) {
     let mut written: Parts = state::parts(register);
-    // VEX and EVEX instructions clear the rest of the register, SSE instructions keep it.
+    // VEX and EVEX instructions clear the rest of the register. SSE instructions keep the rest.
     if register.is_vector_register() && instruction.encoding() != iced_x86::EncodingKind::Legacy {
         written = state::parts(register.full_register());
     }
@@ -181,7 +181,7 @@ fn write_flags(state: &mut State, instruction: &Instruction, secret: bool) {
     }
 }
 
-/// Handles `xchg` of two registers. Without this, a secret in one of them would spread to both.
+/// Handles `xchg` of two registers. Without this function, a secret in one register would make both registers secret.
 fn swap(state: &State, instruction: &Instruction) -> Option<State> {
     let registers = instruction.mnemonic() == Mnemonic::Xchg
         && instruction.op0_kind() == OpKind::Register
@@ -200,7 +200,7 @@ fn swap(state: &State, instruction: &Instruction) -> Option<State> {
     Some(swapped)
 }
 
-/// The value that the first operand holds afterwards, if it is a whole register.
+/// The value of the first operand after the instruction, if this operand is a whole register.
 fn result(
     image: &Image,
     state: &State,
@@ -232,8 +232,8 @@ fn result(
         },
         Mnemonic::Inc => old.plus(1),
         Mnemonic::Dec => old.plus(-1),
-        // An `and` aligns the stack, so the true address is at most this much higher. The new frame and the old one
-        // never overlap.
+        // An `and` aligns the stack. The true address is at most the size of the alignment higher than the address that
+        // the audit assumes. The new frame and the old frame never overlap.
         Mnemonic::And if matches!(old, Value::Stack(_)) && is_immediate(instruction) => {
             old.plus(instruction.immediate(1).cast_signed())
         }

@@ -1,7 +1,7 @@
 //! The known contents of a general-purpose register, or of an 8-byte stack slot.
 //!
-//! The audit uses these values to tell the stack from other memory, to find jump tables, and to follow calls through
-//! the global offset table. `State::secret` records separately whether a register is *secret*.
+//! The audit uses these values to distinguish the stack from other memory, to find jump tables, and to follow calls
+//! through the global offset table. `State::secret` records separately whether a register is *secret*.
 
 /// Stack offsets count from the stack pointer at the entry of the current function: 0 is the return address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -18,7 +18,7 @@ pub(crate) enum Value {
     Loaded(u64),
     /// A stack address.
     Stack(i64),
-    /// One of two stack addresses, the lower one first.
+    /// One of two stack addresses. The lower address comes first.
     Either(i64, i64),
     /// An address somewhere in the array at this stack address: the address plus an index.
     Within(i64),
@@ -27,7 +27,8 @@ pub(crate) enum Value {
 }
 
 impl Value {
-    /// The value that holds on both paths. A value that may point into the stack remains a possible stack pointer.
+    /// The value that covers the values of both paths. If one of the values may point into the stack, the result is
+    /// also a possible stack pointer.
     pub(crate) fn join(self, other: Self) -> Self {
         if self == other {
             return self;
@@ -49,7 +50,7 @@ impl Value {
         }
     }
 
-    /// The lowest stack offset that this value is assumed to point to.
+    /// The lowest stack offset to which this value may point, by the audit's assumptions.
     pub(crate) fn stack_floor(self) -> Option<i64> {
         match self {
             Self::Stack(offset) | Self::Within(offset) | Self::NearStack(offset) | Self::Either(offset, _) => {
@@ -63,8 +64,8 @@ impl Value {
         matches!(self, Self::Address(_) | Self::Static | Self::Loaded(_))
     }
 
-    /// This value plus a known number. An inexact stack pointer keeps its floor. Otherwise a loop that walks down an
-    /// array would never reach a fixpoint.
+    /// This value plus a known number. An inexact stack pointer keeps its floor. Otherwise the analysis of a loop that
+    /// moves down through an array would never reach a fixpoint.
     pub(crate) fn plus(self, number: i64) -> Self {
         match self {
             Self::Number(n) => Self::Number(n.wrapping_add_signed(number)),
@@ -88,8 +89,8 @@ impl Value {
         }
     }
 
-    /// The result of any other arithmetic on two values. If one of them is a stack pointer, the result still points
-    /// near it.
+    /// The result of any other arithmetic on two values. If one of the values is a stack pointer, the result still
+    /// points near the same place.
     pub(crate) fn blur(self, other: Self) -> Self {
         match (self.stack_floor(), other.stack_floor()) {
             (Some(a), Some(b)) => Self::NearStack(a.min(b)),

@@ -15,12 +15,12 @@ use super::store;
 use super::transfer;
 use super::value::Value;
 
-/// The depth of nested calls at which the audit gives up.
+/// The depth of nested calls at which the audit stops and reports that it cannot follow.
 const DEPTH_LIMIT: usize = 48;
 /// The number of basic blocks that the audit may walk for one exported function.
 const WORK_LIMIT: usize = 200_000;
 
-/// A function's effect on the state in which it is called, and the findings in it.
+/// The effect of a function on the state at its call, and the findings in the function.
 #[derive(Default)]
 pub(crate) struct Outcome {
     /// `None` if the function never returns.
@@ -28,7 +28,7 @@ pub(crate) struct Outcome {
     pub(crate) findings: BTreeSet<Finding>,
 }
 
-/// The state in front of each instruction, for the annotated listings.
+/// The state before each instruction, for the annotated listings.
 pub(crate) type Listing = BTreeMap<u64, (Instruction, State)>;
 
 pub(crate) struct Walker<'image> {
@@ -39,10 +39,10 @@ pub(crate) struct Walker<'image> {
     active: Vec<(u64, State)>,
     work: usize,
     listing: Option<Listing>,
-    /// By function, the stack offsets to which whole registers with public contents are stored. These are variables,
-    /// not pieces of arrays.
+    /// For each function, the stack offsets to which the function stores whole registers with public contents. The
+    /// bytes at these offsets are variables, not pieces of arrays.
     variables: BTreeMap<u64, BTreeSet<i64>>,
-    /// The finding that came first, which most likely caused the others.
+    /// The first finding, which is most likely the cause of the other findings.
     pub(crate) first: Option<Finding>,
 }
 
@@ -87,7 +87,7 @@ impl<'image> Walker<'image> {
         }
     }
 
-    /// Audits the function at `start`, and also returns the state in front of every instruction on the way.
+    /// Audits the function at `start`, and also returns the state before every instruction that the audit followed.
     pub(crate) fn audit_with_listing(&mut self, start: u64, entry: State) -> (Rc<Outcome>, Listing) {
         self.listing = Some(Listing::new());
         let outcome = self.audit(start, entry);
@@ -122,7 +122,8 @@ impl<'image> Walker<'image> {
         outcome
     }
 
-    /// Runs one function to its fixpoint, then once more to collect the findings.
+    /// Repeats the analysis of one function until its states no longer change. Then analyzes the function once more to
+    /// collect the findings.
     fn settle(&mut self, graph: &Graph, start: u64, entry: State) -> Pass {
         let mut states = BTreeMap::from([(start, entry)]);
         let mut todo = BTreeSet::from([start]);
@@ -163,7 +164,8 @@ impl<'image> Walker<'image> {
                 return;
             };
             if let Some(listing) = &mut self.listing {
-                // The listing shows a function that is called twice only once, with the states of both calls joined.
+                // If a function is called twice, the listing shows the function only once, with the joined states of
+                // both calls.
                 let (_, known) = listing.entry(at).or_insert_with(|| (*instruction, state.clone()));
                 known.join(&state);
             }
@@ -227,8 +229,8 @@ impl<'image> Walker<'image> {
         }
     }
 
-    /// Applies a call. `pushed` is the size of the return address, 0 for a tail call. Returns false if the callee never
-    /// returns.
+    /// Applies a call. `pushed` is the size of the return address, or 0 for a tail call. Returns false if the callee
+    /// never returns.
     fn call(
         &mut self,
         instruction: &Instruction,
@@ -291,8 +293,9 @@ impl<'image> Walker<'image> {
         }
     }
 
-    /// Handles a call of a function that is already being walked. Its result may depend on every secret. The outer walk
-    /// reports the function's findings, provided that the inner call adds no secret argument.
+    /// Handles a call of a function that is already being walked. The result of the inner call may depend on every
+    /// secret. The outer walk reports the findings of the function. This is complete only if the inner call adds no
+    /// secret argument.
     fn recursion(&self, start: u64, mut state: State, covered: bool) -> Outcome {
         if !covered {
             return self.lost(start, state, "recursion on new secrets");
@@ -329,9 +332,9 @@ impl<'image> Walker<'image> {
     }
 }
 
-/// Restores the stack pointer after a stack probe. A function with a large frame touches it page by page in a loop `sub
-/// rsp, 4096; ...; cmp rsp, r11; jne`. After the loop the two registers are equal. Without this function the audit
-/// would lose the stack pointer.
+/// Restores the stack pointer after a stack probe. A function with a large frame touches this frame page by page in a
+/// loop `sub rsp, 4096; ...; cmp rsp, r11; jne`. After the loop, `rsp` and the other register are equal. Without this
+/// rule, the audit would lose the stack pointer.
 fn end_of_probe(graph: &Graph, jump: &Instruction, state: &mut State) {
     let before = graph.instructions.range(..jump.ip()).next_back();
     if let Some((_, compare)) = before

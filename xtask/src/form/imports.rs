@@ -1,10 +1,10 @@
-//! Checks that imports stand in three groups with an empty line between them: std, crates, ours.
+//! Checks that imports stand in three groups (std, crates, ours), with an empty line between the groups.
 
 use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{Attribute, Item, ItemUse, UseTree, Visibility};
 
-/// The groups, in the order in which they must stand.
+/// The groups of imports, in the required order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Group {
     Std,
@@ -12,7 +12,7 @@ enum Group {
     Ours,
 }
 
-/// Reports the faults in the imports among these items and in the modules among them.
+/// Reports the faults in the imports among these items, and in the modules among these items.
 pub(crate) fn faults(items: &[Item], source: &str) -> Vec<String> {
     let lines: Vec<&str> = source.lines().collect();
     let mut faults = Vec::new();
@@ -62,12 +62,12 @@ impl Group {
     }
 }
 
-/// The first line of an import or of its attributes.
+/// The first line of an import, or of its attributes if it has attributes.
 fn first_line(attributes: &[Attribute], span: Span) -> usize {
     attributes.iter().map(|attribute| attribute.span().start().line).chain([span.start().line]).min().unwrap_or(1)
 }
 
-/// The name of a module that is declared here. Imports may start from it.
+/// The name of a module that this item declares. The path of an import may start with this name.
 fn module(item: &Item) -> Option<String> {
     match item {
         Item::Mod(module) => Some(module.ident.to_string()),
@@ -81,13 +81,14 @@ fn group(import: &ItemUse, modules: &[String]) -> Group {
         "std" | "core" | "alloc" => Group::Std,
         "crate" | "self" | "super" => Group::Ours,
         root if root.starts_with("deadpan") || modules.iter().any(|module| module == root) => Group::Ours,
-        // The root is a type of ours whose variants are imported, since crate names are lower case.
+        // The first name is a type of this crate whose variants are imported. It cannot be a crate, because names of
+        // crates are in lower case.
         root if root.starts_with(char::is_uppercase) => Group::Ours,
         _ => Group::Crates,
     }
 }
 
-/// The first name of a path. Of several paths in braces, the first one counts.
+/// The first name of a path. If there are several paths in braces, the first path counts.
 fn root(tree: &UseTree) -> String {
     match tree {
         UseTree::Path(path) => path.ident.to_string(),

@@ -1,7 +1,7 @@
-//! Checks that scripts install nothing from the network that is not pinned by a version and, where the package manager
-//! knows them, by checksums.
+//! Checks that scripts install only pinned packages from the network. A package is pinned by its version and, if the
+//! package manager supports checksums, by its checksums.
 
-/// Reports the commands of a shell script that install what is not pinned.
+/// Reports the commands of a shell script that install a package without a pin.
 pub(crate) fn faults(script: &str) -> Vec<String> {
     let mut faults = Vec::new();
     let mut lines = (1..).zip(script.lines());
@@ -24,7 +24,7 @@ fn without_comment(line: &str) -> &str {
     if line.trim_start().starts_with('#') { "" } else { line.split_once(" # ").map_or(line, |(code, _)| code) }
 }
 
-/// Returns what is not pinned in this command.
+/// Returns the fault if this command installs a package without a pin.
 fn fault(command: &str) -> Option<&'static str> {
     let words: Vec<&str> =
         command.split(|c: char| c.is_whitespace() || "\"'`(){}$".contains(c)).filter(|word| !word.is_empty()).collect();
@@ -33,7 +33,7 @@ fn fault(command: &str) -> Option<&'static str> {
     }
     words.iter().enumerate().find_map(|(place, word)| {
         let program = word.rsplit('/').next().unwrap_or_default();
-        // Of `--option=value`, the name counts.
+        // In `--option=value`, only the name of the option counts.
         let rest = words[place + 1..].iter().map(|word| word.split_once('=').map_or(*word, |(name, _)| name));
         let has = |wanted: &[&str]| rest.clone().any(|word| wanted.contains(&word));
         match program {

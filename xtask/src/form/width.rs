@@ -4,11 +4,11 @@ use std::ops::RangeInclusive;
 
 use proc_macro2::{TokenStream, TokenTree};
 
-/// The most columns that a line of code or of a comment may have.
+/// The maximum number of columns of a line of code or of a comment.
 const COLUMNS: usize = 120;
 
-/// Reports the lines of `source` that are too wide. Lines inside `strings`, and lines with a word that no line could
-/// hold, such as an address, are exempt.
+/// Reports the lines of `source` that are too wide. Two kinds of lines are exempt: lines inside `strings`, and lines
+/// with a word that is too long for any line, such as a web address.
 pub(crate) fn faults<'a>(source: &'a str, strings: &'a [RangeInclusive<usize>]) -> impl Iterator<Item = String> + 'a {
     let lines = (1..).zip(source.lines());
     lines.filter_map(|(number, line)| {
@@ -18,13 +18,13 @@ pub(crate) fn faults<'a>(source: &'a str, strings: &'a [RangeInclusive<usize>]) 
     })
 }
 
-/// Whether the line has a word that starts within the first columns and still does not fit.
+/// Whether the line has a word that would not fit even as the first word of a comment line.
 fn has_long_word(line: &str) -> bool {
     let indent = line.chars().take_while(|character| character.is_whitespace()).count();
     line.split_whitespace().any(|word| indent + "/// ".len() + word.chars().count() > COLUMNS)
 }
 
-/// The lines of each string that spans several lines: breaking one of these lines would change the string.
+/// The lines of each string that spans several lines. A line break in one of these lines would change the string.
 pub(crate) fn long_strings(source: &str) -> Result<Vec<RangeInclusive<usize>>, String> {
     let tokens: TokenStream = source.parse().map_err(|error| format!("cannot read the tokens: {error}"))?;
     let mut strings = Vec::new();
@@ -40,8 +40,8 @@ fn collect(tokens: TokenStream, strings: &mut Vec<RangeInclusive<usize>>) {
                 let span = literal.span();
                 let (first, last) = (span.start().line, span.end().line);
                 let text = literal.to_string();
-                // A string with `\` at the ends of its lines can be broken anywhere, a raw string cannot. Doc comments
-                // are literals too: each is one line, or a block comment.
+                // A string with `\` at the ends of its lines can be broken anywhere, but a raw string cannot. The
+                // parser also returns doc comments as literals; each of these literals is one line or a block comment.
                 if first < last && (text.starts_with('r') || text.starts_with("br")) {
                     strings.push(first..=last);
                 }

@@ -20,7 +20,7 @@ enum Kind {
     Permission,
 }
 
-/// The faults of one file, as lines to print.
+/// Returns the faults of one file, as lines to print.
 pub(crate) fn faults(file: &Path, source: &str) -> Vec<String> {
     let parsed = match syn::parse_file(source) {
         Ok(parsed) => parsed,
@@ -52,7 +52,8 @@ pub(crate) fn faults(file: &Path, source: &str) -> Vec<String> {
 struct Scan<'source> {
     allowed: bool,
     lines: Vec<&'source str>,
-    /// First lines of the enclosing statements and constants. A comment above one of these lines covers the contents.
+    /// The first lines of the enclosing statements and constants. A comment above one of these lines also applies to
+    /// the code inside.
     anchors: Vec<usize>,
     /// Whether the code is inside an `impl` of a trait, or inside a trait whose own `# Safety` section covers its
     /// functions.
@@ -100,8 +101,8 @@ impl Scan<'_> {
         [line, self.statement_start(line), around].iter().any(|&line| self.commented(line, words))
     }
 
-    /// Whether the comment that ends right above `line` has one of `words`. Attributes may stand between. A `/* SAFETY:
-    /// */` on the line itself also counts.
+    /// Whether the comment that ends right above `line` has one of `words`. Attributes may stand between the comment
+    /// and `line`. On the line of the `unsafe`, a comment `/* SAFETY: */` also counts.
     fn commented(&self, line: usize, words: &[&str]) -> bool {
         let says = |text: &str| words.iter().any(|word| text.contains(word));
         let same_line = self.lines.get(line - 1).and_then(|text| text.split("unsafe").next());
@@ -116,7 +117,8 @@ impl Scan<'_> {
             .any(|text| text.starts_with("//") && says(text))
     }
 
-    /// Goes up through lines that continue a statement. The parser does not split macro bodies into statements.
+    /// Finds the first line of a statement by going up through lines that continue the statement. This is necessary
+    /// because the parser does not split macro bodies into statements.
     fn statement_start(&self, line: usize) -> usize {
         let mut start = line;
         while start > 1 {
@@ -136,7 +138,7 @@ impl Scan<'_> {
         self.anchors.pop();
     }
 
-    /// A comment above an outer statement does not cover the body of a function inside that statement.
+    /// A comment above an outer statement does not apply to the body of a function inside that statement.
     fn function(&mut self, signature: &syn::Signature, attributes: &[syn::Attribute]) {
         if let Some(token) = &signature.unsafety
             && !self.owed_elsewhere
@@ -148,7 +150,7 @@ impl Scan<'_> {
             }
             self.meet(if documented { Kind::Extern } else { Kind::Function }, token.span, first);
         } else if let Some(token) = &signature.unsafety {
-            // The trait states the caller's obligation once, for all its functions.
+            // The trait states the obligations of callers once, for all functions of the trait.
             self.meet(Kind::Extern, token.span, token.span.start().line);
         }
     }
@@ -177,7 +179,8 @@ impl Scan<'_> {
     }
 }
 
-/// The construct that `unsafe` begins, judged by the tokens after it. Returns `None` for a function pointer type.
+/// The kind of construct that begins with `unsafe`. The tokens after `unsafe` determine the kind. Returns `None` for a
+/// function pointer type.
 fn kind_by_tokens(after: &[TokenTree]) -> Option<Kind> {
     let word = |index: usize| after.get(index).map(ToString::to_string).unwrap_or_default();
     match after.first()? {
@@ -267,7 +270,8 @@ impl<'ast> Visit<'ast> for Scan<'_> {
     fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
         let outer = self.allowed;
         let name = item.ident.to_string();
-        // `mod imp;` names another file, which its own name allows. Of inline modules, only `tests` is allowed.
+        // `mod imp;` declares another file; the name of that file determines whether `unsafe` is allowed. Among inline
+        // modules, only `tests` may contain `unsafe`.
         self.allowed |= if item.content.is_none() { place::is_allowed_module(&name) } else { name == "tests" };
         visit::visit_item_mod(self, item);
         self.allowed = outer;

@@ -1,16 +1,18 @@
-//! Compares measured rates with target rates, and with the limits: the rates of the least work with the same bytes.
+//! Compares measured rates with target rates and with limits. A limit is the rate of a program that does only the least
+//! work that the same bytes need.
 
 use crate::record::{BesideLimit, GenerationRow, Role, TargetOutcome, TargetVerdict};
 use crate::speed::workload::{ALL_CORES, Workload};
 
-/// A target is met at this multiple of the target rate.
+/// A target is met if the measured rate is at least this multiple of the target rate.
 pub const WANTED: f64 = 1.5;
-/// A limit is reached at this share of its rate. A rate above the limit's rate divided by this share shows that the
-/// limit was measured too slow; such a limit counts only if all other limits are reached too.
+/// A limit is reached if the measured rate is at least this share of the limit's rate. A measured rate above the
+/// limit's rate divided by this share shows that the measurement of the limit was too slow. Such a limit counts only if
+/// all other limits are reached too.
 pub const AT_LIMIT: f64 = 0.9;
 
-/// Returns a verdict for each target rate and each set. The verdict is about the variant on all cores, with the slower
-/// one of the kinds of contents.
+/// Returns a verdict for each target rate and each set. The verdict is about the variant on all cores, with the kind of
+/// contents that is slower.
 #[must_use]
 pub fn judge(workloads: &[Workload], rows: &[GenerationRow]) -> Vec<TargetVerdict> {
     let mut verdicts: Vec<TargetVerdict> = Vec::new();
@@ -69,7 +71,7 @@ fn verdict(row: &GenerationRow, rows: &[GenerationRow], beat: f64) -> TargetVerd
     }
 }
 
-/// Returns the rate of `row` relative to each limit that was measured in the same rounds, the slowest limit last.
+/// Returns the rate of `row` relative to each limit that was measured in the same rounds. The slowest limit comes last.
 fn limits(row: &GenerationRow, rows: &[GenerationRow]) -> Vec<BesideLimit> {
     let beside = |other: &&GenerationRow| {
         other.role == Role::Limit

@@ -1,4 +1,4 @@
-//! The command line that repeats a run. It depends on how the user starts the lab.
+//! The command line that repeats a run. This command line depends on how the user starts the lab.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use super::output::quoted;
 use crate::invocation;
 
-/// How a user starts the lab, for the command line that repeats a run.
+/// The ways in which a user can start the lab. The command line that repeats a run depends on the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caller {
-    /// By a program that has the lab's commands after these words: `lab` for `deadpan lab timing`.
+    /// The user starts a program that has the lab's commands after these words: `lab` for `deadpan lab timing`.
     Program(&'static str),
-    /// By a script, which builds the program first.
+    /// The user starts a script, which builds the program first.
     Script(&'static str),
-    /// By a benchmark with `harness = false`, which measures timing and has no commands.
+    /// The user starts a benchmark with `harness = false`, which measures timing and has no commands.
     Bench,
 }
 
@@ -35,7 +35,7 @@ impl Caller {
         }
     }
 
-    /// Returns the arguments before a lab command, for a program that starts itself.
+    /// Returns the words that a program writes before a lab command when the program starts itself.
     pub(super) fn words(self) -> Vec<String> {
         match self {
             Self::Program(words) => words.split_whitespace().map(str::to_owned).collect(),
@@ -45,7 +45,7 @@ impl Caller {
 }
 
 /// Returns the program's name as a shell needs it: the bare name if the search path leads to this program, otherwise
-/// the path by which it was called.
+/// the path by which the user called the program.
 fn program() -> String {
     if let Some(words) = invocation::interpreted() {
         return words.iter().map(|word| quoted(&word.to_string_lossy())).collect::<Vec<_>>().join(" ");
@@ -54,7 +54,7 @@ fn program() -> String {
     let name = called.file_name().map(PathBuf::from).unwrap_or_default();
     let own = env::current_exe().and_then(|path| path.canonicalize()).ok();
     let path = env::var_os("PATH").unwrap_or_default();
-    // A shell takes the first program of this name.
+    // A shell runs the first program with this name on the search path.
     let first = env::split_paths(&path).map(|folder| folder.join(&name)).find(|file| file.is_file());
     let found = first.and_then(|file| file.canonicalize().ok()).is_some_and(|file| Some(file) == own);
     quoted(&if found { name } else { called }.to_string_lossy())

@@ -1,11 +1,11 @@
-//! Which targets and classes the user chose by parts of their names.
+//! Selects the targets and classes that the user chose. The user gives parts of their names.
 
 use super::args::TimingArgs;
 use super::output::Fault;
 use crate::similar::distance_to_part;
 use crate::target::Target;
 
-/// Returns whether a name contains one of the patterns, or there are no patterns.
+/// Returns whether a name contains at least one of the patterns. Without patterns, the result is true.
 fn wanted(name: &str, patterns: &[String]) -> bool {
     patterns.is_empty() || patterns.iter().any(|pattern| name.contains(pattern.as_str()))
 }
@@ -23,7 +23,7 @@ pub(super) fn named(targets: Vec<Target>, patterns: &[String]) -> Result<Vec<Tar
 /// Maximum number of names in a hint.
 const SHOWN: usize = 6;
 
-/// Describes that no target has the name, with the names that are most similar to it.
+/// Returns the error for a name that no target has. The error lists the names that are most similar.
 pub(super) fn unknown(names: &[String], patterns: &[String]) -> Fault {
     let distance = |name: &str| patterns.iter().map(|pattern| distance_to_part(pattern, name)).min();
     let mut similar: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -40,7 +40,8 @@ pub(super) fn unknown(names: &[String], patterns: &[String]) -> Fault {
     format!("no target's name contains {}\nhint: {hint}", patterns.join(" or ")).into()
 }
 
-/// Returns the targets and classes that the user chose. A choice of classes leaves out targets without a pair of them.
+/// Returns the targets and classes that the user chose. If the user chose classes, targets without a pair of the chosen
+/// classes are left out.
 pub(super) fn choose(targets: Vec<Target>, args: &TimingArgs) -> Result<Vec<Target>, Fault> {
     let mut chosen = named(targets, &args.target)?;
     if !args.class.is_empty() {

@@ -60,7 +60,7 @@ fn rounds(args: &CompareArgs) -> u64 {
     args.runs.map_or(args.rounds, |runs| runs.div_ceil(2))
 }
 
-/// Adds what to do next to an error.
+/// Returns the error with advice on what the user can do next.
 fn explained(error: &program::Error) -> Fault {
     let hint = match error {
         program::Error::Failed { status, .. } if status.code() == Some(127) => {
@@ -85,7 +85,7 @@ fn explained(error: &program::Error) -> Fault {
     format!("{error}\nhint: {hint}").into()
 }
 
-/// Describes beforehand how long the comparison may take.
+/// Describes, before the comparison starts, how long the comparison may take.
 fn plan(args: &CompareArgs, margin: f64) -> String {
     let rounds = rounds(args);
     let more = match args.time_limit {

@@ -20,19 +20,21 @@ pub(super) struct Source {
     worker: Option<Worker>,
     foreign: bool,
     advice: Advice,
-    /// The number of threads before the targets were made.
+    /// The number of threads of this process before the lab created the targets.
     #[cfg(feature = "trace")]
     threads: usize,
 }
 
-/// What to say about the classes of a function in another language.
+/// Advice for the user about the classes of a function in another language.
 #[derive(Clone, Default)]
 struct Advice {
-    /// Whether no class reaches beyond the first byte of a comparison.
+    /// Whether the two parts differ in the first byte in all classes, so that a comparison never reaches the second
+    /// byte.
     blind: bool,
-    /// Whether the usual classes have equal and different inputs, whose result may be public.
+    /// Whether the usual classes have inputs with equal parts and inputs with different parts. The result of a
+    /// comparison of the parts may be public.
     mixed: bool,
-    /// Other warnings, and notes.
+    /// The warnings that neither `blind` nor `mixed` covers.
     warnings: Vec<String>,
     notes: Vec<String>,
 }
@@ -46,7 +48,7 @@ impl Advice {
 }
 
 impl Source {
-    /// Returns the targets that the options name, or this program's own ones.
+    /// Returns the targets that the options name, or this program's own targets if the options name none.
     pub(super) fn open(args: &ForeignArgs, own: fn() -> Vec<Target>) -> Result<Self, Fault> {
         Self::try_open(args, own).map_err(|error| explained(&error))
     }
@@ -94,12 +96,12 @@ impl Source {
         self.worker.is_some()
     }
 
-    /// Returns the threshold that suits the targets, if it is not the usual one.
+    /// Returns the threshold that suits the targets, or `None` if the usual threshold suits them.
     pub(super) fn delta_ns(&self) -> Option<f64> {
         self.worker.as_ref().map(Worker::delta_ns)
     }
 
-    /// Notes in the record where the times come from.
+    /// Writes the name of the worker's clock, from which the times come, to the record.
     pub(super) fn note(&self, run: &mut Run) {
         if let Some(worker) = &self.worker {
             let hello = worker.hello();
@@ -115,7 +117,7 @@ impl Source {
         }
     }
 
-    /// Runs a measurement, which ends early if the worker fails.
+    /// Runs a measurement. The measurement ends early if the worker fails.
     pub(super) fn guard<T>(
         &self,
         watch: &mut dyn Watch,
@@ -126,8 +128,8 @@ impl Source {
         worker.check().map(|()| result).map_err(|error| explained(&error))
     }
 
-    /// Writes what limits the result for a target: warnings, and notes if no leak was `found`. Adds a hint if the
-    /// reason for a leak `may_be_public`.
+    /// Writes the limits of the result for a target: the warnings, and also the notes if no leak was `found`. Adds a
+    /// hint if the reason for a leak `may_be_public`.
     pub(super) fn advise(&self, target: &Target, suite: &Suite, [found, may_be_public]: [bool; 2], screen: &Screen) {
         const SAME: &str = "a comparison that stops at the first difference behaves the same for all of them; use the \
             default classes, or add one whose inputs are equal or differ late";
@@ -163,7 +165,8 @@ impl Source {
         }
     }
 
-    /// Returns a trace that only says why there is none: the target is in a worker, or other threads may do its work.
+    /// Returns an empty trace with the reason why the target cannot be traced: the target is in a worker, or other
+    /// threads or processes may do the target's work.
     #[cfg(feature = "trace")]
     pub(super) fn no_trace(&self) -> Option<crate::record::Trace> {
         let skipped = match &self.worker {
@@ -180,7 +183,7 @@ impl Source {
 
 #[cfg(unix)]
 fn library(args: &ForeignArgs, path: &std::path::Path) -> Result<(Vec<Target>, Advice), Error> {
-    // The command line requires both together with the file.
+    // The command line requires the symbol and the ABI together with the file.
     let abi: Abi = args.abi.as_deref().unwrap_or_default().parse()?;
     let symbol = args.symbol.as_deref().unwrap_or_default();
     let classes = classes(args, &abi)?;
@@ -224,7 +227,7 @@ fn classes(args: &ForeignArgs, abi: &Abi) -> Result<Vec<ForeignClass>, Error> {
     Ok(classes)
 }
 
-/// Adds what to do next to an error of a worker that is being checked.
+/// Returns an error of a worker check with advice on what the user can do next.
 pub(super) fn checked(error: &Error) -> Fault {
     match error {
         Error::Ended { .. } | Error::Protocol { .. } => format!(
@@ -241,7 +244,7 @@ pub(super) fn checked(error: &Error) -> Fault {
     }
 }
 
-/// Adds what to do next to an error.
+/// Returns the error with advice on what the user can do next.
 pub(super) fn explained(error: &Error) -> Fault {
     let hint = match error {
         Error::Abi { .. } => "state the arguments in order, for example: --abi 'secret:32,public:32,out:32,int:32'",
@@ -274,8 +277,8 @@ pub(super) fn explained(error: &Error) -> Fault {
     format!("{error}\nhint: {hint}").into()
 }
 
-/// Runs a command that measures a shared library in a second process. Whatever the library does to that process, the
-/// exit code is right. Other commands run in this process.
+/// Runs a command. A command that measures a shared library runs in a second process, so that the exit code is right
+/// even if the library damages or ends that process. Other commands run in this process.
 pub(super) fn supervised(args: &ForeignArgs, work: impl FnOnce() -> ExitCode) -> ExitCode {
     #[cfg(unix)]
     if let Some(path) = &args.so {

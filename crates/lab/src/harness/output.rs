@@ -58,8 +58,8 @@ impl Run {
 }
 
 impl OutputArgs {
-    /// Checks that the outputs can be written and are none of these inputs. The check runs before the measurement,
-    /// which can take minutes.
+    /// Checks that the outputs can be written, and that no output is one of these inputs. The check runs before the
+    /// measurement, which can take minutes.
     pub(super) fn check(&self, inputs: &[&Path]) -> Result<(), Fault> {
         #[cfg(feature = "report")]
         let files = [&self.json, &self.html];
@@ -104,7 +104,7 @@ pub(super) fn apart(output: &Path, inputs: &[&Path]) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Returns whether two paths lead to one file, which need not exist.
+/// Returns whether two paths lead to the same file. The file need not exist.
 pub(super) fn same_file(a: &Path, b: &Path) -> bool {
     let place = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path)).ok();
     a == b || place(a).is_some_and(|a| Some(a) == place(b))
@@ -123,7 +123,7 @@ pub(super) fn page(path: &Path) -> (&Path, &str) {
     }
 }
 
-/// Returns a word in quotes for a shell, if it needs quotes.
+/// Returns a word for a shell. The word is in quotes only if it needs quotes.
 pub(super) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=+,@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -133,8 +133,8 @@ pub(super) fn quoted(word: &str) -> String {
     }
 }
 
-/// Ends the program because standard output cannot be written. For a closed pipe, the exit code is the one that shells
-/// report for SIGPIPE.
+/// Ends the program because standard output cannot be written. If the pipe is closed, the exit code is the code that
+/// shells report for SIGPIPE.
 pub(super) fn unwritable(error: &std::io::Error) -> ! {
     if error.kind() == std::io::ErrorKind::BrokenPipe {
         cleanup::exit(141);
@@ -143,10 +143,10 @@ pub(super) fn unwritable(error: &std::io::Error) -> ! {
     cleanup::exit(2)
 }
 
-/// Whether the user asked for errors alone.
+/// Whether the user wants to see only errors and results.
 static QUIET: AtomicBool = AtomicBool::new(false);
 
-/// Leaves out progress and notes from now on. Errors and results stay.
+/// Stops the output of progress and notes from now on. The lab still writes errors and results.
 pub fn be_quiet() {
     QUIET.store(true, Ordering::Relaxed);
 }
@@ -156,14 +156,15 @@ pub(super) fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
 }
 
-/// Writes a remark as [`note`] does, unless the user asked for errors alone.
+/// Writes a remark as [`note`] does, unless the user wants to see only errors and results.
 pub(super) fn remark(text: &str) {
     if !is_quiet() {
         note(text);
     }
 }
 
-/// Writes a line to standard error, with control characters written out. An error of that is ignored.
+/// Writes a line to standard error. Control characters are shown as visible text. If the line cannot be written, the
+/// function ignores the error.
 pub(super) fn note(text: &str) {
     let _ = print(Stream::Errors, format!("{}\n", visible_lines(text)).as_bytes());
 }
@@ -187,7 +188,7 @@ pub(super) fn is_terminal(stream: Stream) -> bool {
     }
 }
 
-/// Writes to standard output or standard error, also if the code of a library has closed them.
+/// Writes to standard output or standard error. This works even if the code of a library has closed these streams.
 pub(super) fn print(stream: Stream, bytes: &[u8]) -> std::io::Result<()> {
     #[cfg(unix)]
     if let Some(files) = crate::imp::supervise::outputs() {
@@ -202,7 +203,7 @@ pub(super) fn print(stream: Stream, bytes: &[u8]) -> std::io::Result<()> {
     }
 }
 
-/// Writes a file, or to standard output if the path is `-`.
+/// Writes the bytes to a file, or to standard output if the path is `-`.
 pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), Fault> {
     if path == Path::new("-") {
         print(Stream::Output, bytes).unwrap_or_else(|error| unwritable(&error));
@@ -211,7 +212,7 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), Fault> {
     disk::write(path, bytes).map_err(|error| cannot_write(path, &error))
 }
 
-/// Returns the fault for a page that could not be written, with advice.
+/// Returns an error with advice for the case that a page could not be written.
 #[cfg(feature = "report")]
 pub(super) fn page_failed(error: crate::report::Error) -> Fault {
     let crate::report::Error::Write { path, source } = error;

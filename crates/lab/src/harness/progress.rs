@@ -1,5 +1,5 @@
-//! The progress bar, and the handling of Ctrl-C. The first Ctrl-C ends the run, which reports its results so far. The
-//! second ends the program.
+//! The progress bar, and the handling of Ctrl-C. The first Ctrl-C ends the run, and the run reports its results so far.
+//! The second Ctrl-C ends the program.
 
 use std::io::IsTerminal;
 use std::sync::OnceLock;
@@ -15,7 +15,7 @@ use crate::watch::Watch;
 
 static INTERRUPTS: AtomicU32 = AtomicU32::new(0);
 
-/// Two signals within this time are the same one.
+/// Two signals within this time count as one press of Ctrl-C.
 const TWICE: Duration = Duration::from_millis(150);
 
 /// Returns whether Ctrl-C was pressed.
@@ -40,11 +40,12 @@ impl Progress {
     pub(super) fn new(steps: u64) -> Self {
         static HANDLER: OnceLock<()> = OnceLock::new();
         HANDLER.get_or_init(|| {
-            // Without a handler, Ctrl-C ends the program at once: it reports no results and removes no folders.
+            // Without a handler, Ctrl-C ends the program at once, and the program reports no results and removes no
+            // folders.
             let mut last: Option<Instant> = None;
             let _ = ctrlc::set_handler(move || {
-                // One Ctrl-C may arrive twice: the terminal sends the signal to both processes of the lab, and the
-                // process that waits forwards it to the one that measures.
+                // The signal of one Ctrl-C may arrive twice. The terminal sends the signal to both processes of the
+                // lab, and the process that waits also forwards the signal to the process that measures.
                 if last.replace(Instant::now()).is_some_and(|last| last.elapsed() < TWICE) {
                     return;
                 }

@@ -73,7 +73,8 @@ fn read(path: &Path) -> Result<Record, Fault> {
     }
 }
 
-/// Returns why the verdict about a target does not follow from its pairs. A page would then hide a more severe verdict.
+/// Returns the reason if the verdict about a target does not follow from the target's pairs. A page with such a verdict
+/// would hide a more severe verdict.
 fn contradiction(timing: &Timing) -> Option<String> {
     let Timing { target, verdict, pairs, .. } = timing;
     let about = format!("the verdict about `{target}` is {verdict}");

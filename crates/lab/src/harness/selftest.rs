@@ -52,7 +52,7 @@ pub(super) fn run(args: &SelftestArgs, suite: &Suite) -> Result<ExitCode, Fault>
     let mut progress = Progress::new(options.total());
     let measured = selftest::run(&options, &*clock, &mut progress, &mut |check| screen.check(check));
     progress.finish();
-    // The groups of these checks always run, unless the user stops them.
+    // The groups of these checks are never skipped; only the user can stop them.
     found.push(("timing and speed", measured));
     if wanted("workers") && !progress::interrupted() {
         found.push(("workers", workers(args, &screen)));
@@ -70,8 +70,9 @@ pub(super) fn run(args: &SelftestArgs, suite: &Suite) -> Result<ExitCode, Fault>
 }
 
 /// Writes how many promises were kept and which checks did not run. Returns the exit code: 1 if a promise was missed,
-/// and 20 if nothing of a group ran, which shows nothing about its promises. Within a group, a machine may lack a
-/// runtime or an instruction set.
+/// and 20 if no check of a group ran, because the run then shows nothing about the promises of this group. A group in
+/// which only some checks ran does not change the exit code, because a machine may lack a runtime or an instruction
+/// set.
 fn conclude(found: &[(&str, Vec<Check>)], screen: &Screen) -> u8 {
     let count = |is: fn(&Check) -> bool| found.iter().flat_map(|(_, checks)| checks).filter(|check| is(check)).count();
     let kept = count(|check| check.passed == Some(true));
@@ -100,7 +101,8 @@ fn skipped(check: &Check) -> bool {
     check.passed.is_none() && check.runs == 0
 }
 
-/// Traces the functions that must be caught, and those that must not.
+/// Traces the functions for which the trace must report a leak, and the functions for which the trace must not report a
+/// leak.
 #[cfg(feature = "trace")]
 fn traces() -> Vec<Check> {
     let mut found = checks(crate::trace::controls());
@@ -185,7 +187,8 @@ fn under_valgrind() -> Vec<Check> {
 }
 
 /// Measures this program's own targets, and counts the pairs of classes without a difference above the threshold. Pairs
-/// with a smaller difference count, and are named: processors have such differences with equal instructions.
+/// with a smaller difference are counted too, and the result names them: processors show such differences even if the
+/// instructions are equal.
 fn own_code(suite: &Suite, quick: bool, clock: &dyn Clock) -> Check {
     let settings = if quick { Settings::quick() } else { Settings::default() };
     let (mut pairs, mut good, mut above, mut others) = (0, 0, 0.0_f64, Vec::new());

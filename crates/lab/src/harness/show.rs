@@ -19,14 +19,14 @@ pub(super) struct Screen {
 }
 
 impl Screen {
-    /// Creates the output. With `aside`, tables go to standard error, since a record goes to standard output.
+    /// Creates the output. If `aside` is true, tables go to standard error, because a record goes to standard output.
     pub(super) fn new(aside: bool) -> Self {
         let terminal = is_terminal(if aside { Stream::Errors } else { Stream::Output });
         Self { aside, color: terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) }
     }
 
-    /// Writes a line, with control characters written out. A closed pipe ends the program without a message, and not
-    /// with the exit code of a good verdict.
+    /// Writes a line. Control characters are shown as visible text. If the pipe is closed, the program ends without a
+    /// message, and its exit code differs from the exit code of a good verdict.
     pub(super) fn line(&self, text: &str) {
         self.write(&visible_lines(text));
     }
@@ -36,7 +36,7 @@ impl Screen {
         print(stream, format!("{line}\n").as_bytes()).unwrap_or_else(|error| unwritable(&error));
     }
 
-    /// Writes a line with a word in this color, which stands between two other parts.
+    /// Writes a line of three parts. The middle part is a word in the given color.
     fn colored(&self, before: &str, (color, word): (&str, &str), after: &str) {
         if !self.color {
             return self.line(&format!("{before}{word}{after}"));
@@ -53,7 +53,7 @@ impl Screen {
         ));
     }
 
-    /// Writes an explanation of the columns with bounds.
+    /// Writes a text that explains the columns with bounds.
     pub(super) fn timing_legend(&self, timing: &[Timing]) {
         let bounded: Vec<&Pair> =
             timing.iter().filter(|timing| bounded(timing)).flat_map(|timing| &timing.pairs).collect();
@@ -69,7 +69,7 @@ impl Screen {
         self.line("found: nine of ten runs find a shift of all calls by this time");
     }
 
-    /// Writes the row of one target, and a line for each pair that did not end as `NO_LEAK_ABOVE`.
+    /// Writes the row of one target, and a line for each pair whose verdict is not `NO_LEAK_ABOVE`.
     pub(super) fn timing(&self, timing: &Timing, limit: Duration) {
         let bounded = bounded(timing);
         let bound = |of: fn(&Pair) -> f64| {
@@ -106,14 +106,14 @@ impl Screen {
         for pair in timing.pairs.iter().filter(|pair| pair.verdict != Verdict::NoLeakAbove) {
             let names =
                 if pair.reason.contains(&pair.a) { String::new() } else { format!("{} / {}: ", pair.a, pair.b) };
-            // An interrupted run has no use for advice: what it lacks is the rest of the run.
+            // After an interrupted run, the lab gives no advice, because only the rest of the run is missing.
             let interrupted = super::progress::interrupted();
             let advice = if interrupted { String::new() } else { longer(timing, pair, limit.as_secs_f64()) };
             self.line(&format!("    {}: {names}{}{advice}", pair.verdict, pair.reason));
         }
     }
 
-    /// Writes what the trace leaves out.
+    /// Writes notes about the parts that the trace leaves out.
     fn notes(&self, timing: &Timing) {
         for note in timing.trace.iter().flat_map(|trace| &trace.notes) {
             self.line(&format!("    note: {note}"));
@@ -126,7 +126,7 @@ impl Screen {
         }
     }
 
-    /// Counts the targets that were apparently compiled without optimization, if there are any.
+    /// Writes the number of targets that were apparently compiled without optimization, if there are such targets.
     pub(super) fn unoptimized(&self, timing: &[Timing]) {
         let plain = timing.iter().filter(|timing| timing.unoptimized()).count() as u64;
         if plain > 0 {
@@ -154,7 +154,7 @@ impl Screen {
         self.line(&format!("{}: {}{traced}", target.name(), classes.join(", ")));
     }
 
-    /// Writes the result of one target's trace, after a note.
+    /// Writes a note, and then the result of one target's trace.
     pub(super) fn trace(&self, timing: &Timing, note: &str) {
         self.line(&format!("{:<34} {note}{}", timing.target, trace(timing)));
         self.notes(timing);
@@ -168,7 +168,7 @@ impl Screen {
     pub(super) fn speed(&self, speed: &Speed) {
         let percent = |ratio: f64| format!("{:+.1} %", (ratio - 1.0) * 100.0);
         let beside = speed.yardstick.as_ref().map_or_else(String::new, |Yardstick { name, ratio }| {
-            // A ratio that is hardly known is shown by its interval.
+            // If the interval of a ratio is wide, the table shows the interval instead of the ratio.
             if ratio.upper > 1.1 * ratio.lower {
                 format!("{:.2}–{:.2} × {name}", ratio.lower, ratio.upper)
             } else {
@@ -370,17 +370,18 @@ impl Screen {
     }
 }
 
-/// Returns whether bounds are shown. With a difference or a failed control, readers could take a bound for an
-/// all-clear.
+/// Returns whether the table shows bounds. If there is a difference or a failed control, the table shows no bounds,
+/// because readers could read a bound as an all-clear.
 fn bounded(timing: &Timing) -> bool {
     matches!(timing.verdict, Verdict::NoLeakAbove | Verdict::Inconclusive)
 }
 
-/// The longest time limit in seconds that is advised.
+/// The longest time limit, in seconds, that the lab recommends to the user.
 const PATIENCE: f64 = 3600.0;
 
-/// Names the option that lets an undecided pair take the data it needs, after a run with the time limit `limit` in
-/// seconds. A pair takes at most half of the time that is left for its target, and the last pair all of it.
+/// Names the option with which the lab takes enough data for an undecided pair, after a run with the time limit `limit`
+/// in seconds. A pair takes at most half of the time that is left for its target. The last pair may take all of the
+/// time that is left.
 fn longer(timing: &Timing, pair: &Pair, limit: f64) -> String {
     if pair.verdict != Verdict::Inconclusive || pair.more_pairs.is_none() {
         return String::new();
@@ -390,7 +391,7 @@ fn longer(timing: &Timing, pair: &Pair, limit: f64) -> String {
     };
     let share = if timing.pairs.len() > 1 { 2.0 } else { 1.0 };
     let all = timing.pairs.iter().map(|pair| pair.seconds).sum::<f64>();
-    // The estimate is rough, and the data double from look to look.
+    // The estimate is rough, and the amount of data doubles from one look to the next look.
     let seconds = (1.5 * share * (all + more)).max(2.0 * limit);
     if seconds > PATIENCE {
         return " Repeat the run with less load, or choose a larger threshold (--delta).".to_owned();
@@ -399,12 +400,12 @@ fn longer(timing: &Timing, pair: &Pair, limit: f64) -> String {
     format!(" Repeat the run with --time-limit {}{shared}.", (seconds / 10.0).ceil() * 10.0)
 }
 
-/// Says what settles an undecided comparison, which has taken `elapsed`.
+/// Describes the options that would settle an undecided comparison. The comparison has taken the time `elapsed`.
 fn further(comparison: &Comparison, elapsed: Duration) -> String {
     let Some(further) = comparison.further_rounds else { return String::new() };
     let all = further.saturating_add(comparison.rounds as u64);
     let about = format!("; about {further} more {} would settle it", plural(further, "round", "rounds"));
-    // The number of rounds and the time for each are rough estimates.
+    // The number of rounds and the time for each round are rough estimates.
     let seconds = 1.2 * elapsed.as_secs_f64() / comparison.rounds as f64 * all as f64;
     if seconds > PATIENCE {
         return format!("{about}, in about {:.0} min: use longer runs, or a quieter machine", seconds / 60.0);
@@ -534,7 +535,7 @@ mod tests {
         };
         let advice = |pairs: Vec<Pair>, limit| longer(&timing(pairs.clone()), &pairs[0], limit);
         let needs = |seconds| pair(1000, Some(seconds));
-        // One pair may take all of the time, the first of two only half.
+        // A single pair may take all of the time. The first of two pairs may take only half of the time.
         assert_eq!(advice(vec![needs(40.0)], 20.0), " Repeat the run with --time-limit 90.");
         assert_eq!(
             advice(vec![needs(40.0), needs(1.0)], 20.0),

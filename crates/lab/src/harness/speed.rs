@@ -15,7 +15,7 @@ use crate::target::Target;
 
 /// The name of the target with which the other targets are compared.
 const YARDSTICK: &str = "memcpy";
-/// The largest relative change that is not reported.
+/// The lab reports a relative change only if it is larger than this margin.
 const MARGIN: f64 = 0.02;
 
 pub(super) fn run(args: &SpeedArgs, suite: &Suite) -> Result<ExitCode, Fault> {
@@ -78,7 +78,7 @@ pub(super) fn run(args: &SpeedArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     Ok(ExitCode::from(if progress::interrupted() { 130 } else { 0 }))
 }
 
-/// Returns targets in other languages with the sizes of their inputs.
+/// Returns the given targets in other languages together with the sizes of their inputs.
 fn sized(targets: Vec<Target>) -> Vec<SizedTarget> {
     let sized = |target: Target| {
         let length = target.length();
@@ -106,7 +106,7 @@ fn measure(
     }
     let folder = state::folder().join("baselines");
     let name = sized.target.name().to_owned();
-    // The name of a function in another language says too little for a comparison with the last run.
+    // A function in another language is not compared with the last run, because the same name may stand for other code.
     let known = !source.foreign();
     let stored = if known { speed::baseline::load(&folder, &name, &sized.size)? } else { None };
     let change = stored.map(|stored| speed::baseline::change(&stored, &estimates, MARGIN));

@@ -1,4 +1,4 @@
-//! The folder for calibrations and baselines, which are kept between runs.
+//! The folder in which the lab keeps calibrations and baselines between runs.
 
 use std::env;
 use std::path::PathBuf;

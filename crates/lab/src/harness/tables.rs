@@ -18,7 +18,7 @@ pub(super) fn generations(args: &SpeedArgs, suite: &Suite) -> Result<ExitCode, F
     run(args, &with_own((suite.generations)()), suite, "speed --table generations", std::env::current_exe()?)
 }
 
-/// Measures one of a program's tables.
+/// Measures one table of a benchmark program.
 pub(super) fn named(args: &TablesArgs, suite: &Suite, tables: &[NamedTable]) -> Result<ExitCode, Fault> {
     let Some((name, table)) = tables.iter().find(|(name, _)| *name == args.table) else {
         let names: Vec<&str> = tables.iter().map(|(name, _)| *name).collect();
@@ -59,7 +59,7 @@ fn run(args: &SpeedArgs, offer: &Offer, suite: &Suite, command: &str, program: P
         rows.iter().for_each(|row| if offer.title.is_empty() { screen.generation(row) } else { screen.row(row) })
     });
     progress.finish();
-    // The folders are removed before the next output, because a closed pipe ends this program.
+    // The folders are removed before the next output: if the pipe is closed, the output ends this program.
     drop(place);
     let found = shown.map_err(|trouble| -> Fault { trouble })?;
     conclude(&screen, &found);
@@ -69,7 +69,7 @@ fn run(args: &SpeedArgs, offer: &Offer, suite: &Suite, command: &str, program: P
     Ok(ExitCode::from(if progress::interrupted() { 130 } else { 0 }))
 }
 
-/// Runs one kernel in this process, which the lab started for it.
+/// Runs one kernel in this process. The lab started this process for the kernel.
 pub(super) fn kernel(job: &str, suite: &Suite) -> Result<ExitCode, Fault> {
     let job: Job = serde_json::from_str(job)?;
     let offer = with_own((suite.generations)());
@@ -113,8 +113,8 @@ fn plan(args: &SpeedArgs, offer: &Offer, suite: &Suite) -> Result<Plan, Fault> {
     })
 }
 
-/// Returns the folder in which the lab creates its own. The default is Cargo's `target`: `cargo clean` then also
-/// removes what a killed run left behind.
+/// Returns the folder in which the lab creates its temporary folder. The default is Cargo's `target`, so that `cargo
+/// clean` also removes the files that a killed run left behind.
 fn parent(table: &TableArgs) -> PathBuf {
     let target = || Some(PathBuf::from("target")).filter(|target| target.is_dir());
     table.dir.clone().or_else(target).unwrap_or_else(|| PathBuf::from("."))

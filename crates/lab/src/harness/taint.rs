@@ -1,4 +1,5 @@
-//! A benchmark under Valgrind: checks each target for jumps and addresses that depend on a secret, and times nothing.
+//! Runs a benchmark under Valgrind. The run checks each target for jumps and addresses that depend on a secret, and
+//! measures no times.
 
 use std::process::ExitCode;
 

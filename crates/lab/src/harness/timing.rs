@@ -59,7 +59,7 @@ pub(super) fn run(args: &TimingArgs, suite: &Suite) -> Result<ExitCode, Fault> {
         source.warm_up(&mut target, settings.seed)?;
         let begin = Instant::now();
         let mut timing = source.guard(&mut progress, |watch| timing::run(&mut target, &settings, clock, watch))?;
-        // A worker's processor time is not known.
+        // The lab does not know the processor time of a worker.
         if !source.elsewhere() {
             settings.spare = (settings.spare + settings.time_limit).saturating_sub(begin.elapsed());
         }
@@ -85,7 +85,7 @@ pub(super) fn run(args: &TimingArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     }
     progress.finish();
     run.record.interrupted = progress::interrupted();
-    // A function that the user names is to be timed.
+    // If the user names a function but no pair of classes was timed, the run is incomplete.
     let unpaired = source.foreign() && run.record.timing.iter().all(|timing| timing.pairs.is_empty());
     let code = exit_code(&run.record.timing, args.strict, progress::interrupted() || unpaired);
     screen.timing_legend(&run.record.timing);
@@ -98,7 +98,7 @@ pub(super) fn run(args: &TimingArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     if progress::interrupted() {
         let left = (count - run.record.timing.len()) as u64 + cut;
         let measured = run.record.timing.iter().map(|timing| timing.pairs.len()).sum::<usize>() as u64;
-        // The pair during which the run was interrupted is in the record too.
+        // The number includes the pair that was interrupted, although this pair is also in the record.
         let pairs = planned - measured + cut;
         screen.line(&format!(
             "interrupted: INCONCLUSIVE, {left} of {count} {} and {pairs} of {planned} {} of classes were not measured \
@@ -111,7 +111,7 @@ pub(super) fn run(args: &TimingArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     Ok(ExitCode::from(code))
 }
 
-/// Traces a target that has no pair of classes, unless traces are left out.
+/// Traces a target that has no pair of classes, unless the user left out traces.
 fn traced_only(target: &mut Target, args: &TimingArgs, source: &Source, seed: u64) -> Option<Timing> {
     #[cfg(feature = "trace")]
     return (!args.no_trace).then(|| super::trace::timing(target, seed, source.no_trace()));
@@ -122,7 +122,7 @@ fn traced_only(target: &mut Target, args: &TimingArgs, source: &Source, seed: u6
     }
 }
 
-/// Returns why a target is not timed.
+/// Returns the reason why a target is not timed.
 fn one_class(target: &Target) -> &'static str {
     match target.classes().len() {
         0 => "no classes",
@@ -131,7 +131,8 @@ fn one_class(target: &Target) -> &'static str {
     }
 }
 
-/// Says how much there is to measure, and how long it may take. Targets `elsewhere` get no time that others leave.
+/// Prints the number of targets and pairs to measure, and how long the measurement may take. If the targets run
+/// `elsewhere`, in another process, a target cannot use the time that earlier targets did not need.
 fn announce(targets: &[Target], settings: &Settings, elsewhere: bool, screen: &Screen) {
     let timed: Vec<u64> = targets.iter().map(|target| target.pairs().len() as u64).filter(|&pairs| pairs > 0).collect();
     let (count, pairs) = (timed.len() as u64, timed.iter().sum());
@@ -174,7 +175,7 @@ fn settings(args: &TimingArgs, source: &Source) -> Settings {
 
 /// Maximum time for the estimates of one class, in nanoseconds. Slow classes get fewer samples or no estimates.
 const ESTIMATE_NS: f64 = 1e9;
-/// Minimum number of samples of an estimate, with those of the warm-up.
+/// Minimum number of samples of an estimate, including the samples of the warm-up.
 const FEWEST_SAMPLES: f64 = 12.0;
 
 /// Measures the time of each class alone.
@@ -192,7 +193,7 @@ fn estimate(target: &mut Target, timing: &mut Timing, quick: bool, clock: &dyn C
     }
 }
 
-/// Writes the single times of each pair to a separate file.
+/// Writes all single times to files, one file for each pair.
 fn write_raw(folder: &Path, timing: &mut Timing) -> Result<(), Fault> {
     disk::make_folder(folder).map_err(|error| format!("cannot create the folder {}: {error}", folder.display()))?;
     let plain = |name: &str| name.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "-");
@@ -230,21 +231,23 @@ fn leaks(timing: &Timing) -> bool {
     show::finding(timing).is_some() || timing.verdict == Verdict::Leak
 }
 
-/// Returns the exit code of the most severe verdict. Traces that differ count as a leak, whatever the clock shows.
+/// Returns the exit code of the most severe verdict. Traces that differ count as a leak, even if the clock shows no
+/// leak.
 fn exit_code(timing: &[Timing], strict: bool, incomplete: bool) -> u8 {
     if timing.iter().any(leaks) {
         return Verdict::Leak.exit_code(strict);
     }
     let least = if incomplete || timing.is_empty() { Verdict::Inconclusive } else { Verdict::NoLeakAbove };
     let verdict = |timing: &Timing| match &timing.trace {
-        // A target that was only traced has no verdict about time.
+        // A target that was traced but not timed has no verdict about time.
         Some(trace) if timing.repeats == 0 && trace.skipped.is_none() => Verdict::NoLeakAbove,
         _ => timing.verdict,
     };
     timing.iter().map(verdict).fold(least, Verdict::max).exit_code(strict)
 }
 
-/// Says which traces differ, for the end of the summary: they count as a leak beside any verdict of the clock.
+/// Names the targets whose traces differ, for the end of the summary. Traces that differ count as a leak, even if the
+/// clock shows no leak.
 fn differing(timing: &[Timing]) -> String {
     let differs = |timing: &&Timing| show::finding(timing).is_some();
     let names: Vec<&str> = timing.iter().filter(differs).map(|timing| timing.target.as_str()).collect();

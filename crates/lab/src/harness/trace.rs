@@ -72,7 +72,8 @@ pub(super) fn run(args: &TraceArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     }))
 }
 
-/// Says how many instructions were recorded. The rate of a short recording would be that of its start.
+/// Describes how many instructions were recorded. A short recording is described without a rate, because the start of
+/// the recording would dominate the rate.
 fn recorded(instructions: u64, seconds: f64) -> Option<String> {
     let (millions, rate) = (instructions as f64 / 1e6, instructions as f64 / seconds / 1e6);
     match instructions {
@@ -82,8 +83,8 @@ fn recorded(instructions: u64, seconds: f64) -> Option<String> {
     }
 }
 
-/// Traces a target, unless there can be `no_trace`. A record keeps a trace in the timing of its target, although it has
-/// no times.
+/// Traces a target, unless `no_trace` gives a reason why the target cannot be traced. The result is a [`Timing`]
+/// without times, because a record stores the trace of a target in the target's timing.
 pub(super) fn timing(target: &mut Target, seed: u64, no_trace: Option<Trace>) -> Timing {
     let trace = no_trace.unwrap_or_else(|| trace::target_until(target, seed, &progress::interrupted));
     Timing {

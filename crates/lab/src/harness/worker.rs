@@ -1,4 +1,4 @@
-//! The command `worker`, which prints a worker to start from, or checks a worker.
+//! The command `worker`, which prints an example worker that the user can change, or checks a worker.
 
 use std::process::ExitCode;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The table of whole workloads: its rows of rates, and their comparison with the target rates.
+//! The table of whole workloads: rows with rates, and the comparison of these rates with the target rates.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ pub struct Generations {
     pub scale: f64,
     /// The sets that were chosen.
     pub sets: Vec<SetFacts>,
-    /// The rows, in the order of the table. Rows of one set, contents, workload and operation are adjacent.
+    /// The rows, in the order of the table. Rows with the same set, contents, workload and operation are adjacent.
     pub rows: Vec<GenerationRow>,
     /// The comparison with each target rate.
     pub targets: Vec<TargetVerdict>,
@@ -20,7 +20,7 @@ pub struct Generations {
     /// The title of the page; empty for the table of generations.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub title: String,
-    /// What a reader of the page has to know.
+    /// The facts that a reader of the page has to know.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub about: String,
     /// The comparison with each goal.
@@ -28,7 +28,7 @@ pub struct Generations {
     pub goals: Vec<GoalVerdict>,
 }
 
-/// The comparison of all rows that a goal covers with the goal.
+/// The comparison between a goal and all rows that the goal covers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GoalVerdict {
     /// The goal in words: `seal: at most 0.80 × cp`.
@@ -37,9 +37,9 @@ pub struct GoalVerdict {
     pub met: usize,
     /// The number of rows that the goal covers and that were measured.
     pub of: usize,
-    /// Whether all of them meet it.
+    /// Whether all rows that the goal covers meet the goal.
     pub outcome: TargetOutcome,
-    /// The rows that miss the goal, or the one that is closest to missing it.
+    /// The rows that miss the goal. If no row misses the goal, the row that is closest to missing it.
     pub measured: String,
 }
 
@@ -85,15 +85,16 @@ pub struct GenerationRow {
     pub minimum: Option<f64>,
     /// The median rate relative to the median rate of the first row of the same operation.
     pub ratio: Option<f64>,
-    /// The median of the processor time in seconds, user mode and kernel together. Kernels have none.
+    /// The median of the processor time in seconds. The time includes user mode and the operating system's kernel. A
+    /// row that measures a kernel, which is a function that is timed alone, has no processor time.
     pub processor_seconds: Option<f64>,
-    /// The largest resident memory over all rounds, in bytes. There is none if the measuring process itself holds more.
+    /// The largest resident memory over all rounds, in bytes. `None` if the measuring process itself holds more memory.
     pub peak_memory: Option<u64>,
     /// The number of rounds.
     pub rounds: usize,
     /// The reason why the row has no figures.
     pub skipped: Option<String>,
-    /// The time beside that of another variant in the same rounds, if the table has such a yardstick.
+    /// The time relative to the time of the yardstick variant in the same rounds, if the table has a yardstick.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<Yardstick>,
 }
@@ -121,11 +122,11 @@ pub struct TargetVerdict {
     pub operation: String,
     /// The letter of the set.
     pub set: String,
-    /// The contents with the lower rate, which count.
+    /// The contents with the lower rate. The verdict is about these contents.
     pub contents: String,
     /// The target rate.
     pub beat: f64,
-    /// The rate at which the target is met.
+    /// The rate that is needed to meet the target.
     pub wanted: f64,
     /// The measured rate.
     pub rate: Option<f64>,

@@ -1,17 +1,17 @@
-//! Says in words what the numbers of a pair show. A sentence claims no more than the test and the intervals show.
+//! Describes in words what the numbers of a pair show. A sentence claims no more than the test and the intervals show.
 
 use super::{Effect, Interval, Pair, Verdict};
 use crate::number::{SPACE, count, interval, percent, probability, seconds, span, time};
 use crate::plural::plural;
 
 impl Pair {
-    /// Says in words what was found, in one or more sentences. `delta_ns` is the threshold of the design.
+    /// Describes the result of the pair in one or more sentences. `delta_ns` is the threshold of the design.
     #[must_use]
     pub fn sentence(&self, delta_ns: f64) -> String {
         spaced(&self.words(delta_ns))
     }
 
-    /// Returns the sentence with spaces that keep a number and its unit on one line.
+    /// Returns the sentence. Special spaces keep a number and its unit on one line.
     pub(crate) fn words(&self, delta_ns: f64) -> String {
         match self.verdict {
             Verdict::NoLeakAbove => self.none(),
@@ -35,13 +35,15 @@ impl Pair {
         quantiles.map(|effect| effect.up_to.max(effect.quantile.unwrap_or(0.0))).fold(self.bound_up_to, f64::max)
     }
 
-    /// Returns the difference that a verdict about a difference rests on: of all intervals that exclude zero, for a
-    /// leak of those beyond the threshold, the one whose estimate is largest in relation to its width. `None` if no
-    /// interval shows a difference.
+    /// Returns the name and the interval of the difference that supports the verdict. The candidates are all intervals
+    /// that exclude zero; for a leak, all intervals that lie beyond the threshold. The function selects the interval
+    /// whose estimate is largest in relation to the width of the interval. Returns `None` if no interval shows a
+    /// difference.
     pub(crate) fn shown(&self, delta_ns: f64) -> Option<(&str, &Interval)> {
         let leak = self.verdict == Verdict::Leak;
         let least = if leak { delta_ns.max(0.0) } else { 0.0 };
-        // A difference below the threshold is that of most calls.
+        // A difference below the threshold is a statement about most calls, so only statistics of most calls can show
+        // it.
         let usual = |effect: &&Effect| leak || effect.up_to <= self.bound_up_to;
         let effects = self.effects.iter().filter(usual).map(|effect| (effect.name.as_str(), &effect.difference));
         let raw = Some(("mean of all calls", &self.raw_mean)).filter(|_| leak);
@@ -52,7 +54,7 @@ impl Pair {
             .max_by(|x, y| surest(x).total_cmp(&surest(y)))
     }
 
-    /// Says which class is slower, by how much and in which statistic.
+    /// Describes which class is slower, by how much, and in which statistic.
     pub(crate) fn slower(&self, (name, value): (&str, &Interval)) -> String {
         let (slow, fast, value) = if value.estimate < 0.0 {
             let turned = Interval { lower: -value.upper, estimate: -value.estimate, upper: -value.lower };
@@ -78,7 +80,7 @@ impl Pair {
         format!("{size} {}", self.found())
     }
 
-    /// Says that the test found a difference and found it again.
+    /// Describes that the test found a difference. If fresh data confirmed the difference, the text says this too.
     fn found(&self) -> String {
         let what = self.found.as_ref().map_or_else(
             || "The test found a difference".to_owned(),
@@ -106,7 +108,7 @@ impl Pair {
         format!("No difference between {} was found. {} {}", self.both(), self.covered(), self.detectable())
     }
 
-    /// Says how much the classes may differ, and for which share of the calls.
+    /// Describes how much the classes may differ, and for which share of the calls this bound holds.
     fn covered(&self) -> String {
         let most =
             format!("Any difference is at most {} for {} of the calls", time(self.bound_ns), percent(self.bound_up_to));
@@ -128,7 +130,7 @@ impl Pair {
     }
 
     fn open(&self, delta_ns: f64) -> String {
-        // Statistics up to 99 % decide about a difference that was found.
+        // If a difference was found and confirmed, statistics up to 99 % decide.
         let up_to = if self.confirmed.is_some() { 0.99 } else { self.bound_up_to };
         let deciding = self.effects.iter().filter(|effect| effect.up_to <= up_to);
         let over = |effect: &&Effect| effect.difference.reach() / effect.tolerance_ns.max(f64::MIN_POSITIVE);
@@ -180,7 +182,7 @@ fn round(value: u64) -> u64 {
     value.div_ceil(unit).saturating_mul(unit)
 }
 
-/// Keeps the number and the sign of `90 %` together.
+/// Keeps the number and the percent sign of `90 %` on one line.
 fn close(name: &str) -> String {
     name.replace(" %", &format!("{SPACE}%"))
 }
@@ -196,7 +198,7 @@ fn equals(p: f64) -> String {
     text.replace(' ', &SPACE.to_string())
 }
 
-/// Returns a reason with a full stop, for the end of a sentence.
+/// Returns a reason with a period at its end.
 pub(crate) fn stopped(reason: &str) -> String {
     let reason = reason.trim().trim_end_matches('.');
     if reason.is_empty() { "no reason was recorded.".to_owned() } else { format!("{reason}.") }

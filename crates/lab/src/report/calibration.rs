@@ -22,7 +22,7 @@ pub(super) fn words(calibration: &Calibration, level: &CalibrationLevel) -> Stri
     )
 }
 
-/// Formats both bounds of a rate: `0.06–0.9 %`.
+/// Formats the lower and the upper bound of a rate: `0.06–0.9 %`.
 fn span(rate: &Interval) -> String {
     let lower = percent(rate.lower);
     format!("{}–{}", lower.trim_end_matches(['%', '\u{a0}']), percent(rate.upper))
@@ -51,7 +51,7 @@ pub(super) fn alarms(calibration: &Calibration) -> Table {
     table
 }
 
-/// Returns the table of added delays and how often each was found.
+/// Returns the table of added delays. It shows how often the lab found each delay.
 fn power(calibration: &Calibration) -> Table {
     let mut table = Table::new(&["Cost of a call", ">Delay", ">Runs", ">Found", ">Rate", ">95 % interval"]);
     for level in &calibration.levels {

@@ -38,7 +38,7 @@ pub(super) enum Plot {
 }
 
 impl Plot {
-    /// Returns whether the chart sums up many functions or runs.
+    /// Returns whether the chart summarizes many functions or runs.
     fn is_overview(self) -> bool {
         matches!(self, Self::Throughput | Self::Power)
     }
@@ -70,19 +70,19 @@ pub struct Chart {
     pub name: String,
     /// The title: the function that was measured, or the pair that was compared.
     pub title: String,
-    /// The subtitle: the quantity that the chart shows. It is part of the file and not shown in a page.
+    /// The subtitle: the quantity that the chart shows. The subtitle is part of the chart's file; pages do not show it.
     pub subtitle: String,
-    /// The caption in a page, which says how to read the chart.
+    /// The caption in a page. The caption explains how to read the chart.
     pub(super) caption: String,
     pub(super) plot: Plot,
-    /// The position of the measured function or comparison in its list of the record.
+    /// The index of the measured function or comparison in the record's list of functions or comparisons.
     pub(super) index: usize,
     canvas: Canvas,
 }
 
 impl Chart {
-    /// Returns the chart as an SVG file. Its colors follow the reader's light or dark theme. Every browser shows SVG. A
-    /// converter such as `rsvg-convert` makes PNG of it.
+    /// Returns the chart as an SVG file. The colors of the chart follow the reader's light or dark theme. Every browser
+    /// can show SVG. A converter such as `rsvg-convert` can convert the file to PNG.
     #[must_use]
     pub fn svg(&self) -> String {
         svg::file(&self.canvas, &self.title, &self.subtitle)
@@ -109,7 +109,7 @@ impl Chart {
     }
 }
 
-/// Returns all charts of a record. Their names are unique.
+/// Returns all charts of a record. The names of the charts are unique.
 pub(super) fn of_record(record: &Record, earlier: &[Record]) -> Vec<Chart> {
     let mut charts = Vec::new();
     for (index, timing) in record.timing.iter().enumerate() {
@@ -121,7 +121,8 @@ pub(super) fn of_record(record: &Record, earlier: &[Record]) -> Vec<Chart> {
     charts
 }
 
-/// Returns all charts except those of timing targets, which a page draws target by target.
+/// Returns all charts except the charts of timing targets. A page draws the charts of timing targets in the section of
+/// each target.
 pub(super) fn beside_timing(record: &Record, earlier: &[Record]) -> Vec<Chart> {
     let mut charts = of_speeds(record);
     charts.extend(
@@ -203,7 +204,8 @@ pub(super) fn of_timing(timing: &Timing, index: usize, with_length: bool) -> Vec
     let reach = trend::reach(timing.classes.iter().filter_map(|class| class.estimates.as_ref()));
     let named = |name: &str| ranked.first().is_some_and(|pair| pair.a == name || pair.b == name);
     for (at, class) in timing.classes.iter().enumerate() {
-        // Dozens of regression charts would make the page large. The tables have the estimates of all classes.
+        // With many classes, only some classes have a regression chart, because dozens of charts would make the page
+        // large. The tables have the estimates of all classes.
         if timing.classes.len() > REGRESSIONS && !named(&class.name) {
             continue;
         }
@@ -225,7 +227,7 @@ pub(super) fn of_timing(timing: &Timing, index: usize, with_length: bool) -> Vec
     charts
 }
 
-/// With more classes than this, only the two of the most notable pair have a regression chart.
+/// If a target has more classes than this, only the two classes of the most notable pair have a regression chart.
 const REGRESSIONS: usize = 8;
 
 const QUANTILES: &str = "Difference by quantile, for the most notable pair. Dots: the estimates, with the band that \

@@ -13,7 +13,7 @@ const INTRODUCTION: &str = "In each round every variant runs once, in random ord
     rounds; the ratio is relative to the first row of the same operation. Once, outside of the timing, the final \
     result is compared with the input.";
 
-/// How the other tables are measured.
+/// The text about the way in which the other tables are measured.
 const METHOD: &str = "\
 In each round every variant runs once, in random order. Programs are timed from the start to the end of the process,
 with their input in the page cache. Before each run, the output of the run before is removed, and the system writes its

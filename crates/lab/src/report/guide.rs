@@ -1,4 +1,4 @@
-//! The guide at the end of a page: how to read the report, and what it does not claim.
+//! The guide at the end of a page. The guide explains how to read the report, and what the report does not claim.
 
 use super::markup::escape;
 use super::table::{badge, plain};

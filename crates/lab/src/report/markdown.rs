@@ -6,7 +6,7 @@ use super::{Detail, calibration, generations, guide, page, rank, security, speed
 use crate::record::{Record, Timing, Verdict};
 use crate::visible::visible;
 
-/// Returns the Markdown page. It refers to the charts by the names of their picture files.
+/// Returns the Markdown page. The page refers to the charts by the names of their picture files.
 pub(super) fn write(record: &Record, charts: &[Chart], detail: Detail) -> String {
     let title = record.generations.as_ref().map(|found| &found.title).filter(|title| !title.is_empty());
     let mut out = format!("# {}\n\n", title.cloned().unwrap_or_else(|| plain(&page::title(record))));
@@ -55,7 +55,7 @@ pub(super) fn write(record: &Record, charts: &[Chart], detail: Detail) -> String
     if let Some(found) = &record.generations {
         out.push_str(&generations::markdown(found));
         if record.timing.is_empty() && record.speed.is_empty() {
-            // This page has no verdicts and no intervals, so it needs no guide to them.
+            // This page has no verdicts and no intervals, so it needs no guide to verdicts and intervals.
             out.push_str(&run(record));
             return out;
         }
@@ -66,11 +66,11 @@ pub(super) fn write(record: &Record, charts: &[Chart], detail: Detail) -> String
     out
 }
 
-/// Returns the section about the run and the machine. It is the last one, since few readers need it.
+/// Returns the section about the run and the machine. This section is the last section, because few readers need it.
 fn run(record: &Record) -> String {
     let mut out = String::from("## Run and machine\n\n");
     if !record.command.is_empty() {
-        // No command can end its own block.
+        // The fence has more backticks in a row than the command, so the command cannot end its code block.
         let command = visible(&record.command);
         let longest = command.split(|c| c != '`').map(str::len).max().unwrap_or(0);
         let fence = "`".repeat((longest + 1).max(3));
@@ -101,7 +101,7 @@ fn timing(out: &mut String, record: &Record, charts: &[Chart], detail: Detail) {
     }
 }
 
-/// Adds the reasons of all pairs that did not end as `NO_LEAK_ABOVE`.
+/// Adds the reason of each pair whose verdict is not `NO_LEAK_ABOVE`.
 fn reasons(out: &mut String, name: &str, timing: &Timing) {
     let others: Vec<_> = timing.pairs.iter().filter(|pair| pair.verdict != Verdict::NoLeakAbove).collect();
     for pair in &others {

@@ -13,7 +13,7 @@ pub(super) fn escape(text: &str) -> String {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             '\n' => out.push('\n'),
-            // HTML does not allow control characters. They would be invisible or break the page.
+            // HTML does not allow control characters. Such characters would be invisible or break the page.
             character => out.push_str(&visible(character.encode_utf8(&mut [0; 4]))),
         }
     }
@@ -25,7 +25,7 @@ pub(super) fn paragraph(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!("<p>{}</p>\n", escape(text)) }
 }
 
-/// Returns a part of the page that the reader can open. It is open in print.
+/// Returns a part of the page that the reader can open. In print, this part is always open.
 pub(super) fn details(summary: &str, inside: &str) -> String {
     if inside.is_empty() {
         String::new()

@@ -73,7 +73,7 @@ fn head(record: &Record, title: &str) -> String {
     out
 }
 
-/// Returns the section about the run and the machine. It is the last one, since few readers need it.
+/// Returns the section about the run and the machine. This section is the last section, because few readers need it.
 fn machine(record: &Record) -> String {
     let mut out = String::from("<section id=\"run\">\n<h2>Run and machine</h2>\n");
     if !record.command.is_empty() {

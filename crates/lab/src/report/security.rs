@@ -12,7 +12,7 @@ fn place(index: usize) -> String {
     format!("target-{}", index + 1)
 }
 
-/// Returns the summary table, with one row for each target, the most severe verdict first.
+/// Returns the summary table, with one row for each target. The target with the most severe verdict comes first.
 pub(super) fn summary(record: &Record) -> Table {
     let mut table = Table::new(&[
         "Target",
@@ -40,13 +40,15 @@ pub(super) fn summary(record: &Record) -> Table {
     table
 }
 
-/// Returns the labels of a target: traces that differ, and the verdict about time with this text.
+/// Returns the labels of a target: a label for traces that differ, and a label with this text for the verdict about
+/// time.
 pub(super) fn badges(timing: &Timing, text: String) -> Vec<(Verdict, String)> {
     let differ = traces::differs(timing).then(|| (Verdict::Leak, traces::DIFFER.to_owned()));
     differ.into_iter().chain([(timing.verdict, text)]).collect()
 }
 
-/// Returns the indexes of the targets that were timed: leaks first, then traces that differ, then by verdict.
+/// Returns the indexes of the targets that were timed. Targets with a leak come first, then targets whose traces
+/// differ, and then the other targets in the order of their verdicts.
 pub(super) fn order(record: &Record) -> Vec<usize> {
     let timings = &record.timing;
     let mut order: Vec<usize> = (0..timings.len()).filter(|&index| !traces::only(&timings[index])).collect();
@@ -57,8 +59,8 @@ pub(super) fn order(record: &Record) -> Vec<usize> {
     order
 }
 
-/// Returns whether bounds are shown with a verdict. With a difference or a failed control, a bound could be taken for
-/// an all-clear.
+/// Returns whether the page shows bounds with a verdict. If there is a difference or a failed control, the page shows
+/// no bounds, because readers could read a bound as an all-clear.
 fn bounded(verdict: Verdict) -> bool {
     matches!(verdict, Verdict::NoLeakAbove | Verdict::Inconclusive)
 }
@@ -68,7 +70,7 @@ pub(super) const COLUMNS: &str = "“Slowest calls” is a bound for 99.9\u{a0}%
     them; no bound covers differences in fewer calls. “Shift that is found”: nine of ten runs find a shift of all \
     calls by this time. “–”: not known, or a difference was found.";
 
-/// What the table of classes cannot tell.
+/// The text about the conclusions that the table of classes does not allow.
 pub(super) const POOLED: &str = "A row has the times of its class from all pairs, measured one after another, while \
     the machine's speed changes. Only the differences of pairs compare classes.";
 
@@ -129,7 +131,7 @@ pub(super) fn figures(charts: &[Chart], plots: &[Plot], class: &str) -> String {
     out
 }
 
-/// Returns the table of pairs, the most notable first.
+/// Returns the table of pairs, the most notable pair first.
 pub(super) fn pairs(timing: &Timing) -> Table {
     let mut table = Table::new(&[
         "Pair",
@@ -143,7 +145,8 @@ pub(super) fn pairs(timing: &Timing) -> Table {
     ]);
     for pair in rank::pairs(timing) {
         let first = pair.effects.first().map_or_else(|| NONE.to_owned(), |effect| number::interval(&effect.difference));
-        // Beside LEAK, readers could take a bound for an all-clear. The difference itself has an interval.
+        // A row with LEAK has no bound, because readers could read the bound as an all-clear. The row shows the
+        // interval of the difference instead.
         let judged = !matches!(pair.verdict, Verdict::Leak | Verdict::Invalid | Verdict::Unmeasurable);
         let shown = |ns: f64, said: bool| if said { time(ns) } else { NONE.to_owned() };
         let calls = pair.batches as u64 * timing.design.pairs_per_batch as u64 * 2 * u64::from(timing.repeats.max(1));
@@ -237,7 +240,8 @@ pub(super) fn estimates(estimates: &Estimates) -> Table {
     table
 }
 
-/// Formats lower bound, estimate and upper bound in one unit, with digits that fit the width of the interval.
+/// Formats the lower bound, the estimate and the upper bound in one unit. The number of digits depends on the width of
+/// the interval.
 fn bounds(value: &Interval) -> [String; 3] {
     let unit = number::time_unit(value.estimate);
     let places = number::interval_places(value, unit.worth);

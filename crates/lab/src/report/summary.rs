@@ -1,14 +1,14 @@
-//! Sums up the results of a whole record in a few lines, for the top of a page.
+//! Summarizes the results of a whole record in a few lines, for the top of a page.
 
 use super::markup::escape;
 use super::table::{badge, plain};
 use super::{calibration, generations, speed, traces};
 use crate::record::{Outcome, Record, Timing, Verdict};
 
-/// The most names in a list. The other names are counted.
+/// The maximum number of names in a list. For the other names, the list shows only their number.
 const NAMES: usize = 6;
 
-/// The verdicts in the order of the lines, the most severe first.
+/// The verdicts in the order of the lines, the most severe verdict first.
 const ORDER: [Verdict; 6] = [
     Verdict::Leak,
     Verdict::Invalid,
@@ -18,7 +18,7 @@ const ORDER: [Verdict; 6] = [
     Verdict::NoLeakAbove,
 ];
 
-/// One line: a sentence, and the label that stands before it, with the verdict that gives the label its color.
+/// One line: a sentence, the label before the sentence, and the verdict that determines the color of the label.
 struct Line {
     label: Option<(Verdict, &'static str)>,
     text: String,
@@ -95,7 +95,8 @@ fn lines(record: &Record) -> Vec<Line> {
     }
     if let Some(calibration) = &record.calibration {
         let words = calibration.levels.iter().map(|level| Line::plain(calibration::words(calibration, level)));
-        // On a page with verdicts, the error rates have a section of their own.
+        // The summary has a line about the error rates only if the record has no timing verdicts. A page with verdicts
+        // has a separate section about the error rates.
         lines.extend(words.filter(|_| record.timing.is_empty()));
     }
     if !record.selftest.is_empty() {
@@ -104,7 +105,8 @@ fn lines(record: &Record) -> Vec<Line> {
     lines
 }
 
-/// Counts the functions whose traces have a property, among those with a trace. Names them if it is a finding.
+/// Counts the functions whose traces have a property, among the functions with a trace. Names these functions if the
+/// property is a finding.
 fn traced(record: &Record, has: fn(&Timing) -> bool, label: (Verdict, &'static str), property: &str) -> Option<Line> {
     let known = |timing: &&Timing| traces::differs(timing) || traces::equal(timing) || traces::only(timing);
     let all = record.timing.iter().filter(known).count();
@@ -116,7 +118,7 @@ fn traced(record: &Record, has: fn(&Timing) -> bool, label: (Verdict, &'static s
     (!names.is_empty()).then_some(Line { label: Some(label), text })
 }
 
-/// Counts the functions with this verdict, and names them if the verdict needs attention.
+/// Counts the functions with this verdict, and names these functions if the verdict needs attention.
 fn functions(verdict: Verdict, names: &[&str], all: usize) -> String {
     let one = names.len() == 1;
     let choose = |single: &'static str, plural: &'static str| if one { single } else { plural };

@@ -12,11 +12,11 @@ pub(super) enum Cell {
     Code(String),
     /// A verdict with a text.
     Badge(Verdict, String),
-    /// Several labels, the most severe first.
+    /// Several labels, the most severe label first.
     Badges(Vec<(Verdict, String)>),
     /// The outcome of a check: passed, failed, or skipped (`None`).
     Mark(Option<bool>),
-    /// A text and the id of the section that it links to.
+    /// A text, and the id of the section to which the text links.
     Link(String, String),
 }
 
@@ -32,7 +32,7 @@ impl From<&str> for Cell {
     }
 }
 
-/// The most columns of a table that folds on a narrow screen.
+/// The maximum number of columns of a table that folds on a narrow screen.
 const FOLDED: usize = 8;
 
 /// A table. A title that begins with `>` aligns its column to the right, for numbers.
@@ -79,8 +79,8 @@ impl Table {
         if self.is_empty() {
             return String::new();
         }
-        // On a phone, each row of a table that folds becomes a block of named values. Other tables scroll, and a note
-        // above them says so.
+        // On a phone, each row of a table that folds becomes a block of named values. Other tables scroll sideways, and
+        // a note above such a table tells the reader to scroll.
         let class = if self.head.len() <= FOLDED { "folds" } else { "scrolls" };
         let mut out = format!("<div class=\"scroll {class}\" tabindex=\"0\"><table><thead><tr>");
         for (title, right) in self.head.iter().zip(&self.right) {

@@ -1,4 +1,4 @@
-//! The results of traces, for functions that were timed and for functions that were only traced.
+//! The results of traces, for functions that were traced and timed, and for functions that were only traced.
 
 use super::markup::escape;
 use super::security::name;
@@ -15,8 +15,8 @@ pub(super) fn only(timing: &Timing) -> bool {
     timing.repeats == 0 && timing.pairs.is_empty() && timing.trace.is_some()
 }
 
-/// Returns whether the trace depends on the input: the path, an address, or an operand that changes the time of an
-/// instruction.
+/// Returns whether the trace depends on the input. The difference can be in the path, in an address, or in an operand
+/// that changes the time of an instruction.
 pub(super) fn differs(timing: &Timing) -> bool {
     timing.trace.as_ref().is_some_and(|trace| {
         let parted = trace.divergence.is_some() || (trace.skipped.is_none() && !trace.equal);
@@ -29,14 +29,14 @@ pub(super) fn equal(timing: &Timing) -> bool {
     !differs(timing) && timing.trace.as_ref().is_some_and(|trace| trace.skipped.is_none())
 }
 
-/// Returns the indexes of the functions that were only traced, those with a finding first.
+/// Returns the indexes of the functions that were only traced. Functions with a finding come first.
 fn order(record: &Record) -> Vec<usize> {
     let mut order: Vec<usize> = (0..record.timing.len()).filter(|&index| only(&record.timing[index])).collect();
     order.sort_by_key(|&index| (!differs(&record.timing[index]), equal(&record.timing[index])));
     order
 }
 
-/// Returns the outcome as a verdict, which gives the badge its color, and as words.
+/// Returns the outcome as a verdict and as words. The verdict determines the color of the badge.
 fn outcome(timing: &Timing) -> (Verdict, &'static str) {
     match (differs(timing), equal(timing)) {
         (true, _) => (Verdict::Leak, DIFFER),

@@ -1,5 +1,5 @@
-//! Describes results in sentences. A sentence about a verdict claims no more than the run showed: a bound, a
-//! difference, or nothing.
+//! Describes results in sentences. A sentence about a verdict claims no more than the run showed. A run shows a bound,
+//! a difference, or nothing.
 
 use super::chart::quantile;
 use super::number::{count, percent, time, times};
@@ -37,7 +37,7 @@ pub(super) fn meaning(verdict: Verdict) -> &'static str {
     }
 }
 
-/// Describes the finding in a few words for a table. Only the words for `NO_LEAK_ABOVE` may read as an all-clear.
+/// Describes the finding in a few words for a table. Only the words for `NO_LEAK_ABOVE` may sound like an all-clear.
 pub(super) fn finding(timing: &Timing) -> String {
     let bound = rank::bound(timing).filter(|ns| ns.is_finite());
     let share = percent(rank::bound_up_to(timing));
@@ -57,7 +57,7 @@ pub(super) fn finding(timing: &Timing) -> String {
     }
 }
 
-/// Counts the verdicts of all pairs of classes, the most severe first, and the traces that are equal.
+/// Counts the verdicts of all pairs of classes, the most severe verdict first. Also counts the traces that are equal.
 pub(super) fn tally<'t>(timings: impl IntoIterator<Item = &'t Timing>) -> String {
     let timings: Vec<&Timing> = timings.into_iter().collect();
     let pairs: Vec<Verdict> = timings.iter().flat_map(|timing| timing.pairs.iter().map(|pair| pair.verdict)).collect();
@@ -114,7 +114,7 @@ pub(super) fn classes(timing: &Timing) -> String {
         format!("The calls of {whose} take {} (medians). ", times(low, high))
     };
     if matches!(timing.verdict, Verdict::Leak | Verdict::BelowThreshold) {
-        // The classes differ. A sentence about a bound could be taken for an all-clear.
+        // The classes differ, so the text has no sentence about a bound: readers could read the bound as an all-clear.
         return out.trim_end().to_owned();
     }
     let judged =
@@ -139,7 +139,7 @@ pub(super) fn classes(timing: &Timing) -> String {
     out
 }
 
-/// The least coefficient of determination, R², with which a slope is shown. Under heavy load, it is smaller.
+/// The smallest coefficient of determination, R², for which the page shows a slope. Under heavy load, R² is smaller.
 const STRAIGHT: f64 = 0.9;
 
 /// Describes the times of one class.
@@ -218,7 +218,7 @@ pub(super) fn trace(trace: &Trace) -> String {
     out
 }
 
-/// Joins names as in `a, b and c`.
+/// Joins names to a text such as `a, b and c`.
 fn listed(names: &[String]) -> String {
     match names {
         [] => String::new(),

@@ -11,7 +11,7 @@ use crate::timing::{self, PairOutcome, Settings};
 /// The two modes of the simulated function, in nanoseconds.
 pub(super) const MODES: [f64; 2] = [100.0, 200.0];
 
-/// Measures each function without a leak, and passes the results to `keep`.
+/// Measures each function that does not leak, and passes the results to `keep`.
 pub(super) fn check(
     options: &Options,
     targets: &mut [Target],
@@ -115,7 +115,7 @@ fn settled(
 #[derive(Default)]
 pub(super) struct Coverage {
     runs: u64,
-    /// For each statistic, the number of intervals and the number of those that cover the truth.
+    /// The number of intervals of each statistic. `covered` has the number of intervals that cover the true difference.
     known: Vec<u64>,
     covered: Vec<u64>,
 }
@@ -140,7 +140,7 @@ impl Coverage {
         self.judged("99 % intervals that cover zero for functions that do not leak, worst statistic".to_owned())
     }
 
-    /// Returns the check, whose rate is that of the statistic that covers least often.
+    /// Returns the check. Its rate is the rate of the statistic whose intervals cover the true difference least often.
     pub(super) fn judged(&self, what: String) -> Check {
         let share = |index: usize| self.covered[index] as f64 / self.known[index] as f64;
         let known: Vec<usize> = (0..self.known.len()).filter(|&index| self.known[index] > 0).collect();

@@ -1,4 +1,4 @@
-//! Functions that leak: how often and how fast the lab finds it.
+//! Functions that leak: how often and how fast the lab finds the leak.
 
 use super::{Bar, Series, judged, sample};
 use crate::distribution::median;
@@ -6,7 +6,8 @@ use crate::record::{Check, Verdict};
 use crate::target::Target;
 use crate::timing::{PairOutcome, Settings};
 
-/// The limit for a rare leak, in seconds of processor time. The wall clock of a loaded machine says nothing.
+/// The time limit for a rare leak, in seconds of processor time. On a loaded machine, the wall-clock time would show
+/// nothing about the lab.
 const RARE: f64 = 0.1;
 
 pub(super) fn early_exit(runs: u64, series: &mut Series<'_>) -> Check {

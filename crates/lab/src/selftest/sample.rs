@@ -8,7 +8,7 @@ use crate::imp::spin::spin;
 use crate::random::Random;
 use crate::target::Target;
 
-/// Bytes on each side of the comparisons.
+/// Number of bytes on each side of the comparisons.
 const SIDE: usize = 32;
 
 /// Creates a target whose two classes contain the same bytes.
@@ -18,7 +18,7 @@ pub(super) fn identical() -> Target {
         .fixed("b", &[7; 2 * SIDE])
 }
 
-/// Creates a target that compares all bytes.
+/// Creates a target that always compares all bytes.
 pub(super) fn whole() -> Target {
     Target::new("whole", 2 * SIDE, |input| to_the_end(&input[..SIDE], &input[SIDE..]))
         .class("equal", equal)
@@ -42,7 +42,7 @@ pub(super) fn rare_turn() -> Target {
     .class("rarely", |random, input| flagged(random, input, true))
 }
 
-/// Creates a target that is delayed in one call in two hundred, by `turns` iterations of the delay loop.
+/// Creates a target that runs `turns` iterations of the delay loop in one call in two hundred.
 pub(super) fn rare_delay(turns: u32) -> Target {
     Target::new("rare delay", 2 * SIDE + 1, move |input| {
         let equal = to_the_end(&input[..SIDE], &input[SIDE..2 * SIDE]);
@@ -55,8 +55,8 @@ pub(super) fn rare_delay(turns: u32) -> Target {
     .class("rarely", |random, input| flagged(random, input, true))
 }
 
-/// Creates a target that compares 1024 bytes with the comparison of the standard library. The two sides differ in one
-/// byte, at another place for each class.
+/// Creates a target that compares two slices of 1024 bytes by the comparison of the standard library. The two slices
+/// differ in one byte, whose position is different for each class.
 pub(super) fn memcmp(first: usize, second: usize) -> Target {
     const SIDE: usize = 1024;
     let differing = |place: usize| {
@@ -84,8 +84,8 @@ pub(super) fn denormal() -> Target {
     })
 }
 
-/// Creates a target that takes about 80 ns and calls `advance`, which moves the clock: 0 times its step for the first
-/// class, and once for the second.
+/// Creates a target that takes about 80 ns and then calls `advance` to move the clock: by 0 times the shift for the
+/// first class, and by once the shift for the second class.
 pub(super) fn moved<C: 'static>(clock: C, advance: impl Fn(&C, f64) + 'static) -> Target {
     Target::new("moved", 1, move |input| {
         spin(300);
@@ -95,7 +95,7 @@ pub(super) fn moved<C: 'static>(clock: C, advance: impl Fn(&C, f64) + 'static) -
     .fixed("second", &[1])
 }
 
-/// Creates a target that takes one of two times on a mock clock, whatever the class.
+/// Creates a target that takes one of two times on a mock clock. The time does not depend on the class.
 pub(super) fn bimodal(clock: Mock, seed: u64, modes: [f64; 2]) -> Target {
     simulated(clock, seed, move |_, random| modes[(random.bits() & 1) as usize] + 3.0 * random.normal())
 }

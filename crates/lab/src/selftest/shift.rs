@@ -37,8 +37,9 @@ pub(super) fn mock(runs: u64, series: &mut Series<'_>) -> Check {
     coverage.judged(what)
 }
 
-/// Measures shifts of a delay loop on this machine's clock, with its noise. A shift of the processor's speed would make
-/// the length of a loop uncertain, so the shift is added to the clock's time instead.
+/// Measures shifts of a delay loop on this machine's clock, with the noise of this machine. The shift is added to the
+/// clock's time, not to the length of the loop: a change of the processor's speed would make the length of the loop
+/// uncertain.
 pub(super) fn real(runs: u64, series: &mut Series<'_>) -> Check {
     let what = "99 % intervals that cover a shift of 0.3 to 20 steps of a real clock, worst statistic".to_owned();
     let mut coverage = Coverage::default();
@@ -59,15 +60,15 @@ pub(super) fn real(runs: u64, series: &mut Series<'_>) -> Check {
     coverage.judged(what)
 }
 
-/// This machine's clock with steps four times as long, plus an offset that a test moves.
+/// This machine's clock, with steps that are four times as long, and with an offset that a test can increase.
 #[derive(Clone)]
 struct Moved {
     real: Rc<dyn Clock>,
     /// The whole steps of the offset.
     steps: Rc<Cell<u64>>,
-    /// The rest of the offset in ticks.
+    /// The part of the offset that is less than a step, in ticks.
     rest: Rc<Cell<f64>>,
-    /// The step in ticks.
+    /// The length of a step in ticks.
     step: f64,
 }
 

@@ -32,7 +32,7 @@ impl Default for WorkerOptions {
 }
 
 impl WorkerOptions {
-    /// Settings for about half a minute, which find gross errors but give wide intervals.
+    /// Settings for tests that take about half a minute. These tests find gross errors but give wide intervals.
     #[must_use]
     pub fn quick() -> Self {
         Self { nulls: 20, ..Self::default() }
@@ -47,7 +47,7 @@ impl WorkerOptions {
 
 /// How long a worker may take for an answer.
 const LIMIT: Duration = Duration::from_secs(120);
-/// Number of runs of one process. A new process has its memory at other addresses.
+/// Number of runs in one process. Each new process has its memory at other addresses.
 const RUNS: u64 = 10;
 /// The indices of the targets of the lab's workers.
 const EARLY_EXIT: usize = 0;
@@ -83,7 +83,7 @@ struct WorkerSeries<'s, 'w> {
     steps: &'s mut Steps<'w>,
 }
 
-/// What the runs of one target found.
+/// The findings of the runs of one target.
 #[derive(Default)]
 struct Findings {
     runs: u64,
@@ -95,7 +95,8 @@ struct Findings {
 }
 
 impl WorkerSeries<'_, '_> {
-    /// Returns the result of all runs, or `None` if there was none to make.
+    /// Returns the result of all runs. Returns `None` if the test made no run, or if another check already reports that
+    /// the runtime of the language is missing.
     fn check(&mut self) -> Option<Check> {
         let (name, early_exit) = (self.language.name(), self.index == EARLY_EXIT);
         let what = if early_exit {
@@ -104,7 +105,7 @@ impl WorkerSeries<'_, '_> {
             format!("{name} worker: false alarms")
         };
         if let Some(missing) = self.language.missing() {
-            // One line for each language says so.
+            // Only one check for each language reports that the runtime is missing.
             let what = format!("{name} worker");
             return (!early_exit).then(|| Check { what, detail: format!("skipped: no {missing}"), ..Check::default() });
         }
@@ -151,7 +152,7 @@ impl WorkerSeries<'_, '_> {
 
     fn measure(&mut self, worker: &Worker, target: &mut Target) -> Result<PairOutcome, Error> {
         let base = Settings { delta_ns: Some(worker.delta_ns()), seed: self.random.bits(), ..Settings::default() };
-        // A run without a leak takes all looks, so that it has every chance of a false alarm.
+        // A run without a leak takes all looks at the data, so that a false alarm can occur at every look.
         let settings = if self.index == EARLY_EXIT { base } else { Settings { looks: 5, stop_early: false, ..base } };
         let (_, mut outcomes, _) = timing::measure(target, &settings, &worker.clock(), &mut worker.watch(&mut Silent));
         worker.check()?;

@@ -1,12 +1,13 @@
 //! Stores the speeds of earlier runs in a directory, one JSON file for each target and size, and compares new runs with
 //! them.
 //!
-//! Use a baseline to notice a change of some percent between two days. A smaller change needs a race, because the
-//! machine itself changes between runs, and two runs do not show by how much. The spread between runs is estimated from
-//! the history, to which every stored run adds its median, and widens the interval of the change. With fewer than five
-//! runs the spread is not known: the interval then covers the noise within the two runs only, and the margin, usually
-//! [`MARGIN`], must cover the rest. It suits a quiet machine. Where other programs compete for the processor, the
-//! median can move by half or more, and a reported change may not come from the code.
+//! Use a baseline to notice a change of some percent between two days. To detect a smaller change, use a race: the
+//! machine itself changes between runs, and two runs do not show how much it changes. Every stored run adds its median
+//! to the history. The module estimates the spread between runs from the history, and widens the interval of the change
+//! by this spread. With fewer than five runs the spread is not known: the interval then covers only the noise within
+//! the two runs. The margin, which is usually [`MARGIN`], must then cover the spread between runs. A baseline is useful
+//! only on a quiet machine. If other programs compete for the processor, the median can change by half or more, and the
+//! cause of a reported change may not be the code.
 //!
 //! ```
 //! use deadpan_lab::record::{Estimates, Interval, Outcome};
@@ -39,8 +40,8 @@ use crate::record::{Change, Estimates, Interval};
 use crate::speed::bootstrap::{self, DRAWS};
 use crate::speed::verdict::Evidence;
 
-/// The default margin: a smaller change counts as none, however narrow the intervals of the two runs are. Runs of one
-/// program minutes apart easily differ by 2 %.
+/// The default margin. A change that is smaller than the margin counts as no change, even if the intervals of the two
+/// runs are narrow. Two runs of one program that are minutes apart easily differ by 2 %.
 pub const MARGIN: f64 = 0.02;
 
 /// Maximum number of runs in a history.
@@ -57,7 +58,7 @@ pub struct Stored {
     pub since: String,
     /// The figures of the last run.
     pub estimates: Estimates,
-    /// The medians of all runs with their times, oldest first.
+    /// The medians of all runs, each with the time of the run. The oldest run comes first.
     pub history: Vec<(String, f64)>,
 }
 
@@ -77,7 +78,7 @@ pub fn store(directory: &Path, target: &str, size: &str, estimates: &Estimates) 
     disk::write(&path, &serde_json::to_vec(&stored).map_err(io::Error::other)?).map_err(|error| named(&path, &error))
 }
 
-/// Loads the stored baseline. Returns `None` if there is none.
+/// Loads the stored baseline. Returns `None` if no baseline is stored.
 ///
 /// # Errors
 /// Returns an error if the file exists but cannot be read or is not a baseline.
@@ -90,17 +91,17 @@ pub fn load(directory: &Path, target: &str, size: &str) -> io::Result<Option<Sto
     }
 }
 
-/// Compares a run with a stored one: the ratio of the medians, with a 95 % interval from the noise within both runs
-/// and, from five runs on, from the spread of the history.
+/// Compares a run with a stored run. The result has the ratio of the medians with a 95 % interval. The interval
+/// contains the noise within both runs and, if the history has at least five runs, the spread of the history.
 ///
-/// The outcome is `Same` if the whole interval lies inside `margin`, `Faster` or `Slower` if the whole interval lies
-/// beyond it, and `Inconclusive` otherwise.
+/// The outcome is `Same` if the whole interval lies inside `margin`. The outcome is `Faster` or `Slower` if the whole
+/// interval lies beyond `margin`. Otherwise the outcome is `Inconclusive`.
 #[must_use]
 pub fn change(stored: &Stored, new: &Estimates, margin: f64) -> Change {
     let mut random = Random::new(1);
     let (mut old, mut now) = (medians(&stored.estimates, &mut random), medians(new, &mut random));
     let middle = (new.median.estimate / stored.estimates.median.estimate).ln();
-    // Each of the two runs lies somewhere in the spread of all runs.
+    // Both runs vary by the spread of all runs, so the variance contains the square of the spread twice.
     let variance = spread(&mut old).powi(2) + spread(&mut now).powi(2) + 2.0 * between(&stored.history).powi(2);
     let reach = normal_quantile(0.975) * variance.sqrt();
     let ratio = Interval { lower: (middle - reach).exp(), estimate: middle.exp(), upper: (middle + reach).exp() };
@@ -143,17 +144,17 @@ fn spread(values: &mut [f64]) -> f64 {
 fn between(history: &[(String, f64)]) -> f64 {
     let mut logarithms: Vec<f64> =
         history.iter().map(|(_, median)| median.ln()).filter(|value| value.is_finite()).collect();
-    // The factor 1.4826 turns the median absolute deviation of a normal distribution into its standard deviation.
+    // The factor 1.4826 converts the median absolute deviation of a normal distribution to its standard deviation.
     if logarithms.len() < 5 { 0.0 } else { 1.4826 * mad(&mut logarithms) }
 }
 
-/// Returns the file of a target and a size. Other characters than letters, digits, `.` and `_` become dashes. A
-/// checksum of the full names keeps apart names that would then be equal.
+/// Returns the file of a target and a size. All characters except letters, digits, `.` and `_` become dashes. Two
+/// different names can become equal in this way, so the file name also has a checksum of the full names.
 fn path(directory: &Path, target: &str, size: &str) -> PathBuf {
     let plain = |text: &str| {
         text.replace(|letter: char| !letter.is_ascii_alphanumeric() && letter != '.' && letter != '_', "-")
     };
-    // FNV-1a does not change between versions of Rust.
+    // The checksum is FNV-1a, because the result of FNV-1a does not change between versions of Rust.
     let sum = [target, "\0", size]
         .concat()
         .bytes()

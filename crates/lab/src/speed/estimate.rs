@@ -13,8 +13,8 @@ use crate::watch::Watch;
 
 /// Minimum number of measurements.
 const FEWEST: usize = 10;
-/// A run ends early after this multiple of the intended time: single calls are then so slow that the number of
-/// measurements does not fit.
+/// A run ends early after this multiple of the intended time. In such a run, single calls are so slow that the intended
+/// number of measurements does not fit into the time.
 const LATE: f64 = 10.0;
 
 /// Settings for the measurement of one target.
@@ -24,8 +24,8 @@ pub struct Options {
     pub warm_up: Duration,
     /// Intended time of all measurements together.
     pub measurement: Duration,
-    /// Number of measurements. Fewer than ten count as ten. Where single calls are so slow that these measurements
-    /// would take more than ten times as long as intended, there are fewer, but at least ten.
+    /// Number of measurements. Fewer than ten count as ten. If single calls are so slow that these measurements would
+    /// take more than ten times the intended time, the run makes fewer measurements, but at least ten.
     pub samples: usize,
     /// The seed of the inputs and of the order of measurements.
     pub seed: u64,
@@ -44,7 +44,7 @@ impl Options {
         Self { warm_up: Duration::from_millis(100), measurement: Duration::from_millis(500), samples: 50, seed: 1 }
     }
 
-    /// Settings for a measurement of a few hundredths of a second, which only shows that the target runs.
+    /// Settings for a measurement of a few hundredths of a second. Such a measurement only shows that the target runs.
     #[must_use]
     pub fn brief() -> Self {
         Self { warm_up: Duration::from_millis(5), measurement: Duration::from_millis(20), samples: 20, seed: 1 }
@@ -54,11 +54,13 @@ impl Options {
 /// Estimates the time of one call on inputs of one class.
 ///
 /// The measurements after the warm-up make 1, 2, 3 … times as many calls, in random order, so that a drift of the
-/// machine does not look like a slope. Each has a fresh input at a random position in memory. The intervals come from a
-/// bootstrap that draws the measurements in blocks of neighbors. All figures include all measurements. If `watch` stops
-/// the run, the estimates describe the measurements so far; without any measurement, all figures are zero.
+/// machine does not look like a slope. Each measurement has a fresh input at a random position in memory. The intervals
+/// come from a bootstrap that draws the measurements in blocks of neighbors. All figures include all measurements. If
+/// `watch` stops the run, the estimates describe the measurements so far; without any measurement, all figures are
+/// zero.
 ///
-/// The intervals show how precisely *this run* knows its time. Another run, on another day, differs by more.
+/// The intervals show how precisely *this run* measured the time. The result of another run on another day may lie
+/// outside these intervals.
 ///
 /// # Panics
 /// Panics if there is no class with this index.
@@ -99,20 +101,20 @@ pub fn estimate(
     Estimates { warm_up_seconds: warm / 1e9, ..estimates(points, &mut random) }
 }
 
-/// Runs windows of doubling length until the time is over. Returns the nanoseconds of one call in the last window, and
-/// those of the whole warm-up.
+/// Runs windows of doubling length until the time is over. Returns two times in nanoseconds: the time of one call in
+/// the last window, and the time of the whole warm-up.
 fn warm_up(time: Duration, most: u64, mut measure: impl FnMut(u64) -> f64) -> (f64, f64) {
     let (mut calls, mut total) = (1, 0.0);
     let begin = Instant::now();
-    // The limit also ends a warm-up whose clock stands still.
+    // The limit on the number of windows also ends the warm-up if the clock does not advance.
     for _ in 0..100_000 {
         let took = measure(calls);
         total += took;
-        // The preparation of inputs can take longer than the calls.
+        // The elapsed time is checked too, because the preparation of inputs can take longer than the calls.
         if total >= time.as_nanos() as f64 || begin.elapsed() >= 10 * time {
             return (took / calls as f64, total);
         }
-        // Windows stop growing at a tenth of the time, so that the last ones run on a warm machine.
+        // Windows stop growing when a window takes a tenth of the time, so that the last windows run on a warm machine.
         if took < time.as_nanos() as f64 / 10.0 {
             calls = (2 * calls).min(most);
         }
@@ -129,7 +131,7 @@ fn counts(options: &Options, per_call: f64, most: u64) -> Vec<u64> {
     (1..=samples).map(|turn| (turn as f64 * step).round().clamp(1.0, 1e12) as u64).collect()
 }
 
-/// Computes the estimates from measurements in order of time.
+/// Computes the estimates from measurements that are in the order of time.
 pub(crate) fn estimates(points: Vec<[f64; 2]>, random: &mut Random) -> Estimates {
     if points.is_empty() {
         return Estimates::default();

@@ -1,7 +1,9 @@
-//! Measures many functions that do the same work, interleaved: each round runs all of them once, in a new random order.
+//! Measures many functions that do the same work. The measurements are interleaved: each round runs all functions once,
+//! in a new random order.
 //!
-//! A busy machine so disturbs all of them alike, and the ratios within a round show how they stand beside each other.
-//! The first function runs twice in each round. The two times of equal code show how much a time varies here.
+//! A busy machine therefore disturbs all functions equally, and the ratios within a round compare the functions. The
+//! first function runs twice in each round. The two times of this function show how much the time of equal code varies
+//! on this machine.
 //!
 //! ```
 //! use std::hint::black_box;
@@ -26,10 +28,12 @@ use std::time::{Duration, Instant};
 use crate::distribution::median;
 use crate::random::Random;
 
-/// The number of the present round, for loops that exist at several places in the code.
+/// The number of the present round. A function whose loop exists at several places in the code selects the place by
+/// this number.
 static ROUND: AtomicUsize = AtomicUsize::new(0);
 
-/// The time of a turn: far more than reading the clock takes, and far less than a time slice of the scheduler.
+/// The time of a turn. This time is far longer than a reading of the clock, and far shorter than a time slice of the
+/// scheduler.
 const TURN: Duration = Duration::from_micros(25);
 
 /// Returns the number of the present round, which is the same for all functions.
@@ -43,20 +47,21 @@ pub fn round() -> usize {
 pub struct Effort {
     /// The intended time of all rounds.
     pub time: Duration,
-    /// The smallest number of rounds. A round of slow functions takes long, so that this number decides.
+    /// The smallest number of rounds. If the functions are slow and a round takes long, this number determines the
+    /// number of rounds.
     pub least: usize,
     /// The largest number of rounds.
     pub most: usize,
 }
 
 impl Effort {
-    /// Half a second, and 31 rounds at least.
+    /// Settings for half a second, but at least 31 rounds.
     #[must_use]
     pub fn full() -> Self {
         Self { time: Duration::from_millis(500), least: 31, most: 4000 }
     }
 
-    /// A few rounds, which only show that the functions run.
+    /// Settings for a few rounds, which only show that the functions run.
     #[must_use]
     pub fn quick() -> Self {
         Self { time: Duration::from_millis(70), least: 5, most: 4000 }
@@ -68,19 +73,20 @@ struct Entry<'a> {
     turn: Box<dyn FnMut(usize) + 'a>,
 }
 
-/// Functions before they are measured.
+/// A set of functions to measure.
 #[derive(Default)]
 pub struct Field<'a> {
     entries: Vec<Entry<'a>>,
     before: Option<Box<dyn FnMut() + 'a>>,
 }
 
-/// The times of a [`Field`].
+/// The measured times of a [`Field`].
 #[derive(Clone, Debug)]
 pub struct Lanes {
     /// The seconds of one call, for each function and round.
     pub seconds: Vec<Vec<f64>>,
-    /// The median ratio of the first function to itself, which would be 1 on a quiet machine.
+    /// The median ratio between the two times of the first function in a round. On a quiet machine, this ratio would be
+    /// 1.
     pub echo: f64,
 }
 
@@ -91,7 +97,7 @@ impl<'a> Field<'a> {
         Self::default()
     }
 
-    /// Sets what runs before each round and is not timed.
+    /// Sets an action that runs before each round and is not timed.
     pub fn before_round(&mut self, action: impl FnMut() + 'a) {
         self.before = Some(Box::new(action));
     }
@@ -145,11 +151,11 @@ fn time(entry: &mut Entry<'_>, turns: usize) -> f64 {
     start.elapsed().as_secs_f64() / (turns * entry.calls) as f64
 }
 
-/// Returns how often the turn has to be repeated to last [`TURN`]. Also warms up caches and predictors.
+/// Returns the argument for which one turn takes the time [`TURN`]. Also warms up caches and predictors.
 fn calibrate(entry: &mut Entry<'_>) -> usize {
     let mut turns = 1;
     loop {
-        // The best of three counts, since a turn may be interrupted.
+        // The shortest of three times counts, because other programs may interrupt a turn.
         let best = (0..3).map(|_| time(entry, turns)).fold(f64::INFINITY, f64::min) * (turns * entry.calls) as f64;
         if best * 4.0 >= TURN.as_secs_f64() {
             return ((TURN.as_secs_f64() / best * turns as f64).round() as usize).max(1);
@@ -171,7 +177,8 @@ mod tests {
                 black_box((0..turns as u64 * steps).fold(0, |sum, step| black_box(sum ^ step)));
             }
         };
-        // Other programs can disturb so many rounds that a ratio is wrong, but not in a hundred fields.
+        // Other programs can disturb so many rounds of a field that a ratio is wrong, but they do not disturb all of a
+        // hundred fields.
         let found = (0..100).any(|_| {
             let mut rounds = 0;
             let mut field = Field::new();

@@ -1,8 +1,8 @@
-//! Compares the speed of whole programs, run as a user would run them.
+//! Compares the speed of whole programs. The programs run in the same way as a user runs programs.
 //!
 //! Each round runs the programs in a random order and then in the reverse order. Before each run the system writes its
-//! cached data to the disks. Otherwise a program would pay for the writes of the program before it, and the times of
-//! programs that write would fall into two groups.
+//! cached data to the disks. Otherwise the time of a program would include the writes of the program before it. The
+//! times of programs that write files would then fall into two groups.
 //!
 //! ```
 //! use deadpan_lab::Silent;
@@ -82,22 +82,22 @@ impl Program {
         self
     }
 
-    /// Sets how many bytes of data one run processes, from which the throughput is computed.
+    /// Sets how many bytes of data one run processes. The comparison computes the throughput from this number.
     #[must_use]
     pub fn bytes(mut self, bytes: u64) -> Self {
         self.bytes = Some(bytes);
         self
     }
 
-    /// Shows the program's standard output, which is discarded otherwise.
+    /// Shows the program's standard output. Without this setting, the output is discarded.
     #[must_use]
     pub fn with_output(mut self) -> Self {
         self.output = true;
         self
     }
 
-    /// Measures the program also if its exit code is not zero. A signal that ends it is still an error, and so is the
-    /// exit code 126 or 127 of a shell, which means that a command could not be started.
+    /// Measures the program even if its exit code is not zero. It is still an error if a signal ends the program, or if
+    /// a shell ends with exit code 126 or 127, which means that the shell could not start a command.
     #[must_use]
     pub fn may_fail(mut self) -> Self {
         self.may_fail = true;
@@ -128,19 +128,20 @@ impl Program {
 /// Settings for a comparison of programs.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Number of rounds before the outcome is looked at. Each program runs twice in a round. Fewer than 8 count as 8,
-    /// because fewer give no 99 % interval.
+    /// Number of rounds before the first look at the outcome. Each program runs twice in a round. A number below 8
+    /// counts as 8, because fewer rounds give no 99 % interval.
     pub rounds: usize,
-    /// More rounds follow while the outcome is inconclusive, up to this time since the start of the comparison. No
-    /// round starts that would probably exceed this time, but there are at least 8 rounds. With zero, there are exactly
-    /// `rounds` rounds. The comparison also ends if settling the outcome would take much longer than this time.
+    /// The time limit, counted from the start of the comparison. While the outcome is inconclusive, more rounds follow
+    /// within this time. The comparison starts no round that would probably exceed this time, but runs at least 8
+    /// rounds. If the limit is zero, the comparison runs exactly `rounds` rounds. The comparison also ends if it would
+    /// need much more than this time for a conclusive outcome.
     pub limit: Duration,
-    /// The time for a single run of a program, which is killed after this time. Requires Linux.
+    /// The time limit for a single run of a program. A program that runs longer is killed. Requires Linux.
     pub run_limit: Option<Duration>,
-    /// Number of runs of each program before the first round. The first of them measures the peak memory, so zero
+    /// Number of runs of each program before the first round. The first of these runs measures the peak memory, so zero
     /// counts as one.
     pub warm_up: usize,
-    /// The programs count as equally fast if the whole interval of their ratio differs from one by no more than this.
+    /// The programs count as equally fast if the whole interval of their ratio differs from one by at most this value.
     pub margin: f64,
     /// Whether the system writes its cached data to the disks before each run.
     pub sync: bool,
@@ -192,7 +193,7 @@ pub enum Error {
     },
     /// The files or processes that a comparison needs cannot be created.
     System {
-        /// What the comparison was doing.
+        /// The action during which the error occurred.
         doing: &'static str,
         /// The error of the operating system.
         source: std::io::Error,
@@ -238,14 +239,15 @@ impl std::error::Error for Error {
 
 /// Compares two programs, and measures a yardstick program in the same rounds if there is one.
 ///
-/// The interval alone decides the outcome: `Same` if it lies inside the margin, `Faster` or `Slower` if it lies beyond
-/// the margin and beyond twice the standard error of the first program against itself (its two runs in a round), and
-/// `Inconclusive` otherwise. The interval is looked at after the minimum number of rounds, and again each time their
-/// number has doubled; it holds for all looks together.
+/// The interval of the ratio decides the outcome. The outcome is `Same` if the interval lies inside the margin. The
+/// outcome is `Faster` or `Slower` if the interval lies beyond the margin, and also beyond twice the standard error of
+/// the first program against itself (its two runs in a round). Otherwise the outcome is `Inconclusive`. The function
+/// checks the interval after the minimum number of rounds, and again each time the number of rounds has doubled. The
+/// error probability of the interval covers all these looks together.
 ///
-/// The peak memory is that of a program's largest process, from the first warm-up run. It is missing if this process
-/// itself holds more memory, because Linux then does not report the peak of a child process. If `watch` stops the run,
-/// the comparison contains the complete rounds.
+/// The peak memory is the peak of the program's largest process in the first warm-up run. The peak memory is missing if
+/// this process itself holds more memory, because Linux then does not report the peak of a child process. If `watch`
+/// stops the run, the comparison contains the complete rounds.
 ///
 /// # Errors
 /// Returns [`Error`] if a program cannot be started or fails, or if the run is stopped before the first round is
@@ -300,15 +302,15 @@ pub fn compare(
     Ok(trial.report(&evidence, peaks))
 }
 
-/// Minimum number of rounds. Fewer give no 99 % interval.
+/// Minimum number of rounds. Fewer rounds give no 99 % interval.
 pub(crate) const FEWEST: usize = 8;
 
 /// The probability that the interval does not contain the true ratio, over all looks.
 const ALPHA: f64 = 0.01;
 
-/// Returns the part of [`ALPHA`] for a look. The only look of a comparison without a time limit has the whole.
-/// Otherwise the first look has four fifths, which is enough for an interval of [`FEWEST`] rounds. The following looks
-/// have a tenth, a thirtieth, a sixtieth and so on. The sum is at most one.
+/// Returns the part of [`ALPHA`] for a look. A comparison without a time limit has only one look, which gets the whole
+/// of [`ALPHA`]. Otherwise the first look gets four fifths of [`ALPHA`], which is enough for an interval of [`FEWEST`]
+/// rounds. The following looks get a tenth, a thirtieth, a sixtieth and so on. The sum of these parts is at most one.
 fn alpha(look: u32, limit: Duration) -> f64 {
     match f64::from(look) {
         _ if limit.is_zero() => ALPHA,
@@ -317,8 +319,9 @@ fn alpha(look: u32, limit: Duration) -> f64 {
     }
 }
 
-/// Returns whether further rounds, which take `each` seconds, may settle the outcome in the `left` seconds. The number
-/// of rounds is a rough estimate, so twice the time is still worth the try.
+/// Returns whether more rounds may settle the outcome within the remaining `left` seconds, if each round takes `each`
+/// seconds. The needed number of rounds is a rough estimate, so the function also returns true if the rounds would take
+/// up to twice the remaining time.
 fn worthwhile(further: Option<u64>, each: f64, left: f64) -> bool {
     further.is_some_and(|rounds| rounds as f64 * each <= 2.0 * left)
 }
@@ -327,7 +330,7 @@ fn worthwhile(further: Option<u64>, each: f64, left: f64) -> bool {
 struct ProgramTrial<'p> {
     programs: Vec<&'p Program>,
     random: Random,
-    /// For each program and complete round, the first and the second run.
+    /// The first and the second run of each program in each complete round.
     seen: Vec<Vec<[Seen; 2]>>,
 }
 
@@ -336,8 +339,8 @@ impl ProgramTrial<'_> {
         self.seen[0].len()
     }
 
-    /// Runs all programs in a random order and then in the reverse order. Returns false, and discards the round, if
-    /// `watch` stops it.
+    /// Runs all programs in a random order and then in the reverse order. If `watch` stops the round, the function
+    /// discards the round and returns false.
     fn round(&mut self, runner: &mut Runner, watch: &dyn Watch) -> Result<bool, Error> {
         let mut order: Vec<usize> = (0..self.programs.len()).collect();
         self.random.shuffle(&mut order);
@@ -371,7 +374,7 @@ impl ProgramTrial<'_> {
 
     fn report(self, evidence: &Evidence, peaks: Vec<Option<u64>>) -> Comparison {
         let rounds = self.rounds();
-        // Fewer rounds have no interval at this level and do not settle the outcome.
+        // Fewer than [`FEWEST`] rounds have no interval at this level, so they do not settle the outcome.
         let (outcome, further_rounds) = if rounds < FEWEST {
             (Outcome::Inconclusive, evidence.further(rounds).max(Some((FEWEST - rounds) as u64)))
         } else {
@@ -398,12 +401,13 @@ impl ProgramTrial<'_> {
     }
 }
 
-/// Returns the standard error of the ratio of a program to itself: the median over all rounds, where each side is the
-/// mean of two runs.
+/// Returns the standard error that a comparison of a program with itself would have. Such a comparison takes the median
+/// ratio over all rounds, and each side of a ratio is the mean of two runs.
 fn same(rounds: &[[Seen; 2]]) -> f64 {
     let mut logarithms: Vec<f64> = rounds.iter().map(|[first, second]| (first.wall / second.wall).ln()).collect();
-    // The factor 1.4826 turns the deviation into a standard deviation, and 1.2533 is the standard error of a median
-    // relative to that of a mean. The means of two runs vary less by the square root of two.
+    // The factor 1.4826 converts the median absolute deviation to a standard deviation. The factor 1.2533 is the
+    // standard error of a median divided by the standard error of a mean. The mean of two runs varies less than a
+    // single run, by the factor √2.
     1.4826 * mad(&mut logarithms) * 1.2533 / (2.0 * rounds.len() as f64).sqrt()
 }
 
@@ -434,7 +438,7 @@ fn failures(rounds: &[[Seen; 2]]) -> Vec<Failures> {
     counts.into_iter().map(|(code, runs)| Failures { code, runs }).collect()
 }
 
-/// Returns the mean of at least two times, and their standard deviation.
+/// Returns the mean and the standard deviation of at least two times.
 fn mean_and_deviation(times: &[f64]) -> [f64; 2] {
     let count = times.len() as f64;
     let mean = times.iter().sum::<f64>() / count;
@@ -446,7 +450,7 @@ fn mean_and_deviation(times: &[f64]) -> [f64; 2] {
 mod tests {
     use super::*;
 
-    /// Returns a trial with these wall-clock times of the first and the second program, one round each.
+    /// Creates a trial in which the two programs have these wall-clock times, with one time for each round.
     fn trial<'p>(programs: [&'p Program; 2], rounds: usize, ratio: impl Fn(usize) -> f64) -> ProgramTrial<'p> {
         let seen = |wall: f64| Seen { wall, ..Seen::default() };
         let round = |factor: &dyn Fn(usize) -> f64| (0..rounds).map(|at| [seen(factor(at)); 2]).collect::<Vec<_>>();
@@ -483,7 +487,7 @@ mod tests {
         let sum: f64 = (0..40).map(|look| alpha(look, limit)).sum();
         assert!(sum > 0.99 * ALPHA && sum <= ALPHA, "{sum}");
         assert_eq!(alpha(0, Duration::ZERO), ALPHA);
-        // The probability that all of eight values lie on one side of their median.
+        // The right side is the probability that all of eight values lie on one side of their median.
         assert!(alpha(0, limit) > 2.0 / 256.0);
     }
 

@@ -1,11 +1,11 @@
 //! Compares the speed of two functions, paired and interleaved.
 //!
 //! A round runs three lanes in a random order and then in the reverse order, such as `A B C C B A` or `B C A A C B`.
-//! Lanes A and C run the first function, and lane B the second. In time, all lanes have the same center, so a steady
-//! drift cancels in their ratios. Chance alone decides the order, so two lanes that run the same function are equally
-//! likely to be the faster one, with any noise. The ratio of C to A shows how much the time of equal code varies on
-//! this machine. Only a difference of more than twice this variation counts, and two functions count as the same only
-//! if this variation is inside the margin.
+//! Lanes A and C run the first function, and lane B runs the second function. All lanes have the same center in time,
+//! so a steady drift of the machine cancels in the ratios of the lanes. The order is random. Two lanes that run the
+//! same function are therefore equally likely to be the faster lane, with any kind of noise. The ratio of C to A shows
+//! how much the time of equal code varies on this machine. A difference counts only if it is more than twice this
+//! variation. Two functions count as the same only if this variation is inside the margin.
 
 use std::time::Duration;
 
@@ -22,12 +22,12 @@ use crate::watch::Watch;
 /// Settings for a race.
 #[derive(Clone, Copy, Debug)]
 pub struct RaceOptions {
-    /// Approximate time of a leg, which is one timed series of calls. It must be far above the cost of reading the
-    /// clock and far below a time slice of the scheduler.
+    /// Approximate time of a leg, which is one timed series of calls. This time must be far longer than a reading of
+    /// the clock, and far shorter than a time slice of the scheduler.
     pub leg: Duration,
     /// The race stops after this time, even without a result.
     pub limit: Duration,
-    /// The functions count as equally fast if the whole interval of their ratio differs from one by no more than this.
+    /// The functions count as equally fast if the whole interval of their ratio differs from one by at most this value.
     pub margin: f64,
     /// The probability that the interval does not contain the true ratio, over all looks.
     pub alpha: f64,
@@ -44,8 +44,8 @@ impl Default for RaceOptions {
 /// Minimum number of rounds before the first look.
 const FIRST_LOOK: usize = 128;
 
-/// Minimum number of rounds, which is enough for an interval. These rounds run even if the time is over or `watch`
-/// stops the race.
+/// Minimum number of rounds. This number is enough for an interval. These rounds run even if the time is over or
+/// `watch` stops the race.
 const FEWEST: usize = 12;
 
 /// Number of warm-up rounds.
@@ -54,7 +54,7 @@ const WARM: usize = 8;
 /// Maximum number of rounds.
 const MOST: usize = 1 << 16;
 
-/// The function that each lane runs: lanes A and C the first, lane B the second.
+/// The function that each lane runs: lanes A and C run the first function, and lane B runs the second function.
 const FUNCTION: [usize; 3] = [0, 1, 0];
 
 /// The operations of a race on its two functions.
@@ -66,14 +66,14 @@ trait Duel {
     fn leg(&mut self, function: usize, calls: u64) -> u64;
 }
 
-/// Races two functions. Each gets the number of iterations to make as its argument.
+/// Races two functions. The argument of each function is the number of iterations that the function makes.
 ///
 /// The caller should prepare the data that both functions need, and use the same memory for both. `a` is called twice
-/// as often as `b`. The two functions lie at different addresses, which can make even *identical* code differ, in the
-/// worst case by a third. Where a small difference matters, call one function with two arguments, or compare the
-/// results of several builds.
+/// as often as `b`. The two functions lie at different addresses. The addresses alone can make the times of *identical*
+/// code differ, in the worst case by a third. If a small difference matters, call one function with two different
+/// arguments, or compare the results of several builds.
 ///
-/// The contestants of the result have no names; the caller sets them.
+/// The contestants of the result have no names. The caller sets the names.
 ///
 /// ```
 /// use std::hint::black_box;
@@ -114,11 +114,12 @@ impl Duel for Functions<'_> {
     }
 }
 
-/// Races two targets, each on inputs of the class with the given index. The result is in time per call.
+/// Races two targets. For each target, the inputs come from the class with the given index. The result has times per
+/// call.
 ///
-/// Each round has fresh inputs. Both targets draw them from the same random numbers and use the same buffer in turn.
-/// The buffer moves between rounds. The two functions lie at different addresses, which can make even identical code
-/// differ, in the worst case by a third.
+/// Each round has fresh inputs. Both targets draw their inputs from the same random numbers and use the same buffer in
+/// turn. The buffer moves between rounds. The two functions lie at different addresses. The addresses alone can make
+/// the times of identical code differ, in the worst case by a third.
 ///
 /// # Panics
 /// Panics if a target has no class with the given index.
@@ -159,7 +160,7 @@ impl Duel for Targets<'_> {
     }
 }
 
-/// The measurements so far: for each round and lane the ticks of one call, as the mean of both legs.
+/// The measurements so far. For each round and lane, they contain the ticks of one call, as the mean of both legs.
 struct Rounds {
     lanes: [Vec<f64>; 3],
     /// The shortest leg of each function, per call.
@@ -215,7 +216,7 @@ fn since(clock: &dyn Clock, begin: u64) -> f64 {
     clock.stop().wrapping_sub(begin) as f64
 }
 
-/// Returns the ratio with its interval, and the noise of the first function against itself.
+/// Returns the ratio with its interval, and the noise: how much the first function differs from itself.
 fn settle(rounds: &Rounds, alpha: f64, margin: f64) -> Evidence {
     let same = sign::interval(&rounds.ratios(2, 0), alpha);
     let ratio = sign::interval(&rounds.ratios(1, 0), alpha);
@@ -223,8 +224,8 @@ fn settle(rounds: &Rounds, alpha: f64, margin: f64) -> Evidence {
     Evidence { ratio, noise: same.reach(), margin }
 }
 
-/// Returns the numbers of rounds at which the data are tested. Each is twice the one before; the last is the number
-/// that fits into the time.
+/// Returns the numbers of rounds after which the race tests the data. Each number is twice the number before. The last
+/// number is the number of rounds that fit into the time.
 fn looks(most: usize) -> Vec<usize> {
     let mut looks = vec![most.clamp(FEWEST, MOST)];
     while looks[0] >= 2 * FIRST_LOOK {
@@ -234,14 +235,14 @@ fn looks(most: usize) -> Vec<usize> {
 }
 
 /// Returns how many calls each function makes in a leg. Functions with similar times make the same number of calls, so
-/// that the cost of the leg itself cancels in the ratio. Where one takes at least four times as long as the other, each
-/// makes as many calls as fit into a leg.
+/// that the cost of the leg itself cancels in the ratio. If one function takes at least four times as long as the other
+/// function, each function makes as many calls as fit into a leg.
 fn calibrate(duel: &mut dyn Duel, most: u64, leg: f64, random: &mut Random) -> [u64; 2] {
     let mut single = |function| {
         let mut calls = 1_u64;
         loop {
             duel.prepare(random);
-            // In the second leg the caches are warm.
+            // The shorter of two legs counts, because the caches are warm in the second leg.
             let ticks = duel.leg(function, calls).min(duel.leg(function, calls)).max(1) as f64;
             if ticks >= leg / 4.0 || calls >= most.min(1 << 40) {
                 return ticks / calls as f64;

@@ -1,4 +1,5 @@
-//! Measures the highest rates of this machine for copies, files and arithmetic. Other speeds are compared with them.
+//! Measures the highest rates of this machine for copies, files and arithmetic. The lab compares other speeds with
+//! these rates.
 
 use std::fs::{self, File, OpenOptions};
 use std::hint::black_box;
@@ -13,8 +14,8 @@ use crate::speed::sign;
 /// Number of measurements of each rate in memory.
 const SAMPLES: usize = 31;
 
-/// Number of measurements of each rate of files. Six is the smallest number whose range is a 95 % interval for the
-/// median.
+/// Number of measurements of each rate of files. Six is the smallest number of measurements for which the range of the
+/// measurements is a 95 % interval for the median.
 const FILES: usize = 6;
 
 /// Size of the file in bytes, if there is room for it.
@@ -23,14 +24,14 @@ const FILE: u64 = 256 << 20;
 /// Number of bytes that are read or written at once.
 const BLOCK: usize = 1 << 20;
 
-/// Measures the highest rates of this machine. This takes a few seconds, and up to 256 MiB in `directory` during that
-/// time.
+/// Measures the highest rates of this machine. The measurement takes a few seconds, and needs up to 256 MiB of disk
+/// space in `directory` during that time.
 ///
 /// - `memcpy 64 KiB`, `memcpy 64 MiB`: copies within the second-level cache, and through main memory.
 /// - `file write`: writes into new pages of the system's cache. `file write and sync`: writes until the disk has the
 ///   data. `file read`: reads from the cache.
-/// - `integer, dependent`: exclusive ors, multiplications and rotations, each of which needs the result of the one
-///   before.
+/// - `integer, dependent`: exclusive ors, multiplications and rotations, each of which needs the result of the
+///   operation before.
 /// - `integer, independent`: eight chains of these operations at the same time.
 /// - `floating, independent`: multiplications and additions of 64-bit numbers in sixteen independent chains, which the
 ///   compiler may vectorize.
@@ -103,7 +104,8 @@ fn files(clock: &dyn Clock, directory: &Path) -> io::Result<[Baseline; 3]> {
     ])
 }
 
-/// Returns three times in seconds: to write a new file, to write and sync it, and to read it.
+/// Returns three times in seconds: the time to write a new file, the time to write and sync the file, and the time to
+/// read the file.
 fn file(clock: &dyn Clock, path: &Path, size: u64) -> io::Result<[f64; 3]> {
     let mut block = vec![0x5a; BLOCK];
     let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
@@ -120,7 +122,7 @@ fn file(clock: &dyn Clock, path: &Path, size: u64) -> io::Result<[f64; 3]> {
     Ok([write, write + sync, read])
 }
 
-/// Returns the seconds that `work` takes; never zero.
+/// Returns the seconds that `work` takes. The result is never zero.
 fn time(clock: &dyn Clock, work: impl FnOnce()) -> f64 {
     let begin = clock.start();
     work();

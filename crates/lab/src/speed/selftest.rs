@@ -1,5 +1,5 @@
-//! Tests whether races can be trusted on this machine. A race between equal functions must show that they are the same,
-//! and a difference of one percent must be found. An inconclusive race is neither.
+//! Tests whether races can be trusted on this machine. A race between equal functions must show that the functions are
+//! the same, and a race must find a difference of one percent. An inconclusive race counts as a failure in both tests.
 
 use std::hint::black_box;
 
@@ -12,7 +12,7 @@ use crate::watch::Watch;
 /// Steps of the function that races against itself.
 const STEPS: u64 = 10_000;
 
-/// Makes `steps` steps, each of which needs the result of the one before.
+/// Makes `steps` steps. Each step needs the result of the step before.
 #[inline(never)]
 fn chain(steps: u64) -> u64 {
     let mut value = black_box(1_u64);
@@ -30,8 +30,8 @@ fn calls(steps: u64) -> impl FnMut(u64) {
     }
 }
 
-/// Races a function against itself `runs` times. At least 99 races in a hundred must show that it is the same. A race
-/// that reports a difference and a race that is inconclusive both count against this.
+/// Races a function against itself `runs` times. At least 99 races in a hundred must have the outcome "the same". A
+/// race that reports a difference counts as a failure, and so does an inconclusive race.
 pub fn selftest_same(runs: u64, clock: &dyn Clock, options: &RaceOptions, watch: &mut dyn Watch) -> Check {
     let same = races("same", runs, STEPS, clock, options, watch, |outcome| outcome == Outcome::Same);
     check("a function is reported as the same as itself", "at least 99 %", same, |rate| rate >= 0.99)
@@ -40,14 +40,14 @@ pub fn selftest_same(runs: u64, clock: &dyn Clock, options: &RaceOptions, watch:
 /// Races a function against the same function with one percent more work, `runs` times. At least 95 races in a hundred
 /// must find the difference.
 ///
-/// Both functions are the same code with a different number of steps, so that the addresses of two copies cannot cause
-/// a difference.
+/// Both functions are the same code at the same address, with different numbers of steps. Two copies of the code would
+/// lie at different addresses, which could cause a difference.
 pub fn selftest_change(runs: u64, clock: &dyn Clock, options: &RaceOptions, watch: &mut dyn Watch) -> Check {
     let found = races("change", runs, STEPS + STEPS / 100, clock, options, watch, |outcome| outcome == Outcome::Slower);
     check("one percent more work is reported as slower", "at least 95 %", found, |rate| rate >= 0.95)
 }
 
-/// Returns the number of races, and the number of those whose outcome satisfies `counts`.
+/// Returns the number of races, and the number of races whose outcome satisfies `counts`.
 fn races(
     what: &str,
     runs: u64,

@@ -1,20 +1,21 @@
 //! Computes an interval for a median, without assumptions about the distribution and with weak assumptions about
 //! independence.
 //!
-//! The interval is that of the sign test: the median lies between the k-th smallest and the k-th largest of n values,
-//! unless fewer than k values lie on one side of it. Heavy tails and outliers do not matter. Correlated neighbors,
-//! however, make the number of values on one side vary more. The module measures this increase over blocks of
-//! neighboring values.
+//! The interval is the interval of the sign test. The true median lies between the k-th smallest and the k-th largest
+//! of n values, unless fewer than k values lie on one side of the true median. Heavy tails and outliers do not matter.
+//! If neighboring values are correlated, however, the number of values on one side varies more. The module measures
+//! this additional variation over blocks of neighboring values.
 
 use crate::distribution::{exact_rank, quantile, student_quantile};
 use crate::record::Interval;
 
-/// Number of blocks over which the variation of signs is measured. Series with fewer than four values in a block are
-/// taken as independent.
+/// Number of blocks over which the variation of signs is measured. If a block would have fewer than four values, the
+/// module treats the values as independent.
 const BLOCKS: usize = 32;
 
-/// Returns the median of `series`, which is in order of time, with an interval that misses the true median with a
-/// probability of at most `alpha`. With too few values for that, the bounds are the smallest and the largest value.
+/// Returns the median of `series`, with an interval that misses the true median with a probability of at most `alpha`.
+/// The values of `series` must be in the order of time. If there are too few values for this probability, the bounds
+/// are the smallest and the largest value.
 pub(crate) fn interval(series: &[f64], alpha: f64) -> Interval {
     let mut sorted = series.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -30,7 +31,8 @@ pub(crate) fn interval(series: &[f64], alpha: f64) -> Interval {
     Interval { lower: sorted[rank.max(1) - 1], estimate, upper: sorted[last] }
 }
 
-/// Returns how much more the number of values above the median varies than for independent values; at least one.
+/// Returns the factor by which the number of values above the median varies more than the same number for independent
+/// values. The factor is at least one.
 fn inflation(series: &[f64], median: f64) -> f64 {
     let block = series.len() / BLOCKS;
     if block < 4 {
@@ -50,7 +52,7 @@ mod tests {
 
     #[test]
     fn ranks_agree_with_published_tables() {
-        // Two-sided 1 %, from Hollander and Wolfe, table A.2, among others.
+        // The ranks for a two-sided error of 1 %, from table A.2 of Hollander and Wolfe, among other sources.
         for (n, rank) in [(7, 0), (8, 1), (10, 1), (15, 3), (20, 4), (30, 8), (50, 16)] {
             assert_eq!(exact_rank(n, 0.01), rank, "{n}");
         }
@@ -78,7 +80,7 @@ mod tests {
                     .collect();
                 missed += u32::from(!interval(&series, 0.05).covers(0.0));
             }
-            // The limit is 5 % of 2000 plus three standard deviations. It is higher where the correlation extends
+            // The limit is 5 % of 2000 plus three standard deviations. The limit is higher if the correlation extends
             // beyond the blocks of 16 values.
             let most = if phi > 0.6 { 180 } else { 130 };
             assert!(missed < most, "phi {phi}: {missed}");

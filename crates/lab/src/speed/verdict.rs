@@ -1,25 +1,28 @@
-//! Decides from an interval whether two speeds are the same, and estimates how many more rounds would decide.
+//! Decides from an interval whether two speeds are the same. If the interval does not decide this, the module estimates
+//! how many more rounds would decide it.
 //!
-//! The interval alone decides. Two speeds are the *same* if the whole interval of their ratio lies inside the margin,
-//! and they *differ* if the whole interval lies beyond it. Anything else is inconclusive. Noise never widens a claim:
-//! where one program differs from itself by more than the margin, equality within the margin cannot be shown.
+//! Two speeds are the *same* if the whole interval of their ratio lies inside the margin. Two speeds *differ* if the
+//! whole interval lies beyond the margin. Otherwise the result is inconclusive. Noise can never make two speeds count
+//! as the same: if one program differs from itself by more than the margin, the lab does not claim equality within the
+//! margin.
 
 use crate::record::{Interval, Outcome};
 
 /// The evidence of a comparison.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Evidence {
-    /// The time of the second divided by the time of the first.
+    /// The time of the second program or function divided by the time of the first.
     pub(crate) ratio: Interval,
-    /// How far the first differs from itself in the same measurements, as a logarithm.
+    /// How much the first program or function differs from itself in the same measurements, as a logarithm.
     pub(crate) noise: f64,
-    /// The margin that was asked for: a ratio of 1 + `margin`, or its inverse, still counts as the same.
+    /// The margin that the user requested. A ratio of 1 + `margin`, or the inverse of this ratio, still counts as the
+    /// same.
     pub(crate) margin: f64,
 }
 
 impl Evidence {
-    /// Returns the outcome. A margin is a ratio: a function that is half as fast lies as far away as one that is twice
-    /// as fast. A difference must also exceed twice the noise.
+    /// Returns the outcome. The margin applies to the ratio and to its inverse, so a function that is half as fast is
+    /// treated like a function that is twice as fast. A difference must also exceed twice the noise.
     pub(crate) fn outcome(&self) -> Outcome {
         let Interval { lower, upper, .. } = self.ratio;
         let (inside, beyond) = (1.0 + self.margin, (1.0 + self.margin).max((2.0 * self.noise).exp()));
@@ -36,9 +39,9 @@ impl Evidence {
 
     /// Returns about how many rounds are needed in addition to `rounds`, or `None` if the outcome is settled.
     ///
-    /// The interval and the noise are taken to shrink with the square root of the number of rounds. An estimate close
-    /// to the border of the margin is uncertain itself: the ratio is then taken to lie half the interval's reach away
-    /// from the border, but no more than half a margin.
+    /// The function assumes that the interval and the noise shrink with the square root of the number of rounds. If the
+    /// estimate is close to the border of the margin, the distance to the border is uncertain. The function then
+    /// assumes that the distance is half the interval's reach, but at most half the margin.
     pub(crate) fn further(&self, rounds: usize) -> Option<u64> {
         if self.outcome() != Outcome::Inconclusive {
             return None;
@@ -48,13 +51,14 @@ impl Evidence {
         let reach = (upper - estimate).max(estimate - lower).max(f64::MIN_POSITIVE);
         let room = (away - margin).abs().max(margin.min(reach) / 2.0) / reach;
         let quiet = if away < margin { margin / self.noise } else { away / (reach + 2.0 * self.noise) };
-        // The cast saturates, and turns a bound that is not a number into zero.
+        // The cast saturates, and converts a value that is not a number to zero.
         let needed = (rounds as f64 / room.min(quiet).powi(2)).ceil() as u64;
         Some(rounded(needed.saturating_sub(rounds as u64)))
     }
 }
 
-/// Rounds up to two significant digits, and to one at least. More digits would not be known.
+/// Rounds up to two significant digits. The result is at least one. The number is an estimate, so further digits would
+/// have no meaning.
 fn rounded(number: u64) -> u64 {
     let unit = 10_u64.pow(number.max(1).ilog10().saturating_sub(1));
     number.max(1).div_ceil(unit).saturating_mul(unit)
@@ -68,7 +72,7 @@ mod tests {
         Evidence { ratio: Interval { lower, estimate, upper }, noise: 0.0, margin: 0.01 }
     }
 
-    /// Regression: an interval from 0.27 to 2.51 was called "the same within 57.5 %".
+    /// Regression: the lab reported an interval from 0.27 to 2.51 as "the same within 57.5 %".
     #[test]
     fn an_interval_beyond_the_margin_on_both_sides_is_inconclusive() {
         let wide = Evidence { noise: 0.2877, ..evidence(0.27, 1.0, 2.51) };
@@ -105,16 +109,16 @@ mod tests {
     #[test]
     fn the_number_of_further_rounds_follows_the_width_of_the_interval() {
         assert_eq!(evidence(0.995, 1.0, 1.005).further(20), None);
-        // Twice as wide as the margin: four times as many rounds.
+        // The interval is twice as wide as the margin, so four times as many rounds are needed.
         let twice = evidence((-2.0 * 0.01_f64.ln_1p()).exp(), 1.0, (2.0 * 0.01_f64.ln_1p()).exp());
         assert!(twice.further(20).is_some_and(|more| (60..=61).contains(&more)), "{:?}", twice.further(20));
-        // 6 % with an interval of ±6 %: the distance to the margin is 5 %.
+        // The difference is 6 %, with an interval of ±6 %. The distance to the margin is 5 %.
         let apart = evidence((0.0_f64).exp(), 0.06_f64.exp(), 0.12_f64.exp());
         assert!(apart.further(100).is_some_and(|more| (40..=50).contains(&more)), "{:?}", apart.further(100));
-        // Regression: one more round was said to settle this.
+        // Regression: the estimate for this interval was that one more round would settle the outcome.
         let narrow = evidence(1.0065, 1.0086, 1.0102);
         assert!(narrow.further(203).is_some_and(|more| (200..=400).contains(&more)), "{:?}", narrow.further(203));
-        // At the border of the margin, the number is large, but finite.
+        // For an estimate at the border of the margin, the number of rounds is large but finite.
         let border = evidence(0.99, 1.01, 1.03);
         assert!(border.further(20).is_some_and(|more| more > 100 && more < 1000), "{:?}", border.further(20));
     }

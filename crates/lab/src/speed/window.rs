@@ -5,7 +5,8 @@ use crate::random::Random;
 use crate::target::buffer::Buffer;
 use crate::target::{Slots, Target};
 
-/// Maximum number of bytes for the copies of an input that a target changes. This many stay in the second-level cache.
+/// If a target changes its input, each call gets its own copy of the input. This is the maximum number of bytes for all
+/// copies. So many bytes still fit into the second-level cache.
 const COPIES: usize = 256 << 10;
 
 /// Returns the maximum number of calls in one window on inputs of this class.
@@ -14,7 +15,7 @@ pub(crate) fn most(target: &mut Target, class: usize) -> u64 {
         return u64::MAX;
     }
     if target.run().prepared() {
-        // The number depends on how long the preparation of an input takes.
+        // One input is prepared first, because the number of calls depends on how long the preparation takes.
         let mut input = vec![0; target.length()];
         target.fill(class, &mut Random::new(0), &mut input);
         target.run().prepare(&input);

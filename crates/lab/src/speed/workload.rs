@@ -1,8 +1,8 @@
-//! Measures whole workloads and collects them in one table. The table has the operations that a user waits for, other
-//! programs for the same purpose, and the least work that the same bytes need.
+//! Measures whole workloads and collects them in one table. The table has the operations that a user waits for, the
+//! same operations by other programs, and programs that do only the least work that the same bytes need.
 //!
-//! A workload is data: its input, its operations, the ways to do them, and the goals that the figures are compared
-//! with. A table is an [`Offer`] of workloads. [`measure`] runs every table in the same way.
+//! A workload is a data structure. It contains an input, operations on the input, the ways to do the operations, and
+//! the goals for the figures. A table is an [`Offer`] of workloads. [`measure`] runs every table in the same way.
 //!
 //! ```
 //! use deadpan_lab::speed::workload::{Action, Goal, Operation, Subject, Way, Workload};
@@ -39,7 +39,7 @@ pub use workplace::Workplace;
 use crate::record::{GenerationRow, Role};
 use crate::watch::Watch;
 
-/// The variant of the program's own way that is kept on one core.
+/// The variant of the program's own way that runs on one core only.
 pub const ONE_CORE: &str = "one core";
 /// The variant of the program's own way that may use all cores. Target rates are compared with this variant.
 pub const ALL_CORES: &str = "all cores";
@@ -47,7 +47,7 @@ pub const ALL_CORES: &str = "all cores";
 /// A workload: operations on one input, and the ways to do them.
 #[derive(Clone, Debug)]
 pub struct Workload {
-    /// The name, from the general to the special: `file, key`.
+    /// The name. The more general part comes first: `file, key`.
     pub name: &'static str,
     /// The kind of input.
     pub subject: Subject,
@@ -55,13 +55,14 @@ pub struct Workload {
     pub operations: Vec<Operation>,
     /// The ways to do the operations, the program's own way first. Ratios are relative to the first row.
     pub ways: Vec<Way>,
-    /// The names of the sets that the workload runs on. If empty, all sets of its kind.
+    /// The names of the sets on which the workload runs. If the list is empty, the workload runs on all sets of its
+    /// kind.
     pub sets: Vec<&'static str>,
-    /// The variant with which the times of all others are compared, round by round.
+    /// The variant with which the times of all other variants are compared, round by round.
     pub yardstick: Option<&'static str>,
-    /// What the figures are compared with.
+    /// The goals with which the figures of the workload are compared.
     pub goals: Vec<Goal>,
-    /// The number of rounds. If `None`, that of the set.
+    /// The number of rounds. If `None`, the set determines the number of rounds.
     pub rounds: Option<usize>,
 }
 
@@ -78,7 +79,7 @@ impl Workload {
         Self { sets: sets.into(), ..self }
     }
 
-    /// Compares all times with those of this variant.
+    /// Compares all times with the times of this variant.
     #[must_use]
     pub fn beside(self, variant: &'static str) -> Self {
         Self { yardstick: Some(variant), ..self }
@@ -98,7 +99,7 @@ impl Workload {
     }
 }
 
-/// The kind of input of a workload, which decides the sets that it runs on.
+/// The kind of input of a workload. The kind decides on which sets the workload runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// A file.
@@ -109,7 +110,8 @@ pub enum Subject {
     Memory,
     /// No input. The output has the size of the set.
     Amount,
-    /// No input and no output. Such a workload belongs to no set. The rate of a kernel is that of its operations.
+    /// No input and no output. Such a workload belongs to no set. The rate of a kernel is the number of its operations
+    /// per second.
     Numbers,
 }
 
@@ -139,22 +141,23 @@ impl Operation {
 /// One way to do all operations of a workload.
 #[derive(Clone, Debug)]
 pub struct Way {
-    /// The variant's name, which begins with the name of the program. If the program's own way has no name, its
-    /// variants are [`ONE_CORE`] and [`ALL_CORES`].
+    /// The name of the variant. The name begins with the name of the program. If the name of the program's own way is
+    /// empty, its variants are [`ONE_CORE`] and [`ALL_CORES`].
     pub name: &'static str,
     /// The role of this way in the table.
     pub role: Role,
     /// One action for each operation, in the same order.
     pub actions: Vec<Action>,
-    /// A line for `sh` that runs once before this way is measured, and is not timed.
+    /// A line for `sh` that runs once before this way is measured. The line is not timed.
     pub setup: Option<&'static str>,
-    /// A line for `sh` that runs when all measurements are over, and is not timed.
+    /// A line for `sh` that runs when all measurements are over. The line is not timed.
     pub teardown: Option<&'static str>,
-    /// A line for `sh` that runs before each operation, and is not timed.
+    /// A line for `sh` that runs before each operation. The line is not timed.
     pub before: Option<&'static str>,
-    /// A line for `sh` that checks the results of the first round, in place of a comparison with the input.
+    /// A line for `sh` that checks the results of the first round. The check replaces the comparison of the output with
+    /// the input.
     pub check: Option<&'static str>,
-    /// Whether this way is kept on one core.
+    /// Whether this way runs on one core only.
     pub alone: bool,
 }
 
@@ -199,37 +202,38 @@ impl Way {
         Self { teardown: Some(line), ..self }
     }
 
-    /// Adds a line that `sh` runs before each operation, for example to remove what is not in the folders of the run.
+    /// Adds a line that `sh` runs before each operation, for example to remove outputs that are not in the folders of
+    /// the run.
     #[must_use]
     pub fn before(self, line: &'static str) -> Self {
         Self { before: Some(line), ..self }
     }
 
-    /// Adds a line that `sh` runs after all operations of the first round, and that fails if a result is wrong.
+    /// Adds a line that `sh` runs after all operations of the first round. The line must fail if a result is wrong.
     #[must_use]
     pub fn check(self, line: &'static str) -> Self {
         Self { check: Some(line), ..self }
     }
 
-    /// Keeps this way on one core.
+    /// Makes this way run on one core only.
     #[must_use]
     pub fn alone(self) -> Self {
         Self { alone: true, ..self }
     }
 
-    /// Returns the program that must be installed: the first word of the name.
+    /// Returns the name of the program that must be installed. This name is the first word of the way's name.
     #[must_use]
     pub fn program(&self) -> &'static str {
         self.name.split([' ', ',']).next().unwrap_or_default()
     }
 }
 
-/// How an operation is done.
+/// An action that does an operation.
 ///
-/// Words in braces are replaced: `{self}` by the measured program's path, `{in}` by the input, `{made}` by the output
-/// of the first operation, `{out}` by the output of the last operation, `{parent}` and `{name}` by the folder and the
-/// name of the input, `{bytes}` by the size of the input, `{keys}` by a folder for keys, `{passphrase}` by a file with
-/// a passphrase, `{result}` by the file of [`Action::Told`].
+/// The lab replaces words in braces: `{self}` by the measured program's path, `{in}` by the input, `{made}` by the
+/// output of the first operation, `{out}` by the output of the last operation, `{parent}` and `{name}` by the folder
+/// and the name of the input, `{bytes}` by the size of the input, `{keys}` by a folder for keys, `{passphrase}` by a
+/// file with a passphrase, `{result}` by the file of [`Action::Told`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// A program with its arguments. The line is split at spaces.
@@ -238,24 +242,26 @@ pub enum Action {
     Shell(&'static str),
     /// The name of a [`Kernel`]. The kernel runs in its own process, and only its work is timed.
     Kernel(&'static str),
-    /// A line for `sh -c`, for the kernel of another language. It writes the nanoseconds that its work on `{bytes}`
-    /// bytes took, without preparation, to `{result}`, and checks the result of the work itself.
+    /// A line for `sh -c` that runs a kernel in another language. The kernel works on `{bytes}` bytes, and writes to
+    /// `{result}` how many nanoseconds this work took without the preparation. The kernel also checks the result of its
+    /// work.
     Told(&'static str),
 }
 
-/// Measures functions in this process. It gets the plan, and the watch that may stop it, and returns one row for each
-/// function, and notes. Only a name that contains one of `plan.only` is measured.
+/// Measures functions in this process. The arguments are the plan, the watch that may stop the measurement, and a
+/// function that shows rows. The result contains one row for each function, and notes. The measurement includes only
+/// functions whose name contains one of the names in `plan.only`.
 pub type Functions = fn(&Plan, &mut dyn Watch, &mut dyn FnMut(&[GenerationRow])) -> Result<Measured, Trouble>;
 
-/// The rows of functions, and notes about them.
+/// The rows of functions, and notes about the rows.
 pub type Measured = (Vec<GenerationRow>, Vec<String>);
 
-/// A table: its workloads and functions, and the kernels that they need.
+/// A table: its workloads, its functions, and the kernels that the workloads need.
 #[derive(Clone, Debug, Default)]
 pub struct Offer {
     /// The title of the page.
     pub title: &'static str,
-    /// What a reader of the page has to know.
+    /// The facts that a reader of the page has to know.
     pub about: &'static str,
     /// The sets, in the order of the table.
     pub sets: Vec<Set>,
@@ -265,7 +271,7 @@ pub struct Offer {
     pub kernels: Vec<Kernel>,
     /// Functions that are measured after the workloads.
     pub functions: Option<Functions>,
-    /// What the figures of the functions are compared with.
+    /// The goals with which the figures of the functions are compared.
     pub goals: Vec<Goal>,
     /// Lines for `sh`, each of which prints a note for the page: versions of programs, facts about the disk.
     pub facts: Vec<&'static str>,

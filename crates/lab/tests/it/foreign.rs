@@ -12,7 +12,7 @@ use deadpan_lab::record::Verdict;
 use deadpan_lab::timing::{self, Settings};
 use deadpan_lab::{Silent, Target};
 
-/// A folder for one test, which is removed at the end.
+/// A folder for one test. The folder is removed at the end of the test.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -165,7 +165,8 @@ fn python() -> bool {
 
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A worker whose clock counts simulated ticks: 100 for a call, and 5 more for each equal byte of target 0.
+/// A worker whose clock counts simulated ticks. A call takes 100 ticks. In target 0, each equal byte at the start adds
+/// 5 ticks.
 const SIMULATED: &str = r#"
 import random, struct, sys
 noise = random.Random(1)
@@ -213,7 +214,7 @@ fn a_simulated_worker_leaks_where_it_should_and_only_there() {
         assert!(pair.controls.delay.passed && pair.controls.leak.passed, "{:?}", pair.controls);
         verdicts.push(report.verdict);
         if report.verdict == Verdict::Leak {
-            // Seven bytes of 5 ps.
+            // The difference is 35 ps: seven bytes, with 5 ps for each byte.
             let effect = pair.effects.iter().find(|effect| effect.quantile == Some(0.5)).unwrap();
             assert!(effect.difference.covers(0.035), "{effect:?}");
         }
@@ -240,7 +241,8 @@ fn the_workers_of_the_lab_follow_the_protocol() {
         }
         let mut shown = 0;
         let findings = foreign::check(shipped.command(), LIMIT, &mut |_| shown += 1).unwrap();
-        // Whether the rules about time are kept depends on the load of the machine.
+        // The findings about time depend on the load of the machine, so the test only prints the findings and checks
+        // their number.
         eprintln!("{}: {findings:#?}", language.name());
         assert_eq!((findings.len(), shown), (10, 10));
     }
@@ -248,7 +250,7 @@ fn the_workers_of_the_lab_follow_the_protocol() {
 
 const PAGE: &str = include_str!("../../../../docs/lab-worker.md");
 
-/// Returns the worker of the documentation.
+/// Returns the source code of the worker in the documentation.
 fn documented() -> &'static str {
     let (_, rest) = PAGE.split_once("```python\n").unwrap();
     rest.split_once("```").unwrap().0
@@ -256,7 +258,7 @@ fn documented() -> &'static str {
 
 #[test]
 fn the_worker_of_the_documentation_runs_as_printed() {
-    // The length in the example is that of the text.
+    // The length that the example states must be the length of the text.
     let text = PAGE.lines().find(|line| line.starts_with("language: Lua")).unwrap().replace('⏎', "\n");
     assert!(PAGE.contains(&format!("{} bytes of text", text.len())), "{}", text.len());
     if !python() {
@@ -268,7 +270,8 @@ fn the_worker_of_the_documentation_runs_as_printed() {
     assert_eq!(findings.len(), 9);
 }
 
-/// Returns the command of the documentation's worker, in which `wrong` replaces `right`.
+/// Returns the command that starts the documentation's worker after a mistake was added: `wrong` replaces `right` in
+/// its source code.
 fn mistaken(folder: &Folder, right: &str, wrong: &str) -> String {
     assert!(documented().contains(right), "{right}");
     format!("exec python3 '{}'", folder.file("worker.py", &documented().replace(right, wrong)).display())
@@ -314,7 +317,7 @@ fn numbers_of_the_wrong_form_and_short_reads_are_named() {
         (r#"unpack("<5I""#, r#"unpack(">5I""#, short, "did not answer within 2 s"),
         ("hertz: 1000000000", "hertz: 1000000", LIMIT, "is `hertz` right"),
         ("time.perf_counter_ns() - start", "start - time.perf_counter_ns() & 2**64 - 1", LIMIT, "is the first reading"),
-        // Only a large request is longer.
+        // This mistake affects only a request that is longer than 512 KiB.
         ("buffer.read(count)", "buffer.read(min(count, 1 << 19))", LIMIT, "ended while it was measuring"),
     ] {
         let folder = Folder::new("form");
@@ -364,7 +367,8 @@ fn a_worker_that_does_not_begin_well_is_refused() {
     assert!(matches!(error, Error::Silent { .. }) && text.contains("0.3 s") && text.contains("waiting"), "{text}");
 }
 
-/// The simulated worker, but this code runs instead of the answer to request `number`.
+/// Returns the command of the simulated worker with a change: at request `number`, the worker runs this code before the
+/// answer.
 fn spoiled(folder: &Folder, number: u32, code: &str) -> String {
     let line = r#"    out.write(struct.pack("<II", number, count))"#;
     assert!(SIMULATED.contains(line));
@@ -425,7 +429,7 @@ fn a_warm_up_that_takes_too_long_is_an_error() {
 fn no_process_of_a_worker_is_left() {
     let folder = Folder::new("left");
     let id = folder.0.join("id");
-    // The shell's child keeps the pipes open after the shell.
+    // The child process of the shell keeps the pipes open after the shell has ended.
     let command = format!("sleep 1000 & echo $! > '{}'; wait", id.display());
     let error = fault(&command, Duration::from_millis(500));
     assert!(matches!(error, Error::Silent { .. }), "{error}");
@@ -437,7 +441,8 @@ fn no_process_of_a_worker_is_left() {
         }
         std::thread::sleep(Duration::from_millis(50));
     }
-    // In a container, nobody may wait for processes whose parent has ended. They are dead all the same.
+    // In a container, it is possible that no process waits for processes whose parent has ended. Such processes are
+    // zombies, so they have ended too.
     let state = fs::read_to_string(format!("/proc/{}/stat", id.trim())).unwrap_or_default();
     assert!(state.contains(") Z "), "{state}");
 }

@@ -14,7 +14,7 @@ fn settings(seed: u64) -> Settings {
     Settings { looks: 4, delta_ns: Some(1.0), seed, ..Settings::default() }
 }
 
-/// A result whose drop takes time.
+/// A result that takes time when it is dropped.
 struct Result(Mock, f64);
 
 impl Drop for Result {
@@ -63,7 +63,7 @@ fn inputs_of_any_length_are_prepared_outside_of_the_measurement() {
             "sum",
             ["one length", "another"],
             move |random, class| {
-                // The preparation takes a time of its own, which depends on the class.
+                // The preparation takes additional time, which depends on the class.
                 preparing.advance(if class == "another" { 5000.0 } else { 1000.0 });
                 vec![random.bits(); if class == "another" { other } else { 100 }]
             },
@@ -95,7 +95,7 @@ fn the_inputs_of_all_classes_lie_at_the_same_addresses() {
     );
     timing::run(&mut target, &Settings { looks: 3, ..settings(6) }, &clock, &mut Silent);
     let [a, b] = &*places.borrow();
-    // Each batch has one place for both classes, and all places lie in one page.
+    // Each batch uses one address for both classes, and all addresses lie in one page.
     assert_eq!(a, b);
     assert!(a.len() > 20 && a.last().unwrap() - a.first().unwrap() < 4096, "{a:?}");
 }
@@ -121,7 +121,8 @@ fn each_call_that_changes_its_input_gets_the_same_input() {
     );
     let report = timing::run(&mut target, &Settings { looks: 1, ..settings(2) }, &clock, &mut Silent);
     assert!(report.repeats >= 17, "{}", report.repeats);
-    // The warm-up has measurements with other numbers of calls.
+    // Only measurements with the final number of calls count. The warm-up also has measurements with other numbers of
+    // calls.
     let measured = prepared.borrow().values().filter(|&&calls| calls == u64::from(report.repeats)).count();
     assert!(measured > 8000, "{measured} inputs were made for each of {} calls", report.repeats);
 }
@@ -187,12 +188,13 @@ fn a_slow_function_has_batches_of_two_pairs_and_small_controls() {
     })
     .fixed("a", &[0])
     .fixed("b", &[1]);
-    // The mock clock does not take the time that the limit counts. The run ends after the fewest batches, 12 to 16.
+    // The time limit counts real time, and the mock clock takes no real time. The run ends after the minimum number of
+    // batches, which is 12 to 16.
     let settings = Settings { time_limit: Duration::from_millis(1), looks: 1, ..Settings::default() };
     let report = timing::run(&mut target, &settings, &clock, &mut Silent);
     assert_eq!(report.design.pairs_per_batch, 2);
-    // The warm-up makes about 40 calls, the cut points take at most 18 pairs, and a round has 8 calls of this function
-    // beside those of the known leak.
+    // The warm-up makes about 40 calls. The cut points take at most 18 pairs. A round has 8 calls of this function, in
+    // addition to the calls of the known leak.
     assert!(calls.get() < 260, "{}", calls.get());
 }
 
@@ -210,8 +212,8 @@ fn a_slow_function_keeps_the_time_limit() {
     let limit = Duration::from_secs(2);
     let settings = Settings { time_limit: limit, ..settings(1) };
     let report = timing::run(&mut target, &settings, &*clock::best(), &mut Silent);
-    // The warm-up has a second. A round has five parts of at most four calls, and the controls have as many. A busy
-    // machine makes the run longer, but never makes more calls fit into the limit.
+    // The warm-up takes up to a second. A round has five parts of at most four calls, and the controls have the same
+    // number of calls. A busy machine makes the run longer, but never makes more calls fit into the limit.
     let most = (limit + Duration::from_secs(1)).as_millis() / call.as_millis() + 24;
     assert!(u128::from(calls.get()) <= most, "{} calls, {most} expected", calls.get());
     assert_eq!((report.design.pairs_per_batch, report.verdict), (2, Verdict::Inconclusive));

@@ -1,4 +1,4 @@
-//! Reports are complete, load nothing from other sites, and fit a phone.
+//! Tests that reports are complete, load nothing from other sites, and fit on the screen of a phone.
 #![cfg(feature = "report")]
 
 mod browser;
@@ -191,7 +191,7 @@ fn the_detail_of_a_markdown_page_decides_its_sections_and_pictures() {
         brief.0.len()
     );
     assert!(full.1.is_superset(&main.1) && main.1.is_superset(&brief.1));
-    // The page with the main pictures has none of a target that ended as `NO_LEAK_ABOVE`.
+    // The page with the main pictures has no picture of a target with the verdict `NO_LEAK_ABOVE`.
     let [quiet, leaky] =
         ["base64.encoding.all.violin.svg", "ct.early-exit.first-byte-wrong-last-byte-wrong.quantiles.svg"];
     let has = |pictures: &HashSet<String>, name: &str| pictures.contains(&format!("security.{name}"));
@@ -201,7 +201,7 @@ fn the_detail_of_a_markdown_page_decides_its_sections_and_pictures() {
     for (text, pictures) in [&main, &brief] {
         assert!(pictures.iter().all(|name| text.contains(&format!("]({name})"))), "{pictures:?}");
     }
-    // The brief page has a row for each target, and a reason for each pair that did not end as `NO_LEAK_ABOVE`.
+    // The brief page has a row for each target, and a reason for each pair whose verdict is not `NO_LEAK_ABOVE`.
     for timing in &record.timing {
         assert!(brief.0.contains(&format!("| {} | **", timing.target.replace('_', "\\_"))), "{}", timing.target);
     }
@@ -320,14 +320,14 @@ fn the_text_about_a_leak_does_not_read_as_an_all_clear() {
     let leak = record.timing[0].pairs[0].clone();
     assert_eq!(leak.verdict, Verdict::Leak);
     for page in both_pages(&record, "leak") {
-        // Only the guide and the line below the table explain bounds.
+        // The test ignores the guide and the line below the table, which explain bounds.
         let end = page.find("How to read this</h2>").or(page.find("## How to read this")).unwrap();
         let start = page.find("<main>").unwrap_or(0);
         let text = &page[start..end];
         for soothing in ["o difference above", "may differ by up to", "by more than", "do not differ", "NO_LEAK"] {
             assert!(!text.contains(soothing), "{soothing}");
         }
-        // The bounds themselves have no place in the table of pairs.
+        // The table of pairs must not contain the bounds.
         for column in ["Most calls differ at most", "Slowest calls", "Shift that is found"] {
             let cell = text.split(&format!("data-t=\"{column}\">")).nth(1);
             assert!(cell.is_none_or(|cell| cell.starts_with('–')), "{column}");
@@ -356,7 +356,7 @@ fn a_trace_that_differs_stands_beside_a_verdict_of_no_leak() {
     let name = record.timing[quiet].target.clone();
     record.timing[quiet].trace = record.timing[leaky].trace.clone();
     for page in both_pages(&record, "trace beside verdict") {
-        // The list at the top, the row of the summary and the heading of the target.
+        // The words appear in the list at the top, in the row of the summary, and in the heading of the target.
         let lines: Vec<&str> = page.lines().filter(|line| line.contains("TRACES DIFFER")).collect();
         let own = lines.iter().filter(|line| line.replace('\\', "").contains("NO_LEAK_ABOVE")).count();
         assert_eq!((lines.len(), own), (5, 2), "{lines:?}");
@@ -393,7 +393,8 @@ fn pages_of_traces_alone_have_no_verdict_about_time() {
     }
 }
 
-/// Equal traces of code without optimization say nothing about its optimized code, so each report says so.
+/// If the code was compiled without optimization, equal traces show nothing about the optimized code. Each report must
+/// contain a warning about such code.
 #[test]
 fn code_without_optimization_is_named_in_every_report() {
     let folder = folder("without optimization");

@@ -1,4 +1,4 @@
-//! Speeds, through the public interface: on a mock clock, and with real programs.
+//! Tests the measurement of speed through the public interface, on a mock clock and with real programs.
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use deadpan_lab::speed::program::{self, Program, compare};
 use deadpan_lab::speed::{self, RaceOptions, baseline};
 use deadpan_lab::{Random, Silent, Target, Watch};
 
-/// A noisy machine on a mock clock: its speed varies, drifts, and calls are interrupted.
+/// A simulated noisy machine on a mock clock. The speed of the machine varies and drifts, and calls are interrupted.
 struct Machine {
     clock: Mock,
     random: Random,
@@ -33,8 +33,9 @@ impl Machine {
     }
 }
 
-/// Runs `runs` races on noisy machines. The second function takes `factor` times as long as the first. Returns how
-/// many races showed that the functions are the same, that they differ, and neither.
+/// Runs `runs` races on noisy machines. The second function takes `factor` times as long as the first. Returns three
+/// numbers of races: races that showed that the functions are the same, races that showed a difference, and races that
+/// showed neither.
 fn outcomes(runs: u64, factor: f64) -> [u64; 3] {
     let mut counts = [0; 3];
     for run in 0..runs {
@@ -72,14 +73,15 @@ fn a_difference_within_the_margin_is_the_same() {
     assert!(found[1] <= 1 && found[0] >= 50, "{found:?}");
 }
 
-/// The ratio is the margin itself: neither outcome is right, so at most the error rate of races may claim one.
+/// The ratio is equal to the margin, so neither "the same" nor "different" is right. The share of races that claim one
+/// of these outcomes must be at most the error rate.
 #[test]
 fn a_difference_as_large_as_the_margin_is_inconclusive() {
     let found = outcomes(100, 1.005);
     assert!(found[2] >= 97, "{found:?}");
 }
 
-/// Regression: a race that was too short to know anything claimed that the functions were the same.
+/// Regression: a race that was too short for any result claimed that the functions were the same.
 #[test]
 fn a_race_without_time_is_inconclusive() {
     let clock = Mock::new(1);
@@ -143,8 +145,8 @@ fn a_stopped_race_returns_the_rounds_so_far() {
     assert!(found.ratio.lower.is_finite() && found.a.wall_minimum > 0.0);
 }
 
-/// Other programs and the other tests disturb the times of programs. Beside work that takes longer, the disturbance
-/// becomes small: calls `measure` with lengths from 1 on, each twice the one before it, until the result is right.
+/// Calls `measure` with the lengths 1, 2, 4 and so on until the result is right. Other programs and other tests disturb
+/// the times of programs; in relation to work that takes longer, this disturbance becomes small.
 fn at_some_length<T: std::fmt::Debug>(measure: impl Fn(u32) -> T, is_right: impl Fn(&T) -> bool) {
     let mut wrong = Vec::new();
     for power in 0..8 {
@@ -201,7 +203,8 @@ fn peak_memory_is_measured_in_a_process_without_other_tests() {
     assert!(output.status.success() && String::from_utf8_lossy(&output.stdout).contains("1 passed"), "{output:?}");
 }
 
-/// Regression: the memory of the parent, its present size and its peak, counted as the child's.
+/// Regression: the lab counted the memory of the parent process, its present size and its peak, as memory of the child
+/// process.
 #[test]
 #[ignore = "other tests allocate at the same time; the test above runs this one alone"]
 fn peak_memory_of_the_parent_does_not_count() {

@@ -1,4 +1,4 @@
-//! Runs the controls of the taint layer under Valgrind, if it is installed.
+//! Runs the controls of the taint layer under Valgrind, if Valgrind is installed.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use std::hint::black_box;
@@ -8,7 +8,7 @@ use deadpan_lab::{Random, Target, taint};
 
 const CHILD: &str = "DEADPAN_LAB_TAINT";
 
-/// The test below runs this one under Valgrind. Without Valgrind, every control is skipped.
+/// Another test in this file runs this test under Valgrind. Without Valgrind, every control is skipped.
 #[test]
 fn each_control_has_its_expected_outcome() {
     for result in taint::controls() {

@@ -1,4 +1,4 @@
-//! The trace finds leaks, raises no false alarms, and says so if it cannot compare.
+//! Tests that the trace finds leaks, raises no false alarms, and reports if it cannot compare.
 #![cfg(all(feature = "trace", target_arch = "x86_64", target_os = "linux"))]
 #![allow(unsafe_code, clippy::print_stderr)]
 
@@ -101,8 +101,8 @@ fn floating_point_division_by_a_secret_is_found() {
     assert!(found.equal && trace::leaks(&found).is_some_and(|text| text.contains("sqrtss")), "{found:?}");
 }
 
-/// Each case accesses memory at an address that depends on the secret in `rax`, which is below 64, through an
-/// instruction whose address is not simply its operand.
+/// Each case accesses memory at an address that depends on the secret in `rax`. The secret is below 64. The address
+/// does not follow from the operand of the instruction alone.
 #[test]
 fn unusual_memory_operands_are_traced() {
     macro_rules! cases {
@@ -151,7 +151,8 @@ fn unusual_memory_operands_are_traced() {
         };
         let found = trace(None);
         if ["masked", "mask", "compress"].contains(&name) {
-            // A mask chooses bytes at one address. A masked access is listed, and is not a finding.
+            // A mask selects bytes at one address. The trace lists a masked access, but a masked access is not a
+            // finding.
             assert!(found.equal && found.masked.iter().any(|access| access.secret), "{name}: {found:?}");
         } else {
             assert!(found.divergence.is_some() && found.skipped.is_none(), "{name}: {found:?}");
@@ -161,7 +162,8 @@ fn unusual_memory_operands_are_traced() {
     }
 }
 
-/// The decoder reads each register from its own field: the addresses differ by as much as the secrets do.
+/// The decoder reads each register from the right field: the difference of two addresses is equal to the difference of
+/// the two secrets.
 #[test]
 fn every_address_register_is_read() {
     macro_rules! registers {
@@ -232,7 +234,8 @@ fn a_function_whose_traces_differ_for_one_input_is_skipped() {
     assert!(trace::leaks(&trace::compare(&inputs(8), &mut |_| ())).is_none());
 }
 
-/// A bignum, for example, lies at another address in each call if the heap is not restored.
+/// Before each call, the heap must be restored. Otherwise a big number, for example, would lie at another address in
+/// each call.
 #[test]
 fn each_call_starts_with_the_same_memory() {
     let (mut calls, mut kept) = (0_u8, Vec::new());
@@ -305,8 +308,9 @@ fn code_without_optimization_is_named() {
         let found = traced_c(level, "plain");
         assert!(found.equal && found.instructions > 100 && found.warning().is_none(), "{level}: {found:?}");
     }
-    // A short loop that moves a value to the stack and back is no sign of missing optimization.
-    // The loop has no iterator, whose methods would be compiled elsewhere, at the level of another crate.
+    // A short loop that moves a value to the stack and back must not count as a sign of missing optimization. The loop
+    // uses no iterator, because the methods of an iterator would be compiled in another crate, at another level of
+    // optimization.
     let mut run = |_: &mut [u8]| {
         let (mut sum, mut turn) = (0_u64, 0);
         while turn < 20_000 {
@@ -328,7 +332,7 @@ fn marks_in_c_limit_the_comparison() {
     }
 }
 
-/// Returns the reason for which a function is skipped.
+/// Returns the reason why a function is skipped.
 fn reason(run: impl FnMut(&mut [u8])) -> String {
     let found = trace::compare(&inputs(8), &mut { run });
     assert!(!found.equal && trace::leaks(&found).is_none(), "{found:?}");
@@ -357,7 +361,7 @@ fn a_function_that_starts_a_process_is_skipped() {
     assert_eq!(text, "the function starts a process; a trace follows one process only");
 }
 
-/// Returns whether this is the process of a traced call, and not that of the calls before.
+/// Returns whether this process runs a traced call, and not the calls before the traced calls.
 fn traced() -> bool {
     static FIRST: AtomicUsize = AtomicUsize::new(0);
     let process = std::process::id() as usize;
@@ -378,7 +382,7 @@ fn a_function_that_dies_in_its_process_is_skipped() {
         "the function was killed by signal 11 in the process in which it was traced, where no signal handlers run";
     assert_eq!(text, end);
     let text = reason(|_| {
-        // The first panic of a process prepares the unwinder.
+        // This panic comes first, because the first panic of a process prepares the unwinder.
         sink(std::panic::catch_unwind(|| std::panic::resume_unwind(Box::new(1))).is_err());
         if traced() {
             std::panic::resume_unwind(Box::new(2));
@@ -401,7 +405,7 @@ fn a_function_that_waits_for_another_thread_is_skipped() {
 
 #[test]
 fn a_function_that_makes_code_is_skipped() {
-    // SAFETY: this maps new memory, to which nobody writes.
+    // SAFETY: the call maps new memory, and no code writes to this memory.
     let text = reason(|_| unsafe {
         let access = libc::PROT_READ | libc::PROT_EXEC;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
@@ -508,7 +512,7 @@ fn a_function_that_panics_or_dies_without_a_trace_is_skipped() {
 
 #[test]
 fn a_function_that_leaves_a_thread_or_a_process_behind_is_skipped() {
-    // Only the thread does the work with the secret.
+    // Only the second thread does the work with the secret.
     let hand_over = |input: &mut [u8]| {
         static WORKER: OnceLock<Sender<Vec<u8>>> = OnceLock::new();
         let worker = WORKER.get_or_init(|| {
@@ -542,7 +546,8 @@ fn a_function_that_leaves_a_thread_or_a_process_behind_is_skipped() {
 
 #[test]
 fn flags_that_a_function_leaves_set_disturb_no_trace() {
-    // SAFETY: the code breaks the rule to clear the direction flag and to keep the rounding, which the test is about.
+    // SAFETY: the code breaks the rule to clear the direction flag and to keep the rounding mode. This test checks the
+    // effect of breaking the rule.
     let found = trace::compare(&inputs(64), &mut |input| unsafe {
         sink(control::equal(input));
         let round_up = 0x5f80_u32;
@@ -562,12 +567,12 @@ thread_local! {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller keeps the contract of this method, which is that of the system's allocator.
+        // SAFETY: the caller keeps the contract of this method. The system's allocator has the same contract.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract of this method, which is that of the system's allocator.
+        // SAFETY: the caller keeps the contract of this method. The system's allocator has the same contract.
         unsafe { System.dealloc(pointer, layout) }
     }
 }

@@ -1,4 +1,5 @@
-//! A function that a trace cannot follow is skipped, whatever its recorded instructions are.
+//! Tests that a function is skipped if a trace cannot follow the function, whether or not its recorded instructions
+//! differ.
 #![cfg(all(feature = "trace", target_arch = "x86_64", target_os = "linux"))]
 #![allow(unsafe_code, clippy::print_stderr)]
 
@@ -15,7 +16,7 @@ fn sink<R>(result: R) {
     drop(black_box(result));
 }
 
-/// Returns the reason for which a function is skipped.
+/// Returns the reason why a function is skipped.
 fn reason(run: impl FnMut(&mut [u8])) -> String {
     let found = trace::compare(&inputs(), &mut { run });
     assert!(!found.equal && trace::leaks(&found).is_none(), "{found:?}");
@@ -28,7 +29,8 @@ fn leak(run: impl FnMut(&mut [u8])) -> String {
     found.divergence.clone().unwrap_or_else(|| panic!("{found:?}"))
 }
 
-/// Maps a page. A second mapping of the same memory is writable if `shared` is set; otherwise both are the same.
+/// Maps a page and returns two addresses. If `shared` is true, the second address is a writable mapping of the same
+/// memory. Otherwise both addresses are the same.
 fn page(access: i32, shared: bool) -> [*mut u8; 2] {
     // SAFETY: these calls make new memory.
     unsafe {
@@ -45,11 +47,11 @@ fn page(access: i32, shared: bool) -> [*mut u8; 2] {
 }
 
 fn protect(page: *mut u8, access: i32) {
-    // SAFETY: nothing else uses the page.
+    // SAFETY: no other code uses the page.
     assert_eq!(unsafe { libc::mprotect(page.cast(), 4096, access) }, 0);
 }
 
-/// `mov eax, [rdi + secret]; ret`, with the secret in the code.
+/// Writes the code `mov eax, [rdi + secret]; ret`. The secret is a byte of the code.
 fn write_code(code: *mut u8, secret: u8) {
     // SAFETY: the page is writable.
     unsafe { std::slice::from_raw_parts_mut(code, 4).copy_from_slice(&[0x8b, 0x47, secret & 0x3f, 0xc3]) };
@@ -77,7 +79,7 @@ fn code_that_the_function_rewrites_is_not_traced_from_a_stale_copy() {
         run_code(code);
     });
     assert!(text.starts_with("the function runs code that it can change"), "{text}");
-    // Each call makes its page writable, and then executable again.
+    // Each call of the function makes the page writable, and then executable again.
     let [code, _] = page(libc::PROT_READ | libc::PROT_WRITE, false);
     let text = reason(|input| {
         protect(code, libc::PROT_READ | libc::PROT_WRITE);
@@ -86,7 +88,7 @@ fn code_that_the_function_rewrites_is_not_traced_from_a_stale_copy() {
         run_code(code);
     });
     assert!(text.starts_with("the function makes memory executable"), "{text}");
-    // The page changes by another way than a store.
+    // The function changes the page without a store: it writes to the memory of the process as a file.
     let [code, _] = page(libc::PROT_READ | libc::PROT_WRITE, false);
     write_code(code, 3);
     protect(code, libc::PROT_READ | libc::PROT_EXEC);
@@ -98,7 +100,7 @@ fn code_that_the_function_rewrites_is_not_traced_from_a_stale_copy() {
         run_code(code);
     });
     assert!(text.starts_with("the function opens the memory of a process as a file"), "{text}");
-    // Code that stays as it is, such as that of a compiler at run time, can be traced.
+    // A trace can follow generated code that does not change, such as code that a compiler makes at run time.
     let found = trace::compare(&inputs(), &mut |_| run_code(code));
     assert_eq!((found.equal, &found.skipped), (true, &None), "{found:?}");
 }
@@ -107,7 +109,7 @@ fn code_that_the_function_rewrites_is_not_traced_from_a_stale_copy() {
 fn a_division_of_a_random_number_by_a_secret_is_skipped() {
     let text = reason(|input| {
         let mut random = 0_u64;
-        // SAFETY: the call writes to this local.
+        // SAFETY: the call writes only to this local variable.
         unsafe { libc::getrandom((&raw mut random).cast(), 8, 0) };
         sink(black_box(random) / black_box(u64::from(input[0]) + 1));
     });
@@ -136,7 +138,7 @@ fn an_instruction_that_holds_back_the_next_trap_is_not_followed() {
 fn what_system_calls_point_to_is_compared_or_the_function_is_skipped() {
     let socket = || {
         let mut ends = [0; 2];
-        // SAFETY: the call writes to this local.
+        // SAFETY: the call writes only to this local variable.
         assert_eq!(unsafe { libc::socketpair(libc::AF_UNIX, libc::SOCK_DGRAM, 0, ends.as_mut_ptr()) }, 0);
         ends[0]
     };
@@ -204,7 +206,7 @@ fn a_function_whose_signal_handler_runs_is_skipped() {
         ("kill", || unsafe { sink(libc::kill(libc::getpid(), libc::SIGUSR1)) }),
         // SAFETY: see above.
         ("alarm", || unsafe { sink(libc::alarm(1)) }),
-        // SAFETY: the calls use a live local and the descriptors that the first one opens.
+        // SAFETY: the calls use a live local variable and the descriptors that the first call opens.
         ("pipe", || unsafe {
             let mut ends = [0; 2];
             libc::pipe(ends.as_mut_ptr());
@@ -227,7 +229,7 @@ fn a_function_whose_signal_handler_runs_is_skipped() {
         unsafe { std::arch::asm!("int3") };
     });
     assert!(text.starts_with("the function was killed by signal 5 "), "{text}");
-    // Signals that are blocked for a while and let through again are no reason.
+    // A function that only blocks signals and unblocks them again is not skipped.
     // SAFETY: the calls use live locals, for which zeros are valid.
     let found = trace::compare(&inputs(), &mut |_| unsafe {
         let (mut all, mut old) = (std::mem::zeroed(), std::mem::zeroed());
@@ -298,7 +300,7 @@ fn arguments_of_system_calls_are_compared() {
     let found = trace::compare(&inputs(), &mut |input| operation_with_argument(libc::F_GETFD, input[0].into()));
     assert_eq!((found.equal, &found.skipped), (true, &None), "{found:?}");
     let base = page(libc::PROT_READ, false)[0] as u64;
-    // SAFETY: the first call moves no memory, because there is none at address zero. The second names a page.
+    // SAFETY: the first call moves no memory, because there is no memory at address zero. The second call names a page.
     let text = leak(|input| unsafe {
         let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
         libc::syscall(libc::SYS_mremap, 0, 4096, 4096, flags, base + (u64::from(input[0]) << 12));
@@ -309,7 +311,7 @@ fn arguments_of_system_calls_are_compared() {
         libc::syscall(libc::SYS_prctl, 0x5356_4d41, 0, base, u64::from(input[0]) << 12, c"page".as_ptr());
     });
     assert!(text.contains("whose argument 4 of system call 157 is 0x"), "{text}");
-    // A register that is no argument may contain a secret.
+    // A register that is not an argument of the system call may contain a secret.
     // SAFETY: both calls use no memory, and there is no descriptor -1.
     let found = trace::compare(&inputs(), &mut |input| unsafe {
         libc::syscall(libc::SYS_getuid, u64::from(input[0]), 1, u64::from(input[0]));
@@ -358,8 +360,8 @@ fn a_branch_on_a_random_bit_is_never_a_leak() {
     }
 }
 
-/// A masked access is listed and is no finding, in AVX2 code and in AVX-512 code alike. The addresses that a gather
-/// accesses depend on its mask.
+/// The trace lists a masked access, but the access is not a finding. This rule is the same for AVX2 code and AVX-512
+/// code. The addresses that a gather instruction accesses depend on its mask.
 #[test]
 fn masks_are_treated_alike_in_all_instruction_sets() {
     let memory = [0_u8; 128];

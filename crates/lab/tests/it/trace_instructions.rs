@@ -1,4 +1,4 @@
-//! Instructions whose addresses or times do not follow from memory operands.
+//! Tests of instructions whose addresses or times do not follow from memory operands.
 #![cfg(all(feature = "trace", target_arch = "x86_64", target_os = "linux"))]
 #![allow(unsafe_code, clippy::print_stderr)]
 
@@ -14,7 +14,7 @@ fn has(leaf: u32, register: usize, bit: u32) -> bool {
     found && [answer.eax, answer.ebx, answer.ecx, answer.edx][register] >> bit & 1 == 1
 }
 
-/// Code that gets a secret below 8 and the address of 4096 bytes, which is a multiple of 64.
+/// Code with two arguments: a secret below 8, and the address of 4096 bytes. The address is a multiple of 64.
 type Case = fn(u64, *mut u8);
 
 macro_rules! cases {
@@ -37,7 +37,8 @@ macro_rules! cases {
 #[repr(align(64))]
 struct Memory([u8; 4096]);
 
-/// Traces a case with secrets, or with `public` in place of them. Returns `None` if the processor lacks an instruction.
+/// Traces a case with secrets, or with the value `public` in place of the secrets. Returns `None` if the processor
+/// lacks an instruction.
 fn traced((name, possible, case): (&str, bool, Case), public: Option<u64>) -> Option<Trace> {
     if !possible {
         eprintln!("skipped: {name}: not on this processor");
@@ -113,7 +114,7 @@ fn x87_instructions_with_a_variable_time_are_found() {
         let found = traced(case, Some(1)).expect("a trace");
         assert!(found.equal && trace::leaks(&found).is_none(), "{name}: {found:?}");
     }
-    // A number that is in the place of the new one is no operand.
+    // The number that `fbld` overwrites is not an operand of the instruction.
     let [case] = cases! {
         "fbld" => "mov [rdi], rax", "fild qword ptr [rdi]", "fstp st(0)", "mov qword ptr [rdi], 0",
             "fbld [rdi]", "fninit";
@@ -135,7 +136,7 @@ fn a_repeated_instruction_without_a_round_accesses_nothing() {
     }
 }
 
-/// The upper halves of the registers contain the secret, which does not matter for addresses of 32 bits.
+/// The upper halves of the registers contain the secret. For addresses of 32 bits, the upper halves have no effect.
 #[test]
 fn only_the_lower_half_of_registers_counts_for_short_addresses() {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_32BIT;

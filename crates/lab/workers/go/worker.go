@@ -55,8 +55,8 @@ var (
 	fence atomic.Uint64
 )
 
-// spin waits. Each turn depends on the turn before it, and the first one on seed. The turns therefore overlap neither
-// with each other nor with the code that computes seed.
+// spin waits. Each turn depends on the turn before it, and the first turn depends on seed. The turns therefore overlap
+// neither with each other nor with the code that computes seed.
 //
 //go:noinline
 func spin(turns uint32, seed uint64) {
@@ -100,7 +100,7 @@ func main() {
 		hello += fmt.Sprintf("target: %s %s %s\n", t.name, t.parts, t.classes)
 	}
 	in, out, little := bufio.NewReaderSize(os.Stdin, 1<<16), bufio.NewWriter(os.Stdout), binary.LittleEndian
-	// What a target prints goes to standard error, because the lab reads standard output.
+	// The output of a target goes to standard error, because the lab reads standard output.
 	os.Stdout = os.Stderr
 	out.Write(little.AppendUint32(little.AppendUint32([]byte("DPWK"), version), uint32(len(hello))))
 	out.WriteString(hello)
@@ -132,7 +132,7 @@ func main() {
 			ticks := measure(call, input, repeats, little.Uint32(slot), little.Uint32(slot[4:]))
 			answer = little.AppendUint64(answer, ticks)
 		}
-		// Garbage is collected between the requests only.
+		// Garbage is collected only between the requests.
 		if request%64 == 0 {
 			runtime.GC()
 		}

@@ -94,7 +94,7 @@ public class Worker {
     public static void main(String[] arguments) throws IOException {
         DataInputStream in = new DataInputStream(System.in);
         OutputStream out = new BufferedOutputStream(System.out, 1 << 16);
-        // What a target prints goes to standard error, because the lab reads standard output.
+        // The output of a target goes to standard error, because the lab reads standard output.
         System.setOut(System.err);
         StringBuilder hello = new StringBuilder("language: Java\nruntime: " + System.getProperty("java.vm.name") + " "
             + Runtime.version() + "\nclock: System.nanoTime\nhertz: 1000000000\nwarm-up: 50000\n");

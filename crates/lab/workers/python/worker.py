@@ -79,14 +79,14 @@ def serve(targets, source, sink):
             before, within = struct.unpack_from("<II", data, place)
             input_bytes = data[place + 8 : place + 8 + length]
             ticks.append(measure(prepare, call, input_bytes, repeats, before, within))
-        # Garbage is collected between the requests only.
+        # Garbage is collected only between the requests.
         gc.collect()
         sink.write(struct.pack(f"<II{slots}Q", number, slots, *ticks))
 
 
 def main():
     sink = sys.stdout.buffer
-    # What a target prints goes to standard error, because the lab reads standard output.
+    # The output of a target goes to standard error, because the lab reads standard output.
     sys.stdout = sys.stderr
     try:
         serve(TARGETS, sys.stdin.buffer, sink)

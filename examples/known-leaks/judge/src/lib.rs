@@ -1,5 +1,5 @@
-//! Judges one function: first by its traces, then by the clock. Prints one line, as `verdict.py` does, and returns 10
-//! for a leak, 0 if no difference was found, and another of the lab's exit codes for neither.
+//! Judges one function: first by its traces, then by the clock. Prints one line, as `verdict.py` does. Returns 10 for a
+//! leak, 0 if no difference was found, and otherwise another exit code of the lab.
 //!
 //! ```no_run
 //! use deadpan_lab::Target;
@@ -48,7 +48,7 @@ pub fn judge(mut target: Target) -> ExitCode {
     let equal_times = |pair: &Pair| pair.p_holm > settings.alpha && pair.mde_ns.is_finite();
     let measured = !matches!(timing.verdict, Verdict::Invalid | Verdict::Unmeasurable);
     if measured && timing.pairs.iter().all(equal_times) {
-        // On a busy machine, the bound for the slowest calls may stay wide.
+        // This condition ignores the bound for the slowest calls, because this bound may stay wide on a busy machine.
         let found = timing.pairs.iter().map(|pair| pair.mde_ns).fold(0.0, f64::max);
         println!("{equal}; no difference by clock in {elapsed:.1} s; a shift of {found:.1} ns would have been found");
         return ExitCode::SUCCESS;

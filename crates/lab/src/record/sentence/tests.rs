@@ -3,7 +3,8 @@ use crate::record::{Controls, Found};
 
 const DELTA: f64 = 1.0;
 
-/// An effect with the usual tolerance: `up_to` is its quantile, or for a mean the share of the calls.
+/// Creates an effect with the usual tolerance. `up_to` is the quantile of the effect; for a mean, `up_to` is the share
+/// of the calls.
 fn effect(name: &str, up_to: f64, lower: f64, upper: f64) -> Effect {
     Effect {
         name: name.to_owned(),
@@ -27,7 +28,8 @@ fn slow(lower: f64, upper: f64) -> Effect {
     effect("99.9 % quantile", 0.999, lower, upper)
 }
 
-/// A pair whose bounds are those of its effects. A difference that the test found is confirmed.
+/// Creates a pair whose bounds are the bounds of its effects. If the test found a difference, the difference is also
+/// confirmed.
 fn pair(verdict: Verdict, effects: Vec<Effect>) -> Pair {
     let reach = |tail: bool| {
         let part = effects.iter().filter(|effect| (effect.up_to > 0.95) == tail);

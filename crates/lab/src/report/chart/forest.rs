@@ -1,5 +1,5 @@
-//! Forest plots: each row has a name, a dot for the estimate and a line for the interval. One plot shows all pairs of a
-//! target, another the speeds of several functions.
+//! Forest plots: each row has a name, a dot for the estimate and a line for the interval. One kind of plot shows all
+//! pairs of a target. Another kind shows the speeds of several functions.
 
 use super::canvas::{Anchor, Canvas, fit};
 use super::palette::Ink;
@@ -9,7 +9,7 @@ use crate::record::{Interval, Pair, Speed};
 use crate::report::number;
 
 const ROW: f64 = 33.0;
-/// The most pairs in a plot. The table lists all pairs.
+/// The maximum number of pairs in a plot. The table lists all pairs.
 const MOST: usize = 24;
 
 struct Row {
@@ -34,8 +34,8 @@ fn draw(canvas: &mut Canvas, frame: &Frame, rows: &[Row]) {
     }
 }
 
-/// Draws the difference of each pair in its first statistic, which is the mean of the fastest 90 % if the record has
-/// it. The rows are in the order of `pairs`.
+/// Draws the difference of each pair in the pair's first statistic. The first statistic is the mean of the fastest 90 %
+/// if the record has this mean. The rows are in the order of `pairs`.
 pub(super) fn pairs(pairs: &[&Pair]) -> Option<Canvas> {
     let chosen: Vec<_> =
         pairs.iter().filter_map(|pair| pair.effects.first().map(|effect| (pair, effect))).take(MOST).collect();
@@ -79,7 +79,7 @@ pub(super) fn pairs(pairs: &[&Pair]) -> Option<Canvas> {
 
 /// Draws the rate of each function and size in bytes per second. A bar marks the yardstick's rate at the same size.
 ///
-/// The scale covers the speeds in `all`, so that charts of several families can be compared.
+/// The scale covers all speeds in `all`, so that a reader can compare the charts of several families.
 pub(super) fn throughput(speeds: &[&Speed], all: &[Speed]) -> Option<Canvas> {
     let known = |speed: &&Speed| speed.bytes_per_second.estimate > 0.0;
     let chosen: Vec<_> = speeds.iter().copied().filter(known).take(40).collect();

@@ -2,11 +2,11 @@
 
 use crate::record::{Class, Histogram};
 
-/// The number of points at which a density is computed, which is enough for a smooth outline.
+/// The number of points at which a density is computed. This number is enough for a smooth outline.
 const POINTS: usize = 60;
 
-/// Returns the range of times that the charts of these classes share: from the fastest call to somewhat above the
-/// 95 % quantile.
+/// Returns the range of times that all charts of these classes show: from the fastest call to somewhat above the 95 %
+/// quantile.
 pub(super) fn range(classes: &[Class]) -> Option<(f64, f64)> {
     let shown: Vec<&Class> = classes.iter().filter(|class| total(&class.histogram) > 0.0).collect();
     let low = shown.iter().map(|class| low(class)).fold(f64::INFINITY, f64::min);
@@ -55,8 +55,8 @@ pub(super) fn density(class: &Class, from: f64, to: f64) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// Returns the kernel's width by Silverman's rule, for at most a thousand measurements. The rule's width for more
-/// measurements is so small that each step of the clock would show as a peak.
+/// Returns the kernel's width by Silverman's rule. The rule is applied to at most a thousand measurements: for more
+/// measurements, its width would be so small that each step of the clock would appear as a peak.
 fn width(class: &Class, from: f64, to: f64) -> f64 {
     let spread = match (quantile(class, 0.25), quantile(class, 0.75)) {
         (Some(low), Some(high)) => (high - low) / 1.34,

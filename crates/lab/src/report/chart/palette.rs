@@ -1,7 +1,7 @@
-//! The colors of charts, for the light and the dark theme. They are the colors of Okabe and Ito,
-//! which color-blind readers can tell apart, adjusted for contrast.
+//! The colors of charts, for the light and the dark theme. The colors are those of Okabe and Ito, adjusted for
+//! contrast. Color-blind readers can distinguish these colors.
 
-/// The name of a color. The theme of the page decides which shade it is.
+/// The name of a color. The theme of the page decides which shade of the color is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::report) enum Ink {
     Text,
@@ -17,7 +17,8 @@ pub(in crate::report) enum Ink {
     Slate,
 }
 
-/// Each ink, its name in style sheets, its color in the light theme, and its color in the dark theme.
+/// One row for each ink: the ink, its name in style sheets, its color in the light theme, and its color in the dark
+/// theme.
 const COLORS: [(Ink, &str, u32, u32); 11] = [
     (Ink::Text, "ink", 0x1b1d22, 0xeceef2),
     (Ink::Muted, "muted", 0x5c6370, 0xa3abb8),
@@ -32,7 +33,7 @@ const COLORS: [(Ink, &str, u32, u32); 11] = [
     (Ink::Slate, "slate", 0x8a93a1, 0x7b8594),
 ];
 
-/// The colors for curves that only their color tells apart, in the order in which charts use them.
+/// The colors for curves that a reader can distinguish only by color, in the order in which charts use the colors.
 pub(in crate::report) const SERIES: [Ink; 7] =
     [Ink::Blue, Ink::Vermillion, Ink::Green, Ink::Purple, Ink::Ochre, Ink::Brown, Ink::Sky];
 

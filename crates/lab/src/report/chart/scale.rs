@@ -13,7 +13,7 @@ pub(super) enum Spread {
     Log,
     /// Logit, for quantiles: the axis is stretched towards 0 and 1.
     Logit,
-    /// Nearly linear between plus and minus this value, nearly logarithmic beyond.
+    /// Nearly linear between minus and plus this value, and nearly logarithmic outside this range.
     Bent(f64),
 }
 
@@ -37,7 +37,8 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// Creates the scale from `low` to `high`. If the two are equal, the scale extends to both sides of them.
+    /// Creates the scale from `low` to `high`. If the two values are equal, the scale extends to both sides of this
+    /// value.
     pub(super) fn new(spread: Spread, low: f64, high: f64) -> Self {
         let (low, high) = if low.is_finite() && high.is_finite() { (low, high) } else { (0.0, 1.0) };
         if high > low {
@@ -170,7 +171,7 @@ impl Frame {
         self.bottom - self.y.place(value) * (self.bottom - self.top)
     }
 
-    /// Draws the vertical axis: a line and a number for each tick, and the title above.
+    /// Draws the vertical axis: a line and a number for each tick, and the title above the axis.
     pub(super) fn vertical(&self, canvas: &mut Canvas, title: &str, labels: Labels) {
         let ticks = self.y.ticks(4);
         for &tick in &ticks {
@@ -182,9 +183,10 @@ impl Frame {
         canvas.text((0.0, 15.0), title, Anchor::Start, Ink::Muted);
     }
 
-    /// Draws the horizontal axis: its ticks and numbers, and the title below.
+    /// Draws the horizontal axis: its ticks and numbers, and the title below the axis.
     pub(super) fn horizontal(&self, canvas: &mut Canvas, title: &str, labels: Labels) {
-        // Some scales list their ticks from the middle. A label is left out only beside a label to its left.
+        // Ticks are sorted first, because some scales list their ticks from the middle. A label is left out only if it
+        // would overlap the label to its left, or would not fit into the drawing.
         let mut ticks = self.x.ticks(5);
         ticks.sort_by(f64::total_cmp);
         canvas.line(&[(self.left, self.bottom), (self.right, self.bottom)], Ink::Slate, 1.0);

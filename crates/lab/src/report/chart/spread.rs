@@ -1,4 +1,5 @@
-//! Details of a pair's difference: over the distribution, over the looks, and over time.
+//! Charts of a pair's difference: over the distribution of times, over the looks at the data, and over the time of the
+//! measurement.
 
 use super::canvas::{Anchor, Canvas, thin};
 use super::palette::Ink;
@@ -27,15 +28,16 @@ pub(super) fn ecdf(pair: &Pair, range: Option<(f64, f64)>) -> Option<Canvas> {
     Some(canvas)
 }
 
-/// Returns the largest difference at any look and at any time. The funnel and the series share it as their scale,
-/// because the page shows them side by side.
+/// Returns the largest difference at any look and at any time. The funnel chart and the series chart use this value as
+/// their common scale, because the page shows the two charts side by side.
 fn reach(pair: &Pair, delta: f64) -> f64 {
     let looks = pair.funnel.iter().filter(|look| look.batches > 0).map(|look| look.difference.reach());
     let all = looks.chain(means(pair).into_iter().map(f64::abs));
     all.filter(|value| value.is_finite()).fold(delta * 1.4, f64::max)
 }
 
-/// Returns the means of successive parts of the series, few enough that a chart shows each as a separate point.
+/// Returns the means of successive parts of the series. There are so few means that a chart can show each mean as a
+/// separate point.
 fn means(pair: &Pair) -> Vec<f64> {
     let chunk = pair.series.len().div_ceil(150).max(1);
     pair.series.chunks(chunk).map(|part| part.iter().sum::<f64>() / part.len() as f64).collect()
@@ -102,7 +104,7 @@ pub(super) fn series(pair: &Pair, delta: f64) -> Option<Canvas> {
     Some(canvas)
 }
 
-/// Draws the correlation of the times of batches over their distance.
+/// Draws the correlation between the times of two batches, over the distance between the batches.
 pub(super) fn autocorrelation(pair: &Pair) -> Option<Canvas> {
     let lags = &pair.autocorrelation[..pair.autocorrelation.len().min(40)];
     if lags.len() < 2 {

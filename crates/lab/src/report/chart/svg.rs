@@ -1,4 +1,5 @@
-//! Writes a drawing as SVG. Colors are CSS classes, so that the page's theme decides them, and text remains text.
+//! Writes a drawing as SVG. Colors are CSS classes, so the theme of the page determines the colors. Text is written as
+//! text, not as shapes.
 
 use std::fmt::Write as _;
 

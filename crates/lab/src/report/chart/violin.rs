@@ -1,4 +1,5 @@
-//! The distribution of each class's times: as a horizontal violin with its quartiles, and as curves in one chart.
+//! Charts of the distribution of each class's times: one chart with horizontal violins and their quartiles, and one
+//! chart with curves.
 
 use super::canvas::{Anchor, Canvas, Point, fit};
 use super::kernel;
@@ -7,7 +8,7 @@ use super::scale::{Frame, Labels, Scale, Spread};
 use crate::record::{Class, Timing};
 use crate::report::number;
 
-/// Draws one violin for each class, in a row of its own.
+/// Draws one violin for each class. Each violin has its own row.
 pub(super) fn violins(timing: &Timing) -> Option<Canvas> {
     let (low, high) = kernel::range(&timing.classes)?;
     let count = timing.classes.len() as f64;
@@ -61,8 +62,8 @@ fn violin(canvas: &mut Canvas, frame: &Frame, class: &Class, (middle, half): Poi
     }
 }
 
-/// Draws the densities and medians of all classes in one chart. If there are more than seven classes, only the two of
-/// the worst pair have a color.
+/// Draws the densities and medians of all classes in one chart. If there are more than seven classes, only the two
+/// classes of the worst pair have a color.
 pub(super) fn densities(timing: &Timing, worst: Option<(&str, &str)>) -> Option<Canvas> {
     let (low, high) = kernel::range(&timing.classes)?;
     let few = timing.classes.len() <= SERIES.len();

@@ -11,10 +11,12 @@ use crate::cleanup::Cleanup;
 use crate::imp::child::{self, Usage};
 use crate::watch::Watch;
 
-/// The part of a failing program's standard error that is kept: maximum number of bytes, and of lines.
+/// The maximum number of bytes, and the maximum number of lines, that the runner keeps of a failing program's standard
+/// error.
 const TAIL: (u64, usize) = (4096, 8);
 
-/// A peak of memory must exceed the floor by this many bytes to be distinguished from the floor.
+/// The peak memory of a program must exceed the floor, which is the memory of this process, by this many bytes.
+/// Otherwise the peak cannot be distinguished from the floor.
 const SLACK: u64 = 256 << 10;
 
 /// The measurements of one run.
@@ -26,9 +28,9 @@ pub(crate) struct Seen {
     pub(crate) code: i32,
 }
 
-/// Runs programs. Holds the file that receives their standard error.
+/// Runs programs. A runner has the file to which the programs write their standard error.
 pub(crate) struct Runner {
-    // Standard error goes to a file, because a program that fills a pipe would wait for a reader.
+    // Standard error goes to a file. With a pipe, a program that fills the pipe would wait for a reader.
     stderr: File,
     sync: bool,
     /// The time for one run.
@@ -42,7 +44,7 @@ impl Runner {
         Ok(Self { stderr, sync, limit })
     }
 
-    /// Runs the preparation, then the program. If `watch` stops the run, the program is killed.
+    /// Runs the preparation, and then the program. If `watch` stops the run, the runner kills the program.
     pub(super) fn run(&mut self, program: &Program, watch: &dyn Watch) -> Result<Seen, Error> {
         self.prepared(program, false, Some(watch))
     }
@@ -57,9 +59,9 @@ impl Runner {
         Ok((peak > floor.saturating_add(SLACK)).then_some(peak))
     }
 
-    /// Runs the program once and returns the measurements with the largest resident memory in bytes, which is `None`
-    /// unless it exceeds the memory of this process. The start by `fork` takes some tenths of a millisecond longer than
-    /// in [`Runner::run`], so this suits programs that run much longer.
+    /// Runs the program once. Returns the measurements and the largest resident memory in bytes. The memory is `None`
+    /// unless it exceeds the memory of this process. This method starts the program by `fork`, which takes some tenths
+    /// of a millisecond longer than the start in [`Runner::run`]. So this method is for programs that run much longer.
     pub(crate) fn whole(&mut self, program: &Program) -> Result<(Seen, Option<u64>), Error> {
         let floor = child::floor().map_err(|source| Error::System { doing: "starting a process", source })?;
         let seen = self.prepared(program, true, None)?;
@@ -140,7 +142,8 @@ impl Runner {
     fn failed(&mut self, command: &Command, status: ExitStatus) -> Error {
         let mut bytes = Vec::new();
         let end = self.stderr.seek(SeekFrom::End(0)).unwrap_or(0);
-        // A part that cannot be read is left out, because the failure itself matters more.
+        // If a part of standard error cannot be read, the error leaves this part out, because the failure itself is
+        // more important.
         let _ = self
             .stderr
             .seek(SeekFrom::Start(end.saturating_sub(TAIL.0)))
@@ -168,7 +171,7 @@ impl Command {
         }
     }
 
-    /// Returns whether the shell says that it could not start a command.
+    /// Returns whether the exit code of the shell means that the shell could not start a command.
     fn unstarted(&self, status: ExitStatus) -> bool {
         matches!(self, Self::Shell(_)) && matches!(status.code(), Some(126 | 127))
     }
@@ -187,7 +190,7 @@ fn nameless() -> io::Result<File> {
     let name = format!("deadpan-lab-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
     let path = std::env::temp_dir().join(name);
     let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
-    // A system that does not remove open files keeps an empty file.
+    // On a system that cannot remove open files, the empty file remains.
     let _ = fs::remove_file(&path);
     Ok(file)
 }

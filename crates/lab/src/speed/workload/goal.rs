@@ -1,6 +1,6 @@
-//! Goals: what the figures of a table are compared with, and how one variant stands beside another.
+//! Goals for the figures of a table, and the comparison of one variant with another variant.
 //!
-//! Ratios are taken within each round, so that a drift between rounds cancels. Their median counts.
+//! The lab computes a ratio for each round, so that a drift between rounds cancels. The median of the ratios counts.
 
 use std::ops::RangeInclusive;
 
@@ -14,7 +14,7 @@ const ALL: RangeInclusive<u64> = 0..=u64::MAX;
 /// A verdict names at most this many rows that miss the goal.
 const SHOWN: usize = 3;
 
-/// A bound for some rows of a table: by default, for each operation of the program's own ways.
+/// A bound for some rows of a table. By default, the bound applies to each operation of the program's own ways.
 #[derive(Clone, Debug)]
 pub struct Goal {
     operation: &'static str,
@@ -39,7 +39,8 @@ impl Goal {
         Self { operation: "", variant: "", amounts: ALL, bound }
     }
 
-    /// At most this many times the time of `variant`; with `|` between several variants, of the slowest of them.
+    /// At most this many times the time of `variant`. If `variant` names several variants with `|` between the names,
+    /// the time of the slowest variant counts.
     #[must_use]
     pub fn times(most: f64, variant: &'static str) -> Self {
         Self::new(Bound::Times(most, variant))
@@ -75,25 +76,27 @@ impl Goal {
         Self::new(Bound::Peak(most))
     }
 
-    /// The same time, within this share, as the operation that has `other` in its name in place of `part`.
+    /// The time of an operation with `part` in its name differs by at most this share from the time of the operation
+    /// that has `other` in its name in place of `part`.
     #[must_use]
     pub fn alike(within: f64, part: &'static str, other: &'static str) -> Self {
         Self::new(Bound::Alike(within, part, other)).in_part(part)
     }
 
-    /// Applies to operations with `part` in their name, which stands behind the workload's: `file, seal`.
+    /// Applies the goal to operations with `part` in their name. The name consists of the workload and the operation:
+    /// `file, seal`.
     #[must_use]
     pub fn in_part(self, part: &'static str) -> Self {
         Self { operation: part, ..self }
     }
 
-    /// Applies to variants with `part` in their name, whatever their role.
+    /// Applies the goal to variants with `part` in their name, with any role.
     #[must_use]
     pub fn by(self, part: &'static str) -> Self {
         Self { variant: part, ..self }
     }
 
-    /// Applies to amounts of so many bytes.
+    /// Applies the goal to rows whose amount of work lies in this range.
     #[must_use]
     pub fn at(self, amounts: RangeInclusive<u64>) -> Self {
         Self { amounts, ..self }
@@ -105,7 +108,7 @@ impl Goal {
             && self.amounts.contains(&(row.amount as u64))
     }
 
-    /// Returns the figure of a row, or `None` if it or its counterpart was not measured.
+    /// Returns the figure of a row, or `None` if the row or its counterpart was not measured.
     fn measured(&self, row: &GenerationRow, rows: &[GenerationRow]) -> Option<f64> {
         row.rate?;
         let named =
@@ -142,7 +145,7 @@ impl Goal {
         }
     }
 
-    /// Returns how far a figure is from the bound: 1 at the bound, and more beyond it.
+    /// Returns how far a figure is from the bound. The result is 1 at the bound, and larger than 1 beyond the bound.
     fn beyond(&self, figure: f64) -> f64 {
         match self.bound {
             Bound::Rate(least) => least / figure,
@@ -224,7 +227,8 @@ pub fn judge(workload: &str, goals: &[Goal], rows: &[GenerationRow]) -> Vec<Goal
     goals.iter().map(|goal| goal.judge(workload, rows)).collect()
 }
 
-/// Sets how long each row takes beside the variant `yardstick` in the same rounds, with a 95 % interval.
+/// Sets, for each row, the ratio of its time to the time of the variant `yardstick` in the same rounds, with a 95 %
+/// interval.
 pub fn beside(rows: &mut [GenerationRow], yardstick: &str) {
     let yardsticks: Vec<GenerationRow> =
         rows.iter().filter(|row| row.variant == yardstick && has_times(row)).cloned().collect();
@@ -237,7 +241,7 @@ pub fn beside(rows: &mut [GenerationRow], yardstick: &str) {
     }
 }
 
-/// Returns a part of a name without the comma at its border.
+/// Returns a part of a name without a comma at its start or end.
 fn bare(part: &str) -> &str {
     part.trim_matches([',', ' '])
 }

@@ -1,7 +1,7 @@
-//! Kernels: functions of this program that are timed alone, without the start of a process.
+//! Kernels: functions of this program that are timed alone. The time does not include the start of a process.
 //!
-//! Each run of a kernel has its own process. The process can be kept on one core like any program, its memory does not
-//! depend on earlier runs, and its peak memory is that of one run.
+//! Each run of a kernel has its own process. The lab can run the process on one core, like any program. The memory of
+//! the process does not depend on earlier runs, and its peak memory is the peak of one run.
 
 use std::fs::{File, OpenOptions};
 use std::hint::black_box;
@@ -17,16 +17,16 @@ use super::{Contents, tree};
 const BLOCK: usize = 1 << 20;
 /// Numbers in a block of arithmetic.
 const NUMBERS: u64 = 1 << 20;
-/// Blocks of arithmetic at full scale, which take one core a few seconds.
+/// Number of blocks of arithmetic at full scale. One core needs a few seconds for these blocks.
 const BLOCKS: f64 = 2000.0;
 /// Integer operations for each number, as counted in the source.
 const INTEGER: f64 = 10.0;
 /// Floating-point operations for each number, as counted in the source.
 const FLOATING: f64 = 6.0;
-/// The sum over a block of integers, computed independently in Python.
+/// The expected sum over a block of integers. The sum was computed independently in Python.
 const SUM: u64 = 0x5a6b_f73a_9172_f180;
 
-/// The work of one run of a kernel. The measuring process sends it to the kernel's process as JSON.
+/// The work of one run of a kernel. The measuring process sends this structure to the kernel's process as JSON.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Job {
     /// The kernel's name.
@@ -62,7 +62,8 @@ pub type Trouble = Box<dyn std::error::Error + Send + Sync>;
 pub struct Kernel {
     /// The name, with dots: `file.write`.
     pub name: &'static str,
-    /// Prepares the work, runs it, times it and checks its result. It may use as many threads as [`threads`] returns.
+    /// Prepares the work, runs the work, times it and checks its result. The function may use as many threads as
+    /// [`threads`] returns.
     pub run: fn(&Job) -> Result<Done, Trouble>,
 }
 
@@ -72,13 +73,14 @@ pub fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Returns a buffer with the bytes of a job. All pages of the buffer have been written.
+/// Returns a buffer with the bytes of a job. The function has written to all pages of the buffer.
 ///
 /// # Errors
-/// If the job has more bytes than the address space.
+/// Returns an error if the job has more bytes than the address space.
 pub fn contents_of(job: &Job) -> Result<Vec<u8>, Trouble> {
     let mut bytes = vec![0; usize::try_from(job.bytes)?];
-    // The system maps all pages of a new buffer to one page of zeros. The first write to a page gives it memory.
+    // The system maps all pages of a new buffer to one page of zeros. A page gets its own memory at the first write to
+    // the page.
     black_box(&mut bytes[..]).fill(black_box(0));
     if job.contents == Contents::Random {
         tree::fill(&mut bytes.as_mut_slice(), job.bytes, job.contents, 1)?;
@@ -98,7 +100,8 @@ pub fn own() -> Vec<Kernel> {
     ]
 }
 
-/// Runs `work` for each block number below `blocks`, on all processors, and returns the seconds that this took.
+/// Runs `work` for each block number below `blocks`, on all processors. Returns the seconds from the start until all
+/// blocks are done.
 fn on_all(blocks: u64, work: impl Fn(u64) -> Result<(), Trouble> + Sync) -> Result<f64, Trouble> {
     let next = AtomicU64::new(0);
     let worker = || {
@@ -122,8 +125,8 @@ fn on_all(blocks: u64, work: impl Fn(u64) -> Result<(), Trouble> + Sync) -> Resu
     Ok(begin.elapsed().as_secs_f64())
 }
 
-/// Writes a new file into the system's cache, one block at a time, by offset. All blocks have the same contents, since
-/// the time does not depend on the contents.
+/// Writes a new file into the system's cache, one block at a time. Each write states the offset of its block. All
+/// blocks have the same contents, because the time does not depend on the contents.
 fn file_write(job: &Job) -> Result<Done, Trouble> {
     let mut block = vec![0; BLOCK];
     tree::fill(&mut block.as_mut_slice(), BLOCK as u64, job.contents, 1)?;
@@ -140,7 +143,7 @@ fn file_write(job: &Job) -> Result<Done, Trouble> {
     Ok(Done { seconds, amount: job.bytes as f64 })
 }
 
-/// Reads a whole file, one block at a time, by offset.
+/// Reads a whole file, one block at a time. Each read states the offset of its block.
 fn file_read(job: &Job) -> Result<Done, Trouble> {
     let file = File::open(&job.input)?;
     let bytes = file.metadata()?.len();
@@ -166,7 +169,8 @@ fn read_at(file: &File, bytes: &mut [u8], start: u64) -> std::io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, bytes, start)
 }
 
-/// Serializes seeks: without positioned I/O, all handles of a file share one position.
+/// Allows only one seek with its read or write at a time. Without positioned I/O, all handles of a file share one
+/// position.
 #[cfg(not(unix))]
 static POSITION: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
@@ -186,7 +190,7 @@ fn read_at(file: &File, bytes: &mut [u8], start: u64) -> std::io::Result<()> {
     file.seek(SeekFrom::Start(start)).and_then(|_| file.read_exact(bytes))
 }
 
-/// Copies all bytes on one thread, into a buffer whose pages have been written before.
+/// Copies all bytes on one thread, into a buffer whose pages were written before.
 fn memory_copy(job: &Job) -> Result<Done, Trouble> {
     let from = contents_of(job)?;
     let mut to = vec![1; from.len()];
@@ -222,7 +226,7 @@ fn integer_block(seed: u64) -> u64 {
 
 /// Computes π as the integral of 4 / (1 + x²) from 0 to 1 with [`NUMBERS`] midpoints, once for each block. Each
 /// midpoint takes six operations: two for x, two for the denominator, a division, and the addition to the sum. There
-/// are eight partial sums, so that no addition waits for the one before.
+/// are eight partial sums, so that no addition has to wait for the addition before.
 fn floats(job: &Job) -> Result<Done, Trouble> {
     arithmetic(job, FLOATING, |_| {
         let found = float_block(black_box(1.0 / NUMBERS as f64));

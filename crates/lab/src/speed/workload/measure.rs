@@ -1,8 +1,8 @@
 //! Measures workloads in rounds: in each round, all variants of a workload run once, in random order.
 //!
 //! Before each run, the lab removes the outputs of earlier runs, and the system writes its dirty pages to the disk.
-//! Otherwise a program would pay for the pages that an earlier program wrote. All variants read their input from the
-//! page cache.
+//! Otherwise the time of a program would include the work for pages that an earlier program wrote. All variants read
+//! their input from the page cache.
 
 use std::collections::HashMap;
 use std::fs;
@@ -24,7 +24,7 @@ const ROUNDS: usize = 7;
 /// The share of the free memory that one process may take.
 const MEMORY: f64 = 0.75;
 
-/// What to measure, and how.
+/// The plan of a measurement: what the lab measures, and how.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The sets, already scaled.
@@ -38,11 +38,12 @@ pub struct Plan {
     /// The names of the peers to measure. If `None`, all peers are measured. The program's own ways and the limits are
     /// always measured.
     pub peers: Option<Vec<String>>,
-    /// Parts of workload names. Only workloads whose name contains one of them are measured; all if the list is empty.
+    /// Parts of workload names. The lab measures only workloads whose name contains one of these parts. If the list is
+    /// empty, the lab measures all workloads.
     pub only: Vec<String>,
-    /// The arguments with which this program runs a kernel. The job follows them as JSON.
+    /// The arguments with which this program runs a kernel. The job follows these arguments as JSON.
     pub kernel: Vec<String>,
-    /// Whether functions get a few rounds only.
+    /// Whether the lab measures functions in only a few rounds.
     pub quick: bool,
 }
 
@@ -73,7 +74,7 @@ impl Plan {
                     set.has(workload.subject) && (workload.sets.is_empty() || workload.sets.contains(&set.name))
                 };
                 for workload in workloads.iter().filter(here) {
-                    // A workload without input has no contents, so it is measured once.
+                    // A workload without input has no contents, so it is measured only once.
                     let contents = (workload.subject != Subject::Amount).then_some(contents);
                     if contents.is_some() || number == 0 {
                         groups.push(Group {
@@ -119,7 +120,7 @@ impl Way {
         self.role == Role::Own && self.name.is_empty()
     }
 
-    /// Returns the programs in the name of the way: `cp, cat` are two.
+    /// Returns the names of the programs in the name of the way. The name `cp, cat`, for example, has two programs.
     fn names(&self) -> impl Iterator<Item = &str> {
         self.name.split(", ").map(|name| name.split(' ').next().unwrap_or_default())
     }
@@ -143,13 +144,13 @@ pub fn variants(offer: &Offer) -> Vec<String> {
     names
 }
 
-/// Measures the workloads of `offer` as `plan` says, in the folders of `place`.
+/// Measures the workloads of `offer` according to `plan`, in the folders of `place`.
 ///
-/// `show` gets the rows of each workload as soon as they are known. If `watch` stops the run, the result contains the
-/// rows that are known by then.
+/// The function calls `show` with the rows of each workload as soon as the rows are known. If `watch` stops the run,
+/// the result contains the rows that are known at this time.
 ///
 /// # Errors
-/// If a folder of `place` cannot be read or written, or no process can be started.
+/// Returns an error if a folder of `place` cannot be read or written, or if no process can be started.
 pub fn measure(
     plan: &Plan,
     offer: &Offer,
@@ -166,7 +167,7 @@ pub fn measure(
     let sets = |set: &Set| SetFacts { name: set.name.to_owned(), what: set.what(), bytes: set.bytes };
     found.sets = plan.sets.iter().map(sets).collect();
     found.notes.extend(plan.sets.iter().filter_map(beyond_cache));
-    // A program that is not installed has no version.
+    // A line that fails is left out: a program that is not installed has no version.
     found.notes.extend(offer.facts.iter().filter_map(|line| place.shell(line).ok()).filter(|fact| !fact.is_empty()));
     let mut bench = Bench {
         plan,
@@ -217,7 +218,8 @@ pub fn measure(
     Ok(found)
 }
 
-/// Replaces the times of thousands of rounds by the least, the quartiles and the longest. The median stays the same.
+/// Replaces the times of thousands of rounds by five times: the shortest time, the three quartiles and the longest
+/// time. The median stays the same.
 fn brief(row: GenerationRow) -> GenerationRow {
     if row.rounds <= 100 {
         return row;
@@ -232,9 +234,9 @@ struct Bench<'b> {
     place: &'b mut Workplace,
     runner: Runner,
     random: Random,
-    /// The setup lines that have run, each with its error if it failed.
+    /// The setup lines that have run. A line that failed has its error.
     setups: HashMap<&'static str, Option<String>>,
-    /// The processor of the variants on one core.
+    /// The processor on which the variants on one core run.
     processor: Option<usize>,
 }
 
@@ -273,7 +275,7 @@ impl Bench<'_> {
         })
     }
 
-    /// Returns the size of the present input file, which will be removed before the next input is made.
+    /// Returns the size of the present input file. The lab removes this file before it creates the next input.
     fn occupied(&self) -> u64 {
         fs::metadata(self.place.input()).map_or(0, |about| if about.is_file() { about.len() } else { 0 })
     }
@@ -337,7 +339,7 @@ impl Bench<'_> {
         variants
     }
 
-    /// Returns the reason why this way cannot run here, if there is one.
+    /// Returns the reason if this way cannot run on this machine.
     fn unfit(&mut self, group: &Group<'_>, way: &Way) -> Option<String> {
         if let (Subject::Memory, Some(set)) = (group.workload.subject, group.set)
             && let Some(reason) = no_memory(set.bytes)
@@ -451,7 +453,7 @@ impl Bench<'_> {
         })
     }
 
-    /// Checks the result of a program in the first round, outside of the timing.
+    /// Checks the result of a program in the first round. The check is not timed.
     ///
     /// The output of the last operation must be equal to the input, and the way's own check must succeed. The output of
     /// a workload without input must have the size of the set.
@@ -476,7 +478,8 @@ impl Bench<'_> {
     }
 }
 
-/// Converts the nanoseconds that a program wrote to seconds. The error is the text that it wrote instead.
+/// Converts the nanoseconds that a program wrote to seconds. If the program wrote another text, the function returns
+/// this text as the error.
 fn told(result: &[u8]) -> Result<f64, Trouble> {
     let text = String::from_utf8_lossy(result);
     let nanoseconds: Option<u64> = text.trim().parse().ok().filter(|&nanoseconds| nanoseconds > 0);
@@ -489,7 +492,7 @@ fn title(group: &Group<'_>) -> String {
     format!("{set}{contents}{}", group.workload.name)
 }
 
-/// Returns the rows of a group: all variants of the first operation, then all variants of the second.
+/// Returns the rows of a group: all variants of the first operation, and then all variants of the second operation.
 fn rows(group: &Group<'_>, variants: &[Variant<'_>]) -> Vec<GenerationRow> {
     let mut rows = Vec::new();
     for (index, operation) in group.workload.operations.iter().enumerate() {
@@ -500,7 +503,7 @@ fn rows(group: &Group<'_>, variants: &[Variant<'_>]) -> Vec<GenerationRow> {
     rows
 }
 
-/// Sets the ratio of each row: its rate relative to the first rate that is known.
+/// Sets the ratio of each row, which is the rate of the row divided by the first known rate.
 fn beside_first(rows: &mut [GenerationRow]) {
     let Some(first) = rows.iter().find_map(|row| row.rate) else { return };
     for row in rows {
@@ -511,7 +514,7 @@ fn beside_first(rows: &mut [GenerationRow]) {
 fn row(group: &Group<'_>, variant: &Variant<'_>, index: usize, operation: &str) -> GenerationRow {
     let seen = &variant.seen[index];
     let unit = if group.workload.subject == Subject::Numbers { ("Mop/s", 1e6) } else { ("MiB/s", MIB) };
-    // A program that fails in a later round has no figure either, since it does not do its work reliably.
+    // A program that fails in a later round also has no figure, because it does not do its work reliably.
     let measured = seen.skipped.is_none() && !seen.seconds.is_empty();
     let rate = |seconds: f64| seen.amount / seconds.max(1e-9) / unit.1;
     let mut rates: Vec<f64> = seen.seconds.iter().copied().map(rate).collect();
@@ -555,14 +558,15 @@ fn installed(program: &str) -> bool {
         || Path::new(program).is_absolute()
 }
 
-/// Returns the bytes of memory that the system can give to new processes. This includes caches that it can drop.
+/// Returns the bytes of memory that the system can give to new processes. The number includes caches that the system
+/// can drop.
 fn memory() -> Option<u64> {
     let info = fs::read_to_string("/proc/meminfo").ok()?;
     let line = info.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     Some(line.split_whitespace().next()?.parse::<u64>().ok()? << 10)
 }
 
-/// Returns the note for a set that exceeds the page cache, so that the figures depend on the disk.
+/// Returns a note if a set is larger than the page cache. The figures of such a set depend on the disk.
 fn beyond_cache(set: &Set) -> Option<String> {
     let memory = memory()?;
     // The input and the outputs of both operations are in the cache at the same time.
@@ -576,7 +580,7 @@ fn beyond_cache(set: &Set) -> Option<String> {
     })
 }
 
-/// Returns the reason why a set of this size does not fit into memory, if it does not.
+/// Returns the reason if a set of this size does not fit into memory.
 fn no_memory(bytes: u64) -> Option<String> {
     let free = memory()?;
     // Input and output are in memory at the same time.

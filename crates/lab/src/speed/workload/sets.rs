@@ -16,7 +16,7 @@ pub struct Set {
     pub shape: Shape,
     /// The number of bytes in the file, or in all files of the folder.
     pub bytes: u64,
-    /// The number of rounds. If `None`, it depends on the size.
+    /// The number of rounds. If `None`, the number of rounds depends on the size.
     pub rounds: Option<usize>,
 }
 
@@ -27,11 +27,11 @@ pub enum Shape {
     File,
     /// A folder with the files of [`entries`](super::entries).
     Folder,
-    /// A folder with these files, whose numbers do not scale.
+    /// A folder with these files. The numbers of files do not scale.
     Files(Files),
 }
 
-/// The files of a folder: some large ones, and many small ones in folders of their own.
+/// The files of a folder: some large files, and many small files in subfolders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Files {
     /// The number of large files.
@@ -42,7 +42,7 @@ pub struct Files {
     pub small: u64,
     /// The minimum and the maximum number of bytes in a small file.
     pub small_bytes: (u64, u64),
-    /// The number of small files in a folder.
+    /// The number of small files in a subfolder.
     pub each: u64,
 }
 
@@ -86,7 +86,7 @@ impl Set {
     /// operations, and a reserve.
     #[must_use]
     pub fn disk(&self) -> u64 {
-        // A small file takes a block on the disk, and headers and an index entry in an archive.
+        // A small file takes a whole block on the disk. In an archive, it also has headers and an index entry.
         let small = if let Shape::Files(files) = self.shape { files.small * (12 << 10) } else { 0 };
         self.bytes.saturating_mul(3).saturating_add(self.bytes / 50 + small + 64 * MIB)
     }
@@ -109,7 +109,7 @@ impl Set {
         }
     }
 
-    /// Returns the default number of rounds. Small sets have more rounds, since their rounds are short.
+    /// Returns the default number of rounds. Small sets have more rounds, because a round of a small set is short.
     #[must_use]
     pub fn rounds(&self) -> usize {
         self.rounds.unwrap_or(match self.bytes {
@@ -130,7 +130,7 @@ fn short(value: f64) -> String {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Contents {
-    /// Zeros, which are written: the files have no holes.
+    /// Zeros. The zeros are written to the disk, so the files have no holes.
     Zero,
     /// Random bytes that do not repeat.
     Random,

@@ -1,5 +1,5 @@
-//! Writes folders. That of set E has a few large files, many small files, and files of medium size, as in a folder that
-//! a person works in. Names, sizes and contents depend only on the total number of bytes.
+//! Writes folders. The folder of set E has a few large files, many small files, and files of medium size, like a folder
+//! in which a person works. Names, sizes and contents depend only on the total number of bytes.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -9,7 +9,7 @@ use super::{Contents, Files};
 use crate::random::Random;
 
 const MIB: u64 = 1 << 20;
-/// The number of large files. Together they have three quarters of the bytes.
+/// The number of large files. All large files together have three quarters of the bytes.
 const LARGE: u64 = 10;
 /// The number of small files in a folder of [`FULL`] bytes.
 const SMALL: u64 = 10_000;
@@ -33,10 +33,10 @@ pub struct Entry {
 
 /// Returns the files of a folder that has `bytes` bytes in total.
 ///
-/// Ten large files have three quarters of the bytes. Small files have 100 to 8000 bytes each, a hundred of them in a
-/// folder; there are ten thousand at the full size of 10 GiB, and proportionally fewer in a smaller folder, but at
-/// least ten. Medium files have the rest of the bytes: 1 to 16 MiB each at the full size, and proportionally less in a
-/// smaller folder.
+/// Ten large files have three quarters of the bytes. Small files have 100 to 8000 bytes each, and each subfolder has a
+/// hundred small files. At the full size of 10 GiB, there are ten thousand small files. A smaller folder has
+/// proportionally fewer small files, but at least ten. Medium files have the rest of the bytes. Each medium file has 1
+/// to 16 MiB at the full size, and proportionally less in a smaller folder.
 #[must_use]
 pub fn entries(bytes: u64) -> Vec<Entry> {
     let mut random = Random::new(SEED);
@@ -79,7 +79,7 @@ pub(super) fn words(bytes: u64) -> String {
     )
 }
 
-/// Returns the files of a folder that is described by numbers.
+/// Returns the files of a folder that the numbers in `files` describe.
 pub(super) fn described(files: &Files) -> Vec<Entry> {
     let mut random = Random::new(SEED);
     let (least, most) = files.small_bytes;

@@ -1,4 +1,4 @@
-//! The folders of one run, for inputs, outputs and keys. They are removed when the run ends.
+//! The folders of one run, for inputs, outputs and keys. The lab removes these folders when the run ends.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -11,17 +11,18 @@ use crate::cleanup::Cleanup;
 use crate::imp::child;
 
 const BLOCK: usize = 1 << 20;
-/// The passphrase for the generated data of a run. It protects no other data.
+/// The passphrase for the generated data of a run. This passphrase protects no other data.
 const PASSPHRASE: &str = "correct horse battery staple";
 
-/// Two new folders: one for data, and one for keys. The folder for keys is the system's temporary folder, since paths
-/// of sockets must be short.
+/// Two new folders: a folder for data, and a folder for keys. The folder for keys lies in the system's temporary
+/// folder, because paths of sockets must be short.
 #[derive(Debug)]
 pub struct Workplace {
     data: PathBuf,
     keys: PathBuf,
     program: PathBuf,
-    /// The removal of both folders, then the teardown lines of peers. They run from the last to the first.
+    /// The cleanup actions: the removal of both folders, followed by the teardown lines of peers. The actions run in
+    /// reverse order, from the last to the first.
     cleanups: Vec<Cleanup>,
 }
 
@@ -29,7 +30,7 @@ impl Workplace {
     /// Creates the folder for data in `parent`, and the folder for keys. `program` replaces `{self}` in commands.
     ///
     /// # Errors
-    /// If a folder cannot be created, or if a path is not UTF-8, which commands need.
+    /// Returns an error if a folder cannot be created, or if a path is not UTF-8. Commands need paths in UTF-8.
     pub fn new(parent: &Path, program: PathBuf) -> io::Result<Self> {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let name = format!("deadpan-lab-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
@@ -72,14 +73,15 @@ impl Workplace {
         self.keys.join("result")
     }
 
-    /// Returns the environment variables for all programs: their folders for keys, and the language of their messages.
+    /// Returns the environment variables for all programs. The variables set the folders for keys and the language of
+    /// messages.
     #[must_use]
     pub fn environment(&self) -> [(&'static str, String); 3] {
         let keys = |name: &str| self.keys.join(name).to_string_lossy().into_owned();
         [("DEADPAN_HOME", keys("home")), ("GNUPGHOME", keys("gnupg")), ("LC_ALL", "C".to_owned())]
     }
 
-    /// Returns a word or a line with its words in braces replaced, as described at [`Action`](super::Action).
+    /// Returns a word or a line in which the words in braces are replaced, as described at [`Action`](super::Action).
     #[must_use]
     pub fn fill(&self, template: &str, bytes: u64) -> String {
         let text = |path: &Path| path.to_string_lossy().into_owned();
@@ -100,7 +102,7 @@ impl Workplace {
         .fold(template.to_owned(), |filled, (place, what)| filled.replace(place, what))
     }
 
-    /// Returns a message without the paths of this run, which mean nothing to a reader.
+    /// Returns a message without the paths of this run, because these paths have no meaning for a reader.
     #[must_use]
     pub fn without_paths(&self, text: &str) -> String {
         let shown = |path: &Path| path.to_string_lossy().into_owned();
@@ -118,7 +120,7 @@ impl Workplace {
     /// Replaces the input by the given set with the given contents.
     ///
     /// # Errors
-    /// If the old input cannot be removed, or the new one cannot be written.
+    /// Returns an error if the old input cannot be removed, or if the new input cannot be written.
     pub fn make(&self, set: &Set, contents: Contents) -> io::Result<()> {
         remove(&self.input())?;
         match set.shape {
@@ -131,7 +133,7 @@ impl Workplace {
     /// Removes the outputs of all operations.
     ///
     /// # Errors
-    /// If an output cannot be removed.
+    /// Returns an error if an output cannot be removed.
     pub fn clear(&self) -> io::Result<()> {
         for name in ["made", "out"] {
             remove(&self.data.join(name))?;
@@ -143,7 +145,7 @@ impl Workplace {
     /// Reads the input, so that it is in the system's cache even if earlier programs displaced it.
     ///
     /// # Errors
-    /// If the input cannot be read.
+    /// Returns an error if the input cannot be read.
     pub fn warm(&self) -> io::Result<()> {
         let mut block = vec![0; BLOCK];
         for path in files(&self.input())? {
@@ -156,7 +158,7 @@ impl Workplace {
     /// Runs a line by `sh`, outside of the timing, and returns its output.
     ///
     /// # Errors
-    /// If the line fails. The error is the last line of its messages.
+    /// Returns an error if the line fails. The error is the last line of the messages that the line printed.
     pub fn shell(&self, line: &str) -> Result<String, Trouble> {
         let output = shell(&self.fill(line, 0), self.environment()).output()?;
         if output.status.success() {
@@ -176,7 +178,7 @@ impl Workplace {
     /// their output into another folder; such folders are skipped.
     ///
     /// # Errors
-    /// If a file or folder cannot be read.
+    /// Returns an error if a file or folder cannot be read.
     pub fn same(&self) -> io::Result<bool> {
         let mut out = self.out();
         while out.is_dir() && !same_shape(&self.input(), &out)? {
@@ -216,7 +218,7 @@ fn shell(line: &str, environment: [(&'static str, String); 3]) -> Command {
     command
 }
 
-/// Creates the folder for keys, which only its owner may use, with a folder for GnuPG in it.
+/// Creates the folder for keys and, inside this folder, a folder for GnuPG. Only the owner may use these folders.
 fn private(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
@@ -242,7 +244,7 @@ fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(all)
 }
 
-/// Returns whether both paths are files, or both are folders with the same names in them.
+/// Returns whether both paths are files, or both paths are folders that contain the same names.
 fn same_shape(one: &Path, other: &Path) -> io::Result<bool> {
     if !one.is_dir() || !other.is_dir() {
         return Ok(one.is_dir() == other.is_dir());

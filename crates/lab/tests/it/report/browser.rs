@@ -1,4 +1,4 @@
-//! Runs a headless Chromium, if one is installed.
+//! Runs a headless Chromium, if Chromium is installed.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -39,14 +39,15 @@ pub struct Widths {
     pub scroll: u32,
     /// The smallest font size of the visible text in charts.
     pub smallest_letters: f64,
-    /// The number of tables that a reader scrolls sideways, with a visible line that says so.
+    /// The number of tables that a reader can scroll sideways and that have a visible line about the scrolling.
     pub scrolling: usize,
-    /// The number of tables that are wider than their box, without a shadow, or on a phone without that line.
+    /// The number of tables that are wider than their box and have no shadow. On a phone, tables that are wider than
+    /// their box and have no line about the scrolling count too.
     pub cut: usize,
 }
 
-/// Measures the page in a window of this width. A desktop window cannot be narrower than about 500 pixels, so the page
-/// is in a frame of this width.
+/// Measures the page in a window of this width. A desktop window cannot be narrower than about 500 pixels, so the
+/// function shows the page in a frame of the given width.
 pub fn widths(browser: &Path, page: &Path, width: u32) -> Widths {
     let probe = "<script>addEventListener('load',()=>{document.querySelectorAll('details').forEach(d=>d.open=true);\
         let least=99;document.querySelectorAll('.chart text').forEach(t=>{const s=t.ownerSVGElement,\

@@ -386,7 +386,7 @@ pub fn full() -> Record {
     record
 }
 
-/// Returns a record with about as many targets as this project has.
+/// Returns a record with about the same number of targets as this project.
 pub fn large() -> Record {
     let dice = &mut Dice(11);
     let mut record = bare();
