@@ -1,4 +1,4 @@
-//! `--any N`: recipients of whom any N open a file together.
+//! `--any N`: any N of the recipients open a file together.
 
 use crate::tell::failure::Failure;
 use crate::tell::shown::count;
@@ -21,7 +21,7 @@ pub fn check(needed: u8, names_nobody: bool, passphrase: bool) -> Result<(), Fai
     Ok(())
 }
 
-/// Returns the recipient of whose keys any `needed` open the file together. Each key has a name.
+/// Returns a recipient for a group of keys. Any `needed` of these keys open the file together. Each key has a name.
 pub fn group(needed: u8, keys: &[(String, PublicKey)]) -> Result<Recipient, Failure> {
     let named = count(keys.len() as u64, "key is named", "keys are named");
     if usize::from(needed) > keys.len() {
