@@ -1,5 +1,5 @@
-//! Access to descriptors by number, and a setting of the allocator. The first takes `unsafe`, because the type system
-//! tracks only descriptors with an owner, and the second, because C has it.
+//! Access to descriptors by number, and a setting of the allocator. Access to descriptors needs `unsafe`, because the
+//! type system tracks only descriptors with an owner. The setting needs `unsafe`, because it is a function of C.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -12,16 +12,17 @@ use rustix::io::{Errno, fcntl_getfd};
 /// other users work too, since no file is opened.
 ///
 /// # Errors
-/// If `number` is not an open descriptor.
+/// Fails if `number` is not an open descriptor.
 pub fn descriptor(number: u32) -> io::Result<OwnedFd> {
     let number = RawFd::try_from(number).map_err(|_| io::Error::from(io::ErrorKind::NotFound))?;
-    // SAFETY: a borrowed descriptor must not be -1, which no `u32` becomes, and must stay open while it is borrowed.
-    // The borrow ends with the next line; the caller is the parser of the command line, before which nothing was opened
-    // and during which no other thread runs, so nothing closes the descriptor meanwhile. If `number` was never open,
-    // the system call fails and nothing is read or written.
+    // SAFETY: a borrowed descriptor must not be -1 and must stay open while it is borrowed. A number that was converted
+    // from a `u32` is not -1. The borrow ends with the last use of `given` below. The caller is the parser of the
+    // command line. The program opens no file before the parser runs, and no other thread runs during it, so nothing
+    // closes the descriptor during the borrow. If `number` was never open, the system call fails and nothing is read or
+    // written.
     let given = unsafe { BorrowedFd::borrow_raw(number) };
     let own = rustix::io::fcntl_dupfd_cloexec(given, 3)?;
-    // Plugins are other programs, which have no business with a descriptor that holds a passphrase.
+    // Plugins are other programs, and must not get access to a descriptor with a passphrase.
     if number > 2 {
         rustix::io::fcntl_setfd(given, rustix::io::FdFlags::CLOEXEC)?;
     }
@@ -32,7 +33,7 @@ pub fn descriptor(number: u32) -> io::Result<OwnedFd> {
 static CLOSED: AtomicU8 = AtomicU8::new(0);
 
 // The runtime of the standard library opens `/dev/null` in place of standard streams that are closed. `look` runs
-// before that, and records which streams were closed.
+// before the runtime does this, and records which streams were closed.
 //
 // SAFETY: this section holds pointers to functions, each of which is called once before `main`. `look` ignores the
 // arguments that some systems pass, cannot panic, and uses nothing that the runtime sets up later: it makes system

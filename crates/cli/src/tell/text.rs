@@ -1,4 +1,4 @@
-//! A writer that passes on nothing but text, for terminals.
+//! A writer for terminals that passes on only text.
 
 use std::io::{self, Write};
 

@@ -10,7 +10,7 @@ use deadpan_disk::{About, Folder, Walk, next_data};
 /// The length of a tar block. Headers and data are padded to whole blocks.
 const BLOCK: u64 = 512;
 
-/// The length of an archive, which a thread computes. Dropping the value stops the thread.
+/// The length of an archive. A thread computes the length. Dropping the value stops the thread.
 pub struct Forecast {
     /// The length, or 0 while it is unknown.
     length: Arc<AtomicU64>,
@@ -18,7 +18,7 @@ pub struct Forecast {
 }
 
 impl Forecast {
-    /// Starts the thread. If the system cannot start one, the length stays unknown.
+    /// Starts the thread. If the system cannot start a thread, the length stays unknown.
     pub fn begin(folder: Folder, keeps_holes: bool) -> Self {
         let (length, stop) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
         let work = {
@@ -54,10 +54,10 @@ fn search(folder: Folder, keeps_holes: bool, stop: &AtomicBool) -> Option<u64> {
         let spot = walk.spot();
         let Ok(about) = walk.look() else { continue };
         length += BLOCK;
-        // The second name of a file is an entry without data.
+        // The second hard link to a file becomes an entry without data.
         let mut is_second = || about.links > 1 && !linked.insert(about.id);
         if about.is_file() && !is_second() {
-            // A file that takes less room than its length has holes, or the file system compresses it.
+            // If a file takes less space than its length, the file has holes or the file system compresses it.
             let file = spot.filter(|_| keeps_holes && about.stored < about.length);
             let pieces = file.and_then(|spot| in_pieces(&spot.folder.file(&spot.name).ok()?.0, &about));
             length += pieces.unwrap_or(about.length).next_multiple_of(BLOCK);
