@@ -11,7 +11,7 @@ fn table(sandbox: &Sandbox, scale: &str, more: &[&str]) -> Value {
     record["generations"].clone()
 }
 
-/// All rows of Deadpan itself have to be measured; a skip would say what this build lacks.
+/// Checks that each row of Deadpan itself was measured. A skipped row would show that this build lacks something.
 fn check(row: &Value) {
     let what = format!("{row}");
     match row["rate"].as_f64() {

@@ -1,4 +1,4 @@
-//! A program on a pseudo-terminal, and a user who types and reads there.
+//! A program on a pseudo-terminal, and a user who types and reads on that terminal.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
@@ -27,7 +27,7 @@ impl Session {
         Self::of(sandbox, PROGRAM, args)
     }
 
-    /// Any program on a terminal.
+    /// Starts any program on a terminal.
     pub fn of(sandbox: &Sandbox, program: &str, args: &[&str]) -> Self {
         let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&terminal).unwrap();
