@@ -48,7 +48,7 @@ pub(crate) struct Long {
     target: Address,
     /// The mark of the object. It stands for this version of the source and for the settings of the job.
     mark: String,
-    /// The manifest.
+    /// The address of the manifest.
     place: Address,
     pieces: Pieces,
     maker: Maker,
@@ -66,9 +66,9 @@ struct Seen {
 /// The result of beginning a long object.
 pub(crate) enum BeginResult {
     Long(Box<Long>),
-    /// It cannot be divided.
+    /// The result cannot be divided.
     Whole(Box<Source>),
-    /// Another has made it meanwhile.
+    /// Another process has made the result in the meantime.
     There,
 }
 
@@ -99,9 +99,9 @@ struct Start<'a> {
 enum Try {
     /// The maker, the upload, and its finished parts.
     Ready(Box<(Maker, Pieces, There)>),
-    /// It cannot be divided.
+    /// The result cannot be divided.
     Whole,
-    /// Another has made it meanwhile.
+    /// Another process has made the result in the meantime.
     There,
     /// Another process has changed the state in the meantime, so a new try is needed.
     Again,
@@ -361,7 +361,7 @@ struct Awaited<'a> {
     store: &'a Store,
     target: &'a Address,
     mark: &'a String,
-    /// The manifest.
+    /// The address of the manifest.
     place: &'a Address,
     /// The source's length.
     length: u64,
