@@ -242,7 +242,7 @@ fn unknown(word: &str) -> Failure {
 }
 
 impl Command {
-    /// Whether standard output is for the data, so that results in JSON go elsewhere.
+    /// Whether standard output is for the data, so that results in JSON go to standard error.
     fn is_to_stdout(&self) -> bool {
         match self {
             Self::Seal(args) => args.is_to_stdout(),

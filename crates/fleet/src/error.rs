@@ -25,7 +25,7 @@ pub enum Error {
     Changed,
     /// The target is older than the source.
     Outdated,
-    /// The object or file in the result's place is too short to be the result.
+    /// An object or file with the name of the result exists, but it is too short to be the result.
     Short,
     /// A name that is not valid for a file.
     Name,

@@ -27,7 +27,7 @@ const COST: Cost = Cost { memory: 8, passes: 1, lanes: 1 };
 #[derive(Clone)]
 pub struct JobKey {
     session: Session,
-    /// The key for names. The names reveal something only to those who have the job's key.
+    /// The key for names. The names reveal nothing without the job's key.
     names: [u8; 32],
 }
 

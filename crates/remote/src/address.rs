@@ -64,7 +64,7 @@ impl Address {
         let text = text.as_encoded_bytes();
         let scheme = text.split(|byte| *byte == b':').next().unwrap_or_default();
         let is_scheme = scheme.len() > 1 && scheme.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'+');
-        // A text without the slashes counts too, since users easily forget the slashes.
+        // A text without the slashes also counts, since users easily forget the slashes.
         let is_known = [&b"s3"[..], b"gs", b"az"].contains(&scheme) && text.len() > scheme.len();
         is_known || is_scheme && text[scheme.len()..].starts_with(b"://")
     }

@@ -74,7 +74,7 @@ impl Pace {
         Self { wire: Arc::clone(wire), is_held, behind, told, waited, received: 0 }
     }
 
-    /// Waits for the next part of an answer, and tells the user if the store takes long.
+    /// Waits for the next part of an answer, and informs the user if the store takes long.
     ///
     /// # Errors
     /// If the store is too far behind the lowest rate.

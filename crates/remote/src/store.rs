@@ -191,7 +191,7 @@ impl Store {
     }
 }
 
-/// One client in the form of three traits: for objects, for parts of uploads, and for pages of listings.
+/// The same client as three trait objects: for objects, for parts of uploads, and for pages of listings.
 type Sides = (Arc<dyn ObjectStore>, Arc<dyn MultipartStore>, Arc<dyn PaginatedListStore>);
 
 fn sides<S: ObjectStore + MultipartStore + PaginatedListStore>(store: S) -> Sides {

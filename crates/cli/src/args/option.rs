@@ -1,4 +1,5 @@
-//! Advice on options that a command does not have: what the user probably meant, also by options of other programs.
+//! Advice on options that a command does not have: the option that the user probably meant, also if the option belongs
+//! to another program.
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -14,7 +14,8 @@ const BECH32: &str = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
 /// The fewest letters that count as a part of a key. Fewer letters can be the rest of a file's name, as in
 /// `age-secret-key-1.txt`.
 const FEWEST: usize = 5;
-/// The fewest letters in a row that look like a key without its prefix. An age key has 58 letters after the prefix.
+/// The fewest letters in a row that look like a key, regardless of the text before them. An age key has 58 such
+/// letters.
 const MANY: usize = 40;
 /// The number of base64 letters that are decoded to recognize a DER header and an algorithm.
 const PEM_START: usize = 40;

@@ -1,5 +1,5 @@
 //! The key folder. It holds the user's own keys (`NAME.key`, with the public part `NAME.pub`), a folder `contacts` with
-//! the public keys of others (`NAME.pub`), and a file `default` with the name of the default key.
+//! the public keys of other people (`NAME.pub`), and a file `default` with the name of the default key.
 
 mod default;
 pub mod make;
@@ -28,7 +28,7 @@ const AGE: &[u8] = b"AGE-SECRET-KEY-";
 /// The rules for the name of a key.
 pub const VALID_NAME: &str = "letters, digits and -_.@+, not beginning with a dot, a dash or age1, 64 bytes at most";
 
-/// The key folder. It may not exist yet.
+/// The key folder. The folder may not exist yet.
 pub struct Home {
     pub folder: PathBuf,
 }
@@ -261,7 +261,7 @@ fn finish(partial: Partial, path: &Path, text: &[u8], mode: u32, replace: bool) 
     partial.land(Attributes { mode, modified: None }, Replace::any_if(replace), true)
 }
 
-/// A key file that stays open while a passphrase is asked for, so that no other file is replaced.
+/// A key file that stays open during the question for a passphrase, so that no other file is replaced.
 pub struct KeyFile {
     path: PathBuf,
     input: Input,

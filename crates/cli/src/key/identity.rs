@@ -1,4 +1,4 @@
-//! The keys and passphrases that may open a file. They are tried in an order that needs as few questions to the user as
+//! The keys and passphrases that may open a file. The order of the tries needs as few questions to the user as
 //! possible.
 
 mod locked;
@@ -83,7 +83,7 @@ impl Identities {
         }
     }
 
-    /// Sets another limit on the cost of hashing a file's own passphrase.
+    /// Changes the limit on the cost of hashing a file's own passphrase.
     pub fn within(self, max_cost: MaxCost) -> Self {
         Self { max_cost, ..self }
     }
@@ -135,7 +135,7 @@ impl Identities {
         Ok(())
     }
 
-    /// Adds a passphrase that is known to be right. It is tried before any question to the user.
+    /// Adds a passphrase that is known to be right. This passphrase is tried before any question to the user.
     pub fn know(&mut self, passphrase: Passphrase) {
         let state = CandidateState::Ready(Identity::Passphrase(passphrase));
         self.list.push(Candidate { name: "the passphrase".into(), path: None, state });

@@ -44,8 +44,8 @@ pub struct PassphraseArgs {
     passphrase_fd: Option<Descriptor>,
 }
 
-/// A descriptor that was open when the program started. It is duplicated while the arguments are parsed, before the
-/// program opens files of its own, which could get the same number.
+/// A descriptor that was open when the program started. The descriptor is duplicated while the arguments are parsed. At
+/// that time, the program has not yet opened its own files, which could get the same number.
 #[derive(Clone, Debug)]
 struct Descriptor {
     number: u32,
@@ -153,7 +153,7 @@ impl Passphrases {
         Self { args: args.clone(), given: OnceCell::new(), typed: OnceCell::new() }
     }
 
-    /// Returns the passphrase from the arguments or the environment; `None` if there is none.
+    /// Returns the passphrase from the arguments or the environment, or `None` if neither has a passphrase.
     pub fn given(&self) -> Result<Option<&Passphrase>, Failure> {
         Ok(self.find()?.map(|given| &given.passphrase))
     }

@@ -73,7 +73,7 @@ impl Dialog for TerminalDialog {
     }
 }
 
-/// Shows a text on standard error, or on the terminal if standard error goes elsewhere.
+/// Shows a text on standard error, or on the terminal if standard error is not a terminal.
 fn show(program: &str, text: &str) {
     let terminal = if std::io::stderr().is_terminal() { None } else { Terminal::find() };
     for line in text.lines() {

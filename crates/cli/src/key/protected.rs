@@ -18,7 +18,7 @@ pub fn unlock(path: &Path, locked: &ProtectedKey, passphrases: &Passphrases) -> 
     }
 }
 
-/// Decrypts a protected key that seals or signs. Warns if the public part beside it belongs to another key.
+/// Decrypts a protected key that seals or signs. Warns if the public part beside the file belongs to another key.
 pub fn unlock_any(path: &Path, locked: &ProtectedKey, passphrases: &Passphrases) -> Result<Found, Failure> {
     let name = &shown(path);
     let key = passphrases.unlock(name, |passphrase| match locked.unlock_any(passphrase) {

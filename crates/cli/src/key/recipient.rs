@@ -66,7 +66,7 @@ pub struct Recipients {
     pub sealing: Sealing,
     /// Their public keys.
     pub keys: Vec<PublicKey>,
-    /// The name of the default key, if it is the recipient because none was named.
+    /// The name of the default key, if it is the recipient because no recipient was named.
     pub default_key: Option<String>,
     /// The passphrase, if the file is sealed to a passphrase.
     pub passphrase: Option<deadpan_seal::Passphrase>,

@@ -34,8 +34,7 @@ impl Shares {
         let mut chosen = Chosen { identities: Vec::new(), left_out: Vec::new() };
         let mut used: Vec<(u8, &str)> = Vec::new();
         if header.group().is_none() {
-            // The file needs no shares. Some of several files may need none, and a file that contains shares may need
-            // none.
+            // The file needs no shares. This can be one of several files, or a file that itself contains shares.
             return chosen;
         }
         for (name, share) in &self.0 {
@@ -77,7 +76,7 @@ impl Chosen {
     }
 }
 
-/// Reads a file with shares, which is sealed to one of the identities.
+/// Reads a file with shares. The file is sealed to one of the identities.
 pub fn read(path: &Path, identities: &mut Identities) -> Result<Vec<Share>, Failure> {
     let name = shown(path);
     let input = Input::open(&Source::File(path.to_owned()))?.file_only("name a file from: deadpan share open")?;

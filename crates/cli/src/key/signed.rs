@@ -141,7 +141,7 @@ pub struct Judge {
 /// The report on the signatures of a file.
 #[derive(Default)]
 pub struct Verdict {
-    /// A line for each signer: who, when, and whether it was for others.
+    /// A line for each signer: the name, the time, and whether the signature is for other recipients.
     pub lines: Vec<String>,
     /// The same lines as notes about the file.
     pub notes: Vec<String>,

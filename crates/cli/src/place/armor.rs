@@ -1,5 +1,5 @@
-//! Armor: sealed bytes as a text in PEM. It is written and read in constant memory. docs/format-seal.md defines the
-//! format.
+//! Armor: sealed bytes as a text in PEM. Writing and reading armor takes constant memory. docs/format-seal.md defines
+//! the format.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 

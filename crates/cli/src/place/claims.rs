@@ -32,7 +32,7 @@ struct Claim {
     id: Id,
 }
 
-/// What a path leads to.
+/// The file or object that a path leads to.
 #[derive(PartialEq, Eq)]
 enum Id {
     File(FileId),

@@ -1,7 +1,8 @@
 //! The folders of this command's files. Each folder is opened once.
 //!
-//! A command waits for a passphrase, or for the data of a pipe. Meanwhile, a path may come to lead elsewhere. So the
-//! folders of inputs and outputs are opened before the wait. A later use of the same path gets the open folder.
+//! A command waits for a passphrase, or for the data of a pipe. During this wait, another program may make a path lead
+//! to another place. So the folders of inputs and outputs are opened before the wait. A later use of the same path gets
+//! the open folder.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -35,7 +36,7 @@ enum NamedInput {
     File(FileId),
 }
 
-/// What a path led to when it was first used.
+/// The folder that a path led to when it was first used.
 #[derive(Clone)]
 enum Held {
     There(Way),

@@ -152,7 +152,7 @@ pub struct Input {
     pub data: Data,
     /// The attributes of a file; `None` for an object in a store.
     pub about: Option<About>,
-    /// The folders of the file. They stay open until the result is complete.
+    /// The folders of the file. These folders stay open until the result is complete.
     pub found: Found,
     /// Whether several threads can read the input at any position. This is possible for an object and for a regular
     /// file that was opened by name.

@@ -63,7 +63,7 @@ pub fn overwrite(target: &LockedFile, old: Vec<u8>, new: Vec<u8>) -> Result<(), 
         remove();
         return Err(failed(error));
     }
-    // Ctrl-C waits, so it takes effect before the header is written or after it.
+    // Ctrl-C has to wait, so it takes effect either before or after the write of the header.
     signals::hold(|_| {
         let write = |header: &[u8]| target.file.write_all_at(header, 0).and_then(|()| target.file.sync_data());
         let Err(error) = write(&new) else {

@@ -320,7 +320,7 @@ impl Place {
 
 /// An open output.
 pub enum Output {
-    /// Bytes are written as soon as they are available.
+    /// Each byte is written as soon as it is available.
     Stream { file: File, place: Place },
     /// The file gets its name when it is complete.
     Partial { partial: Partial, place: Place, replace: bool },

@@ -23,7 +23,7 @@ pub struct Done {
     pub bytes: u64,
     /// A remark for the line of text: `whole and unchanged`.
     pub remark: Option<String>,
-    /// The name of the default key, if it is the recipient because none was named.
+    /// The name of the default key, if it is the recipient because no recipient was named.
     pub default_key: Option<String>,
     /// The failures of entries, with `--keep-going`.
     pub failures: Vec<Failure>,

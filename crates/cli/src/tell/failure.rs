@@ -29,8 +29,8 @@ pub enum Exit {
     Usage = 2,
     Key = 3,
     System = 4,
-    /// The user required a signature. The file has none, or its signer is unknown, or the signature is for other
-    /// recipients or for another file name.
+    /// The user required a signature. The file has no signature, or its signer is unknown, or the signature is for
+    /// other recipients or for another file name.
     Signer = 5,
 }
 

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use rustix::io::{Errno, fcntl_getfd};
 
-/// Duplicates the descriptor `number`. The duplicate shares the position of the original. Sockets, pipes and files of
-/// other users work too, since no file is opened.
+/// Duplicates the descriptor `number`. The duplicate shares the position of the original. This works also for sockets,
+/// pipes and files of other users, since no file is opened.
 ///
 /// # Errors
 /// Fails if `number` is not an open descriptor.
@@ -36,7 +36,7 @@ static CLOSED: AtomicU8 = AtomicU8::new(0);
 // before the runtime does this, and records which streams were closed.
 //
 // SAFETY: this section holds pointers to functions, each of which is called once before `main`. `look` ignores the
-// arguments that some systems pass, cannot panic, and uses nothing that the runtime sets up later: it makes system
+// arguments that some systems pass, cannot panic, and uses nothing that the runtime sets up later: `look` makes system
 // calls and stores a number.
 #[used]
 #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = ".init_array"))]
@@ -68,8 +68,8 @@ pub fn give_back_memory() {
             fn mallopt(parameter: i32, value: i32) -> i32;
         }
         const M_MMAP_THRESHOLD: i32 = -3;
-        // SAFETY: `mallopt` of glibc has this type, takes any values, and may be called at any time and from any
-        // thread; it changes only where later allocations come from.
+        // SAFETY: `mallopt` of glibc has this type, accepts any values, and may be called at any time and from any
+        // thread. The call changes only the place of later allocations.
         let _ = unsafe { mallopt(M_MMAP_THRESHOLD, 1 << 20) };
     }
 }

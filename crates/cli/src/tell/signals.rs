@@ -25,8 +25,8 @@ use deadpan_disk::cleanup;
 
 pub use deadpan_disk::cleanup::{Guard, guard, hold, notice};
 
-/// A second signal ends the program at once if it comes later than this after the first signal. A service manager sends
-/// two signals together.
+/// The time after the first signal from which on a second signal ends the program at once. A service manager sends two
+/// signals together, which must count as one signal.
 const TOGETHER: Duration = Duration::from_millis(200);
 
 type Cleanup = Box<dyn FnMut() + Send>;
@@ -179,9 +179,9 @@ fn is_ignored(signal: i32) -> bool {
     mask.unwrap_or(0) >> (signal - 1) & 1 == 1
 }
 
-/// Makes writes beyond the limit of file sizes (`ulimit -f`) fail, instead of ending the program by SIGXFSZ. Ignoring
-/// the signal would have the same effect, but other programs that this program starts would inherit that setting. They
-/// do not inherit a handler.
+/// Makes writes beyond the limit of file sizes (`ulimit -f`) fail. Without this call, SIGXFSZ would end the program.
+/// Ignoring the signal would have the same effect, but other programs that this program starts would inherit that
+/// setting. Other programs do not inherit a handler.
 pub fn survive_large_files() {
     let _ = flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
 }

@@ -31,7 +31,7 @@ fn message(number: u8, contents: &[u8]) -> Vec<u8> {
     string(&[&[number], contents].concat())
 }
 
-/// Answers one request. If the fault is to give no answer, returns the connection, so that it stays open.
+/// Answers one request. If `fault` demands no answer, returns the connection, so that the connection stays open.
 fn answer(mut stream: UnixStream, key: &[u8], fault: Fault) -> io::Result<Option<UnixStream>> {
     let mut length = [0; 4];
     stream.read_exact(&mut length)?;

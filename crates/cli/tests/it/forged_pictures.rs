@@ -345,8 +345,8 @@ fn a_spare_picture_of_another_length_is_left_out() {
             sandbox.write(name, carrier(&label, &forged));
             let note = format!("their labels do not fit the other pictures of their set: {name}\n");
             let reveal = [&["picture", "reveal", "-f", "-o", "back", "album"], raw].concat();
-            // The forged picture is there together with the picture whose place it claims, instead of that picture, and
-            // while both spare pictures are needed.
+            // There are three cases: the real picture exists in addition to the forged picture, the real picture is
+            // missing, and both spare pictures are needed.
             for away in [&["002"][..], &["002", &spare[11..14]], &["001", "003"]] {
                 for number in away {
                     sandbox.shell(&format!("mv album/data-{number}.png {number}")).expect(0, "");

@@ -140,7 +140,7 @@ fn what_others_left_there_is_told() {
     let sandbox = Sandbox::with_key("ecc");
     sandbox.run(&["keygen", "--no-passphrase", "--mode", "ecc", "-o", "bob.key"]).expect(0, "");
     sandbox.shell("mkdir tree; echo one > tree/a.txt; echo two > tree/b.txt").expect(0, "");
-    // A job with a missing source does not leave any objects.
+    // A job with a missing source does not leave any state.
     server
         .run(&sandbox, &["seal", "s3://bucket/typo/", "--to", "s3://bucket/x/"])
         .expect(2, "there is nothing to seal");

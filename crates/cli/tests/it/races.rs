@@ -42,7 +42,7 @@ fn answered(sandbox: &Sandbox, command: Command, bytes: &[u8], meddle: impl FnOn
     std::thread::scope(|scope| {
         finish(command, LIMIT, |_| {
             scope.spawn(move || {
-                // This waits until the program reads.
+                // Opening the pipe waits until the program reads.
                 let mut pipe = File::options().write(true).open(pipe).unwrap();
                 meddle();
                 pipe.write_all(bytes).unwrap();
@@ -290,8 +290,8 @@ fn force_writes_to_no_fifo_of_another_user_that_was_not_named() {
     run.expect(2, "d/x is a FIFO or device of another user");
 }
 
-/// An earlier version opened the folder of an output after the question for the passphrase. This happened beside the
-/// input if the result existed already, for pictures, and for `-o`.
+/// An earlier version opened the folder of an output after the question for the passphrase. The affected outputs were
+/// existing results beside the input, pictures, and outputs with `-o`.
 #[test]
 fn the_folder_of_an_output_is_the_one_that_was_named() {
     as_one_and_two(|sandbox, as_other| {

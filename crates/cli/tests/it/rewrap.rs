@@ -264,7 +264,8 @@ fn a_read_only_file_is_refused() {
     assert!(sandbox.read("data.dpn") == new);
 }
 
-/// Prints how long the change of a file of a tebibyte takes, with its record and both headers on the disk.
+/// Prints the time of a change of recipients of a file of one tebibyte. The time includes writing the record and both
+/// headers to the disk.
 #[test]
 fn a_tebibyte_takes_milliseconds() {
     let (sandbox, old, _) = changed();

@@ -211,7 +211,7 @@ fn a_long_run_shows_a_bar() {
     loop {
         let start = Instant::now();
         let shown = Session::start(&sandbox, &["seal", "-f", "quick"]).end(0);
-        // On a busy machine, this run can be long, too.
+        // On a busy machine, this run can also be long.
         if start.elapsed() < Duration::from_secs(1) {
             break assert!(!shown.contains("B/s"), "{shown}");
         }

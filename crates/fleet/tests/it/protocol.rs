@@ -264,7 +264,7 @@ struct World {
     manifests: [u8; VERSIONS],
     uploads: [Upload; UPLOADS],
     processes: [Process; PROCESSES],
-    /// The last request of a process that crashed or gave up. It may still take effect.
+    /// The last request of a process that crashed or gave up. This request may still take effect.
     late: Option<Process>,
     changes: u8,
     crashes: u8,
@@ -291,7 +291,7 @@ enum Event {
     EndUpload(usize),
 }
 
-/// When the last request of a client takes effect.
+/// The time when the last request of a client takes effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Effect {
     Now,
@@ -815,7 +815,7 @@ impl World {
     }
 }
 
-/// What a search has found.
+/// The results of a search.
 #[derive(Debug, Default)]
 struct Found {
     worlds: usize,

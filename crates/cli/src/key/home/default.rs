@@ -1,8 +1,8 @@
 //! The default key: the own key to which a file is sealed when no recipient is named.
 //!
-//! Its name is recorded once, in the file `default` of the key folder, so that a new key never changes the key to which
-//! files are sealed. A key folder that an older version made, or that was made by hand, does not have that file. The
-//! file is written when the default key is needed for the first time.
+//! The name of the default key is recorded once, in the file `default` of the key folder. So a new key never changes
+//! the key to which files are sealed. A key folder that an older version made, or that was made by hand, does not have
+//! that file. The file is written when the default key is needed for the first time.
 
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};

@@ -24,9 +24,9 @@ pub fn public_path(private: &Path) -> PathBuf {
 
 /// Returns the public part of a private key file, as far as it can be known without a passphrase.
 ///
-/// If the private key has no passphrase, the public part is computed from it. A protected key can contain the
-/// fingerprint of its public part. If the file beside the private key holds another key, a warning is printed and the
-/// file ignored.
+/// If the private key has no passphrase, the public part is computed from the private key. A protected key can contain
+/// the fingerprint of its public part. If the file beside the private key holds another key, a warning is printed and
+/// the file is ignored.
 pub fn public_of(private: &Path) -> Result<Option<PublicKey>, Failure> {
     // The file with the public part can be used even if the file of the private key cannot be read.
     let found = read(private);

@@ -20,7 +20,7 @@ pub fn check_key(path: &Path, about: &About) {
 }
 
 /// Warns if other users may read the key folder, or replace the keys in it. Does not warn if the folder does not exist:
-/// it will be created with the right mode.
+/// the program will create the folder with the right mode.
 pub fn check_folder(path: &Path) {
     if let Ok(about) = About::of_path(path) {
         check(path, &about, 0o700);

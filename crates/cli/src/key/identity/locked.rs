@@ -1,4 +1,4 @@
-//! Identities behind a passphrase: protected keys, and age files that hold identities.
+//! Identities that are protected by a passphrase: protected keys, and age files that hold identities.
 
 use std::io::Read;
 

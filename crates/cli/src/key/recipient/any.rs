@@ -45,7 +45,8 @@ pub fn group(needed: u8, keys: &[(String, PublicKey)]) -> Result<Recipient, Fail
     threshold.map(Recipient::Threshold).map_err(|error| Failure::seal("", error))
 }
 
-/// Refuses recipients that cannot be members of the group, such as those of plugins: each would open the file alone.
+/// Refuses recipients that cannot be members of the group, such as recipients of plugins: each such recipient would
+/// open the file alone.
 pub fn refuse_others(recipients: &[Recipient]) -> Result<(), Failure> {
     if recipients.iter().all(|recipient| matches!(recipient, Recipient::Threshold(_))) {
         return Ok(());

@@ -1,5 +1,5 @@
 //! The rate of the work over the last seconds. The average since the start would be too high, since the first gigabytes
-//! of a file go into the page cache, and that is faster than writing to the disk.
+//! of a file go into the page cache, which is faster than the disk.
 
 use std::collections::VecDeque;
 use std::time::Duration;
