@@ -213,7 +213,7 @@ fn refused(mut error: clap::Error, words: &[OsString]) -> Failure {
     }
 }
 
-/// Prints the text of `--help` or `--version` and ends the program; fails if it cannot be written.
+/// Prints the text of `--help` or `--version` and ends the program. Fails if the text cannot be written.
 fn help(text: &clap::Error) -> Failure {
     if let Err(failure) = streams::check_stdout() {
         return failure;

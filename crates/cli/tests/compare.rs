@@ -23,7 +23,7 @@ fn compare(a: &str, b: &str, options: &[&str]) -> (i32, String, Value) {
 /// Regression: an interval from 0.27 to 2.51 was called "the same within 57.5 %".
 #[test]
 fn times_that_scatter_are_inconclusive() {
-    // The number of milliseconds is a random byte, so that the times of equal programs differ by a factor.
+    // The number of milliseconds is a random byte, so that the times of equal programs differ by a large factor.
     let random = "sleep 0.0$(od -An -N1 -tu1 /dev/urandom | tr -d ' ')";
     let (code, text, found) = compare(random, random, &["--rounds", "8", "--time-limit", "0"]);
     assert!(text.contains("8 rounds of A B B A; margin 1.0 %"), "{text}");

@@ -14,7 +14,7 @@ use deadpan_base64::hex;
 use deadpan_remote::{Address, Object, Problem, Store, Words};
 use deadpan_seal::{Cost, Header, Identity, MaxCost, Opened, Passphrase, Recipient, Sealing, Secret, Session};
 
-/// The folder in which all jobs keep their state. It lies in the bucket that gets the results.
+/// The folder in which all jobs keep their state. The folder lies in the bucket that gets the results.
 pub const STATE: &str = "_deadpan/";
 /// The field of a piece of state that names the place of this piece.
 const PLACE: &str = "place";

@@ -14,7 +14,7 @@ use crate::{Error, Spot};
 use deadpan_disk::{About, Walk};
 use deadpan_remote::{Address, Entry, Store};
 
-/// The targets of a page that exist, by their names.
+/// The existing targets of a page, by their names.
 pub(crate) type There = HashMap<String, Known>;
 
 /// A target that exists.
@@ -24,7 +24,7 @@ pub(crate) struct Known {
     pub(crate) length: u64,
 }
 
-/// A place with many objects or files. In messages, invisible characters of its name are escaped.
+/// A place with many objects or files. In messages, invisible characters of the name are escaped.
 #[derive(Clone, Debug)]
 pub enum Place {
     /// All objects below a prefix.

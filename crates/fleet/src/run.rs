@@ -114,7 +114,7 @@ impl<'a> Run<'a> {
         Self { rehearse, ..self }
     }
 
-    /// Sets the most bytes of memory for data.
+    /// Sets the largest number of bytes of memory for data.
     #[must_use]
     pub fn memory(self, memory: u64) -> Self {
         Self { memory, ..self }
@@ -196,7 +196,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Returns a pair that only names its source in a message.
+/// Returns a pair that is used only to name its source in a message.
 fn unplaced(name: String, path: PathBuf) -> Pair {
     let spot = Spot::File(TreeFile { tree: Tree::new(PathBuf::new()), name: path });
     Pair { name, source: spot.clone(), target: spot, length: 0, replace: false }

@@ -13,7 +13,7 @@ use crate::{Error, Pair};
 use deadpan_disk::About as FileAbout;
 use deadpan_remote::{Address, Object, ObjectReader, Problem, Store};
 
-/// The place of an object or a file. In messages, invisible characters of its name are escaped.
+/// The place of an object or a file. In messages, invisible characters of the name are escaped.
 #[derive(Clone, Debug)]
 pub enum Spot {
     /// An object in a store.

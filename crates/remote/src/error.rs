@@ -23,7 +23,7 @@ pub enum Problem {
     Denied,
     /// The store does not know the credentials.
     Unknown,
-    /// The clock of this machine differs too much from the store's.
+    /// The clock of this machine differs too much from the clock of the store.
     Clock,
     /// No credentials were found.
     NoCredentials,
@@ -68,7 +68,7 @@ impl Error {
         Self { address: address.clone(), problem, detail: Words::new(detail) }
     }
 
-    /// Returns the error for an error of the client.
+    /// Returns the error of this crate for an error of the client.
     pub(crate) fn from_store(address: &Address, error: &object_store::Error) -> Self {
         if let Some(fault) = Fault::among(error) {
             return Self::new(address, fault.problem, fault.to_string());

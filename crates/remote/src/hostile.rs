@@ -28,7 +28,7 @@ struct Connection {
 }
 
 impl Connection {
-    /// Sends bytes, and returns whether the client still takes them.
+    /// Sends bytes, and returns whether the client still accepts them.
     fn send(&mut self, bytes: &[u8]) -> bool {
         self.sent.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         self.stream.write_all(bytes).is_ok()

@@ -13,7 +13,7 @@ use crate::patience::Patience;
 use crate::wire::client;
 
 thread_local! {
-    /// Whether this thread is inside of [`with_own_connections`].
+    /// Whether this thread is inside a call of [`with_own_connections`].
     static WANTED: Cell<bool> = const { Cell::new(false) };
     static OWN: RefCell<Option<Rc<Own>>> = const { RefCell::new(None) };
 }

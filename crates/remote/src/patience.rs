@@ -77,7 +77,7 @@ impl Pace {
     /// Waits for the next part of an answer, and informs the user if the store takes long.
     ///
     /// # Errors
-    /// If the store is too far behind the lowest rate.
+    /// If the store is too slow compared with the lowest rate.
     pub(crate) async fn wait<T>(&mut self, coming: impl Future<Output = T>) -> Result<T, Fault> {
         let (patience, start, mut coming) = (*self.wire.patience(), Instant::now(), pin!(coming));
         loop {

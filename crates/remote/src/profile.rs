@@ -1,4 +1,4 @@
-//! The settings that tools for S3 keep in files: `~/.aws/credentials` and `~/.aws/config`.
+//! Reads the settings that tools for S3 keep in files: `~/.aws/credentials` and `~/.aws/config`.
 
 use std::collections::BTreeMap;
 use std::env;

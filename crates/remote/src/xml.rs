@@ -8,7 +8,7 @@ use quick_xml::events::Event;
 
 /// An iterator over the elements with one name in an answer, in order, at any depth.
 pub(crate) struct Elements<'a> {
-    /// The answer without its byte order mark, which the reader does not count.
+    /// The answer without its byte order mark. The reader does not count the bytes of the mark.
     xml: &'a str,
     /// The number of bytes of the byte order mark.
     mark: usize,
@@ -40,7 +40,7 @@ impl<'a> Elements<'a> {
 impl<'a> Iterator for Elements<'a> {
     type Item = Element<'a>;
 
-    /// Returns the next element that has an end.
+    /// Returns the next element that has an end tag.
     fn next(&mut self) -> Option<Element<'a>> {
         loop {
             let begin = self.reader.buffer_position();

@@ -77,7 +77,7 @@ const EVERYDAY: &[(&[&str], &[&str])] = &[
     (&["lab", "speed"], LAB),
 ];
 
-/// Options that `-h` leaves out of all commands.
+/// Options that `-h` does not list for any command.
 const RARE: [&str; 2] = ["max-cost", "passphrase-fd"];
 
 /// The everyday options of the commands that measure.

@@ -1,5 +1,5 @@
 //! Refuses private keys among the arguments. The check runs before the arguments are parsed, so that no error message
-//! repeats a key: messages end up in logs.
+//! repeats a key, since messages are often stored in logs.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -29,14 +29,14 @@ const KEY_OPTIONS: [&str; 5] = ["-r", "-i", "--recipient", "--recipients-file", 
 pub fn refuse(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failure> {
     let arguments: Vec<_> = arguments.into_iter().collect();
     let words: Vec<_> = arguments.iter().map(|word| word.to_string_lossy().to_ascii_lowercase()).collect();
-    // A shell splits a PEM file that is not in quotes at its spaces.
+    // If a PEM text is not in quotes, the shell splits it at its spaces.
     if holds_private_key(&words.join(" ")) || arguments.iter().any(is_pem_data) {
         return Err(Failure::usage(
             "there is a private key among the arguments, which everybody on this machine can see",
             "treat this key as known and make a new one; name a private key by its file, and seal to its public part",
         ));
     }
-    // The base64 of a PEM file can look like a damaged key by chance, so the certain signs are checked first.
+    // The base64 of a PEM file can look like a damaged key by chance, so the reliable signs are checked first.
     let damaged =
         |(word, argument): (&String, &OsString)| looks_like_damaged_key(word) && !Path::new(argument).exists();
     if words.iter().zip(&arguments).any(damaged) {
@@ -74,7 +74,7 @@ fn is_name(word: &str) -> bool {
     Home::find().is_ok_and(|home| home.names().iter().any(|name| name.eq_ignore_ascii_case(word)))
 }
 
-/// Whether an argument has the first line of a private key's PEM data, without the lines around it.
+/// Whether an argument contains the first line of a private key's PEM data. The `BEGIN` and `END` lines may be missing.
 fn is_pem_data(argument: &OsString) -> bool {
     let text = argument.to_string_lossy();
     let is_base64 = |letter: char| letter.is_ascii_alphanumeric() || "+/".contains(letter);
@@ -177,7 +177,7 @@ mod tests {
         }
         let public = "MCowBQYDK2VuAyEAhEqrKuj5DJvYPiVMpZNf2VeQmgJRtJ/oTSrboOjF4zA=";
         assert!(refuse(["seal", "-r", public].map(Into::into)).is_ok());
-        // Base64 sometimes has forty letters of Bech32 in a row. The lines around the data show that the key is
+        // Base64 text sometimes has forty letters of Bech32 in a row. Here, the `BEGIN` line shows that the key is
         // private.
         let unlucky = format!("-----BEGIN PRIVATE KEY-----\n{}", "qpzry9x8".repeat(6));
         assert!(refuse(["-r", &unlucky].map(Into::into)).unwrap_err().message.contains("there is a private key"));

@@ -70,7 +70,8 @@ impl Home {
         self.folder.join("contacts").join(format!("{name}.pub"))
     }
 
-    /// Returns the user's own keys that open files, sorted by name. Warns if other users can reach into the folder.
+    /// Returns the user's own keys that open files, sorted by name. Warns if other users can read or change the key
+    /// folder.
     pub fn own(&self) -> Result<Vec<Own>, Failure> {
         let mut all = self.own_of_both_uses()?;
         all.retain(|own| !own.signs());
@@ -202,7 +203,7 @@ pub fn keys_in(path: &Path, text: &[u8], about: &About) -> Result<Vec<Found>, Fa
     if !found.iter().all(is_public) {
         permissions::check_key(path, about);
     } else if Home::find().is_ok_and(|home| path.starts_with(&home.folder)) {
-        // A public key outside the key folder usually belongs to the person who gave it away.
+        // A public key outside the key folder usually belongs to the person who sent it.
         permissions::check_owner(path, about);
     }
     Ok(found)

@@ -273,7 +273,7 @@ impl Identities {
             }
         })?;
         Ok(opened.map(|(opened, passphrase)| {
-            // The next file may have the same passphrase.
+            // The passphrase is kept, since the next file may have the same passphrase.
             self.know(passphrase);
             opened
         }))

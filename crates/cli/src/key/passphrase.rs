@@ -103,7 +103,7 @@ impl PassphraseArgs {
             (None, Some(Descriptor { number, file })) => {
                 let name = format!("descriptor {number}");
                 let failed = |error| Failure::io("read the passphrase from", &name, &error);
-                // A pipe or a socket has no position, so its next line counts as its first.
+                // A pipe or a socket has no position, so its next line counts as its first line.
                 let is_first = (&**file).stream_position().map_or(true, |position| position == 0);
                 // Reads byte by byte, to leave the following lines to the next program that reads the descriptor.
                 let line = first_line(&mut &**file, 1).map_err(failed)?;
@@ -212,7 +212,7 @@ impl Passphrases {
     }
 
     /// Returns a new passphrase for `what`, which the user types twice. Several files that are sealed together get the
-    /// same passphrase, so the user is asked once. `without` is advice on how to go on without a passphrase.
+    /// same passphrase, so the user is asked once. `without` is advice for a user who does not want a passphrase.
     pub fn new_one(&self, what: &str, without: &str) -> Result<Passphrase, Failure> {
         if let Some(known) = self.given()?.or(self.typed.get()) {
             return if known.as_bytes().is_empty() { Err(empty(without)) } else { Ok(known.clone()) };
@@ -239,12 +239,12 @@ impl Passphrases {
 
     /// Returns a new passphrase for `what`; `None` without a terminal, or if the user types nothing. Refuses an empty
     /// passphrase from the arguments or the environment, such as a variable that a script has not set. `without` is
-    /// advice on how to go on without a passphrase.
+    /// advice for a user who does not want a passphrase.
     pub fn new_if_wanted(&self, what: &str, without: &str) -> Result<Option<Passphrase>, Failure> {
         if let Some(given) = self.given()? {
             return if given.as_bytes().is_empty() { Err(empty(without)) } else { Ok(Some(given.clone())) };
         }
-        // If standard error is not a terminal, another program runs this one, and no user waits for a question.
+        // If standard error is not a terminal, another program started this program, and no user waits for a question.
         let Some(terminal) = Terminal::find().filter(|_| std::io::stderr().is_terminal()) else { return Ok(None) };
         let typed = twice(&terminal, &format!("passphrase for {what} (empty for none)"))?;
         Ok((!typed.as_bytes().is_empty()).then_some(typed))

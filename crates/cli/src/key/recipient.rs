@@ -359,8 +359,8 @@ impl RecipientArgs {
     }
 }
 
-/// Returns the keys of one recipient on the command line. Names in the key folder take precedence over files, so that a
-/// file in the current folder cannot take the place of a contact.
+/// Returns the keys of a single recipient on the command line. Names in the key folder take precedence over files, so
+/// that a file in the current folder cannot take the place of a contact.
 fn named(text: &str, home: &Home) -> Result<Vec<(String, Part)>, Failure> {
     let label = bytes(text.as_bytes());
     if text.starts_with("age1") {

@@ -147,7 +147,7 @@ pub struct Verdict {
     pub notes: Vec<String>,
     /// A text about the recipients that the file was signed for.
     audience: Option<String>,
-    /// The name that was signed with the data.
+    /// The name of the data that was signed together with the data.
     signed_as: Option<String>,
     /// A text that says whether the data were compared with the signed data. Only for a command that does not always
     /// compare the data.

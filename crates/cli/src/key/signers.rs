@@ -1,6 +1,7 @@
 //! The keys to sign with, and the people whose signatures are known.
 //!
-//! People are the user's own keys that sign, contacts with such a key, and the principals of an `allowed_signers` file.
+//! People are the user's own keys that sign, contacts with a key that signs, and the principals of an `allowed_signers`
+//! file.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};

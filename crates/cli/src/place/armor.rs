@@ -194,12 +194,12 @@ enum ArmorState {
     Ended,
 }
 
-/// Reads the symbols between the first and the last line. The lines may have any length.
+/// Reads the base64 symbols between the first and the last line. The lines may have any length.
 struct Body<R> {
     input: BufReader<R>,
     /// The number of the line, from 1.
     line: usize,
-    /// Whether the last byte was a carriage return. A line feed after it does not begin another line.
+    /// Whether the last byte was a carriage return. A line feed after a carriage return does not begin another line.
     after_return: bool,
     state: ArmorState,
 }
@@ -222,7 +222,7 @@ impl<R: Read> Body<R> {
         self.input.consume(1);
     }
 
-    /// Reads the rest of a line, and leaves its line end in the buffer. Used for the first line and for the last line,
+    /// Reads the rest of a line, but leaves the line end in the buffer. Used for the first line and for the last line,
     /// which are short. If a line is too long, reads only its beginning.
     fn marker(&mut self) -> io::Result<Vec<u8>> {
         let mut line = Vec::new();
@@ -239,7 +239,7 @@ impl<R: Read> Body<R> {
         }
     }
 
-    /// Reads the last line, and makes sure that nothing follows it.
+    /// Reads the last line, and makes sure that no text follows this line.
     fn end(&mut self) -> io::Result<()> {
         if self.marker()? != END {
             return Err(self.bad_line("it is neither base64 nor the end of the armor"));

@@ -37,8 +37,8 @@ pub fn is_record(name: &OsStr) -> bool {
     name.as_bytes().starts_with(b".") && name.as_bytes().ends_with(SUFFIX)
 }
 
-/// Writes `new` over the header `old` of the file. When this returns, the new header is on the disk. If the function
-/// fails or does not return, the file still has the old header, or the next command puts the old header back.
+/// Writes `new` over the header `old` of the file. When the function returns, the new header is on the disk. If the
+/// function fails or does not return, the file still has the old header, or the next command puts the old header back.
 pub fn overwrite(target: &LockedFile, old: Vec<u8>, new: Vec<u8>) -> Result<(), Failure> {
     let payload = recover::beginning(&target.file, old.len() as u64).map_err(|error| target.failed("read", &error))?;
     let record = Sidecar::new(target.about.id.number, target.about.length, &payload, old.clone(), new.clone());

@@ -436,7 +436,8 @@ impl Output {
         self.file().is_some_and(File::is_terminal)
     }
 
-    /// Sets the attributes of a file and gives it its name. With `sync`, the data are on the disk before this returns.
+    /// Sets the attributes of a file and gives it its name. With `sync`, the data are on the disk before this function
+    /// returns.
     pub fn land(self, attributes: Attributes, sync: bool) -> Result<Place, Failure> {
         match self {
             Self::Partial { partial, place, replace } => {

@@ -119,7 +119,7 @@ fn belongs(sidecar: &Sidecar, file: &File, about: &About) -> io::Result<bool> {
     Ok(sidecar.is_of(about.length, &payload))
 }
 
-/// Reads the beginning of the payload, which follows a header of this length.
+/// Reads the beginning of the payload. The payload follows a header of the length `header`.
 pub fn beginning(file: &File, header: u64) -> io::Result<Vec<u8>> {
     let mut payload = vec![0; Sidecar::BEGINNING];
     let mut read = 0;

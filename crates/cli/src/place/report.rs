@@ -136,7 +136,7 @@ impl Report {
         // Notes that belong to failures are printed even if the user wants only errors.
         let tell = if done.failures.is_empty() { say } else { complain };
         done.notes.iter().for_each(|note| tell(&format!("note: {note}")));
-        // A name that the sender chose is always printed, since the user cannot know it.
+        // A name that the sender chose is always printed, since the user cannot know this name.
         if self.talks || matches!(done.output, Some(Place::Sealed(_))) {
             say(&line(self.command, what, done));
         }

@@ -46,7 +46,7 @@ impl<'a> Comparison<'a> {
         Self { file, buffer: Vec::new(), same: true }
     }
 
-    /// Whether the data were the same as the whole file.
+    /// Whether the written data are equal to the whole file.
     pub fn holds(mut self) -> io::Result<bool> {
         Ok(self.same && self.file.read(&mut [0])? == 0)
     }

@@ -20,7 +20,7 @@ use deadpan_disk::{self as disk, About, Exchanged};
 use deadpan_remote::Address;
 use deadpan_seal::{Error, Fault, key::KeyError};
 
-/// The exit code of the program. With several files, the highest counts.
+/// The exit code of the program. With several files, the highest exit code counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {
     #[default]
@@ -60,7 +60,7 @@ pub struct Failure {
     pub hint: Option<String>,
     /// Notes with more facts, such as which entries are complete.
     pub notes: Vec<String>,
-    /// Whether nothing is printed, because the output has no reader any more.
+    /// Whether the failure is not printed, because the output has no reader any more.
     pub quiet: bool,
     /// Whether the last JSON object on standard output already reports the failure.
     pub told: bool,

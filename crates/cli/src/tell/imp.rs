@@ -45,8 +45,8 @@ static LOOK: extern "C" fn() = look;
 
 extern "C" fn look() {
     for number in 0..3_u8 {
-        // SAFETY: the descriptor may be closed. Only its flags are requested, which fails for a closed descriptor, and
-        // no other code runs that could open or close it.
+        // SAFETY: the descriptor may be closed. The code only requests the flags of the descriptor, which fails for a
+        // closed descriptor. No other code runs that could open or close the descriptor.
         let stream = unsafe { BorrowedFd::borrow_raw(i32::from(number)) };
         if fcntl_getfd(stream) == Err(Errno::BADF) {
             CLOSED.fetch_or(1 << number, Ordering::Relaxed);
@@ -60,7 +60,7 @@ pub fn was_closed(number: u8) -> bool {
 }
 
 /// Lets the allocator give memory of a mebibyte and more back to the system when it is freed. Otherwise each thread
-/// that ever handled a long object may keep some.
+/// that ever handled a long object may keep some of this memory.
 pub fn give_back_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {

@@ -1,4 +1,4 @@
-//! Names in JSON. A name that is not UTF-8 is written in hexadecimal, in a field of its own, so that no byte is lost.
+//! Names in JSON. A name that is not UTF-8 is written in hexadecimal, in a separate field, so that no byte is lost.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};

@@ -25,7 +25,7 @@ const PERIOD: Duration = Duration::from_millis(250);
 /// Moves the cursor to the start of the line and erases the line.
 pub const ERASE: &str = "\r\x1b[K";
 
-/// Whether the terminal's last line is a bar. A thread holds this lock while it writes to the terminal.
+/// Whether the terminal's last line is a bar. Each thread holds this lock while it writes to the terminal.
 static DRAWN: Mutex<bool> = Mutex::new(false);
 
 fn drawn() -> MutexGuard<'static, bool> {

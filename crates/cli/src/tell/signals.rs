@@ -1,5 +1,5 @@
 //! Signals. Before a signal such as Ctrl-C ends the program, temporary files are removed and the terminal is restored.
-//! The program then dies of the same signal, as shells expect. Another signal that comes a moment later ends the
+//! The program then ends by the same signal, as shells expect. Another signal that comes a moment later ends the
 //! program at once. Ctrl-Z restores the terminal while the program is stopped.
 //!
 //! Handlers of these signals are installed when the first cleanup is registered, or when signals have to wait for the
@@ -127,7 +127,8 @@ fn pauses() -> MutexGuard<'static, Vec<Pause>> {
     PAUSES.lock()
 }
 
-/// A registered pair of functions to run around a stop. Dropping the guard removes the functions without running them.
+/// A registered pair of functions that run before and after the program is stopped. Dropping the guard removes the
+/// functions without running them.
 #[must_use]
 pub struct PauseGuard(u64);
 

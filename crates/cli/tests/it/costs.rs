@@ -11,7 +11,7 @@ use crate::store::{Fate, Server, meddle, sample};
 type Requests = BTreeMap<&'static str, f64>;
 
 const SEGMENT: u64 = 256 << 10;
-/// Segments in a part, and the most parts of an upload.
+/// The number of segments in a part, and the largest number of parts in an upload.
 const EACH: u64 = 64;
 const PARTS: u64 = 9_990;
 /// Objects of this length or more are made in parts, if the memory is large enough for three such objects.

@@ -209,7 +209,7 @@ fn a_full_disk_is_told_and_leaves_no_half_of_a_file() {
     assert_eq!(found, (0..6).map(|i| format!("disk/back/{i:02}")).collect::<Vec<_>>());
 }
 
-/// Makes a library that puts the clock of a program forward.
+/// Makes a library that sets the clock of a program forward.
 fn clock(sandbox: &Sandbox) -> Option<PathBuf> {
     sandbox.write(
         "clock.c",
@@ -283,7 +283,7 @@ fn credentials_that_end_meanwhile_end_the_job_and_the_next_run_ends_it() {
     let sandbox = Sandbox::with_key("ecc");
     tree(&sandbox, 6);
     let have_ended = AtomicBool::new(false);
-    // From the second part on, no signature fits.
+    // From the second part on, the signature of each request is wrong.
     let port = meddle(server.port, move |line| {
         let ends = line.contains("partNumber=2&");
         if have_ended.fetch_or(ends, Ordering::Relaxed) || ends { Fate::Forged } else { Fate::Pass }

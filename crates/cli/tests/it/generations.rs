@@ -1,4 +1,5 @@
-//! Runs `deadpan lab speed --table generations` with little data: every row exists, with a rate or a reason.
+//! Runs `deadpan lab speed --table generations` with little data: every row exists, and has a rate or a reason for the
+//! missing rate.
 
 use serde_json::Value;
 
@@ -25,7 +26,8 @@ fn check(row: &Value) {
 #[test]
 fn every_row_has_a_rate_or_a_reason() {
     let sandbox = Sandbox::new();
-    // The workload "bytes" with a passphrase hashes it a dozen times, which is slow. The kernels have their own test.
+    // The workload "bytes" with a passphrase hashes the passphrase a dozen times, which is slow. The kernels have their
+    // own test.
     let targets = ["integers", "file", "folder", "bytes, key", "random"].map(|target| ["--target", target]);
     let options = ["--sets", "A,E", "--contents", "random", "--peers", "tar,age"];
     let found = table(&sandbox, "0.0005", &[&options[..], targets.as_flattened()].concat());

@@ -1,4 +1,4 @@
-//! Ends runs early: by a signal, by SIGKILL, or because the reader of the output exits.
+//! Ends runs early: by a signal, by SIGKILL, or because the program that reads the output exits.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;

@@ -144,7 +144,7 @@ fn entries_that_other_programs_append_are_listed_and_unpacked() {
     }
 }
 
-/// A listing does not read the contents of files. It reads the index, and finds a change in the index.
+/// A listing does not read the contents of files. The listing reads the index, and finds a change in the index.
 #[test]
 fn only_the_index_is_opened_and_it_is_checked() {
     let sandbox = Sandbox::with_key("ecc");

@@ -290,7 +290,7 @@ fn what_is_killed_at_thirty_moments_goes_on() {
         let key = moment.to_string();
         let is_there = server.keys().contains(&key);
         resumed += usize::from(was_killed && server.keys().iter().any(|key| key.contains("/manifest")));
-        // The store may still complete what the program asked for before it died.
+        // The store may still execute a request that the program sent before it was killed.
         let again = server.run(&sandbox, args);
         if is_there || again.code() != Some(0) {
             again.expect(2, "exists already");

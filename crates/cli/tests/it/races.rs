@@ -1,5 +1,5 @@
-//! Another program changes folders while a command works in them. The command waits for its passphrase at a pipe, so
-//! that the change comes between its first and its second use of a path.
+//! Another program changes folders while a command works in them. The command reads its passphrase from a pipe and
+//! waits for it. So the change comes between the first and the second use of a path by the command.
 
 use std::fs::{self, File, Permissions};
 use std::io::Write;
@@ -31,7 +31,7 @@ fn seal(sandbox: &Sandbox, name: &str, contents: &str, more: &[&str]) {
     sandbox.run(&[&["seal", "-p", "--passphrase-file", "pw", "-o", name, "plain"], more].concat()).expect(0, "");
 }
 
-/// Runs the program, and calls `meddle` when it asks for the passphrase.
+/// Runs the program, and calls `meddle` when the program asks for the passphrase.
 fn paused(sandbox: &Sandbox, args: &[&str], meddle: impl FnOnce() + Send) -> Run {
     answered(sandbox, sandbox.command("deadpan", args), b"pw\n", meddle)
 }

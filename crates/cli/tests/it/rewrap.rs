@@ -31,7 +31,7 @@ fn header_of(file: &[u8]) -> usize {
     usize::try_from(Header::read(file).unwrap().length()).unwrap()
 }
 
-/// Returns the record that the change leaves when it is killed.
+/// Returns the record that remains if the change is killed.
 fn record(sandbox: &Sandbox, old: &[u8], new: &[u8]) -> Sidecar {
     let about = fs::metadata(sandbox.path("data.dpn")).unwrap();
     let header = header_of(old);

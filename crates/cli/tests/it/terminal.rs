@@ -301,7 +301,7 @@ fn a_folder_has_a_bar_with_rate_and_time_left() {
     sandbox.shell("mkdir -p tree/inner && deadpan random 6M -o tree/inner/a && cp tree/inner/a tree/b").expect(0, "");
     // The reader reads 1 MiB at once, and then 4 MiB a second.
     let reader = "(head -c 1048576; for i in {1..12}; do sleep 0.25; head -c 1048576; done; cat) > /dev/null";
-    // The four readers sleep most of the time, so they run side by side.
+    // The four readers sleep most of the time, so they run at the same time.
     let sessions =
         [("seal -r hybrid", 40), ("seal -r hybrid", 80), ("pack", 40), ("pack", 80)].map(|(command, columns)| {
             let line = format!("stty columns {columns}; deadpan {command} -o - tree | {reader}");

@@ -28,7 +28,7 @@
 
 use std::hash::{Hash, Hasher};
 
-/// The most parts, uploads with a name, versions of the source, and processes.
+/// The largest numbers of parts, of uploads with a name, of versions of the source, and of processes.
 const PARTS: usize = 3;
 const UPLOADS: usize = 7;
 const VERSIONS: usize = 3;
@@ -739,7 +739,7 @@ impl World {
         Ok(())
     }
 
-    /// Whether an upload can be found, or the target has its key.
+    /// Whether an upload can be found, or the target has the file key of the upload.
     fn is_named(&self, upload: u8) -> bool {
         self.manifests.contains(&upload)
             || self.processes.iter().chain(&self.late).any(|process| process.uploads().contains(&upload))

@@ -1,4 +1,4 @@
-//! Making a key that seals, for `keygen` and for the first file that is sealed.
+//! Makes a key that seals, for `keygen` and for the first file that is sealed.
 
 use std::path::Path;
 

@@ -44,7 +44,7 @@ impl Drop for Forecast {
 /// Returns the total length of all entries, or `None` if `stop` was set. An entry that cannot be read counts as zero.
 fn search(folder: Folder, keeps_holes: bool, stop: &AtomicBool) -> Option<u64> {
     let mut linked = HashSet::new();
-    // The entry of the folder itself, and the two blocks at the end.
+    // The initial length covers the entry of the folder itself and the two blocks at the end.
     let mut length = 3 * BLOCK;
     let Ok(mut walk) = Walk::new(folder) else { return Some(length) };
     while walk.advance() {
@@ -66,7 +66,7 @@ fn search(folder: Folder, keeps_holes: bool, stop: &AtomicBool) -> Option<u64> {
     Some(length)
 }
 
-/// Returns how many bytes of a file are data, without its holes.
+/// Returns the number of bytes of a file that are not in holes.
 fn in_pieces(file: &std::fs::File, about: &About) -> Option<u64> {
     let (mut sum, mut position) = (0, 0);
     while let Some((begin, end)) = next_data(file, position, about.length).ok()? {
@@ -95,7 +95,7 @@ mod tests {
         stop.store(true, Ordering::Relaxed);
         assert_eq!(search(opened(), true, &stop), None);
         fs::remove_dir_all(&folder).unwrap();
-        // Three blocks of the archive, four entries, and the data of one file.
+        // The archive has three blocks for itself, four entries, and the data of one file.
         assert_eq!(without, (3 + 4 + 2) * BLOCK + (1 << 30));
         if cfg!(target_os = "linux") {
             assert_eq!(with, (3 + 4 + 2) * BLOCK);

@@ -205,6 +205,6 @@ impl Run {
 
 /// Reports that a test cannot run on this system.
 pub fn skip(what: &str, why: &str) {
-    // Written directly, since the test harness captures `eprintln!`.
+    // The text is written directly to standard error, since the test harness captures `eprintln!`.
     let _ = writeln!(std::io::stderr(), "skipped: {what}: {why}");
 }

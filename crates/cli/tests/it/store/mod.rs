@@ -195,7 +195,7 @@ impl Server {
         answer.split("<Key>").skip(1).map(|rest| rest.split('<').next().unwrap().to_owned()).collect()
     }
 
-    /// Returns the number of uploads that have begun and not ended.
+    /// Returns the number of uploads that have begun but not ended.
     pub fn uploads(&self) -> usize {
         if let Some(folder) = &self.folder {
             let folders =
