@@ -43,7 +43,7 @@ struct GlobalArgs {
     quiet: bool,
 }
 
-/// The commands. A new command also needs a row in [`COMMANDS`].
+/// The commands. A new one gets a row in [`COMMANDS`], too.
 #[derive(Subcommand)]
 enum Command {
     Keygen(keygen::KeygenArgs),
