@@ -69,11 +69,11 @@ enum Command {
     Man(man::Man),
 }
 
-/// Makes a command of one that has only its name.
+/// Adds the arguments and the help to a command that has only its name.
 type Maker = fn(clap::Command) -> clap::Command;
 
-/// The commands by name. Only the one that is called is made, since all of them take longer to make than a small file
-/// takes to be sealed.
+/// The commands by name. Only the command that is called is built, since building all commands takes longer than
+/// sealing a small file.
 const COMMANDS: [(&str, Maker); 19] = [
     ("keygen", keygen::KeygenArgs::augment_args),
     ("keys", keys::KeysArgs::augment_args),
@@ -90,18 +90,24 @@ const COMMANDS: [(&str, Maker); 19] = [
     ("share", share::ShareArgs::augment_args),
     ("random", random::RandomArgs::augment_args),
     ("cluster", cluster::ClusterArgs::augment_args),
-    ("lab", lab::Command::augment_subcommands),
+    ("lab", lab),
     ("completions", completions::Completions::augment_args),
     ("complete", completions::Complete::augment_args),
     ("man", man::Man::augment_args),
 ];
+
+/// Adds to `lab` its commands, and what the enum of all commands says about it.
+fn lab(command: clap::Command) -> clap::Command {
+    let command = command.about("Measures speed, and whether run time depends on a secret");
+    lab::Command::augment_subcommands(command.subcommand_required(true).arg_required_else_help(true))
+}
 
 /// Returns the whole command line.
 pub(crate) fn whole() -> clap::Command {
     Command::augment_subcommands(GlobalArgs::command())
 }
 
-/// Returns the command line with the command alone that `words` call, or else with all.
+/// Returns the command line with only the command that `words` call, or with all commands if `words` call none.
 fn called(words: &[OsString]) -> clap::Command {
     if let [_, word] = words
         && (word == "--version" || word == "-V")
@@ -137,8 +143,7 @@ impl CommandLine {
     }
 }
 
-/// Parses the command line, of which the first word is the program's name. After `--help` or an error of clap, ends the
-/// program.
+/// Parses the command line. The first word is the program's name. After `--help` or an error of clap, ends the program.
 pub fn parse(words: Vec<OsString>) -> Result<CommandLine, Failure> {
     let mut command = called(&words);
     option::refuse_attached(&command, &words)?;
@@ -167,13 +172,13 @@ fn is_help(error: &clap::Error) -> bool {
     matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand)
 }
 
-/// Whether the results are JSON. `--json` of the lab names a file.
+/// Whether the results are JSON. In the lab's commands, `--json` has another meaning: its value is the name of a file.
 fn asks_for_json(matches: &ArgMatches) -> bool {
     let asks = matches.try_get_one::<bool>("json").ok().flatten().is_some_and(|asks| *asks);
     asks || matches.subcommand().is_some_and(|(_, below)| asks_for_json(below))
 }
 
-/// Returns the name of the command as results in JSON have it.
+/// Returns the name of the command for the results in JSON.
 fn name_of(matches: &ArgMatches) -> String {
     match matches.subcommand() {
         Some(("picture", below)) => below.subcommand_name().unwrap_or("picture").to_owned(),
@@ -183,7 +188,7 @@ fn name_of(matches: &ArgMatches) -> String {
     }
 }
 
-/// Whether a text can be the number of a descriptor. Others are not repeated.
+/// Whether a text can be the number of a descriptor. A message does not repeat any other text.
 fn is_descriptor(text: String) -> bool {
     text.len() < 4 && text.bytes().all(|byte| byte.is_ascii_digit())
 }
@@ -227,7 +232,7 @@ fn refused(mut error: clap::Error, words: &[OsString]) -> Failure {
     }
 }
 
-/// Prints the text of `--help` or `--version` and ends the program; fails if it cannot be written.
+/// Prints the text of `--help` or `--version` and ends the program. Fails if the text cannot be written.
 fn help(text: &clap::Error) -> Failure {
     if let Err(failure) = streams::check_stdout() {
         return failure;
@@ -256,7 +261,7 @@ fn unknown(word: &str) -> Failure {
 }
 
 impl Command {
-    /// Whether results in JSON leave standard output to the data.
+    /// Whether standard output is for the data, so that results in JSON go to standard error.
     fn is_to_stdout(&self) -> bool {
         match self {
             Self::Seal(args) => args.is_to_stdout(),

@@ -1,4 +1,4 @@
-//! Keys, passphrases and the people they belong to: what a command opens, seals and signs with.
+//! Keys, passphrases and their owners. Commands open, seal and sign with these keys and passphrases.
 
 pub mod exposed;
 pub mod home;

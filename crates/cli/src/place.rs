@@ -1,4 +1,4 @@
-//! Where data come from and go to: files, folders, pipes, objects in stores.
+//! Sources and targets of data: files, folders, pipes, objects in stores.
 
 pub mod armor;
 pub mod claims;

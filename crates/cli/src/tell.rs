@@ -1,4 +1,4 @@
-//! What the user reads: failures and advice, results, progress, and how names and numbers are shown.
+//! The texts that the user reads: failures and advice, results, progress, and the forms of names and numbers.
 
 pub mod advice;
 pub mod clock;

@@ -1,5 +1,5 @@
-//! Runs `deadpan lab compare`: its claims follow from the interval of the ratio. Beside other tests, the times of equal
-//! programs differ too much, so these tests are a program of their own.
+//! Runs `deadpan lab compare`, and checks that its claims follow from the interval of the ratio. If other tests ran at
+//! the same time, the times of equal programs would differ too much, so these tests are a separate program.
 #![cfg(unix)]
 #![allow(dead_code, reason = "these tests use a part of the sandbox")]
 
@@ -23,13 +23,13 @@ fn compare(a: &str, b: &str, options: &[&str]) -> (i32, String, Value) {
 /// Regression: an interval from 0.27 to 2.51 was called "the same within 57.5 %".
 #[test]
 fn times_that_scatter_are_inconclusive() {
-    // The number of milliseconds is a random byte, so that the times of equal programs differ by a factor.
+    // The number of milliseconds is a random byte, so that the times of equal programs differ by a large factor.
     let random = "sleep 0.0$(od -An -N1 -tu1 /dev/urandom | tr -d ' ')";
     let (code, text, found) = compare(random, random, &["--rounds", "8", "--time-limit", "0"]);
     assert!(text.contains("8 rounds of A B B A; margin 1.0 %"), "{text}");
     let bound = |name: &str| found["ratio"][name].as_f64().unwrap();
     let (lower, upper) = (bound("lower"), bound("upper"));
-    // Once in a hundred runs, the interval lies beyond the margin although the programs are equal.
+    // In one of a hundred runs, the interval lies beyond the margin although the programs are equal.
     if lower > 1.01 || upper < 0.99 {
         assert_eq!(code, 1, "{text}");
         return;
@@ -48,7 +48,8 @@ fn times_that_scatter_are_inconclusive() {
 
 #[test]
 fn equal_programs_are_the_same() {
-    // Other programs may run at the same time. Beside a longer sleep, their disturbance is small.
+    // Other programs may run at the same time. Compared with a longer sleep, the disturbance by other programs is
+    // small.
     for seconds in ["0.1", "0.4", "1.6"] {
         let sleep = format!("sleep {seconds}");
         let (code, text, found) = compare(&sleep, &sleep, &["--rounds", "8", "--time-limit", "40"]);

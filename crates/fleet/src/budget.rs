@@ -1,8 +1,8 @@
-//! A limit on the memory of all that runs at the same time.
+//! A limit on the memory of all tasks that run at the same time.
 
 use parking_lot::{Condvar, Mutex};
 
-/// Bytes that may be used.
+/// The number of bytes that may be in use at the same time.
 pub(crate) struct Budget {
     all: u64,
     state: Mutex<State>,
@@ -15,7 +15,7 @@ struct State {
     waiting: usize,
 }
 
-/// Bytes that are in use until this is dropped.
+/// A number of bytes that are in use until the share is dropped.
 pub(crate) struct Share<'a> {
     budget: &'a Budget,
     bytes: u64,
@@ -26,7 +26,8 @@ impl Budget {
         Self { all, state: Mutex::new(State { left: all, waiting: 0 }), given_back: Condvar::new() }
     }
 
-    /// Waits until so many bytes are left. What needs more than there is gets all there is, and runs alone.
+    /// Waits until `bytes` bytes are free. A task that needs more bytes than the budget has gets the whole budget, and
+    /// runs alone.
     pub(crate) fn take(&self, bytes: u64) -> Share<'_> {
         let bytes = bytes.min(self.all);
         let mut state = self.state.lock();

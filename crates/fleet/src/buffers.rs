@@ -1,4 +1,4 @@
-//! Buffers that are used again: new memory costs more time than filling it, and what is freed may stay with the
+//! Buffers that are used again. New memory costs more time than filling a buffer, and freed memory may stay with the
 //! process.
 
 use std::ops::{Deref, DerefMut};
@@ -13,14 +13,14 @@ const KEPT: usize = 17 << 20;
 #[derive(Default)]
 pub(crate) struct Buffers(Mutex<Vec<Vec<u8>>>);
 
-/// A buffer, which goes back when it is dropped.
+/// A buffer that goes back to the list when it is dropped.
 pub(crate) struct Buffer {
     bytes: Vec<u8>,
     home: Arc<Buffers>,
 }
 
 impl Buffers {
-    /// Returns a buffer of this length. What it holds is left from its last use.
+    /// Returns a buffer of this length. The buffer still holds the bytes of its last use.
     pub(crate) fn take(self: &Arc<Self>, length: usize) -> Buffer {
         let mut bytes = self.0.lock().pop().unwrap_or_default();
         bytes.resize(length, 0);

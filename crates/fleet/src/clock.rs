@@ -6,16 +6,17 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use crate::source::Source;
 use crate::{Pair, Spot};
 
-/// The longest wait for a later second. The store's clock is known to a second or two.
+/// The longest wait for a later second. The time of the store's clock is known with an error of one or two seconds.
 const LONGEST: Duration = Duration::from_secs(6);
 
-/// Returns by how many seconds a difference of clocks may be wrong.
+/// Returns the possible error of a difference between two clocks, in seconds.
 const fn doubt(ahead: i64) -> i64 {
     if ahead == 0 { 0 } else { 2 }
 }
 
-/// Whether a target was written before its source, or in a store in the same second. The clock of a store counts whole
-/// seconds, and may differ from this machine's, which gives files their times.
+/// Whether a target was written before its source changed. For a target in a store, the same second counts as before.
+/// The clock of a store counts whole seconds, and may differ from the clock of this machine, which sets the times of
+/// files.
 pub(crate) fn is_older(written: SystemTime, changed: SystemTime, pair: &Pair) -> bool {
     let seconds = |time: SystemTime| match time.duration_since(UNIX_EPOCH) {
         Ok(since) => since.as_secs().cast_signed(),
@@ -29,8 +30,8 @@ pub(crate) fn is_older(written: SystemTime, changed: SystemTime, pair: &Pair) ->
     seconds(written) <= seconds(changed).saturating_add(ahead).saturating_add(doubt(ahead))
 }
 
-/// Waits until a result in a store will be of a later second than its source, so that the next run can tell that it is
-/// newer.
+/// Waits until the time of a result in a store will be at least one second later than the time of its source, so that
+/// the next run knows that the result is newer.
 pub(crate) fn wait_for_second(source: &Source, target: &Spot) {
     let Spot::Object(store, _) = target else { return };
     let (now, modified) = (SystemTime::now(), source.changed());
@@ -42,6 +43,6 @@ pub(crate) fn wait_for_second(source: &Source, target: &Spot) {
     };
     let due = modified.checked_add(Duration::from_millis(1100 + 1000 * doubt(store.ahead()).unsigned_abs()));
     let wait = due.zip(now).and_then(|(due, now)| due.duration_since(now).ok());
-    // Times in the future are not waited for.
+    // The function does not wait for a source whose time is in the future.
     thread::sleep(wait.filter(|wait| *wait < LONGEST).unwrap_or_default());
 }

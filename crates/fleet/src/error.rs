@@ -1,4 +1,4 @@
-//! What goes wrong with one object, or with all of them.
+//! The errors of one object, or of all objects.
 
 use std::fmt;
 use std::io;
@@ -6,18 +6,18 @@ use std::path::PathBuf;
 
 use crate::source::shown;
 
-/// An error of whoever uses this crate, from a function that was handed in.
+/// An error of the user of this crate, from one of the functions that the user passed in.
 pub type Foreign = Box<dyn std::error::Error + Send + Sync>;
 
-/// Why an object was not made.
+/// The reason why a result was not made.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The store failed, or does not allow it.
+    /// The store failed, or does not allow the operation.
     Store(deadpan_remote::Error),
     /// Sealing or opening failed.
     Seal(deadpan_seal::Error),
-    /// A file could not be read, or a folder.
+    /// A file or a folder could not be read.
     File(PathBuf, io::Error),
     /// A file could not be written.
     Write(PathBuf, io::Error),
@@ -25,30 +25,30 @@ pub enum Error {
     Changed,
     /// The target is older than the source.
     Outdated,
-    /// The object or file in the result's place is too short to be the result.
+    /// An object or file with the name of the result exists, but it is too short to be the result.
     Short,
-    /// A name that cannot be a file's.
+    /// A name that is not valid for a file.
     Name,
     /// The state of the job cannot be opened with this job's key.
     OtherKey(String),
-    /// An earlier run began the job with another setting. Holds the address of the job's state, and words that name the
-    /// setting.
+    /// An earlier run began the job with another setting. The variant holds the address of the job's state, and a text
+    /// that names the setting.
     OtherJob(String, String),
-    /// A piece of state is damaged, or was copied from elsewhere.
+    /// A piece of state is damaged, or was copied from another place.
     Damaged(String),
-    /// More pieces of state lie at this address than jobs leave.
+    /// There are more pieces of state at this address than jobs write.
     TooMuch(String),
-    /// The upload was ended by somebody; it is begun again when the command is run again.
+    /// Another program ended the upload. The next run of the command begins the upload again.
     Lost(String),
     /// Another source has the same result.
     Twice,
-    /// The system does not start any thread.
+    /// The system did not start any thread.
     System(io::Error),
-    /// The store could not be reached for many objects in a row, so the run ended without the remaining objects.
+    /// The store could not be reached for many objects in a row. So the run ended without the remaining objects.
     Unreached,
-    /// What was asked for cannot be.
+    /// The requested operation is not possible.
     Refused(String),
-    /// An error of whoever uses this crate.
+    /// An error of the user of this crate.
     Foreign(Foreign),
 }
 

@@ -1,4 +1,4 @@
-//! Which objects are meant: `--include` and `--exclude`.
+//! The choice of objects by `--include` and `--exclude`.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,11 +8,12 @@ use parking_lot::Mutex;
 
 /// Chooses objects by their names.
 ///
-/// Patterns are those of `.gitignore`: `*` stands for any characters but a slash, `**` for any characters, `?` for one
-/// character. A pattern without a slash, or with one at its end alone, matches at any depth; any other begins at the
-/// top. What matches a folder matches all that lies in it, and with a slash at its end, a pattern matches folders only.
-/// `!` before a pattern takes back what patterns before it matched. Without a pattern to include, everything is
-/// included; what is excluded is out in any case.
+/// The patterns are the patterns of `.gitignore`. `*` stands for any characters except a slash, `**` stands for any
+/// characters, and `?` stands for one character. A pattern without a slash, or with a slash only at its end, matches at
+/// any depth. Any other pattern must match from the top folder on. A pattern that matches a folder also matches
+/// everything in the folder. A pattern with a slash at its end matches only folders. A pattern after `!` cancels
+/// matches of the patterns before it. If there is no pattern to include, everything is included. An excluded object is
+/// left out even if a pattern includes it.
 ///
 /// ```
 /// use deadpan_fleet::Filter;
@@ -35,7 +36,7 @@ impl Filter {
     /// Reads patterns.
     ///
     /// # Errors
-    /// The text says what is wrong with which pattern.
+    /// If a pattern is wrong. The text names the pattern and its mistake.
     pub fn new<S: AsRef<str>>(include: &[S], exclude: &[S]) -> Result<Self, String> {
         let all = include.iter().chain(exclude).map(AsRef::as_ref);
         let idle = all.map(|pattern| {
@@ -47,7 +48,7 @@ impl Filter {
         Ok(Self { include: several(include)?, exclude: several(exclude)?, idle })
     }
 
-    /// Whether an object with this name is meant.
+    /// Whether the filter takes an object with this name.
     #[must_use]
     pub fn takes(&self, name: &str) -> bool {
         self.takes_either(&[name])
@@ -55,7 +56,8 @@ impl Filter {
 
     /// Returns whether `--exclude` has a pattern that matches every file in a folder.
     pub(crate) fn excludes_folder(&self, name: &str) -> bool {
-        // No file has these names, so only a pattern for all names matches both, at two depths.
+        // No file has these two names, which lie at different depths. So only a pattern for all names matches both
+        // names.
         let inside = [format!("{name}/\u{1}\u{2}"), format!("{name}/\u{1}\u{2}/\u{1}\u{2}")];
         self.exclude.as_ref().is_some_and(|exclude| inside.iter().all(|inside| matches(exclude, inside)))
     }
@@ -77,9 +79,10 @@ impl Filter {
     }
 }
 
-/// Whether the last of the patterns that match this file, or else a folder that it lies in, is no `!`.
+/// Whether the patterns match this file. The last pattern that matches the file decides, or else the last pattern that
+/// matches a folder above the file. If the deciding pattern begins with `!`, the result is false.
 fn matches(patterns: &Gitignore, name: &str) -> bool {
-    // A key may begin with slashes, or have parts that are no names of files.
+    // A key may begin with slashes, or have parts that are not valid names of files.
     patterns.matched_path_or_any_parents(Path::new(name.trim_start_matches('/')), false).is_ignore()
 }
 

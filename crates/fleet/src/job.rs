@@ -1,7 +1,8 @@
-//! Jobs: what several runs on several machines share, so that the next goes on where the last stopped.
+//! Jobs: the state that several runs on several machines share, so that the next run continues where the last run
+//! stopped.
 //!
-//! All state lies beside the results, in `_deadpan/JOB/` of their bucket, sealed to the job's key. So whoever can write
-//! to the bucket but has not the key cannot hand a file key of his own to those who work on the job.
+//! All state lies in the bucket of the results, in `_deadpan/JOB/`, and is sealed to the job's key. So an attacker who
+//! can write to the bucket but does not have the job's key cannot give his own file key to the processes of the job.
 
 use std::fmt;
 
@@ -13,20 +14,20 @@ use deadpan_base64::hex;
 use deadpan_remote::{Address, Object, Problem, Store, Words};
 use deadpan_seal::{Cost, Header, Identity, MaxCost, Opened, Passphrase, Recipient, Sealing, Secret, Session};
 
-/// The folder in which all jobs keep their state. It lies in the bucket that gets the results.
+/// The folder in which all jobs keep their state. The folder lies in the bucket that gets the results.
 pub const STATE: &str = "_deadpan/";
-/// The field of a piece of state that says where it belongs.
+/// The field of a piece of state that names the place of this piece.
 const PLACE: &str = "place";
-/// Hexadecimal digits of a key.
+/// The number of hexadecimal digits of a key.
 const DIGITS: usize = 64;
-/// The key is random, so that a passphrase's slow hash would add nothing.
+/// The cost of hashing the key. The key is random, so a slow hash like for a passphrase would not improve security.
 const COST: Cost = Cost { memory: 8, passes: 1, lanes: 1 };
 
-/// The secret of a job. All who work on it have it, and nobody else.
+/// The secret of a job. All processes of the job have the secret, and nobody else.
 #[derive(Clone)]
 pub struct JobKey {
     session: Session,
-    /// Makes names that only those tell anything who have the key.
+    /// The key for names. The names reveal nothing without the job's key.
     names: [u8; 32],
 }
 
@@ -48,10 +49,10 @@ impl JobKey {
         Ok(text)
     }
 
-    /// Reads a key from its text. White space around it is left out.
+    /// Reads a key from its text. Ignores white space around the text.
     ///
     /// # Errors
-    /// If this is no key.
+    /// If the text is no key.
     pub fn read(text: &[u8]) -> Result<Self, Error> {
         let text = text.trim_ascii();
         if text.len() != DIGITS || !text.iter().all(u8::is_ascii_hexdigit) {
@@ -59,13 +60,13 @@ impl JobKey {
         }
         let text = text.to_ascii_lowercase();
         let names = blake3::derive_key("deadpan 2026 names of a job's state", &text);
-        // Others could leave state here whose passphrase costs gigabytes.
+        // The cost is limited, since an attacker could write state to the bucket whose passphrase hash needs gigabytes.
         let session =
             Session::new(&Passphrase::new(&text), COST)?.with_max_cost(MaxCost::new(COST.memory, COST.passes));
         Ok(Self { session, names })
     }
 
-    /// Returns a name that tells nothing to others, and is the same on every machine of the job.
+    /// Returns a name that reveals nothing to people without the key, and that is the same on every machine of the job.
     pub(crate) fn digest(&self, parts: &[&str]) -> String {
         digest(blake3::Hasher::new_keyed(&self.names), parts)
     }
@@ -78,7 +79,7 @@ impl JobKey {
         [Identity::from(&self.session)]
     }
 
-    /// Opens what was sealed to the job.
+    /// Opens data that were sealed to the job.
     pub(crate) fn open(&self, header: Header, name: &str) -> Result<Opened, Error> {
         header.open(&self.identities()).map_err(|_| Error::OtherKey(name.to_owned()))
     }
@@ -91,16 +92,16 @@ pub struct Job {
     pub(crate) store: Store,
     /// `_deadpan/JOB/`.
     pub(crate) folder: Address,
-    /// What is the same in each run, such as the recipients.
+    /// The settings that are the same in each run, such as the recipients.
     pub(crate) how: Value,
 }
 
 impl Job {
-    /// Names the job that does this `act` to all of `source`, with results at `target`. Every machine finds the same
-    /// name.
+    /// Returns the job that does this `act` to all objects of `source` and writes the results to `target`. Every
+    /// machine computes the same name for the job.
     ///
     /// # Errors
-    /// If there can be no such keys in the bucket.
+    /// If the bucket cannot have objects with such keys.
     pub fn new(key: JobKey, store: Store, act: &str, source: &str, target: &Address) -> Result<Self, Error> {
         refuse_state(target)?;
         let hasher = blake3::Hasher::new_derive_key("deadpan 2026 names of jobs");
@@ -110,7 +111,8 @@ impl Job {
         Ok(Self { key, store, folder, how })
     }
 
-    /// Adds how the job is done: what was begun in another way is not gone on with.
+    /// Adds the settings of the job. A run with these settings does not continue a job that was begun with other
+    /// settings.
     #[must_use]
     pub fn how(mut self, how: Value) -> Self {
         if let (Value::Object(all), Value::Object(more)) = (&mut self.how, how) {
@@ -129,20 +131,20 @@ impl Job {
         key_at(&self.folder, &format!("{}{name}", self.folder.key()))
     }
 
-    /// Compares how the job is done with what is noted in the bucket, if it was begun.
+    /// Compares the settings of the job with the note in the bucket, if the job was begun before.
     ///
     /// # Errors
-    /// As [`Job::agree`].
+    /// The errors of [`Job::agree`].
     pub fn check(&self) -> Result<(), Error> {
         if let Some(known) = self.read(&self.at("job")?)? { self.compare(&known.value) } else { Ok(()) }
     }
 
-    /// Writes a note in the bucket that says how the job is done, or compares an existing note with this job. Returns
-    /// whether this call wrote the note.
+    /// Writes a note with the settings of the job into the bucket. If a note exists already, compares the note with
+    /// this job. Returns whether this call wrote the note.
     ///
     /// # Errors
-    /// [`Error::OtherJob`] if the job was begun in another way; [`Error::OtherKey`] if it was begun with another key;
-    /// or if the store fails.
+    /// [`Error::OtherJob`] if the job was begun with other settings, [`Error::OtherKey`] if the job was begun with
+    /// another key, or another error if the store fails.
     pub fn agree(&self) -> Result<bool, Error> {
         let place = self.at("job")?;
         if let Some(known) = self.read(&place)? {
@@ -157,7 +159,8 @@ impl Job {
         }
     }
 
-    /// Returns a mark of a passphrase, which tells whether another is the same, and costs as much to guess.
+    /// Returns a mark of a passphrase. Equal passphrases have equal marks. To guess a passphrase from its mark costs as
+    /// much as to guess it from a sealed file.
     ///
     /// # Errors
     /// If there is not enough memory.
@@ -187,7 +190,7 @@ impl Job {
         Error::OtherJob(self.folder.to_string(), how.to_owned())
     }
 
-    /// Reads a piece of state; `None` if there is none.
+    /// Reads a piece of state. Returns `None` if it does not exist.
     pub(crate) fn read(&self, place: &Address) -> Result<Option<Found>, Error> {
         let object = match Object::open(&self.store, place) {
             Ok(object) => object,
@@ -201,7 +204,7 @@ impl Job {
         let text = self.key.open(header, &name)?.open(input).map_err(|_| damaged())?;
         let line = text.iter().position(|byte| *byte == b'\n').ok_or_else(damaged)?;
         let mut value: Value = serde_json::from_slice(&text[..line]).map_err(|_| damaged())?;
-        // Whoever can write to the bucket could copy it here from elsewhere.
+        // An attacker who can write to the bucket could copy a piece of state from another place to this place.
         let place_of = value.as_object_mut().and_then(|fields| fields.remove(PLACE));
         if place_of != Some(place.text().into()) {
             return Err(damaged());
@@ -209,7 +212,7 @@ impl Job {
         Ok(Some(Found { value, more: Bytes::from(text).slice(line + 1..) }))
     }
 
-    /// Writes a piece of state, unless it exists: a line of JSON, and more bytes.
+    /// Writes a piece of state, unless it exists already. The piece consists of a line of JSON and more bytes.
     pub(crate) fn write(&self, place: &Address, value: &Value, more: &[u8]) -> Result<(), Error> {
         let mut value = value.clone();
         if let Some(fields) = value.as_object_mut() {
@@ -227,13 +230,13 @@ pub(crate) struct Found {
     pub(crate) more: Bytes,
 }
 
-/// The most bytes in a piece of state, of which a header takes 256 KiB.
+/// The most bytes in a piece of state. A header takes up to 256 KiB of them.
 const LONGEST: u64 = 1 << 20;
 
-/// Refuses a target below [`STATE`].
+/// Fails if a target lies below [`STATE`].
 ///
 /// # Errors
-/// [`Error::Refused`] if the target lies there.
+/// [`Error::Refused`] if the target lies below [`STATE`].
 pub fn refuse_state(target: &Address) -> Result<(), Error> {
     if target.key().starts_with(STATE) {
         Err(Error::Refused(format!("{target}: below {STATE} lies the state of jobs")))
@@ -246,7 +249,7 @@ fn key_at(address: &Address, key: &str) -> Result<Address, Error> {
     address.with_key(key).map_err(|error| Error::Refused(format!("{address}: {error}")))
 }
 
-/// Returns a name that says nothing, and is the same on every machine.
+/// Returns a name that reveals nothing, and that is the same on every machine.
 fn digest(mut hasher: blake3::Hasher, parts: &[&str]) -> String {
     for part in parts {
         hasher.update(&(part.len() as u64).to_le_bytes());

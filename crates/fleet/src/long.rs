@@ -1,4 +1,4 @@
-//! Long objects: made in parts, by any number of threads and machines, in one upload.
+//! Long objects. Any number of threads and machines make the parts of a long object, in one upload.
 //!
 //! The state lies in the bucket of the result:
 //!
@@ -6,11 +6,11 @@
 //! _deadpan/JOB/TARGET/SOURCE/manifest
 //! ```
 //!
-//! SOURCE stands for this version of the source and the recipients, so what was made of another version or for others
-//! is never found. The manifest says what is made of what in which upload, and holds the file key, sealed to the job.
-//! It is written only if there is none, so all work on one upload. Which parts are there, the store says itself.
-//! Whoever finds all of them there completes the upload. The protocol is checked in `tests/it/protocol.rs`, with all
-//! orders of events that there can be.
+//! SOURCE stands for this version of the source and for the recipients, so a run never finds the state for another
+//! version or for other recipients. The manifest names the source, the target and the upload, and holds the file key,
+//! which is sealed to the job. The manifest is written only if none exists, so all processes work on one upload. The
+//! store itself lists the finished parts. A process that finds all parts in the list completes the upload.
+//! `tests/it/protocol.rs` checks the protocol with all possible orders of events.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -31,13 +31,13 @@ use crate::source::Source;
 use crate::{Error, Pair, Spot};
 use deadpan_remote::{Address, Object, Pieces, Problem, Store, There};
 
-/// How many times a step is tried that another process may disturb.
+/// The number of tries of a step that another process may disturb.
 const TRIES: usize = 3;
-/// How many times the upload is completed at most. A try fails if another process has just sent a part again.
+/// The most tries to complete the upload. A try fails if another process has just sent a part again.
 const ROUNDS: u64 = 20;
-/// How many bytes a slow store puts together in a second.
+/// The number of bytes that a slow store puts together in a second.
 const JOINED: u64 = 50_000_000;
-/// How long a list of the parts that are there counts as fresh.
+/// The time for which a list of the finished parts counts as fresh.
 const FRESH: Duration = Duration::from_secs(5);
 
 /// A long result that is being made.
@@ -46,15 +46,15 @@ pub(crate) struct Long {
     job: Job,
     store: Store,
     target: Address,
-    /// Stands for this version of the source, and for how the job is done. The object carries it.
+    /// The mark of the object. It stands for this version of the source and for the settings of the job.
     mark: String,
-    /// The manifest.
+    /// The address of the manifest.
     place: Address,
     pieces: Pieces,
     maker: Maker,
-    /// Parts that this run has still to make.
+    /// The number of parts that this run still has to make.
     pub(crate) left: AtomicU64,
-    /// The parts that were there when the store was asked last.
+    /// The finished parts according to the last answer of the store.
     seen: Mutex<Seen>,
 }
 
@@ -63,21 +63,21 @@ struct Seen {
     parts: BTreeSet<u64>,
 }
 
-/// How it begins.
+/// The result of beginning a long object.
 pub(crate) enum BeginResult {
     Long(Box<Long>),
-    /// It cannot be divided.
+    /// The result cannot be divided.
     Whole(Box<Source>),
-    /// Another has made it meanwhile.
+    /// Another process has made the result in the meantime.
     There,
 }
 
-/// How it went.
+/// The state of a long object when this run has made its parts.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// The object is there.
+    /// The object is complete.
     Made,
-    /// So many parts are missing, which others have to make.
+    /// This number of parts is missing. Other shares have to make these parts.
     Waiting(u64),
 }
 
@@ -91,24 +91,24 @@ struct Start<'a> {
     source: &'a Source,
     mark: &'a String,
     place: &'a Address,
-    /// What the manifest says of the objects.
+    /// The fields of the manifest that name the objects.
     names: Map<String, Value>,
 }
 
-/// What came of one try to begin.
+/// The result of one try to begin.
 enum Try {
-    /// With the parts that are there.
+    /// The maker, the upload, and its finished parts.
     Ready(Box<(Maker, Pieces, There)>),
-    /// It cannot be divided.
+    /// The result cannot be divided.
     Whole,
-    /// Another has made it meanwhile.
+    /// Another process has made the result in the meantime.
     There,
-    /// Another has changed the state meanwhile.
+    /// Another process has changed the state in the meantime, so a new try is needed.
     Again,
 }
 
 impl Start<'_> {
-    /// Goes on with what was begun, as its manifest says.
+    /// Continues the upload that the manifest names.
     fn join(&self, found: &Found) -> Result<Try, Error> {
         let damaged = || Error::Damaged(self.place.to_string());
         if self.names.iter().any(|(field, value)| found.value.get(field) != Some(value)) {
@@ -116,8 +116,8 @@ impl Start<'_> {
         }
         let pieces = Pieces::resume(self.store, self.target, upload(&found.value).ok_or_else(damaged)?)?;
         let there = match pieces.there() {
-            // Another process completes the upload at this moment, or was killed before it removed the manifest; or the
-            // store has ended the upload.
+            // Another process is completing the upload, or was killed before it removed the manifest, or the store has
+            // ended the upload.
             Err(error) if error.problem() == Problem::Ended => {
                 let is_made = self.awaited().is_made_by_another()?;
                 forget(self.job, self.place, pieces.id())?;
@@ -134,7 +134,8 @@ impl Start<'_> {
         Awaited { job, store, target, mark, place, length: source.length() }
     }
 
-    /// Returns the mark of an object that is in the way. With replacing asked for, none is.
+    /// Returns the mark of an existing object that must not be replaced. Returns `None` if the object may be replaced
+    /// or does not exist.
     fn look(&self) -> Result<Option<Option<String>>, Error> {
         if self.pair.replace { Ok(None) } else { mark_of(self.store, self.target) }
     }
@@ -156,18 +157,18 @@ impl Start<'_> {
         about.insert("upload".to_owned(), pieces.id().into());
         about.insert("parts".to_owned(), maker.count().into());
         if let Err(error) = self.job.write(self.place, &about.into(), &more) {
-            // If only the answer was lost, this manifest is there.
+            // If only the answer of the store was lost, the manifest of this process exists.
             let found = self.job.read(self.place)?;
             if found.is_none_or(|found| upload(&found.value) != Some(pieces.id())) {
                 pieces.abort()?;
                 return match error {
-                    // Another was quicker: this goes on with what he began.
+                    // Another process was faster, so this process continues that upload.
                     Error::Store(error) if error.problem() == Problem::Exists => Ok(Try::Again),
                     other => Err(other),
                 };
             }
         }
-        // Another may have completed it while this one began.
+        // Another process may have completed the object while this process began its upload.
         if self.look()?.is_some() {
             pieces.abort()?;
             forget(self.job, self.place, pieces.id())?;
@@ -178,7 +179,7 @@ impl Start<'_> {
 }
 
 impl Long {
-    /// Begins a long result, or goes on with it.
+    /// Begins a long result, or continues it.
     pub(crate) fn begin(job: &Job, act: &dyn Act, pair: &Pair, source: Source) -> Result<BeginResult, Error> {
         let Spot::Object(store, target) = &pair.target else { return Ok(BeginResult::Whole(Box::new(source))) };
         if !Pieces::are_kept(store, target) {
@@ -230,34 +231,34 @@ impl Long {
         self.source.length()
     }
 
-    /// Returns how much memory a part takes.
+    /// Returns the number of bytes of memory that a part takes.
     pub(crate) fn memory(&self) -> u64 {
         2 * self.maker.length().div_ceil(self.count()).max(1)
     }
 
-    /// Returns how many bytes of plain data belong to a part.
+    /// Returns the number of bytes of plain data that belong to a part.
     pub(crate) fn bytes_in(&self, part: u64) -> u64 {
         self.maker.bytes_in(part)
     }
 
-    /// Makes a part, and sends it.
+    /// Makes a part, and sends the part to the store.
     pub(crate) fn make(&self, part: u64, buffers: &Arc<Buffers>) -> Result<(), Error> {
         Ok(self.pieces.put(part, self.maker.make(part, &self.source, buffers)?)?)
     }
 
-    /// Returns the parts that are there, each with what the store calls it.
+    /// Returns the finished parts, each with the store's name for the part.
     pub(crate) fn there(&self) -> Result<BTreeMap<u64, String>, Error> {
         Ok(right_parts(&self.maker, self.pieces.there()?))
     }
 
-    /// Whether somebody else has made a part meanwhile. The store is asked every few seconds.
+    /// Whether another process has made a part in the meantime. Asks the store every few seconds.
     pub(crate) fn is_made(&self, part: u64) -> Result<bool, Error> {
-        // A page has a thousand parts.
+        // A page of the store's list has a thousand parts.
         let fresh = FRESH * (1 + self.count() / 1000) as u32;
         let is_due = {
             let mut seen = self.seen.lock();
             let is_due = seen.asked.elapsed() > fresh;
-            // Others go on with what is known, while one asks.
+            // While one thread asks the store, the other threads use the last known list.
             seen.asked = if is_due { Instant::now() } else { seen.asked };
             is_due
         };
@@ -268,7 +269,7 @@ impl Long {
         Ok(self.seen.lock().parts.contains(&part))
     }
 
-    /// Puts the parts together if all are there, and removes the state.
+    /// If all parts exist, puts the parts together and removes the state.
     pub(crate) fn end(&self, replace: bool) -> Result<Ending, Error> {
         for round in 0..ROUNDS {
             let ended = self.there().and_then(|there| {
@@ -276,18 +277,18 @@ impl Long {
                 if missing > 0 {
                     return Ok(Some(missing));
                 }
-                // Some stores give an object the time of its end, so what is old already would look new.
+                // Some stores give an object the time at which its upload ended, so an outdated object would look new.
                 if !self.source.is_current()? {
                     return Err(Error::Changed);
                 }
                 self.pieces.complete(there.into_values().collect(), replace)?;
-                // Some stores keep a part that came at the same moment.
+                // Some stores keep a part that arrives at the same moment, so the upload is aborted.
                 let _ = self.pieces.abort();
                 Ok(None)
             });
             let error = match ended {
                 Ok(Some(missing)) => {
-                    // While another puts the parts together, some stores tell fewer of them.
+                    // While another process puts the parts together, some stores list only some of the parts.
                     if !self.awaited().is_there()? {
                         return Ok(Ending::Waiting(missing));
                     }
@@ -303,7 +304,7 @@ impl Long {
             };
             match error.problem() {
                 Problem::Exists | Problem::Ended => {
-                    // Another process may have made the object, in this upload or in an upload of its own.
+                    // Another process may have made the object, in this upload or in its own upload.
                     let is_there = match error.problem() {
                         Problem::Ended => self.is_made_by_another()?,
                         _ => self.awaited().is_there()?,
@@ -316,8 +317,8 @@ impl Long {
                         _ => Err(self.lost()),
                     };
                 }
-                // Another sends a part again at the same time, or puts them together. All that he sends is right, but
-                // the store has to be asked what it calls it.
+                // Another process is sending a part again, or is putting the parts together. A part from another
+                // process is right, but the store has to be asked for the new name of the part.
                 Problem::WrongPart | Problem::Contested => thread::sleep(Duration::from_millis(100 * round)),
                 _ => return Err(error.into()),
             }
@@ -325,7 +326,7 @@ impl Long {
         Err(Error::Lost(format!("{}: others send the same parts again and again", self.target)))
     }
 
-    /// Returns the error that the upload is over, and the object is not there.
+    /// Returns the error for an upload that is over although the object does not exist.
     pub(crate) fn lost(&self) -> Error {
         Error::Lost(format!("{}: its upload was ended, by its store or by somebody", self.target))
     }
@@ -335,7 +336,7 @@ impl Long {
         Awaited { job, store, target, mark, place, length: source.length() }
     }
 
-    /// Whether the result is under its name, once the upload is over.
+    /// Whether the result has its name, after the upload is over.
     pub(crate) fn is_made_by_another(&self) -> Result<bool, Error> {
         self.awaited().is_made_by_another()
     }
@@ -346,7 +347,7 @@ impl Long {
     }
 }
 
-/// Returns the parts of the right length, each with what the store calls it. No process of the job makes parts of
+/// Returns the parts of the right length, each with the store's name for the part. No process of the job makes parts of
 /// another length.
 fn right_parts(maker: &Maker, there: There) -> BTreeMap<u64, String> {
     let is_right = |part: u64, length: u64| part < maker.count() && length == maker.part_length(part);
@@ -360,21 +361,21 @@ struct Awaited<'a> {
     store: &'a Store,
     target: &'a Address,
     mark: &'a String,
-    /// The manifest.
+    /// The address of the manifest.
     place: &'a Address,
     /// The source's length.
     length: u64,
 }
 
 impl Awaited<'_> {
-    /// Whether the result is under its name.
+    /// Whether the result has its name.
     fn is_there(&self) -> Result<bool, Error> {
         Ok(mark_of(self.store, self.target)?.flatten().as_ref() == Some(self.mark))
     }
 
     /// Returns whether another process has made the result. Some stores forget an upload while they put its parts
-    /// together, so this waits for the object. The process that asked the store to do so removes the manifest
-    /// afterwards, so without a manifest there is nothing to wait for.
+    /// together, so this function waits for the object. The process that asked the store to put the parts together then
+    /// removes the manifest. So if the manifest does not exist, there is nothing to wait for.
     fn is_made_by_another(&self) -> Result<bool, Error> {
         let (start, patience) = (Instant::now(), Duration::from_secs((5 + self.length / JOINED).min(60)));
         loop {
@@ -389,7 +390,8 @@ impl Awaited<'_> {
     }
 }
 
-/// Returns the mark of an object, if there is one; objects of others have none.
+/// Returns the mark of an object. The outer `None` means that the object does not exist. The inner `None` means that
+/// the object has no mark, because no job made it.
 fn mark_of(store: &Store, target: &Address) -> Result<Option<Option<String>>, Error> {
     match Object::open(store, target) {
         Ok(object) => Ok(Some(object.mark())),

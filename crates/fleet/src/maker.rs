@@ -1,4 +1,4 @@
-//! What makes the parts of a long result.
+//! The engine that makes the parts of a long result.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,27 +15,27 @@ use crate::source::Source;
 use deadpan_ct::Wipe;
 use deadpan_seal::{Error as SealError, Format, Header, Opened, Parts};
 
-/// Segments of 256 KiB in a part: 16 MiB.
+/// The number of segments of 256 KiB in a part of 16 MiB.
 const EACH: u64 = 64;
-/// The most parts of an upload, with some left over.
+/// The most parts of an upload, a little below the limit of stores.
 pub(crate) const PARTS: u64 = 9_990;
 const SEGMENT: u64 = 256 << 10;
-/// The most segments in a part, which is 1 GiB long then. A store that lies about the length of an object must not make
-/// the program allocate more.
+/// The most segments in a part. Such a part is 1 GiB long. If a store reports a wrong length of an object, the program
+/// must not allocate more memory than that.
 const LONGEST: u64 = 4096;
-/// Bytes in a part, unless a result needs longer ones.
+/// The number of bytes in a part, unless a result needs longer parts.
 pub(crate) const PART: u64 = EACH * SEGMENT;
-/// How much of a source is read to find out whether it can be divided.
+/// The number of bytes of a source that are read to find out whether its result can be divided.
 pub(crate) const BEGINNING: u64 = 300 << 10;
 
-/// What makes the parts.
+/// The engine that makes the parts.
 pub(crate) enum Maker {
     Seal { parts: Parts, header: Bytes },
     Open { opened: Arc<Opened>, length: u64, each: u64 },
 }
 
-/// A maker for a new upload, with the fields that the manifest needs for it, and the bytes behind the JSON line of the
-/// manifest: the ticket and the header.
+/// A maker for a new upload, the fields that the manifest needs for this maker, and the bytes after the JSON line of
+/// the manifest: the ticket and the header.
 pub(crate) type New = (Maker, Map<String, Value>, Vec<u8>);
 
 impl Maker {
@@ -55,7 +55,7 @@ impl Maker {
         }
     }
 
-    /// Returns which of the plain data belong to a part.
+    /// Returns the range of the plain data that belong to a part.
     fn data(&self, part: u64) -> Range<u64> {
         match self {
             Self::Seal { parts, .. } => parts.data(part),
@@ -63,13 +63,13 @@ impl Maker {
         }
     }
 
-    /// Returns how many bytes of plain data belong to a part.
+    /// Returns the number of bytes of plain data that belong to a part.
     pub(crate) fn bytes_in(&self, part: u64) -> u64 {
         let data = self.data(part);
         data.end - data.start
     }
 
-    /// Returns how long a part is.
+    /// Returns the length of a part.
     pub(crate) fn part_length(&self, part: u64) -> u64 {
         match self {
             Self::Seal { parts, .. } => parts.sealed_length(part) as u64,
@@ -119,13 +119,13 @@ impl Maker {
         }
         match divided {
             Divided::Seal(sealing) => {
-                // One header at a time: a passphrase takes 256 MiB.
+                // Only one header is made at a time, since the hash of a passphrase takes 256 MiB.
                 static TURN: Mutex<()> = Mutex::new(());
                 let turn = TURN.lock();
                 let made = sealing.divide(source.length(), each);
                 drop(turn);
                 let (parts, beginning) = match made {
-                    // Signed, or another format.
+                    // The data are to be signed or sealed in another format, so they cannot be divided.
                     Err(SealError::Invalid(_)) => return Ok(None),
                     other => other?,
                 };
@@ -140,7 +140,7 @@ impl Maker {
                     return Ok(None);
                 }
                 let ticket = match opened.rewrap(&[job.key.recipient()], false) {
-                    // Another recipient needs more room than this header has.
+                    // The header has no space for another recipient.
                     Err(SealError::TooMany(_)) => return Ok(None),
                     other => other?,
                 };
@@ -176,7 +176,7 @@ fn plain_length(opened: &Opened, source: &Source) -> Result<u64, Error> {
     length.map_err(of_store)
 }
 
-/// Clear data, which are wiped when they have gone out.
+/// Unencrypted data. They are wiped after they were sent.
 struct Excerpt(Buffer);
 
 impl AsRef<[u8]> for Excerpt {
@@ -191,7 +191,7 @@ impl Drop for Excerpt {
     }
 }
 
-/// Returns the store's own error, if the engine carries one.
+/// Returns the store's own error, if the sealing engine's error contains one.
 fn of_store(error: SealError) -> Error {
     match error {
         SealError::Read(error) if error.get_ref().is_some() => match error.into_inner() {

@@ -1,4 +1,4 @@
-//! Manifests: the state of a long result that is being made, which names its upload.
+//! Manifests. A manifest is the state of a long result that is being made, and names the upload.
 
 use std::collections::BTreeSet;
 use std::time::SystemTime;
@@ -9,7 +9,7 @@ use crate::Error;
 use crate::job::Job;
 use deadpan_remote::{Address, Pieces, Problem};
 
-/// The most versions of an object that are in work at the same time.
+/// The most versions of an object that may have manifests at the same time.
 const VERSIONS: usize = 1000;
 
 /// Returns the name of the upload in a manifest.
@@ -17,12 +17,12 @@ pub(crate) fn upload(manifest: &Value) -> Option<&str> {
     manifest.get("upload")?.as_str()
 }
 
-/// Returns a time in whole seconds, as a manifest has it.
+/// Returns a time in whole seconds, in the form of a manifest.
 pub(crate) fn seconds(time: SystemTime) -> u64 {
     time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-/// Removes the manifest of an upload, and no other that has taken its place.
+/// Removes the manifest of an upload, but no other manifest that has taken its place.
 pub(crate) fn forget(job: &Job, place: &Address, id: &str) -> Result<(), Error> {
     match job.read(place)? {
         Some(found) if upload(&found.value) == Some(id) => Ok(job.store.remove(place)?),
@@ -30,8 +30,8 @@ pub(crate) fn forget(job: &Job, place: &Address, id: &str) -> Result<(), Error> 
     }
 }
 
-/// Ends uploads of older versions of the source, or for others. Newer ones are a matter of those who know the newer
-/// version.
+/// Ends uploads of older versions of the source or for other recipients. Does not end uploads of newer versions:
+/// processes that know the newer version handle them.
 pub(crate) fn remove_others(job: &Job, all: &str, mark: &str, modified: SystemTime) -> Result<(), Error> {
     let folder = job.at(&format!("{all}/"))?;
     let mut others = BTreeSet::new();
@@ -48,8 +48,8 @@ pub(crate) fn remove_others(job: &Job, all: &str, mark: &str, modified: SystemTi
     Ok(())
 }
 
-/// Ends the upload of a manifest, if it is one of those that are `meant`, and removes the manifest. Returns whether the
-/// upload is known to have ended.
+/// Ends the upload of a manifest and removes the manifest, if `meant` returns true for the manifest. Returns `false` if
+/// the manifest is damaged or cannot be read with this key.
 pub(crate) fn abandon(job: &Job, place: &Address, meant: impl Fn(&Value) -> bool) -> Result<bool, Error> {
     let found = match job.read(place) {
         Ok(Some(found)) => found.value,
@@ -65,7 +65,8 @@ pub(crate) fn abandon(job: &Job, place: &Address, meant: impl Fn(&Value) -> bool
     Ok(true)
 }
 
-/// Removes a manifest whose upload is over: whoever completed it was stopped before he could.
+/// Removes a manifest whose upload is over. The process that completed the upload was stopped before it could remove
+/// the manifest.
 pub(crate) fn sweep(job: &Job, place: &Address) -> Result<(), Error> {
     let Ok(Some(found)) = job.read(place) else { return Ok(()) };
     let Some(pieces) = pieces(job, &found.value)? else { return Ok(()) };

@@ -1,5 +1,5 @@
-//! Pages: sources that were listed together. When all of their results are there, the sources are listed again: one
-//! that was replaced after it was read would look older than its result from then on.
+//! Pages: sources that were listed together. When all results of a page are complete, the sources are listed again: a
+//! source that was replaced after it was read would otherwise look older than its result in later runs.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,19 +10,19 @@ use crate::Pair;
 use crate::place::listed;
 use deadpan_remote::{Address, Object, Store};
 
-/// A listing costs as much as asking for so many single objects.
+/// A listing costs as much as this number of requests for single objects.
 pub(crate) const FEW: usize = 12;
 
 /// The sources of a page.
 pub(crate) struct Page {
     store: Store,
     prefix: Address,
-    /// Items that are not done.
+    /// The number of items that are not done yet.
     left: AtomicUsize,
     read: Mutex<Vec<Read>>,
 }
 
-/// A source whose result is there, as it was when it was read.
+/// A source whose result is complete, in the state in which it was read.
 pub(crate) struct Read {
     pub(crate) pair: Pair,
     pub(crate) object: Object,
@@ -33,24 +33,24 @@ impl Page {
         Self { store: store.clone(), prefix: prefix.clone(), left: items.into(), read: Mutex::default() }
     }
 
-    /// Notes that the result of a source is there.
+    /// Notes that the result of a source is complete.
     pub(crate) fn note(&self, pair: &Pair, object: &Object) {
         let read = Read { pair: pair.clone(), object: object.without_bytes() };
         self.read.lock().push(read);
     }
 
-    /// Notes that an item is done, in whatever way. Whoever is told `true` did the last one.
+    /// Notes that an item is done or has failed. Returns `true` for the last item of the page.
     pub(crate) fn ends(&self) -> bool {
         self.left.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
-    /// Returns the sources whose results are there.
+    /// Returns the sources whose results are complete.
     pub(crate) fn noted(&self) -> Vec<Read> {
         std::mem::take(&mut *self.read.lock())
     }
 
-    /// Returns the sources whose results are there, and whether a listing shows what was read. One that it does not
-    /// show has to be asked for.
+    /// Returns the sources whose results are complete, and whether a new listing shows the version that was read. If
+    /// the listing does not show this version, the store has to be asked for the source.
     pub(crate) fn compare(&self) -> Vec<(Read, bool)> {
         let read = self.noted();
         let found = listed(&self.store, &self.prefix, read.iter().map(|it| it.pair.name.as_str())).unwrap_or_default();

@@ -14,17 +14,17 @@ use crate::{Error, Spot};
 use deadpan_disk::{About, Walk};
 use deadpan_remote::{Address, Entry, Store};
 
-/// The targets of a page that exist, by their names.
+/// The existing targets of a page, by their names.
 pub(crate) type There = HashMap<String, Known>;
 
 /// A target that exists.
 pub(crate) struct Known {
-    /// When the target was written, if this time can be compared with those of the sources.
+    /// The time when the target was written, if this time can be compared with the times of the sources.
     pub(crate) written: Option<SystemTime>,
     pub(crate) length: u64,
 }
 
-/// A place with many objects or files. In messages, invisible characters of its name are escaped.
+/// A place with many objects or files. In messages, invisible characters of the name are escaped.
 #[derive(Clone, Debug)]
 pub enum Place {
     /// All objects below a prefix.
@@ -43,7 +43,7 @@ impl fmt::Display for Place {
 }
 
 impl Place {
-    /// Returns the whole name as it is, which names the same place in each run. It is not for messages: see
+    /// Returns the whole name without escapes. It names the same place in each run. The name is not for messages: see
     /// [`Address::text`].
     #[must_use]
     pub fn text(&self) -> String {
@@ -53,8 +53,8 @@ impl Place {
         }
     }
 
-    /// Lists the sources of results that go `to` another place. Those that lie there, and the state of jobs, are left
-    /// out. What a folder has beside files is added to `beside`.
+    /// Lists the sources of results that go `to` another place. Leaves out objects that lie at that place, and the
+    /// state of jobs. Adds the entries of a folder that are no files to `beside`.
     ///
     /// # Errors
     /// If the place cannot be listed.
@@ -91,7 +91,7 @@ impl Place {
         }
     }
 
-    /// Returns the place of one name.
+    /// Returns the place of the object or file with this name.
     pub(crate) fn spot(&self, name: &str) -> Result<Spot, Error> {
         match self {
             Self::Prefix(store, prefix) => {
@@ -107,7 +107,8 @@ impl Place {
         }
     }
 
-    /// Returns which of these names are there. The time of a file is that of its making only if it is `dated`.
+    /// Returns the targets with these names that exist. If `dated` is set, the time of a file is the time when it was
+    /// made, so the result includes it.
     pub(crate) fn which<'a>(&self, names: impl Iterator<Item = &'a str>, dated: bool) -> Result<There, Error> {
         match self {
             Self::Prefix(store, prefix) => {
@@ -116,7 +117,7 @@ impl Place {
                 Ok(found.into_iter().map(known).collect())
             }
             Self::Folder(tree) => {
-                // What is no file is in the way, and is told when the file is made.
+                // If an entry with the name is no file, the error is reported when the file is made.
                 let about = |name: &str| {
                     let file = TreeFile { tree: tree.clone(), name: name.into() };
                     file.look().ok().flatten().filter(About::is_file)
@@ -130,7 +131,7 @@ impl Place {
     }
 }
 
-/// Lists those of these names that are below a prefix.
+/// Returns the entries below a prefix that have one of these names.
 pub(crate) fn listed<'a>(
     store: &Store,
     prefix: &Address,
@@ -140,7 +141,7 @@ pub(crate) fn listed<'a>(
     let (Some(&first), Some(&last)) = (wanted.first(), wanted.last()) else { return Ok(found) };
     for entry in store.list(prefix, before(prefix, first).as_deref())? {
         let entry = entry?;
-        // Names that no address can have come out of order.
+        // Names that are not valid in an address may come out of order, so they are skipped.
         if entry.name.ends_with('/') || prefix.join(&entry.name).is_err() {
             continue;
         }
@@ -157,13 +158,15 @@ pub(crate) fn listed<'a>(
     Ok(found)
 }
 
-/// Returns a name below the prefix that comes before this one, to begin a listing behind it; `None` for the beginning.
-/// The closer it is, the fewer other names are listed.
+/// Returns a name below the prefix that comes before `name`, so that a listing can begin after the returned name.
+/// Returns `None` if the listing has to begin at the start. The closer the two names are, the fewer other names are
+/// listed.
 fn before(prefix: &Address, name: &str) -> Option<String> {
     let is_fit = |before: &String| !before.is_empty() && !before.ends_with('/') && prefix.join(before).is_ok();
     let mut before = name.to_owned();
     while let Some(last) = before.pop() {
-        // Behind `a4z` comes `a5`, unless names go on with such letters. Not every store agrees on how to sign `a4~`.
+        // After `a4z` comes `a5`, unless longer names begin with `a4z`. `a4~` would be closer, but stores do not agree
+        // on its signature.
         let previous = char::from_u32(u32::from(last).wrapping_sub(1)).filter(char::is_ascii_alphanumeric);
         let close = previous.map(|previous| format!("{before}{previous}z"));
         if let Some(close) = close.filter(|close| is_fit(close)) {
@@ -176,7 +179,7 @@ fn before(prefix: &Address, name: &str) -> Option<String> {
     None
 }
 
-/// Whether a name can be that of a file below a folder.
+/// Whether a name is valid for a file below a folder.
 fn is_fit(name: &str) -> bool {
     let path = Path::new(name);
     !name.is_empty()
@@ -187,17 +190,17 @@ fn is_fit(name: &str) -> bool {
         && !name.split('/').any(|part| matches!(part, "." | ".."))
 }
 
-/// What a folder has that is not sealed or opened.
+/// The entries of a folder that are not sealed or opened.
 #[derive(Default)]
 pub(crate) struct Beside {
     /// The names of links and special files.
     pub(crate) others: Vec<String>,
-    /// Subfolders that cannot be read: their paths, their names below the folder that is listed, and the errors.
+    /// Subfolders that cannot be read: their paths, their names below the listed folder, and the errors.
     pub(crate) unreadable: Vec<(PathBuf, String, Error)>,
 }
 
-/// Finds all files below a folder, and adds links, special files and unreadable subfolders to `beside`. The walk goes
-/// from handle to handle, and does not enter the folder `avoid`.
+/// Finds all files below a folder, and adds links, special files and unreadable subfolders to `beside`. The walk opens
+/// each folder through the handle of its parent folder, and does not enter the folder `avoid`.
 fn files(tree: &Tree, avoid: Option<About>, beside: &mut Beside) -> Result<Vec<Entry>, Error> {
     let failed = |error| Error::File(tree.path().to_owned(), error);
     let mut walk = Walk::new(tree.open().map_err(failed)?.clone()).map_err(failed)?;
@@ -213,7 +216,7 @@ fn files(tree: &Tree, avoid: Option<About>, beside: &mut Beside) -> Result<Vec<E
         let path = walk.path().as_os_str().as_bytes();
         let name = path.split(|byte| *byte == b'/').map(last).collect::<Vec<_>>().join("/");
         match looked {
-            // It was removed meanwhile.
+            // The folder was removed in the meantime.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => {
                 let path = tree.path().join(walk.path());

@@ -13,38 +13,39 @@ use crate::tree::{Tree, TreeFile};
 use crate::{Error, Filter, Shard, Spot};
 use pool::{Item, Pool};
 
-/// Sources that are compared with the targets at a time.
+/// The number of sources that are compared with the targets at a time.
 const PAGE: usize = 1000;
-/// Bytes of memory for data, unless [`Run::memory`] says otherwise.
+/// The number of bytes of memory for data, unless [`Run::memory`] sets another number.
 const MEMORY: u64 = 176 << 20;
-/// From how many bytes on a result in a store is made in parts, unless [`Run::long`] says otherwise.
+/// A result in a store is made in parts if its source has at least this number of bytes, unless [`Run::long`] sets
+/// another number.
 const LONG: u64 = 64 << 20;
 
 /// A source, and the place of its result.
 #[derive(Clone, Debug)]
 pub struct Pair {
-    /// The name of the source below what is listed.
+    /// The name of the source below the listed place.
     pub name: String,
-    /// Where the data come from.
+    /// The place of the source.
     pub source: Spot,
-    /// Where the result goes.
+    /// The place of the result.
     pub target: Spot,
     /// The number of bytes, as far as it is known.
     pub length: u64,
-    /// Whether an object that is there may be replaced.
+    /// Whether an existing object may be replaced.
     pub replace: bool,
 }
 
-/// What became of a pair.
+/// The outcome of a pair.
 #[derive(Debug)]
 pub enum Outcome {
-    /// The result was made from so many bytes.
+    /// The result was made from this number of bytes.
     Made(u64),
-    /// The result was there already.
+    /// The result existed already.
     There,
-    /// The result would be made from so many bytes: this is a rehearsal.
+    /// The result would be made from this number of bytes, if the run was no rehearsal.
     Would(u64),
-    /// This share has made its parts; so many are missing that others have to make.
+    /// This share has made its parts. This number of parts is missing, and other shares have to make them.
     Waiting(u64),
     /// There is no result.
     Failed(Error),
@@ -52,20 +53,20 @@ pub enum Outcome {
 
 /// Receives the events of a run. The run calls these methods from any of its threads.
 pub trait Observer: Sync {
-    /// A pair is done, or failed.
+    /// Called when a pair is done or has failed.
     fn ended(&self, pair: &Pair, outcome: Outcome);
 
-    /// A number of bytes was sealed or opened.
+    /// Called when a number of bytes was sealed or opened.
     fn progressed(&self, _bytes: u64) {}
 
-    /// A number of bytes is to be sealed or opened; `None` after the last pair.
+    /// Called when a pair is planned, with the number of bytes to seal or open. Called with `None` after the last pair.
     fn planned(&self, _bytes: Option<u64>) {}
 
-    /// A folder has so many links and special files, which the run leaves out.
+    /// Called with the number of links and special files that the run leaves out of a folder.
     fn left_out(&self, _others: u64) {}
 }
 
-/// What is sealed or opened, how, and within which limits.
+/// A run: the act, its options and its limits.
 pub struct Run<'a> {
     act: &'a dyn Act,
     results: &'a dyn Results,
@@ -80,7 +81,8 @@ pub struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// Returns a run over all objects, in one share, which replaces nothing and divides no result.
+    /// Returns a run over all objects, in one share. The run does not replace any target and does not divide any
+    /// result.
     #[must_use]
     pub fn new(act: &'a dyn Act, results: &'a dyn Results, observer: &'a dyn Observer) -> Self {
         let (filter, shard) = (Filter::default(), Shard::default());
@@ -88,13 +90,13 @@ impl<'a> Run<'a> {
         Self { act, results, observer, filter, shard, replace, rehearse, memory, long, job }
     }
 
-    /// Takes only the objects that the filter takes.
+    /// Limits the run to the objects that the filter takes.
     #[must_use]
     pub fn filter(self, filter: Filter) -> Self {
         Self { filter, ..self }
     }
 
-    /// Does only this share of the work.
+    /// Limits the run to this share of the work.
     #[must_use]
     pub fn shard(self, shard: Shard) -> Self {
         Self { shard, ..self }
@@ -112,19 +114,19 @@ impl<'a> Run<'a> {
         Self { rehearse, ..self }
     }
 
-    /// Sets the most bytes of memory for data.
+    /// Sets the largest number of bytes of memory for data.
     #[must_use]
     pub fn memory(self, memory: u64) -> Self {
         Self { memory, ..self }
     }
 
-    /// Sets from how many bytes on a result in a store is made in parts.
+    /// Sets the number of bytes from which on a result in a store is made in parts.
     #[must_use]
     pub fn long(self, long: u64) -> Self {
         Self { long, ..self }
     }
 
-    /// Sets the job, which results in a store need to be made in parts.
+    /// Sets the job. Without a job, no result in a store is made in parts.
     #[must_use]
     pub fn job(self, job: Option<Job>) -> Self {
         Self { job, ..self }
@@ -134,8 +136,8 @@ impl<'a> Run<'a> {
     /// object is compared or made. If `begin` fails, nothing is done.
     ///
     /// # Errors
-    /// If the place cannot be listed, and those of `begin`; or if the store cannot be reached any more. Errors of
-    /// single objects go to the observer.
+    /// If the place cannot be listed, if `begin` fails, or if the store cannot be reached any more. Errors of single
+    /// objects go to the observer.
     pub fn all(&self, from: &Place, to: &Place, begin: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
         Pool::run(self, |pool| {
             let (mut page, mut begin) = (Vec::new(), Some(begin));
@@ -194,7 +196,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Returns a pair that only names its source in a message.
+/// Returns a pair that is used only to name its source in a message.
 fn unplaced(name: String, path: PathBuf) -> Pair {
     let spot = Spot::File(TreeFile { tree: Tree::new(PathBuf::new()), name: path });
     Pair { name, source: spot.clone(), target: spot, length: 0, replace: false }

@@ -1,4 +1,4 @@
-//! Which part of the work one of several machines does.
+//! The share of the work that one of several machines does.
 
 use std::fmt;
 use std::str::FromStr;
@@ -20,27 +20,28 @@ pub struct Shard {
 }
 
 impl Default for Shard {
-    /// All of the work.
+    /// Returns the only share: all of the work.
     fn default() -> Self {
         Self { index: 0, count: 1 }
     }
 }
 
-/// Where engines say which of their tasks this is: the engine, the number, where counting begins, and the count.
+/// The names of variables in which engines give the number of a task: the engine, and the variables with the task's
+/// number, the first number, and the number of tasks.
 const ENGINES: [(&str, &str, &str, &str); 4] = [
     ("AWS Batch", "AWS_BATCH_JOB_ARRAY_INDEX", "", "AWS_BATCH_JOB_ARRAY_SIZE"),
     ("Slurm", "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_COUNT"),
     ("Cloud Run", "CLOUD_RUN_TASK_INDEX", "", "CLOUD_RUN_TASK_COUNT"),
-    // Kubernetes gives the number only; the manifest gives the count.
+    // Kubernetes gives only the task's number. The manifest of the job has to set the number of tasks.
     ("Kubernetes", "JOB_COMPLETION_INDEX", "", "JOB_COMPLETIONS"),
 ];
 
 impl Shard {
-    /// Reads the share from what the engine tells its tasks, through `variable`, which is usually that of the
-    /// environment.
+    /// Reads the share from the variables that an engine sets for its tasks. `variable` returns the value of a
+    /// variable, usually from the environment.
     ///
     /// # Errors
-    /// The text says what is missing or wrong.
+    /// If a variable is missing or wrong. The text names the problem.
     pub fn of_engine(variable: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
         let mut lacks = None;
         for (engine, index, first, count) in ENGINES {
@@ -88,7 +89,7 @@ impl Shard {
         self.count == 1 || self.has_part(name, 0)
     }
 
-    /// Whether part `number` of a long object is in this share. Parts with neighbouring numbers are in different ones.
+    /// Whether part `number` of a long object is in this share. Parts with neighboring numbers are in different shares.
     #[must_use]
     pub fn has_part(self, name: &str, number: u64) -> bool {
         self.count == 1 || (hash(name) % self.count + number % self.count) % self.count == self.index

@@ -1,4 +1,4 @@
-//! Where data come from and where results go: objects in a store, or files.
+//! The places of sources and results: objects in a store, or files.
 
 use std::fmt;
 use std::fs::File;
@@ -13,7 +13,7 @@ use crate::{Error, Pair};
 use deadpan_disk::About as FileAbout;
 use deadpan_remote::{Address, Object, ObjectReader, Problem, Store};
 
-/// The place of an object or a file. In messages, invisible characters of its name are escaped.
+/// The place of an object or a file. In messages, invisible characters of the name are escaped.
 #[derive(Clone, Debug)]
 pub enum Spot {
     /// An object in a store.
@@ -32,7 +32,7 @@ impl fmt::Display for Spot {
 }
 
 impl Spot {
-    /// Returns the whole name as it is, which names the same place in each run. It is not for messages: see
+    /// Returns the whole name without escapes. It names the same place in each run. The name is not for messages: see
     /// [`Address::text`].
     #[must_use]
     pub fn text(&self) -> String {
@@ -45,7 +45,7 @@ impl Spot {
 
 /// Returns a path for a message.
 pub(crate) fn shown(path: &Path) -> String {
-    // What was not UTF-8 in a listing of a folder is escaped already, and has a NUL behind it.
+    // A name that was not UTF-8 in the listing of a folder is escaped already, and ends with a NUL.
     let part = |part: &[u8]| match part.strip_suffix(b"\0") {
         Some(escaped) => String::from_utf8_lossy(escaped).into_owned(),
         None => deadpan_remote::shown(part),
@@ -53,22 +53,22 @@ pub(crate) fn shown(path: &Path) -> String {
     path.as_os_str().as_bytes().split(|byte| *byte == b'/').map(part).collect::<Vec<_>>().join("/")
 }
 
-/// What is known of a source.
+/// The known facts about a source.
 #[derive(Clone, Debug)]
 pub struct About {
-    /// The name below what was listed, with slashes.
+    /// The name below the listed place, with slashes.
     pub name: String,
     /// The whole name, for messages.
     pub shown: String,
     /// The number of bytes.
     pub length: u64,
-    /// When it was written.
+    /// The time when the source was written.
     pub modified: SystemTime,
     /// The permissions of a file.
     pub mode: Option<u32>,
 }
 
-/// An open source. If it is replaced or changed meanwhile, reading fails.
+/// An open source. If the source is replaced or changed after it was opened, reading fails.
 #[derive(Debug)]
 pub(crate) enum Source {
     Object(Box<Object>),
@@ -76,7 +76,7 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    /// Opens a source, and reads so many bytes of an object with the same request.
+    /// Opens a source. If it is an object, the same request reads its first `first` bytes.
     pub(crate) fn open(spot: &Spot, first: u64) -> Result<Self, Error> {
         match spot {
             Spot::Object(store, address) => Ok(Self::Object(Box::new(Object::open_with(store, address, first)?))),
@@ -113,8 +113,8 @@ impl Source {
         About { name, shown, length: self.length(), modified, mode }
     }
 
-    /// Returns when the source got its present contents or its name. A file that was moved or copied with an old
-    /// modification time counts as new.
+    /// Returns the time when the source got its present contents or its name. A file that was moved or copied with an
+    /// old modification time counts as new.
     pub(crate) fn changed(&self) -> SystemTime {
         match self {
             Self::Object(object) => object.modified(),
@@ -122,7 +122,7 @@ impl Source {
         }
     }
 
-    /// Returns what tells this source from one that replaces it.
+    /// Returns a text that distinguishes this version of the source from later versions.
     pub(crate) fn tag(&self) -> String {
         match self {
             Self::Object(object) => match object.tag() {
@@ -133,7 +133,8 @@ impl Source {
         }
     }
 
-    /// Whether the source is still what it was when it was opened, or is gone: then the result is of its last version.
+    /// Whether the source is unchanged since it was opened, or was removed. If the source was removed, the result
+    /// belongs to its last version.
     pub(crate) fn is_current(&self) -> Result<bool, Error> {
         match self {
             Self::Object(object) => is_current(object),
@@ -145,7 +146,7 @@ impl Source {
         }
     }
 
-    /// Gives back the bytes of an object that came when it was opened.
+    /// Frees the bytes of an object that were read when the object was opened.
     pub(crate) fn give_back(&mut self) {
         if let Self::Object(object) = self {
             **object = object.without_bytes();
@@ -168,7 +169,7 @@ impl Source {
         }
     }
 
-    /// Returns all bytes of an object that came when it was opened.
+    /// Returns the whole object if all its bytes were read when it was opened.
     pub(crate) fn whole(&self) -> Option<&[u8]> {
         match self {
             Self::Object(object) if object.start().len() as u64 == object.length() => Some(object.start()),
@@ -176,7 +177,7 @@ impl Source {
         }
     }
 
-    /// Returns a reader of everything, in order.
+    /// Returns a reader of the whole source, in order.
     pub(crate) fn reader(&self) -> Reader<'_> {
         match self {
             Self::Object(object) => Reader::Object(Box::new(object.reader())),
@@ -185,7 +186,7 @@ impl Source {
     }
 }
 
-/// Whether an object is still the one under its name, or there is none any more.
+/// Whether an object still has its name, or no object has this name any more.
 pub(crate) fn is_current(object: &Object) -> Result<bool, Error> {
     match object.is_current() {
         Err(error) if error.problem() == Problem::Missing => Ok(true),
@@ -193,14 +194,15 @@ pub(crate) fn is_current(object: &Object) -> Result<bool, Error> {
     }
 }
 
-/// Returns when a file got its present contents or its name: its modification or its change time, whichever is later.
+/// Returns the time when a file got its present contents or its name: the later of its modification time and its change
+/// time.
 pub(crate) fn changed(about: &FileAbout) -> SystemTime {
     about.modified_at().max(about.changed_at())
 }
 
 fn file_tag(about: &FileAbout) -> String {
     let (length, (seconds, nanoseconds)) = (about.length, about.modified);
-    // The number of the device differs between machines that share a folder.
+    // The tag does not include the device number, which differs between machines that share a folder.
     format!("{length}-{seconds}.{nanoseconds:09}-{}", about.id.number)
 }
 

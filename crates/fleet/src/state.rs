@@ -1,4 +1,4 @@
-//! What jobs have left in a bucket: to look at, and to remove.
+//! Lists and removes the state that jobs have left in a bucket.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,8 @@ use crate::manifest::{abandon, pieces, sweep};
 use crate::{Error, JobKey};
 use deadpan_remote::{Address, Problem, Store, Words};
 
-/// The most jobs, and the most long objects of a job, that are kept in memory. A store could list more and more.
+/// The most jobs, and the most long objects of a job, that are kept in memory. Without a limit, a store could list
+/// objects without end.
 const MOST: usize = 100_000;
 
 /// A long object that is being made.
@@ -17,22 +18,22 @@ const MOST: usize = 100_000;
 pub struct Progress {
     /// The source and the target; `None` if the state belongs to another key.
     pub objects: Option<(Words, Words)>,
-    /// Parts that are there; `None` if the state belongs to another key.
+    /// The number of finished parts; `None` if the state belongs to another key.
     pub done: Option<u64>,
-    /// All parts; `None` if the state belongs to another key.
+    /// The number of all parts; `None` if the state belongs to another key.
     pub parts: Option<u64>,
 }
 
 /// The state of a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct States {
-    /// How the job was begun; `None` if it is noted nowhere, or for another key.
+    /// The settings of the job. `None` if no note with the settings exists, or if the note belongs to another key.
     pub how: Option<Value>,
     /// The long objects that are being made.
     pub long: Vec<Progress>,
 }
 
-/// What became of the unfinished uploads of a job that was given up.
+/// The numbers of unfinished uploads of a job that were ended or left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cleaned {
     /// The uploads that were ended.
@@ -62,11 +63,11 @@ impl Job {
                 return Err(Error::TooMuch(folder.to_string()));
             }
         }
-        // Jobs write only names that an address can have. Other names are somebody else's.
+        // Jobs write only names that are valid in an address. Other names belong to other programs.
         Ok(names.iter().filter_map(|name| folder.join(&format!("{name}/")).ok()).collect())
     }
 
-    /// Returns what there is of a job.
+    /// Returns the state of a job.
     ///
     /// # Errors
     /// If the state cannot be listed or read.
@@ -81,7 +82,7 @@ impl Job {
             let there = pieces.map(|pieces| pieces.there()).transpose();
             let done = match there {
                 Ok(there) => there.map(|there| there.len() as u64),
-                // It was completed, or its store has removed it.
+                // The upload was completed, or its store has removed it.
                 Err(error) if error.problem() == Problem::Ended => Some(0),
                 Err(error) => return Err(error.into()),
             };
@@ -104,7 +105,7 @@ impl Job {
         let mut places = Vec::new();
         for entry in self.store.list(&self.folder, None)? {
             let name = entry?.name;
-            // What has another name was not written by a job.
+            // An object with another name was not written by a job.
             if let [all, mark, "manifest"] = name.split('/').collect::<Vec<_>>()[..]
                 && is_name(all)
                 && is_name(mark)
@@ -118,12 +119,12 @@ impl Job {
         Ok(places)
     }
 
-    /// Removes what runs have left that were stopped at their very end.
+    /// Removes the manifests of runs that were stopped after they had completed their upload.
     pub(crate) fn sweep(&self) -> Result<(), Error> {
         self.manifests()?.iter().try_for_each(|place| sweep(self, place))
     }
 
-    /// Whether something of the job's state belongs to another key.
+    /// Returns whether a piece of the job's state belongs to another key.
     ///
     /// # Errors
     /// If the state cannot be listed or read.
@@ -136,7 +137,8 @@ impl Job {
         Ok(false)
     }
 
-    /// Ends all uploads of the job, and removes its state. Results stay. Returns what became of the uploads.
+    /// Ends all uploads of the job, and removes its state. Does not remove results. Returns the numbers of uploads that
+    /// were ended or left.
     ///
     /// # Errors
     /// If the store does not allow it.

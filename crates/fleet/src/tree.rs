@@ -1,4 +1,4 @@
-//! Folders on this machine, which are opened once, and files in them.
+//! Folders on this machine, and files in these folders. Each folder is opened once.
 
 use std::fmt;
 use std::io;
@@ -8,34 +8,35 @@ use std::sync::{Arc, OnceLock};
 use crate::source::shown;
 use deadpan_disk::{About, Exchanged, Folder, Spot, Way, nearest};
 
-/// A folder for many files. It is opened once, and everything in it is found through its handle, however its path
-/// changes meanwhile.
+/// A folder for many files. The folder is opened once, and everything in it is found through its handle, even if its
+/// path changes in the meantime.
 #[derive(Clone, Debug)]
 pub struct Tree {
     path: PathBuf,
     folder: Arc<OnceLock<Folder>>,
     /// Whether a folder that another user may have planted is refused.
     own: bool,
-    /// The nearest folder above that exists, if the folder itself is missing, and the path from there.
+    /// If the folder itself is missing: the nearest existing folder above, and the path from there.
     above: Arc<OnceLock<(Folder, PathBuf)>>,
-    /// Set when somebody has exchanged a folder that was made for results. Then nothing more is made.
+    /// Set when a folder that was made for results has been exchanged. After that, no more folders are made.
     exchanged: Arc<OnceLock<()>>,
 }
 
 impl Tree {
-    /// Names a folder, which need not exist yet.
+    /// Returns a tree for the folder at a path. The folder need not exist yet.
     #[must_use]
     pub fn new(path: PathBuf) -> Self {
         Self { path, folder: Arc::default(), own: false, above: Arc::default(), exchanged: Arc::default() }
     }
 
-    /// Names a folder for results, which need not exist yet. One that another user may have planted is refused.
+    /// Returns a tree for results in the folder at a path. The folder need not exist yet. A folder that another user
+    /// may have planted is refused.
     #[must_use]
     pub fn for_results(path: PathBuf) -> Self {
         Self { own: true, ..Self::new(path) }
     }
 
-    /// Takes an open folder.
+    /// Returns a tree for an open folder.
     #[must_use]
     pub fn from_folder(folder: Folder) -> Self {
         Self {
@@ -56,7 +57,7 @@ impl Tree {
     /// Opens the folder.
     ///
     /// # Errors
-    /// If it cannot be opened.
+    /// If the folder cannot be opened.
     pub fn open(&self) -> io::Result<&Folder> {
         self.once(|path| match self.above.get() {
             Some((above, rest)) => own(Way::from(above.clone()).descend(rest)?),
@@ -64,10 +65,10 @@ impl Tree {
         })
     }
 
-    /// Opens the folder, or the nearest one above it. From then on, it does not matter where the path leads.
+    /// Opens the folder, or the nearest existing folder above it. After that, changes of the path have no effect.
     ///
     /// # Errors
-    /// If it cannot be opened, or if another user may have planted it.
+    /// If the folder cannot be opened, or if another user may have planted it.
     pub fn hold(&self) -> io::Result<()> {
         if self.open().is_ok() || self.above.get().is_some() {
             return Ok(());
@@ -80,7 +81,7 @@ impl Tree {
     /// Opens the folder, and makes it if it is missing.
     ///
     /// # Errors
-    /// If it can be neither opened nor made.
+    /// If the folder can neither be opened nor made.
     pub fn open_or_make(&self) -> io::Result<&Folder> {
         if let Some(folder) = self.folder.get() {
             return Ok(folder);
@@ -122,12 +123,12 @@ impl Tree {
     }
 }
 
-/// Returns the folder at the end of a way, unless another user may have planted something on it.
+/// Returns the folder at the end of a way, unless another user may have planted a folder or link on the way.
 fn own(way: Way) -> io::Result<Folder> {
     way.unplanted().map_err(|error| io::Error::new(io::ErrorKind::PermissionDenied, error))
 }
 
-/// A file below a folder, by its name with slashes.
+/// A file below a folder. The name contains slashes.
 #[derive(Clone, Debug)]
 pub struct TreeFile {
     /// The folder.
@@ -151,20 +152,19 @@ impl TreeFile {
         self.within(self.tree.open()?.descend(self.folder())?)
     }
 
-    /// As [`spot`](Self::spot), and makes the folders that are missing. One that another user may have planted is
-    /// refused.
+    /// Like [`spot`](Self::spot), but makes missing folders. Refuses a folder that another user may have planted.
     ///
     /// # Errors
-    /// Those of [`spot`](Self::spot).
+    /// The errors of [`spot`](Self::spot).
     pub fn spot_to_make(&self) -> io::Result<Spot> {
         let folder = self.tree.make(self.tree.open_or_make()?, self.folder())?;
         self.within(own(folder)?)
     }
 
-    /// Returns what has the name, or `None` if nothing has it.
+    /// Returns the attributes of the file or folder with this name, or `None` if the name does not exist.
     ///
     /// # Errors
-    /// Those of [`spot`](Self::spot).
+    /// The errors of [`spot`](Self::spot).
     pub(crate) fn look(&self) -> io::Result<Option<About>> {
         match self.spot() {
             Ok(spot) => spot.folder.look(&spot.name),

@@ -7,7 +7,7 @@ use std::str::FromStr;
 /// The kind of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Scheme {
-    /// Amazon S3, and stores that speak its language.
+    /// Amazon S3, and stores with the same protocol.
     S3,
     /// Google Cloud Storage.
     Google,
@@ -45,7 +45,7 @@ pub struct Address {
     key: String,
 }
 
-/// Why a text is not an address.
+/// The reason why a text is not an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WrongAddress(&'static str);
 
@@ -58,13 +58,13 @@ impl fmt::Display for WrongAddress {
 impl std::error::Error for WrongAddress {}
 
 impl Address {
-    /// Whether a text begins as an address does, of whatever kind. A file with such a name can be written as `./s3:/…`.
+    /// Whether a text begins like an address of any kind. A file with such a name can be written as `./s3:/…`.
     #[must_use]
     pub fn is_meant(text: &OsStr) -> bool {
         let text = text.as_encoded_bytes();
         let scheme = text.split(|byte| *byte == b':').next().unwrap_or_default();
         let is_scheme = scheme.len() > 1 && scheme.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'+');
-        // The slashes are easily forgotten.
+        // A text without the slashes also counts, since users easily forget the slashes.
         let is_known = [&b"s3"[..], b"gs", b"az"].contains(&scheme) && text.len() > scheme.len();
         is_known || is_scheme && text[scheme.len()..].starts_with(b"://")
     }
@@ -75,7 +75,7 @@ impl Address {
         self.scheme
     }
 
-    /// Returns the bucket; Azure calls it a container.
+    /// Returns the bucket. Azure calls a bucket a container.
     #[must_use]
     pub fn bucket(&self) -> &str {
         &self.bucket
@@ -87,20 +87,20 @@ impl Address {
         &self.key
     }
 
-    /// Returns the text that is read as this address. It may hold invisible characters, so it is for names and for
-    /// programs; messages take what [`Display`](fmt::Display) writes.
+    /// Returns the text that can be parsed into this address. The text may contain invisible characters, so it is for
+    /// names and for programs. For messages, use [`Display`](fmt::Display).
     #[must_use]
     pub fn text(&self) -> String {
         format!("{}{}/{}", self.scheme.prefix(), self.bucket, self.key)
     }
 
-    /// Whether an address lies in the same bucket.
+    /// Whether another address lies in the same bucket.
     #[must_use]
     pub fn is_in_bucket_of(&self, other: &Self) -> bool {
         (self.scheme, &self.bucket) == (other.scheme, &other.bucket)
     }
 
-    /// Whether this stands for all objects below it: it ends with a slash, or names a bucket only.
+    /// Whether this address stands for all objects below it. Such an address ends with a slash or names only a bucket.
     #[must_use]
     pub fn is_prefix(&self) -> bool {
         self.key.is_empty() || self.key.ends_with('/')
@@ -115,7 +115,7 @@ impl Address {
     /// Returns the address of another key in the same bucket.
     ///
     /// # Errors
-    /// If there is no such key.
+    /// If the key is not valid.
     pub fn with_key(&self, key: impl Into<String>) -> Result<Self, WrongAddress> {
         let key = key.into();
         check_key(&key)?;
@@ -125,13 +125,13 @@ impl Address {
     /// Returns the object with this name below a prefix.
     ///
     /// # Errors
-    /// If there is no such key.
+    /// If the key is not valid.
     pub fn join(&self, name: &str) -> Result<Self, WrongAddress> {
         self.with_key(format!("{}{name}", self.key))
     }
 }
 
-/// Refuses keys that the client would change on the way, so that another object would be meant.
+/// Refuses keys that the client would change before sending, since the request would then name another object.
 pub(crate) fn check_key(key: &str) -> Result<(), WrongAddress> {
     let parts = key.strip_suffix('/').unwrap_or(key);
     if key.len() > 1024 {
@@ -188,7 +188,7 @@ mod tests {
             assert_eq!(address(text).map(|it| it.to_string()), Ok(text.to_owned()), "{text}");
         }
         assert_eq!(address("s3://bucket").map(|it| it.to_string()), Ok("s3://bucket/".into()));
-        // Letters from right to left, and a space of no width.
+        // A character that reverses the direction of the text, and a space without width.
         let hidden = "s3://b/a\u{202e}fdp.exe\u{200b}\\";
         assert_eq!(address(hidden).map(|it| it.text()), Ok(hidden.to_owned()));
         assert_eq!(address(hidden).map(|it| it.to_string()), Ok(r"s3://b/a\u{202e}fdp.exe\u{200b}\\".to_owned()));

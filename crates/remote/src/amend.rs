@@ -1,5 +1,5 @@
-//! Requests of S3 that the client cannot make: its own with more headers, signed again. Its retries, its pauses and its
-//! addresses hold for them, too.
+//! Requests of S3 that the client cannot make. This module adds headers to a request of the client and signs the
+//! request again. The client's retries, pauses and addresses also apply to these requests.
 
 use object_store::aws::AwsAuthorizer;
 use object_store::client::{HttpError, HttpErrorKind, HttpRequest, HttpRequestBody, HttpResponse, HttpResponseBody};
@@ -11,13 +11,13 @@ use reqwest::StatusCode;
 use crate::wire::Wire;
 use crate::{Store, xml};
 
-/// Names the object whose bytes a part gets.
+/// The header that names the object from which the store copies a part.
 pub(crate) const COPY_SOURCE: HeaderName = HeaderName::from_static("x-amz-copy-source");
 
 const AUTHORIZATION: &str = "authorization";
 const CUSTOMER_KEY: &str = "x-amz-server-side-encryption-customer-";
 
-/// The longest list that is read: a thousand parts take half of it.
+/// The longest list that is read. A list of a thousand parts has half of this length.
 pub(crate) const LONGEST_LIST: u64 = 1 << 20;
 
 tokio::task_local! {
@@ -25,28 +25,28 @@ tokio::task_local! {
     static QUERY: String;
 }
 
-/// How a request was changed.
+/// The change of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
     None,
-    /// It asks the store to copy.
+    /// The request asks the store to copy.
     Copy,
-    /// It asks for a list, and not for an object.
+    /// The request asks for a list, and not for an object.
     List,
 }
 
-/// Asks for what S3 tells of an object under this query.
+/// Sends a query about an object to S3, and returns the text of the answer.
 pub(crate) async fn ask(store: &Store, path: &Path, query: String) -> object_store::Result<String> {
     let list = QUERY.scope(query, async { store.objects.get(path).await?.bytes().await }).await?;
     Ok(String::from_utf8_lossy(&list).into_owned())
 }
 
-/// Sends requests with these headers. Those for credentials stay as they are.
+/// Adds these headers to the requests about uploads. Requests for credentials do not change.
 pub(crate) async fn with<T>(headers: HeaderMap, requests: impl Future<Output = T>) -> T {
     HEADERS.scope(headers, requests).await
 }
 
-/// Changes a request as [`with`] or [`ask`] want it.
+/// Changes a request for [`with`] or [`ask`].
 pub(crate) async fn amend(wire: &Wire, request: &mut HttpRequest) -> Result<Change, HttpError> {
     if let (Ok(query), "GET", None) = (QUERY.try_with(Clone::clone), request.method().as_str(), request.uri().query()) {
         let uri = format!("{}?{query}", request.uri()).parse();
@@ -70,7 +70,7 @@ pub(crate) async fn amend(wire: &Wire, request: &mut HttpRequest) -> Result<Chan
 
 /// Signs a request again.
 async fn sign(wire: &Wire, request: &mut HttpRequest) -> Result<(), HttpError> {
-    // A client that signs nothing has no region to sign for, either.
+    // A client that does not sign its requests has no region for the signature.
     if let (Some(credentials), Some(region)) = (wire.credentials(), region(request.headers())) {
         let credentials = credentials.get_credential().await.map_err(unsigned)?;
         request.headers_mut().remove(AUTHORIZATION);
@@ -85,10 +85,10 @@ fn unsigned(error: object_store::Error) -> HttpError {
 
 fn add(headers: &mut HeaderMap, more: HeaderMap) {
     if more.contains_key(COPY_SOURCE) {
-        // The checksum of the empty body is not that of the part.
+        // The checksum belongs to the empty body of this request, and not to the part.
         headers.remove("x-amz-checksum-sha256");
         headers.remove("x-amz-checksum-crc64nvme");
-        // The key with which the store encrypts the new object is that of the old one.
+        // The store encrypts the new object with the key of the old object.
         let keys = headers.iter().filter_map(|(name, value)| {
             let rest = name.as_str().strip_prefix(CUSTOMER_KEY)?;
             let name = format!("x-amz-copy-source-server-side-encryption-customer-{rest}");
@@ -108,7 +108,7 @@ fn region(headers: &HeaderMap) -> Option<String> {
     rest.split(',').next()?.rsplit('/').nth(2).map(str::to_owned)
 }
 
-/// Returns a list as the client expects an object.
+/// Returns a list in the form of an object, which the client expects.
 pub(crate) async fn listed(response: HttpResponse) -> Result<HttpResponse, HttpError> {
     if !response.status().is_success() {
         return Ok(response);
@@ -125,8 +125,8 @@ pub(crate) async fn listed(response: HttpResponse) -> Result<HttpResponse, HttpE
     Ok(HttpResponse::from_parts(parts, HttpResponseBody::from(body)))
 }
 
-/// Returns the answer to a copy as the client expects that to a part: the tag is a header. An error that comes with
-/// status 200 gets the status of an error.
+/// Returns the answer to a copy in the form of an answer to a part, which the client expects: the tag is in a header.
+/// An error that comes with status 200 gets the status of an error.
 pub(crate) async fn copied(response: HttpResponse) -> Result<HttpResponse, HttpError> {
     if !response.status().is_success() {
         return Ok(response);
@@ -140,7 +140,8 @@ pub(crate) async fn copied(response: HttpResponse) -> Result<HttpResponse, HttpE
             Some("PreconditionFailed") => StatusCode::PRECONDITION_FAILED,
             Some("NoSuchKey" | "NoSuchUpload") => StatusCode::NOT_FOUND,
             Some("AccessDenied") => StatusCode::FORBIDDEN,
-            // What the store cannot do at the moment is asked again, as is an answer that broke off.
+            // A request that the store cannot execute at the moment is sent again. The same holds for an answer that
+            // broke off.
             Some("InternalError" | "SlowDown" | "ServiceUnavailable" | "RequestTimeout") | None => {
                 StatusCode::SERVICE_UNAVAILABLE
             }

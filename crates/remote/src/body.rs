@@ -1,4 +1,4 @@
-//! Bodies of answers: no body is longer than what was asked for, and none comes at less than the lowest rate.
+//! Bodies of answers. No body may be longer than requested, and no body may come at less than the lowest rate.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -14,26 +14,29 @@ use crate::odd::LONGEST as LONGEST_PAGE;
 use crate::patience::Pace;
 use crate::wire::Wire;
 
-/// The longest text with which a store explains an error, or answers to anything but a listing.
+/// The longest text of an error, or of any other answer except a listing.
 const TEXT: u64 = 256 << 10;
 
-/// What is expected of a body.
+/// The expected kind of a body, and its longest length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Expected {
-    /// So many bytes of an object. One byte more is read at most, so that the reader sees that there is more. An error
-    /// would not do: the client takes each for a broken connection, and asks for the rest again and again.
+    /// This number of bytes of an object. At most one more byte is read, so that the reader notices that the body is
+    /// too long. An error would not help: the client would treat the error as a broken connection, and would request
+    /// the rest again and again.
     Data(u64),
-    /// A text of at most so many bytes.
+    /// A text of at most this number of bytes.
     Text(u64),
-    /// A text of at most so many bytes, for which the store works. It may send white space meanwhile, and is slow then.
+    /// A text of at most this number of bytes, after a request that takes the store some time. In that time, the store
+    /// may send white space at a slow rate.
     Work(u64),
 }
 
 impl Expected {
-    /// What is expected of the text with which a store explains an error.
+    /// The expected text of an error of a store.
     pub(crate) const ERROR: Self = Self::Text(TEXT);
 
-    /// Returns what is expected of the answer to a request, which may ask for a listing, or be changed.
+    /// Returns the expected body of the answer to a request. The request may ask for a listing, or may have been
+    /// changed.
     pub(crate) fn for_request(request: &HttpRequest, is_listing: bool, change: Change) -> Self {
         let range = request.headers().get("range").and_then(|range| length_of(range.to_str().ok()?));
         let query = request.uri().query().unwrap_or_default();
@@ -47,7 +50,7 @@ impl Expected {
         }
     }
 
-    /// Returns how many bytes may come.
+    /// Returns the largest number of bytes that may come.
     pub(crate) const fn most(self) -> u64 {
         match self {
             Self::Data(most) | Self::Text(most) | Self::Work(most) => most,
@@ -61,25 +64,25 @@ fn length_of(range: &str) -> Option<u64> {
     last.parse::<u64>().ok()?.checked_sub(first.parse().ok()?)?.checked_add(1)
 }
 
-/// A body that is read.
+/// A body while it is read.
 struct Guarded {
     body: HttpResponseBody,
     pace: Pace,
     expected: Expected,
-    /// Bytes that may still come.
+    /// The number of bytes that may still come.
     left: u64,
-    /// When the request was sent.
+    /// The time when the request was sent.
     sent: Instant,
     is_over: bool,
 }
 
-/// Returns a body that ends where `expected` ends. The request was `sent` at this time.
+/// Returns a body that is not longer than `expected`. `sent` is the time when the request was sent.
 pub(crate) fn guarded(body: HttpResponseBody, expected: Expected, wire: &Arc<Wire>, sent: Instant) -> HttpResponseBody {
     let more = u64::from(matches!(expected, Expected::Data(_)));
     let left = expected.most().saturating_add(more);
     let pace = Pace::of_body(wire, !matches!(expected, Expected::Work(_)));
     let guarded = Guarded { body, pace, expected, left, sent, is_over: false };
-    // The length that a store announces is not passed on: the client would reserve as much memory.
+    // The length that a store announces is not passed on, since the client would reserve that number of bytes.
     let frames = unfold(guarded, |mut guarded| async move {
         if guarded.is_over {
             return None;
@@ -100,7 +103,7 @@ pub(crate) fn guarded(body: HttpResponseBody, expected: Expected, wire: &Arc<Wir
 }
 
 impl Guarded {
-    /// Counts bytes that have come, and returns how many of them are passed on.
+    /// Counts received bytes, and returns the number of these bytes to pass on.
     fn take(&mut self, bytes: usize) -> Result<usize, HttpError> {
         self.pace.count(bytes as u64);
         if let Some(left) = self.left.checked_sub(bytes as u64) {
@@ -114,7 +117,7 @@ impl Guarded {
         }
     }
 
-    /// Says what happened, if a connection was given up because of its time.
+    /// Returns a clearer error if a connection was closed because a time limit was over.
     fn broken(&self, error: HttpError) -> HttpError {
         match error.kind() {
             HttpErrorKind::Timeout => Fault::unfinished(self.sent.elapsed()).of_request(),

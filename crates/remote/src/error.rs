@@ -1,4 +1,4 @@
-//! Errors of stores, in words of ours.
+//! Errors of stores, with messages of this crate.
 
 use std::fmt;
 use std::io;
@@ -7,51 +7,51 @@ use crate::fault::Fault;
 use crate::wire::encoded_path as encoded;
 use crate::{Address, Words, xml};
 
-/// What went wrong.
+/// The kind of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
-    /// There is no such object.
+    /// The object does not exist.
     Missing,
-    /// There is no such bucket.
+    /// The bucket does not exist.
     NoBucket,
     /// An object with this key exists already.
     Exists,
-    /// The object was replaced meanwhile.
+    /// The object was replaced in the meantime.
     Changed,
-    /// The credentials do not allow it.
+    /// The credentials do not allow the operation.
     Denied,
     /// The store does not know the credentials.
     Unknown,
-    /// The clock of this machine differs too much from the store's.
+    /// The clock of this machine differs too much from the clock of the store.
     Clock,
     /// No credentials were found.
     NoCredentials,
     /// The store did not answer, or not in time.
     Unreachable,
-    /// The store answers, and takes too long for it.
+    /// The store answers, but its answer takes too long.
     Slow,
-    /// The store does not keep to its protocol.
+    /// The store does not follow its protocol.
     Protocol,
     /// The store's certificate is not valid, or no authority that this system trusts has signed it.
     Certificate,
-    /// The store has too much to do.
+    /// The store is too busy.
     Busy,
-    /// The store does not know what was asked of it, such as a condition.
+    /// The store does not support a part of the request, such as a condition.
     Unknowing,
-    /// Somebody writes the same object at this moment.
+    /// Somebody is writing the same object at this moment.
     Contested,
     /// The upload is over: it was completed, or ended early.
     Ended,
-    /// A part of an upload is not there, or was sent again.
+    /// A part of an upload is missing, or was sent again.
     WrongPart,
     /// The store is full, or the account's quota is used up.
     Full,
-    /// The object is too long for what was asked.
+    /// The object is too long for the operation.
     TooLong,
     /// A setting of the environment is wrong.
     Setting,
-    /// Something else.
+    /// Another problem.
     Other,
 }
 
@@ -68,7 +68,7 @@ impl Error {
         Self { address: address.clone(), problem, detail: Words::new(detail) }
     }
 
-    /// Returns the error for an error of the client.
+    /// Returns the error of this crate for an error of the client.
     pub(crate) fn from_store(address: &Address, error: &object_store::Error) -> Self {
         if let Some(fault) = Fault::among(error) {
             return Self::new(address, fault.problem, fault.to_string());
@@ -79,7 +79,7 @@ impl Error {
             Some("NoSuchBucket" | "ContainerNotFound") => Problem::NoBucket,
             Some("InvalidAccessKeyId" | "SignatureDoesNotMatch" | "ExpiredToken" | "InvalidToken") => Problem::Unknown,
             Some("AccessDenied" | "AuthorizationFailure" | "AuthorizationPermissionMismatch") => Problem::Denied,
-            // The last one is versitygw's.
+            // The last of these codes comes from versitygw.
             Some("AuthFailure" | "AuthenticationFailed" | "XAdminUserNotFound") => Problem::Unknown,
             Some("RequestTimeTooSkewed" | "RequestExpired") => Problem::Clock,
             Some("SlowDown" | "ServiceUnavailable" | "ServerBusy" | "TooManyRequests") => Problem::Busy,
@@ -88,7 +88,7 @@ impl Error {
             Some("InvalidPart" | "InvalidPartOrder") => Problem::WrongPart,
             Some("NotImplemented") => Problem::Unknowing,
             Some("QuotaExceeded" | "InsufficientStorage" | "XMinioStorageFull" | "StorageFull") => Problem::Full,
-            // A key may hold any words.
+            // The key is removed from the text, since a key may contain any words.
             _ => by_kind(error, &text.replace(address.key(), "").replace(&encoded(address.key()), "")),
         };
         let detail = detail.or(code).unwrap_or_else(|| innermost(error));
@@ -97,7 +97,7 @@ impl Error {
         Self::new(address, problem, detail)
     }
 
-    /// Returns the error that there is an object at this address.
+    /// Returns the error for an object that exists already at this address.
     #[must_use]
     pub fn exists(address: &Address) -> Self {
         Self::new(address, Problem::Exists, "")
@@ -109,19 +109,19 @@ impl Error {
         &self.address
     }
 
-    /// Returns what went wrong.
+    /// Returns the kind of the error.
     #[must_use]
     pub const fn problem(&self) -> Problem {
         self.problem
     }
 
-    /// Returns what the store itself said, or what it did.
+    /// Returns the store's own text, or a text about what the store did.
     #[must_use]
     pub const fn detail(&self) -> &Words {
         &self.detail
     }
 
-    /// Returns the error without the address, to be printed after it.
+    /// Returns the text of the error without the address, for printing after the address.
     #[must_use]
     pub fn reason(&self) -> String {
         let said = match self.problem {
@@ -184,7 +184,7 @@ fn by_kind(error: &object_store::Error, text: &str) -> Problem {
         _ if text.contains("No CA certificates were loaded") => Problem::Setting,
         _ if text.contains(WRONG_CERTIFICATE) => Problem::Certificate,
         _ => {
-            // The name of the store's host may contain any of these words.
+            // Words with `://` are left out, since the name of the store's host may contain any of these words.
             let words: Vec<_> = text.split_whitespace().filter(|word| !word.contains("://")).collect();
             let said = words.join(" ");
             let is_unreachable = ["error sending request", "connect", "timed out", "dns"];
@@ -198,7 +198,7 @@ fn by_kind(error: &object_store::Error, text: &str) -> Problem {
 const NO_CREDENTIALS: [&str; 5] =
     ["Missing SecretAccessKey", "Account must be specified", "credential", "169.254.169.254", "metadata.google"];
 
-/// The words of `rustls` for a certificate that is refused.
+/// The message of `rustls` about a refused certificate.
 const WRONG_CERTIFICATE: &str = "invalid peer certificate";
 
 /// Returns the text of a connection's error, if the connection failed because of the store's certificate.
@@ -206,7 +206,7 @@ pub(crate) fn of_certificate(error: &(dyn std::error::Error + 'static)) -> Optio
     Some(innermost(error)).filter(|text| text.contains(WRONG_CERTIFICATE))
 }
 
-/// Returns the text of the innermost cause, which names no address twice.
+/// Returns the text of the innermost cause, so that the message does not repeat an address.
 fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
     let mut cause = error;
     while let Some(inner) = cause.source() {

@@ -1,4 +1,4 @@
-//! What a store does that it was not asked for, as an error that goes through the client.
+//! Faults of a store, in the form of an error that goes through the client.
 
 use std::fmt;
 use std::time::Duration;
@@ -15,7 +15,7 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
-    /// Returns the fault of a store that does not keep to its protocol.
+    /// Returns the fault of a store that does not follow its protocol.
     pub(crate) fn protocol(what: impl Into<String>) -> Self {
         Self { problem: Problem::Protocol, what: what.into() }
     }
@@ -25,7 +25,7 @@ impl Fault {
         Self::protocol(format!("its answer is longer than {most} bytes"))
     }
 
-    /// Returns the fault of an answer with more or less of an object than was asked for.
+    /// Returns the fault of an answer with more or fewer bytes of an object than requested.
     pub(crate) fn length() -> Self {
         Self::protocol("it gave another number of bytes than were asked for")
     }
@@ -46,7 +46,8 @@ impl Fault {
         Self { problem: Problem::Unreachable, what: format!("it did not answer within {} seconds", seconds(time)) }
     }
 
-    /// Returns the error of a request. The client repeats a request that took too long, and no other.
+    /// Returns the fault as the error of a request. After a fault, the client repeats only a request that took too
+    /// long.
     pub(crate) fn of_request(self) -> HttpError {
         let kind = match self.problem {
             Problem::Slow | Problem::Unreachable => HttpErrorKind::Timeout,
@@ -55,7 +56,7 @@ impl Fault {
         HttpError::new(kind, self)
     }
 
-    /// Returns the error of the client.
+    /// Returns the fault as an error of the client.
     pub(crate) fn of_client(self) -> object_store::Error {
         object_store::Error::Generic { store: "store", source: Box::new(self) }
     }

@@ -1,4 +1,5 @@
-//! Stores that do harm, as far as they can: answers without an end, listings in circles, bytes that drip.
+//! Stores that try to do harm: with answers that never end, with listings that run in circles, and with very slow
+//! answers.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -12,22 +13,22 @@ use bytes::Bytes;
 use crate::patience::Patience;
 use crate::{Address, Error, Object, Pieces, Problem, Store, Upload, tell_of_trouble};
 
-/// A store that answers every request as `answer` does, which gets the first line of the request. Counts the bytes that
-/// it could send.
+/// A store in which `answer` answers every request. `answer` gets the first line of the request. The store counts the
+/// bytes that it could send.
 struct Hostile {
     port: u16,
     sent: Arc<AtomicU64>,
     asked: Arc<AtomicU64>,
 }
 
-/// One connection.
+/// A connection to the store.
 struct Connection {
     stream: TcpStream,
     sent: Arc<AtomicU64>,
 }
 
 impl Connection {
-    /// Sends bytes, and returns whether the client still takes them.
+    /// Sends bytes, and returns whether the client still accepts them.
     fn send(&mut self, bytes: &[u8]) -> bool {
         self.sent.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         self.stream.write_all(bytes).is_ok()
@@ -39,7 +40,7 @@ impl Connection {
         self.send(format!("HTTP/1.1 {head}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}").as_bytes());
     }
 
-    /// Sends an answer whose body never ends. That of an object has a length, which is a petabyte.
+    /// Sends an answer whose body never ends. If the answer is an object, it announces a length of one petabyte.
     fn answer_for_ever(&mut self, head: &str, body: &str) {
         let is_object = head.contains("etag");
         let way = if is_object { "content-length: 1000000000000000" } else { "transfer-encoding: chunked" };
@@ -49,7 +50,7 @@ impl Connection {
         while self.send(&chunk) {}
     }
 
-    /// Sends the head of an answer, then this text again and again, with a pause before each.
+    /// Sends the head of an answer, and then repeats this text without end, with a pause before each repetition.
     fn drip(&mut self, head: &str, text: &str, pause: Duration) {
         self.send(format!("HTTP/1.1 {head}\r\ncontent-length: 1000000\r\nconnection: close\r\n\r\n").as_bytes());
         thread::sleep(pause);
@@ -110,9 +111,9 @@ impl Hostile {
     }
 }
 
-/// Does something with a store.
+/// An operation on a store.
 type Act<'a> = &'a dyn Fn() -> Result<(), Error>;
-/// Makes a page of a listing, from its number.
+/// A function that makes a page of a listing from the number of the page.
 type Pages = fn(u64) -> String;
 
 fn address(key: &str) -> Address {
@@ -121,7 +122,7 @@ fn address(key: &str) -> Address {
 
 const OBJECT: &str = "etag: \"tag\"\r\nlast-modified: Thu, 26 Nov 2026 08:00:00 GMT";
 
-/// Times of which a test can wait for the end.
+/// Time limits that are short enough for tests.
 const SHORT: Patience = Patience {
     request: Duration::from_millis(1500),
     tries: Duration::from_millis(700),
@@ -172,16 +173,16 @@ fn an_answer_without_an_end_is_not_read_to_the_end() {
         let text = error.to_string();
         assert!(error.problem() == Problem::Protocol && text.contains(words), "{text}");
         let sent = hostile.sent.load(Ordering::Relaxed) - before;
-        // Some of it is in the buffers of the connection.
+        // The limit is higher than the read bytes, since the buffers of the connection hold some more.
         assert!(sent < 64 << 20, "{text}: {sent} bytes");
     }
-    // The answer to a part is a header.
+    // The answer to a part has only headers.
     Pieces::resume(&store, &address("x"), "id").expect("pieces").put(0, Bytes::from_static(b"x")).expect("put");
 }
 
 #[test]
 fn a_range_is_never_longer_than_what_was_asked_for() {
-    // The first answer is right, and the second one goes on behind the range.
+    // The first answer is right, and the second answer continues after the end of the range.
     let hostile = Hostile::start(|_, client| {
         let is_first = client.sent.load(Ordering::Relaxed) == 0;
         let head = |range: &str| format!("206 Part\r\n{OBJECT}\r\ncontent-range: bytes {range}/1000000");
@@ -245,7 +246,7 @@ fn a_list_of_parts_in_circles_ends() {
 
 #[test]
 fn odd_names_come_page_by_page() {
-    // Each page grows, and holds no key that the client can name.
+    // The keys grow from page to page, and the client cannot name any of them.
     let number = AtomicU64::new(0);
     let hostile = Hostile::start(move |_, client| {
         let number = number.fetch_add(1, Ordering::Relaxed);
@@ -258,7 +259,7 @@ fn odd_names_come_page_by_page() {
         assert_eq!(entry.name, format!("/{:09}{}", key / 10, key % 10));
         assert_eq!(hostile.asked.load(Ordering::Relaxed), key / 10 + 1, "pages that were asked for");
     }
-    // They are bounded in number, too.
+    // The number of such keys is limited, too.
     let number = AtomicU64::new(0);
     let hostile = Hostile::start(move |_, client| {
         let number = number.fetch_add(1, Ordering::Relaxed);
@@ -281,7 +282,7 @@ fn what_a_store_says_is_one_short_line() {
     assert!(error.chars().count() < 400 && !error.chars().any(char::is_control), "{}", error.len());
 }
 
-/// A name of an upload stands in the address of a request, and the client panics if that is too long.
+/// The name of an upload is a part of a request's address, and the client panics if the address is too long.
 #[test]
 fn the_name_of_an_upload_has_a_length() {
     let answer = format!("<R><UploadId>{}</UploadId></R>", "x".repeat(100_000));
@@ -303,7 +304,7 @@ fn tags_and_headers_have_a_length() {
     }
 }
 
-/// What the user was told.
+/// The messages for the user.
 static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 fn was_told(words: &str) -> bool {
@@ -320,7 +321,7 @@ fn a_store_that_drips_is_told_of_and_given_up() {
     let silent = Hostile::start(|_, client| _ = client.stream.read(&mut [0]));
     let complete = |store: &Store| Pieces::resume(store, &address("x"), "id")?.complete(vec!["tag".to_owned()], true);
     let all: [(&str, Act<'_>); 4] = [
-        // White space, as if parts were put together.
+        // The store sends white space, as if it was putting parts together.
         ("the store is too slow: its answer was not whole after 2 seconds", &|| complete(&list.store_with(SHORT))),
         ("the store is too slow: it sent ", &|| Object::open(&drip.store_with(SHORT), &address("x")).map(drop)),
         ("1000 in a second are the least", &|| {
@@ -335,7 +336,7 @@ fn a_store_that_drips_is_told_of_and_given_up() {
         let start = Instant::now();
         let text = act().expect_err("an error").to_string();
         assert!(text.contains(words), "{text}");
-        // The tries and the last of them, with the client's pauses.
+        // This is enough time for the tries and the client's pauses between them.
         assert!(start.elapsed() < Duration::from_secs(20), "{text} after {:?}", start.elapsed());
         assert!(was_told("has sent nothing or almost nothing for"), "{text}");
     }
@@ -343,7 +344,7 @@ fn a_store_that_drips_is_told_of_and_given_up() {
 
 #[test]
 fn a_store_that_is_slow_and_honest_is_waited_for() {
-    // More than the lowest rate, for longer than the window.
+    // The store sends more than the lowest rate, for longer than the window.
     let slow = Hostile::start(|_, client| {
         let head = format!("206 Part\r\n{OBJECT}\r\ncontent-range: bytes 0-7999/8000");
         client.send(format!("HTTP/1.1 {head}\r\ncontent-length: 8000\r\n\r\n").as_bytes());
@@ -353,7 +354,7 @@ fn a_store_that_is_slow_and_honest_is_waited_for() {
         }
     });
     assert_eq!(Object::open(&slow.store_with(SHORT), &address("x")).expect("an object").length(), 8000);
-    // A store that puts parts together may send white space meanwhile.
+    // A store that is putting parts together may send white space in that time.
     let working = Hostile::start(|_, client| {
         let end = "<R><ETag>tag</ETag></R>";
         client.send(format!("HTTP/1.1 200 Good\r\ncontent-length: {}\r\n\r\n", end.len() + 10).as_bytes());

@@ -1,4 +1,4 @@
-//! What lies below a prefix.
+//! The objects below a prefix.
 
 use std::collections::VecDeque;
 use std::time::SystemTime;
@@ -11,44 +11,44 @@ use crate::odd::{Course, PageKeys};
 use crate::store::runtime;
 use crate::{Address, Error, Problem, Store};
 
-/// So many pages without a key may follow each other: a store that has removed many objects may send some.
+/// The most pages without a key that may follow each other. A store that has removed many objects may send such pages.
 const EMPTY: u32 = 1000;
-/// So many keys that the client cannot name are told of in one listing. Each of them is an error for whoever lists.
+/// The most keys in one listing that the client cannot name. Each such key is reported to the caller as an error.
 const ODD: usize = 100_000;
-/// The longest token that continues a listing. Tokens stand in the address of a request, and may hold a key.
+/// The longest token that continues a listing. A token is a part of a request's address, and may contain a key.
 const TOKEN: usize = 16 << 10;
 
-/// An object in a listing. The name may be one that no [`Address`] can have, such as one with two slashes together.
+/// An object in a listing. The name may be invalid in an [`Address`], for example because it has two slashes together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The key, without the prefix that was listed.
     pub name: String,
     /// The number of bytes.
     pub length: u64,
-    /// When the object was written, by the store's clock.
+    /// The time when the object was written, by the store's clock.
     pub modified: SystemTime,
-    /// What tells the object from one that replaces it, where the store has something like that.
+    /// The tag that distinguishes this version of the object from later versions, if the store has such tags.
     pub tag: Option<String>,
 }
 
-/// The objects below a prefix, in the order of their keys. A thousand come with each request, and no more are in
-/// memory. If the keys do not grow from one to the next, the listing ends with an error.
+/// The objects below a prefix, in the order of their keys. Each request returns a thousand objects, and no more objects
+/// are in memory. If the keys are not in ascending order, the listing ends with an error.
 pub struct Listing {
     store: Store,
     prefix: Address,
-    /// The key behind which the listing begins.
+    /// The key after which the listing begins.
     after: Option<String>,
-    /// Entries that the last page had. Those that the client cannot name come first.
+    /// The entries of the last page. Entries that the client cannot name come first.
     here: VecDeque<Entry>,
     next: NextPage,
     course: Course,
-    /// Pages without a key, one after the other.
+    /// The number of pages without a key in a row.
     empty: u32,
-    /// Keys so far that the client cannot name.
+    /// The number of keys so far that the client cannot name.
     odd: usize,
 }
 
-/// How a listing goes on.
+/// The continuation of a listing.
 enum NextPage {
     First,
     Behind(String),
@@ -110,8 +110,8 @@ impl Listing {
         Ok(())
     }
 
-    /// Refuses pages without an end, and pages in which the client has `found` more keys than this crate, which knows
-    /// the `keys` of pages that came over the wire.
+    /// Refuses listings that never end. Also refuses a page in which the client has `found` more keys than this crate.
+    /// `keys` are the keys that this crate found in a page that came over the wire.
     fn check(&mut self, keys: Option<&PageKeys>, found: usize) -> Result<(), Fault> {
         let Some(keys) = keys else { return Ok(()) };
         self.empty = if keys.all == 0 { self.empty + 1 } else { 0 };
@@ -129,7 +129,7 @@ impl Listing {
         }
     }
 
-    /// Adds an entry. An object that has the prefix itself as its key lies not below it.
+    /// Adds an entry. An object whose key is the prefix itself does not lie below the prefix.
     fn push(&mut self, key: &str, length: u64, modified: SystemTime, tag: Option<String>) {
         if let Some(name) = key.strip_prefix(self.prefix.key()).filter(|name| !name.is_empty()) {
             self.here.push_back(Entry { name: name.to_owned(), length, modified, tag });

@@ -1,4 +1,4 @@
-//! Objects to read: at any position, or in order.
+//! Objects that are read at any position or in order.
 
 use std::collections::VecDeque;
 use std::io::{self, Read};
@@ -17,48 +17,49 @@ use crate::store::runtime;
 use crate::{Address, Entry, Error, Problem, Store};
 use deadpan_seal::ReadAt;
 
-/// How much the first request asks for: the header of a sealed object, which may fill a segment, and all of a small
-/// object.
+/// The number of bytes in the first request. It covers the header of a sealed object, which may fill a segment, and the
+/// whole of a small object.
 const FIRST: u64 = 320 << 10;
-/// How much a request asks for when an object is read in order.
+/// The number of bytes in a request when an object is read in order.
 const PIECE: u64 = 8 << 20;
-/// How many such requests run at the same time.
+/// The number of such requests that run at the same time.
 const AHEAD: usize = 6;
-/// The name of a mark among the metadata of an object.
+/// The name of the mark in the metadata of an object.
 pub(crate) const MARK: &str = "deadpan-mark";
 
-/// An object as it was when it was opened: if it is replaced meanwhile, reading fails. A clone is the same object.
+/// An object in the state when it was opened. If the object is replaced later, reading fails. A clone is the same
+/// object.
 #[derive(Clone, Debug)]
 pub struct Object {
     pub(crate) store: Store,
     pub(crate) address: Address,
     pub(crate) path: Path,
     pub(crate) length: u64,
-    /// What tells this object from one that replaces it.
+    /// The tag that distinguishes this version of the object from later versions.
     pub(crate) tag: Option<String>,
     pub(crate) version: Option<String>,
     pub(crate) modified: SystemTime,
-    /// The beginning, which came with the answer.
+    /// The beginning of the object, which came with the first answer.
     pub(crate) start: Bytes,
-    /// The metadata of the user, and the kind of the contents.
+    /// The metadata of the user, and the content type.
     pub(crate) attributes: Attributes,
-    /// The number of tags, if the store tells it.
+    /// The number of tags, if the store reports it.
     tags: usize,
 }
 
 impl Object {
-    /// Opens an object, with one request that also brings its beginning.
+    /// Opens an object with one request that also returns the beginning of the object.
     ///
     /// # Errors
-    /// If there is no such object, or the store does not give it.
+    /// If the object does not exist, or the store does not return it.
     pub fn open(store: &Store, address: &Address) -> Result<Self, Error> {
         Self::open_with(store, address, FIRST)
     }
 
-    /// Opens an object, with one request that also brings so many bytes of its beginning, at least 320 KiB.
+    /// Opens an object with one request that also returns its first `first` bytes, or at least 320 KiB.
     ///
     /// # Errors
-    /// As [`Object::open`].
+    /// The errors of [`Object::open`].
     pub fn open_with(store: &Store, address: &Address, first: u64) -> Result<Self, Error> {
         let path = Store::path(address)?;
         let range = GetRange::Bounded(0..first.max(FIRST));
@@ -70,7 +71,7 @@ impl Object {
                     let (attributes, tags) = described(&mut found);
                     found.bytes().await.map(|start| (meta, range, start, attributes, tags))
                 }
-                // An empty object has no first byte to ask for, and stores answer that in several ways.
+                // An empty object has no first byte, and stores answer a request for its first bytes in several ways.
                 Err(error) if Error::from_store(address, &error).problem() == Problem::Other => {
                     let head = GetOptions { head: true, ..GetOptions::default() };
                     match store.objects.get_opts(&path, head).await.map(|found| found.meta) {
@@ -113,25 +114,25 @@ impl Object {
         self.length
     }
 
-    /// Returns what tells this object from one that replaces it, where the store has something like that.
+    /// Returns the tag that distinguishes this version of the object from later versions, if the store has such tags.
     #[must_use]
     pub fn tag(&self) -> Option<&str> {
         self.tag.as_deref()
     }
 
-    /// Returns when the object was written.
+    /// Returns the time when the object was written.
     #[must_use]
     pub fn modified(&self) -> SystemTime {
         self.modified
     }
 
-    /// Returns the number of tags, which [`Splice`](crate::Splice) does not keep. Only S3 tells it.
+    /// Returns the number of tags. [`Splice`](crate::Splice) does not keep tags. Only S3 reports their number.
     #[must_use]
     pub const fn tags(&self) -> usize {
         self.tags
     }
 
-    /// Returns the beginning that came when the object was opened.
+    /// Returns the beginning of the object that was read when the object was opened.
     #[must_use]
     pub const fn start(&self) -> &Bytes {
         &self.start
@@ -146,25 +147,25 @@ impl Object {
         self.attributes.get(&Attribute::Metadata(MARK.into())).map(|mark| mark.to_string())
     }
 
-    /// Returns a reader of the whole object. Behind its beginning, it reads ahead with several requests at the same
-    /// time.
+    /// Returns a reader of the whole object. After the beginning of the object, the reader reads ahead with several
+    /// requests at the same time.
     #[must_use]
     pub fn reader(&self) -> ObjectReader {
         let (here, next) = (self.start.clone(), self.start.len() as u64);
         ObjectReader { object: self.clone(), here, next, ahead: VecDeque::new() }
     }
 
-    /// Whether the object is still the one under its name. Only its length and its tag are asked for.
+    /// Whether the object still has its name and is unchanged. The request asks only for the length and the tag.
     ///
     /// # Errors
-    /// [`Problem::Missing`] if there is no object any more; or if the store fails.
+    /// [`Problem::Missing`] if the object does not exist any more, or another error if the store fails.
     pub fn is_current(&self) -> Result<bool, Error> {
         let now = wait(&self.address, self.store.objects.head(&self.path))?;
         Ok(self.is_same(&now))
     }
 
-    /// Whether a listing shows this object. Some stores write tags in listings in another way, so an object that is not
-    /// shown may still be there.
+    /// Whether an entry of a listing shows this version of the object. Some stores write tags in listings in another
+    /// form, so an object that does not match its entry may still be the same.
     #[must_use]
     pub fn is_shown(&self, entry: &Entry) -> bool {
         let is_same = match (bare(self.tag.as_deref()), bare(entry.tag.as_deref())) {
@@ -174,7 +175,7 @@ impl Object {
         is_same && entry.length == self.length
     }
 
-    /// Returns the same object without the bytes that came when it was opened.
+    /// Returns the same object without the bytes that were read when it was opened.
     #[must_use]
     pub fn without_bytes(&self) -> Self {
         Self { start: Bytes::new(), ..self.clone() }
@@ -188,10 +189,10 @@ impl Object {
         is_same && now.size == self.length
     }
 
-    /// Fills a buffer with the bytes at a position, with at most one request: the beginning is known.
+    /// Fills a buffer with the bytes at a position. This takes at most one request, since the beginning is known.
     ///
     /// # Errors
-    /// [`Problem::Changed`] if the object was replaced; or if the store fails, or the object ends before.
+    /// [`Problem::Changed`] if the object was replaced, or another error if the store fails or the object is too short.
     pub fn fill(&self, buffer: &mut [u8], position: u64) -> Result<(), Error> {
         let end = position.saturating_add(buffer.len() as u64);
         let known = usize::try_from(position).ok().and_then(|begin| self.start.get(begin..)).unwrap_or_default();
@@ -213,10 +214,10 @@ impl Object {
         })
     }
 
-    /// Returns the bytes of a range, as far as the object has them, with at most one request.
+    /// Returns the bytes of a range with at most one request. A range beyond the end of the object is cut off.
     ///
     /// # Errors
-    /// [`Problem::Changed`] if the object was replaced; or if the store fails.
+    /// [`Problem::Changed`] if the object was replaced, or another error if the store fails.
     pub fn bytes(&self, range: Range<u64>) -> Result<Bytes, Error> {
         let end = range.end.min(self.length);
         let begin = range.start.min(end);
@@ -237,7 +238,7 @@ impl Object {
         }
     }
 
-    /// Asks for a range of this object, and of no other.
+    /// Requests a range of this version of the object. Fails if the object was replaced.
     fn ask(&self, range: Range<u64>) -> impl Future<Output = object_store::Result<GetResult>> + Send + 'static {
         let object = self.clone();
         let options = GetOptions {
@@ -257,17 +258,18 @@ impl Object {
     }
 }
 
-/// Answers to requests for objects show no less than seconds.
+/// Returns a time in whole seconds, since answers to requests for objects show only whole seconds.
 fn seconds(time: SystemTime) -> Option<u64> {
     time.duration_since(SystemTime::UNIX_EPOCH).ok().map(|since| since.as_secs())
 }
 
-/// Returns a tag without its quotation marks; of no tag, nothing.
+/// Returns a tag without its quotation marks, or an empty text if there is no tag.
 fn bare(tag: Option<&str>) -> &str {
     tag.unwrap_or_default().trim_start_matches("W/").trim_matches('"')
 }
 
-/// Returns the attributes of an object, and the number of its tags. The client itself does not read all headers.
+/// Returns the attributes of an object, and the number of its tags. The function reads the headers itself, since the
+/// client does not read all of them.
 fn described(found: &mut GetResult) -> (Attributes, usize) {
     let mut attributes = std::mem::take(&mut found.attributes);
     let headers = found.extensions.get::<HeaderMap>();
@@ -307,13 +309,13 @@ impl ReadAt for Object {
 pub struct ObjectReader {
     object: Object,
     here: Bytes,
-    /// The position after all pieces that were asked for.
+    /// The position after all requested pieces.
     next: u64,
     ahead: VecDeque<JoinHandle<object_store::Result<Bytes>>>,
 }
 
 impl ObjectReader {
-    /// Asks for the next pieces.
+    /// Requests the next pieces.
     fn ask(&mut self) -> io::Result<()> {
         let runtime = runtime()?;
         while self.ahead.len() < AHEAD && self.next < self.object.length {
@@ -328,7 +330,8 @@ impl ObjectReader {
 impl Read for ObjectReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.here.is_empty() || !self.ahead.is_empty() {
-            // Nothing is asked for before the beginning is used up: often only the header is wanted.
+            // The reader sends no request before the beginning is used up, since the caller often needs only the
+            // header.
             self.ask()?;
         }
         if self.here.is_empty() {

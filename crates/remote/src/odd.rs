@@ -1,5 +1,6 @@
-//! Pages of listings, before the client reads them. Keys that the client cannot name are taken out, and told beside:
-//! one of them would end a whole listing. The keys have to grow, so that a listing ends.
+//! Pages of listings, before the client reads them. Keys that the client cannot name are taken out of the page and
+//! reported separately, since one such key would end the whole listing. The keys must be in ascending order, so that a
+//! listing ends.
 
 use std::cell::RefCell;
 use std::cmp::Ordering;
@@ -12,9 +13,10 @@ use crate::address::check_key;
 use crate::fault::Fault;
 use crate::xml::{self, Elements};
 
-/// The longest page of a listing: a thousand keys of a kilobyte, each byte of which can take six.
+/// The longest page of a listing. A page has a thousand keys of a kilobyte, and each byte of a key can take six bytes
+/// in the page.
 pub(crate) const LONGEST: u64 = 16 << 20;
-/// The most keys in a page: Azure sends so many, and others a thousand.
+/// The most keys in a page. Azure sends this number, and other stores send a thousand.
 const MOST: usize = 5000;
 /// The most bytes in a key. Azure allows 1024 characters.
 const LONGEST_KEY: usize = 4096;
@@ -23,14 +25,14 @@ tokio::task_local! {
     static COURSE: RefCell<Course>;
 }
 
-/// How far a listing has come.
+/// The state of a listing.
 #[derive(Debug, Default)]
 pub(crate) struct Course {
     /// The last key.
     last: Option<String>,
-    /// Which of [`ORDERS`] the keys do not have.
+    /// For each of [`ORDERS`], whether the keys violate this order.
     without: [bool; ORDERS.len()],
-    /// What the last page held, if it came over the wire.
+    /// The keys of the last page, if it came over the wire.
     pub(crate) page: Option<PageKeys>,
 }
 
@@ -41,12 +43,12 @@ pub(crate) struct PageKeys {
     pub(crate) odd: Vec<String>,
     /// The number of keys that the client can name.
     pub(crate) kept: usize,
-    /// The number of all keys, with the marks of folders.
+    /// The number of all keys, including the marks of folders.
     pub(crate) all: usize,
 }
 
-/// The orders of keys in listings. Most stores compare bytes; stores that keep objects as files may list a folder where
-/// its name without the slash comes, and some compare the units of UTF-16.
+/// The orders of keys in listings. Most stores compare bytes. Stores that keep objects as files may list a folder at
+/// the place of its name without the slash. Some stores compare the units of UTF-16.
 const ORDERS: [fn(&str, &str) -> Ordering; 3] = [
     |one, other| one.cmp(other),
     |one, other| in_folders(one).cmp(in_folders(other)),
@@ -58,7 +60,7 @@ fn in_folders(key: &str) -> impl Iterator<Item = u8> {
 }
 
 impl Course {
-    /// Waits for a page, whose keys come behind those of the pages before.
+    /// Waits for a page. The keys of the page must come after the keys of the earlier pages.
     pub(crate) async fn follow<T>(&mut self, page: impl Future<Output = T>) -> T {
         let (page, course) = COURSE
             .scope(RefCell::new(std::mem::take(self)), async {
@@ -70,7 +72,7 @@ impl Course {
         page
     }
 
-    /// Goes on to a key.
+    /// Moves on to the next key.
     fn advance(&mut self, key: String) -> Result<(), Fault> {
         if let Some(last) = &self.last {
             for (without, order) in self.without.iter_mut().zip(ORDERS) {
@@ -86,7 +88,7 @@ impl Course {
     }
 }
 
-/// Takes the odd keys out of a page. Marks of folders go, too: their keys end with a slash.
+/// Takes the odd keys out of a page. Also takes out the marks of folders, whose keys end with a slash.
 pub(crate) async fn sift(response: HttpResponse) -> Result<HttpResponse, HttpError> {
     if !response.status().is_success() {
         return Ok(response);
@@ -105,12 +107,12 @@ pub(crate) async fn sift(response: HttpResponse) -> Result<HttpResponse, HttpErr
     Ok(HttpResponse::from_parts(parts, HttpResponseBody::from(kept)))
 }
 
-/// The tags of an object in a listing: around it, around its key and around its length.
+/// The names of XML elements in a listing: the element of an object, of its key and of its length.
 type Tags = [&'static str; 3];
 const S3: Tags = ["Contents", "Key", "Size"];
 const AZURE: Tags = ["Blob", "Name", "Content-Length"];
 
-/// Returns a page without its odd keys. The course gets the keys of the page.
+/// Returns a page without its odd keys. Records the keys of the page in `course`.
 fn sifted(text: &str, course: &mut Course) -> Result<String, Fault> {
     let [object, name, size] = if text.contains("<Blobs>") { AZURE } else { S3 };
     let (mut kept, mut page, mut done) = (String::with_capacity(text.len()), PageKeys::default(), 0);
@@ -149,7 +151,7 @@ mod tests {
     use super::*;
 
     fn odd(text: &str) -> (String, Vec<String>) {
-        // The keys of a course of its own for each page need not grow.
+        // Each page gets its own course, so the keys need not be in order from page to page.
         let mut course = Course::default();
         let kept = sifted(text, &mut course).expect("a page");
         (kept, course.page.expect("keys").odd)
@@ -190,7 +192,7 @@ mod tests {
         let page =
             |keys: &[&str]| format!("<R><Blobs>{}</Blobs></R>", keys.iter().map(|key| blob(key)).collect::<String>());
         assert_eq!(odd(&page(&["a", "a//b", "dir/", "folder/"])), (page(&["a"]), vec!["a//b".into(), "dir/".into()]));
-        // What does not end is left to the client.
+        // An element without an end is left to the client.
         assert_eq!(odd("<Contents><Key>a//b").0, "<Contents><Key>a//b");
     }
 
@@ -216,7 +218,7 @@ mod tests {
             &[&["b"], &["a"]],
             &[&["a//b"], &["a//b"]],
             &[&["a/"], &["a/"]],
-            // Each step has an order, and all have none.
+            // Each step is right in one of the orders, but no order fits all steps.
             &[&["a-b"], &["a/x"], &["a-b"]],
             &[&[emoji], &[wide], &[emoji]],
         ] {

@@ -1,5 +1,5 @@
-//! Threads with connections of their own. A response on a shared connection first wakes the thread that reads the
-//! socket, which then wakes the thread that sent the request. For short objects, these switches take a fifth of the
+//! Threads with their own connections. A response on a shared connection first wakes the thread that reads the socket.
+//! That thread then wakes the thread that sent the request. For short objects, these switches take a fifth of the
 //! processor time.
 
 use std::cell::{Cell, RefCell};
@@ -13,7 +13,7 @@ use crate::patience::Patience;
 use crate::wire::client;
 
 thread_local! {
-    /// Whether this thread is inside of [`with_own_connections`].
+    /// Whether this thread is inside a call of [`with_own_connections`].
     static WANTED: Cell<bool> = const { Cell::new(false) };
     static OWN: RefCell<Option<Rc<Own>>> = const { RefCell::new(None) };
 }
@@ -25,8 +25,8 @@ pub(crate) struct Own {
 }
 
 impl Own {
-    /// Returns this thread's runtime and client inside of [`with_own_connections`]. The first call makes them. If that
-    /// fails, the thread uses the connections that all threads share.
+    /// Returns this thread's runtime and client inside of [`with_own_connections`]. The first call makes the runtime
+    /// and the client. If this fails, the thread uses the connections that all threads share.
     pub(crate) fn find() -> Option<Rc<Self>> {
         if !WANTED.get() {
             return None;
@@ -65,8 +65,8 @@ impl Own {
     }
 }
 
-/// Calls `work`. Meanwhile, this thread's requests to stores use connections of the thread's own. That is faster for a
-/// thread that sends many requests, one after the other.
+/// Calls `work`. During the call, requests of this thread to stores use the thread's own connections. Own connections
+/// are faster for a thread that sends many requests one after another.
 pub fn with_own_connections<T>(work: impl FnOnce() -> T) -> T {
     /// Closes the thread's connections when it is dropped, also after a panic.
     struct End;

@@ -1,4 +1,4 @@
-//! How long a store may take, and what is told of it meanwhile.
+//! Time limits for stores, and messages about slow stores.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -9,22 +9,22 @@ use tokio::time::timeout;
 use crate::fault::Fault;
 use crate::wire::Wire;
 
-/// How long a request waits for a store. Tests use shorter times.
+/// The time limits of a request to a store. Tests use shorter times.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
-    /// One try of a request, with its whole answer: 8 MiB in ten minutes are 14 KB/s.
+    /// The limit for one try of a request, including its whole answer. 8 MiB in ten minutes are 14 KB/s.
     pub(crate) request: Duration,
-    /// A request is tried again only for so long after its first try.
+    /// The time after the first try of a request in which the request is tried again.
     pub(crate) tries: Duration,
-    /// A connection that is silent for so long is given up.
+    /// A connection that is silent for this time is closed.
     pub(crate) silence: Duration,
     pub(crate) connecting: Duration,
-    /// A store that is so far behind the lowest rate is given up, such as one that sends nothing for so long
-    /// within an answer.
+    /// If a store is this far behind the lowest rate, the request fails. This happens, for example, if the store sends
+    /// nothing for this time within an answer.
     pub(crate) window: Duration,
-    /// The lowest rate: bytes in a second, of each answer.
+    /// The lowest rate of each answer, in bytes per second.
     pub(crate) rate: u32,
-    /// The user is told when a store is so far behind the lowest rate.
+    /// If a store is this far behind the lowest rate, the user gets a message.
     pub(crate) quiet: Duration,
 }
 
@@ -42,15 +42,16 @@ impl Default for Patience {
     }
 }
 
-/// The rate at which a request is taken to be sent, before its store counts as silent.
+/// The assumed rate of sending a request, in bytes per second. The store counts as silent only after the request was
+/// sent at this rate.
 const SENDING: u32 = 500_000;
 
-/// The pace of one answer. Only the time counts in which the answer is waited for.
+/// The pace of one answer. Only the time of waiting for the answer counts.
 pub(crate) struct Pace {
     wire: Arc<Wire>,
-    /// Whether the lowest rate holds.
+    /// Whether the answer must keep the lowest rate.
     is_held: bool,
-    /// How far the store is behind the lowest rate.
+    /// The delay of the store, compared with the lowest rate.
     behind: Duration,
     /// The delay of the store at which the user gets the next message.
     told: Duration,
@@ -59,23 +60,24 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// Returns the pace of an answer to a request with so many bytes, up to the beginning of its body. The lowest rate
-    /// does not hold: a store may have to work for its answer.
+    /// Returns the pace of an answer up to the beginning of its body. The request has `bytes` bytes. The lowest rate
+    /// does not apply, since a store may need time for its answer.
     pub(crate) fn of_request(wire: &Arc<Wire>, bytes: usize) -> Self {
         let sending = Duration::from_secs_f64(bytes as f64 / f64::from(SENDING));
         Self { told: wire.patience().quiet + sending, ..Self::of_body(wire, false) }
     }
 
-    /// Returns the pace of a body. Unless it `is_held` to the lowest rate, the user is told only.
+    /// Returns the pace of a body. If `is_held` is not set, a body below the lowest rate only leads to a message to the
+    /// user.
     pub(crate) fn of_body(wire: &Arc<Wire>, is_held: bool) -> Self {
         let (behind, waited, told) = (Duration::ZERO, Duration::ZERO, wire.patience().quiet);
         Self { wire: Arc::clone(wire), is_held, behind, told, waited, received: 0 }
     }
 
-    /// Waits for the next part of an answer, and tells the user if the store takes long.
+    /// Waits for the next part of an answer, and informs the user if the store takes long.
     ///
     /// # Errors
-    /// If the store is too far behind the lowest rate.
+    /// If the store is too slow compared with the lowest rate.
     pub(crate) async fn wait<T>(&mut self, coming: impl Future<Output = T>) -> Result<T, Fault> {
         let (patience, start, mut coming) = (*self.wire.patience(), Instant::now(), pin!(coming));
         loop {
@@ -97,7 +99,7 @@ impl Pace {
         }
     }
 
-    /// Counts bytes that have come.
+    /// Counts received bytes.
     pub(crate) fn count(&mut self, bytes: u64) {
         let rate = self.wire.patience().rate;
         self.received += bytes;

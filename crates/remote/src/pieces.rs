@@ -1,4 +1,4 @@
-//! Uploads whose parts come from several places: threads, processes, machines.
+//! Uploads whose parts come from several threads, processes or machines.
 
 use bytes::Bytes;
 use object_store::multipart::PartId;
@@ -15,8 +15,9 @@ use crate::wire::{TAG, encoded};
 use crate::xml::{Element, Elements};
 use crate::{Address, Error, Problem, Scheme, Store, xml};
 
-/// An upload in parts. Whoever knows its [`id`](Pieces::id) can add parts, in any order, and more than once: the last
-/// one with a number counts. The object gets its name in [`complete`](Pieces::complete).
+/// An upload in parts. Every process that knows its [`id`](Pieces::id) can add parts, in any order and more than once.
+/// If several parts have the same number, the last part counts. The object gets its name in
+/// [`complete`](Pieces::complete).
 #[derive(Clone, Debug)]
 pub struct Pieces {
     store: Store,
@@ -26,7 +27,7 @@ pub struct Pieces {
 }
 
 impl Pieces {
-    /// Begins an upload. The object will have this mark, which is letters and digits: see [`Object::mark`].
+    /// Begins an upload. The object will have this mark, which consists of letters and digits: see [`Object::mark`].
     ///
     /// [`Object::mark`]: crate::Object::mark
     ///
@@ -45,10 +46,10 @@ impl Pieces {
         Ok(Self { store: store.clone(), address: address.clone(), path, id })
     }
 
-    /// Goes on with an upload that was begun elsewhere.
+    /// Continues an upload that another thread, process or machine began.
     ///
     /// # Errors
-    /// If there can be no such object.
+    /// If the address is not valid for an object.
     pub fn resume(store: &Store, address: &Address, id: &str) -> Result<Self, Error> {
         let path = Store::path(address)?;
         Ok(Self { store: store.clone(), address: address.clone(), path, id: id.to_owned() })
@@ -60,7 +61,7 @@ impl Pieces {
         &self.id
     }
 
-    /// Whether uploads in this store can be gone on with.
+    /// Whether uploads in this store can be continued.
     #[must_use]
     pub fn are_kept(store: &Store, address: &Address) -> bool {
         address.scheme() == Scheme::S3 || store.memory.is_some()
@@ -69,7 +70,7 @@ impl Pieces {
     /// Sends part `number`, counted from 0.
     ///
     /// # Errors
-    /// [`Problem::Ended`] if the upload is over; or if the store fails.
+    /// [`Problem::Ended`] if the upload is over, or another error if the store fails.
     pub fn put(&self, number: u64, bytes: Bytes) -> Result<(), Error> {
         let length = bytes.len() as u64;
         let sent = self.store.parts.put_part(&self.path, &self.id, number as usize, PutPayload::from(bytes));
@@ -82,10 +83,10 @@ impl Pieces {
         Ok(())
     }
 
-    /// Returns the parts that are there, each with what the store calls it and its length.
+    /// Returns the finished parts, each with the store's name for the part and with its length.
     ///
     /// # Errors
-    /// [`Problem::Ended`] if the upload is over; or if the store fails.
+    /// [`Problem::Ended`] if the upload is over, or another error if the store fails.
     pub fn there(&self) -> Result<There, Error> {
         if let Some(memory) = &self.store.memory {
             let uploads = memory.uploads.lock();
@@ -99,7 +100,7 @@ impl Pieces {
             let page = Page::read(&text).ok_or_else(|| {
                 Error::new(&self.address, Problem::Protocol, "it lists the parts of an upload in an unknown form")
             })?;
-            // A store that goes in circles, or on without end, would be asked for ever.
+            // Without this check, a store whose list runs in circles or never ends would be asked for ever.
             if let Some(next) = &page.next
                 && next.parse().ok().filter(|next| *next <= NUMBERS) <= after.parse::<u64>().ok()
             {
@@ -112,12 +113,12 @@ impl Pieces {
         Ok(parts)
     }
 
-    /// Puts the parts together, which are named as [`there`](Pieces::there) named them. Without `replace`, an object
-    /// that exists stays.
+    /// Puts the parts together. `parts` are the names of the parts from [`there`](Pieces::there). Without `replace`,
+    /// does not replace an existing object.
     ///
     /// # Errors
-    /// [`Problem::Exists`] if there is an object; [`Problem::Ended`] if the upload is over; [`Problem::WrongPart`] if a
-    /// part is not there, or was sent again; or if the store fails.
+    /// [`Problem::Exists`] if the object exists already, [`Problem::Ended`] if the upload is over,
+    /// [`Problem::WrongPart`] if a part is missing or was sent again, or another error if the store fails.
     pub fn complete(&self, parts: Vec<String>, replace: bool) -> Result<(), Error> {
         if !replace {
             self.store.wire.be_careful(&self.id);
@@ -141,10 +142,10 @@ impl Pieces {
         }
     }
 
-    /// Ends the upload. Its parts are removed.
+    /// Ends the upload, and removes its parts.
     ///
     /// # Errors
-    /// If the store does not allow it. An upload that is over is no error.
+    /// If the store does not allow the operation. An upload that is already over is no error.
     pub fn abort(&self) -> Result<(), Error> {
         if let Some(memory) = &self.store.memory {
             memory.uploads.lock().remove(&self.id);
@@ -159,7 +160,8 @@ impl Pieces {
         Error::new(&self.address, Problem::Ended, "")
     }
 
-    /// What is not there is the upload, and not the object, which does not exist before the upload ends.
+    /// Changes the error for a missing object into the error for an ended upload. The object does not exist before the
+    /// upload ends, so the missing thing is the upload.
     fn ended(&self, error: Error) -> Error {
         match error.problem() {
             Problem::Missing => Error::new(&self.address, Problem::Ended, error.detail().raw()),
@@ -174,7 +176,7 @@ const NUMBERS: u64 = 10_000;
 /// A page of the parts of an upload.
 struct Page {
     parts: Vec<(u64, (String, u64))>,
-    /// The number behind which the next page begins.
+    /// The number of the part after which the next page begins.
     next: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! The settings that tools for S3 keep in files: `~/.aws/credentials` and `~/.aws/config`.
+//! Reads the settings that tools for S3 keep in files: `~/.aws/credentials` and `~/.aws/config`.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -13,7 +13,7 @@ use object_store::aws::AmazonS3ConfigKey;
 pub(crate) struct Profile(BTreeMap<String, String>);
 
 impl Profile {
-    /// Reads the profile that the environment names, or the one called `default`.
+    /// Reads the profile that the environment names, or else the profile `default`.
     pub(crate) fn find() -> Result<Self, String> {
         let named = env::var("AWS_PROFILE").ok().filter(|name| !name.is_empty());
         let name = named.as_deref().unwrap_or("default");
@@ -36,7 +36,7 @@ impl Profile {
         }
     }
 
-    /// Adds the settings that the text of a file has for the profile of this name.
+    /// Adds the settings for the profile with this name from the text of a file.
     fn take(&mut self, text: &str, name: &str) {
         let mut is_here = false;
         for line in text.lines() {
@@ -53,7 +53,7 @@ impl Profile {
         }
     }
 
-    /// Returns the settings under the names of the client.
+    /// Returns the settings, each with the client's name for it.
     pub(crate) fn settings(self) -> impl Iterator<Item = (AmazonS3ConfigKey, String)> {
         self.0.into_iter().filter_map(|(key, value)| {
             let key = match key.as_str() {

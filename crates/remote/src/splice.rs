@@ -1,4 +1,4 @@
-//! Objects that get another beginning: the store itself copies the rest.
+//! Objects that get another beginning. The store itself copies the rest of the object.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -17,16 +17,17 @@ use crate::upload::{AHEAD, LONGEST, PARTS, started};
 use crate::wire::encoded_path;
 use crate::{Canceller, Error, Object, Problem, Scheme};
 
-/// The first part, which goes through this machine. Stores take no shorter one, and copy a piece only of a longer
-/// object.
+/// The length of the first part, which goes through this machine. Stores do not accept a shorter part, and copy pieces
+/// only from an object that is longer than this.
 const FIRST: u64 = 5 << 20;
-/// Bytes that one request copies, unless the object needs longer pieces.
+/// The number of bytes that one request copies, unless the object needs longer pieces.
 const PIECE: u64 = 64 << 20;
-/// The longest object that goes through this machine, because its store cannot copy or all of it changes.
+/// The longest object that goes through this machine as a whole. This is needed if the store cannot copy or if the
+/// whole object changes.
 const WHOLE: u64 = 64 << 20;
 
-/// A change of an object, which nobody sees before all of it is there. If somebody replaced the object since it was
-/// opened, it stays as it is.
+/// A change of an object. Nobody sees the change before it is complete. If somebody replaced the object after it was
+/// opened, the new object is not changed.
 #[derive(Debug)]
 pub struct Splice {
     object: Object,
@@ -41,17 +42,18 @@ impl Splice {
         Self { object: object.clone(), id: Arc::default() }
     }
 
-    /// Returns what ends the change early from elsewhere, such as from a handler of signals.
+    /// Returns a canceller. It ends the change early from another place, such as a signal handler.
     #[must_use]
     pub fn canceller(&self) -> Canceller {
         Canceller::new(&self.object.store, &self.object.path, &self.id)
     }
 
     /// Replaces the first `old` bytes of the object by `new`, and calls `progress` with the number of bytes that are
-    /// done. S3 copies what is behind the first 5 MiB; other objects go through this machine, if they are not too long.
+    /// done. S3 itself copies the bytes after the first 5 MiB. In other stores, the whole object goes through this
+    /// machine, if it is not too long.
     ///
     /// # Errors
-    /// If the object was replaced meanwhile, if it is too long for its store, or if the store fails.
+    /// If the object was replaced in the meantime, if it is too long for its store, or if the store fails.
     pub fn replace_beginning(self, old: u64, new: &[u8], progress: impl Fn(u64)) -> Result<(), Error> {
         let length = self.object.length;
         let Some(rest) = length.checked_sub(old) else { return Err(self.error(Problem::Changed, "")) };
@@ -67,10 +69,10 @@ impl Splice {
         self.put([new, &*rest].concat())
     }
 
-    /// Replaces all bytes of the object, which has to be short: see [`Splice::check_length`].
+    /// Replaces all bytes of the object. The object has to be short: see [`Splice::check_length`].
     ///
     /// # Errors
-    /// If the object was replaced meanwhile, or if the store fails.
+    /// If the object was replaced in the meantime, or if the store fails.
     pub fn replace(self, data: Vec<u8>) -> Result<(), Error> {
         self.put(data)
     }
@@ -78,7 +80,7 @@ impl Splice {
     /// Refuses an object that is too long to go through this machine as a whole.
     ///
     /// # Errors
-    /// If it has more than 64 MiB.
+    /// If the object has more than 64 MiB.
     pub fn check_length(&self) -> Result<(), Error> {
         let detail = || format!("all of it has to be sent again, and more than {} MiB are not", WHOLE >> 20);
         if self.object.length > WHOLE { Err(self.error(Problem::TooLong, detail())) } else { Ok(()) }
@@ -92,13 +94,15 @@ impl Splice {
         self.id.lock().clone()
     }
 
-    /// Refuses to go on if somebody replaced the object. Not every store obeys the condition of the last request.
+    /// Fails if somebody replaced the object. This check is needed since not every store obeys the condition in the
+    /// last request.
     fn check_same(&self) -> Result<(), Error> {
         let is_current = self.object.is_current().map_err(|error| self.changed(error))?;
         if is_current { Ok(()) } else { Err(self.error(Problem::Changed, "")) }
     }
 
-    /// An object that is not there any more, or is there again, is another one.
+    /// Changes an error about a missing, existing or contested object into [`Problem::Changed`], since the object was
+    /// replaced.
     fn changed(&self, error: Error) -> Error {
         match error.problem() {
             Problem::Missing | Problem::Exists | Problem::Contested => self.error(Problem::Changed, ""),
@@ -106,7 +110,7 @@ impl Splice {
         }
     }
 
-    /// Puts all of an object in one request.
+    /// Writes the whole object in one request.
     fn put(self, data: Vec<u8>) -> Result<(), Error> {
         let Object { store, path, address, tag, version, attributes, .. } = &self.object;
         let payload = PutPayload::from(data);
@@ -123,7 +127,7 @@ impl Splice {
         .map_err(|error| self.changed(error))
     }
 
-    /// Puts `first`, lets the store copy what is behind `from`, and gives both the object's name.
+    /// Sends `first`, lets the store copy the bytes from `from` on, and gives the joined parts the object's name.
     fn copy(self, first: Vec<u8>, from: u64, progress: impl Fn(u64)) -> Result<(), Error> {
         let Object { store, path, address, length, attributes, tag, .. } = &self.object;
         let tag = tag.as_ref().and_then(|tag| HeaderValue::from_str(tag).ok());
@@ -168,14 +172,14 @@ struct CopiedPieces<'a> {
     splice: &'a Splice,
     id: &'a str,
     tag: &'a HeaderValue,
-    /// Where the next piece begins.
+    /// The position at which the next piece begins.
     next: u64,
     piece: u64,
     ahead: VecDeque<(u64, JoinHandle<object_store::Result<PartId>>)>,
 }
 
 impl CopiedPieces<'_> {
-    /// Waits for the next piece, and returns it with its length. `parts` are complete.
+    /// Waits for the next piece, and returns it with its length. `parts` is the number of complete parts.
     fn wait_for(&mut self, parts: usize) -> Result<Option<(PartId, u64)>, Error> {
         let Object { store, path, address, length, .. } = &self.splice.object;
         let failed = |error: std::io::Error| self.splice.error(Problem::Other, error.to_string());
@@ -194,7 +198,7 @@ impl CopiedPieces<'_> {
         part.map(|part| Some((part, bytes))).map_err(|error| self.splice.changed(error))
     }
 
-    /// Returns the headers that ask for a copy.
+    /// Returns the headers of a request for a copy.
     fn copy_of(&self, range: Range<u64>) -> Result<HeaderMap, Error> {
         let address = &self.splice.object.address;
         let source = format!("{}/{}", address.bucket(), encoded_path(address.key()));
@@ -216,7 +220,7 @@ impl Drop for CopiedPieces<'_> {
     }
 }
 
-/// Returns the headers that give an object what its predecessor had.
+/// Returns the headers that give a new object the attributes of the old object.
 fn headers(attributes: &Attributes) -> HeaderMap {
     let named = attributes.iter().filter_map(|(attribute, value)| {
         let name = match attribute {
@@ -298,7 +302,7 @@ mod tests {
 
     #[test]
     fn pieces_follow_each_other() {
-        // The store in memory takes each part, and does not copy.
+        // The store in memory accepts each part, but does not copy.
         let address: Address = "s3://bucket/a b/\u{e4}%".parse().expect("an address");
         let store = Store::in_memory(&address);
         let object = put(&store, &address, &vec![1; 150 << 20]);

@@ -1,4 +1,4 @@
-//! Stores: one bucket, with the credentials of the environment.
+//! Stores. A store is one bucket, with the credentials from the environment.
 
 use std::collections::{BTreeMap, HashMap};
 use std::env;
@@ -44,19 +44,19 @@ pub struct Store {
     bucket: Address,
 }
 
-/// The parts of an upload: by their numbers, what the store calls them, and their lengths.
+/// The parts of an upload by their numbers. Each part has the store's name for it, and its length.
 pub type There = BTreeMap<u64, (String, u64)>;
 
-/// What a store in memory knows of uploads.
+/// The uploads in a store in memory.
 #[derive(Default)]
 pub(crate) struct Memory {
-    /// By the names of uploads: their marks, and the name and the length of each part.
+    /// The mark and the parts of each upload, by the name of the upload. Each part has a name and a length.
     pub(crate) uploads: Mutex<HashMap<String, (String, There)>>,
-    /// By paths: the marks of objects.
+    /// The marks of objects, by the paths of the objects.
     pub(crate) marks: Mutex<HashMap<Path, String>>,
 }
 
-/// A bucket in memory, all of which is one page.
+/// A bucket in memory. A listing of it has only one page.
 struct OnePage(InMemory);
 
 #[async_trait]
@@ -83,7 +83,7 @@ impl fmt::Debug for Store {
 
 impl Store {
     /// Opens the bucket of an address. Credentials and other settings come from the environment, and for S3 also from
-    /// the files that its other tools read.
+    /// the files that other tools for S3 read.
     ///
     /// # Errors
     /// If a setting is wrong.
@@ -120,7 +120,7 @@ impl Store {
         Self { objects, parts, pages, wire: Arc::default(), memory, bucket: address.clone() }
     }
 
-    /// Opens a bucket of a server on this machine, which has these times, for tests.
+    /// Opens a bucket of a server on this machine with these time limits, for tests.
     #[cfg(test)]
     pub(crate) fn on_this_machine(port: u16, patience: Patience) -> Self {
         let wire = Arc::new(Wire::with(patience));
@@ -134,26 +134,26 @@ impl Store {
         Self { objects, parts, pages, wire, memory: None, bucket }
     }
 
-    /// Whether there is such an object.
+    /// Whether the object exists.
     ///
     /// # Errors
-    /// If the store does not tell.
+    /// If the store does not answer the question.
     pub fn has(&self, address: &Address) -> Result<bool, Error> {
         exists(self, address, &Self::path(address)?)
     }
 
-    /// Lists the objects below a prefix, those behind the name `after` if it is given.
+    /// Lists the objects below a prefix. If `after` is given, lists only the objects after this name.
     ///
     /// # Errors
-    /// If there can be no such prefix. Errors of the store come with the entries.
+    /// If the prefix is not valid. Errors of the store come with the entries.
     pub fn list(&self, prefix: &Address, after: Option<&str>) -> Result<Listing, Error> {
         Listing::begin(self, prefix, after)
     }
 
-    /// Writes an object with one request. Without `replace`, an object that exists stays.
+    /// Writes an object with one request. Without `replace`, does not replace an existing object.
     ///
     /// # Errors
-    /// [`Problem::Exists`] if there is such an object; or if the store fails.
+    /// [`Problem::Exists`] if the object exists already, or another error if the store fails.
     pub fn put(&self, address: &Address, bytes: Bytes, replace: bool) -> Result<(), Error> {
         let path = Self::path(address)?;
         let mode = if replace { PutMode::Overwrite } else { PutMode::Create };
@@ -164,7 +164,7 @@ impl Store {
     /// Removes an object.
     ///
     /// # Errors
-    /// If the store does not allow it. That there is none is no error.
+    /// If the store does not allow the operation. A missing object is no error.
     pub fn remove(&self, address: &Address) -> Result<(), Error> {
         match wait(address, self.objects.delete(&Self::path(address)?)) {
             Err(error) if error.problem() != Problem::Missing => Err(error),
@@ -172,8 +172,8 @@ impl Store {
         }
     }
 
-    /// Returns how many seconds the store's clock is ahead of this machine's, as its last answer shows: 0 if they
-    /// differ by two seconds or less, because answers show no less.
+    /// Returns the number of seconds by which the store's clock is ahead of the clock of this machine, according to the
+    /// store's last answer. Returns 0 if the clocks differ by two seconds or less, because answers are not more exact.
     #[must_use]
     pub fn ahead(&self) -> i64 {
         Some(self.wire.ahead()).filter(|ahead| ahead.abs() > 2).unwrap_or(0)
@@ -191,7 +191,7 @@ impl Store {
     }
 }
 
-/// One client, seen through three traits: it handles objects, parts of uploads, and pages of listings.
+/// The same client as three trait objects: for objects, for parts of uploads, and for pages of listings.
 type Sides = (Arc<dyn ObjectStore>, Arc<dyn MultipartStore>, Arc<dyn PaginatedListStore>);
 
 fn sides<S: ObjectStore + MultipartStore + PaginatedListStore>(store: S) -> Sides {
@@ -199,8 +199,8 @@ fn sides<S: ObjectStore + MultipartStore + PaginatedListStore>(store: S) -> Side
     (Arc::<S>::clone(&store), Arc::<S>::clone(&store), store)
 }
 
-/// Makes a client of S3. It hashes and signs all that it sends, also over encrypted connections: some stores take a
-/// body that was cut off for a whole one, if nothing but its length was announced.
+/// Makes a client of S3. The client hashes and signs all data that it sends, also over encrypted connections: if only
+/// the length of a body is announced, some stores accept a body that was cut off as a whole body.
 fn s3(address: &Address, wire: &Arc<Wire>) -> Result<AmazonS3Builder, Error> {
     let mut builder = AmazonS3Builder::new();
     for (name, value) in env::vars().filter(|(name, _)| name.starts_with("AWS_")) {
@@ -209,7 +209,8 @@ fn s3(address: &Address, wire: &Arc<Wire>) -> Result<AmazonS3Builder, Error> {
         }
     }
     let profile = Profile::find().map_err(|why| Error::new(address, Problem::Setting, why))?;
-    // What the environment says counts more, and half of a key pair fits no other half.
+    // The environment takes precedence over the files. If the environment has a key, no part of a key pair comes from
+    // the files, since the two halves would not fit together.
     let has_keys = builder.get_config_value(&AmazonS3ConfigKey::AccessKeyId).is_some();
     for (key, value) in profile.settings() {
         let is_of_keys = matches!(
@@ -248,7 +249,7 @@ fn s3(address: &Address, wire: &Arc<Wire>) -> Result<AmazonS3Builder, Error> {
     Ok(builder.with_http_connector(Connector(Arc::clone(wire))))
 }
 
-/// Returns the value of a setting without the white space around it, which secrets in files often end with.
+/// Returns the value of a setting without the white space around it. Secrets in files often end with white space.
 fn checked(address: &Address, name: &str, value: &str) -> Result<String, Error> {
     let value = value.trim();
     if value.chars().any(|c| c.is_whitespace() || c.is_control()) {
@@ -258,25 +259,27 @@ fn checked(address: &Address, name: &str, value: &str) -> Result<String, Error> 
     }
 }
 
-/// Whether the address answers at which Amazon's machines get their credentials. The client would try for minutes.
+/// Whether the address answers at which Amazon's machines get their credentials. Without this check, the client would
+/// try for minutes.
 fn is_on_amazon() -> bool {
     let address = SocketAddr::from(([169, 254, 169, 254], 80));
     TcpStream::connect_timeout(&address, Duration::from_secs(1)).is_ok()
 }
 
 fn options() -> ClientOptions {
-    // The rest is that of the connections: see `wire`.
+    // The other options belong to the connections: see `wire`.
     ClientOptions::new()
 }
 
 fn retries(wire: &Wire) -> RetryConfig {
-    // The client pauses ten times, each time for a random time between these bounds: together at most 24 s.
+    // The client pauses ten times, each time for a random time between these bounds. All pauses together take at most
+    // 24 s.
     let backoff =
         BackoffConfig { init_backoff: Duration::from_millis(200), max_backoff: Duration::from_secs(3), base: 3.5 };
     RetryConfig { backoff, retry_timeout: wire.patience().tries, ..RetryConfig::default() }
 }
 
-/// The threads that wait for stores, which all stores of a process share.
+/// Returns the threads that wait for stores. All stores of a process share these threads.
 pub(crate) fn runtime() -> Result<&'static Runtime, std::io::Error> {
     static RUNTIME: OnceLock<Runtime> = OnceLock::new();
     if let Some(runtime) = RUNTIME.get() {

@@ -1,20 +1,21 @@
-//! Tells the user when a store has not answered for some seconds, while it is waited for or asked again.
+//! Informs the user when a store has not answered for some seconds and the program still waits or tries again.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-/// Requests have to fail for so long before the user is told. Most troubles end earlier.
+/// The user gets a message only after requests have failed for this time. Most troubles end earlier.
 const SHORT: Duration = Duration::from_secs(3);
 /// The time between two notes.
 const PERIOD: Duration = Duration::from_secs(30);
 
 static TOLD: OnceLock<fn(&str)> = OnceLock::new();
 
-/// Sets the function that tells the user. It is called with what is said of the store, such as `cannot be reached; its
-/// requests are tried again`: when requests have failed for some seconds, when a store has sent nothing or almost
-/// nothing for ten seconds, and then twice a minute at most. Only the first call of `tell_of_trouble` has an effect.
+/// Sets the function that informs the user. The function gets a text about the store, such as `cannot be reached; its
+/// requests are tried again`. It is called when requests have failed for some seconds, or when a store has sent nothing
+/// or almost nothing for ten seconds, and after that at most twice a minute. Only the first call of `tell_of_trouble`
+/// has an effect.
 pub fn tell_of_trouble(told: fn(&str)) {
     let _ = TOLD.set(told);
 }
@@ -33,7 +34,7 @@ impl Trouble {
         }
     }
 
-    /// Notes that the store has sent nothing or almost nothing for so long.
+    /// Notes that the store has sent nothing or almost nothing for the time `quiet`.
     pub(crate) fn tell_of_silence(&self, quiet: Duration) {
         let Some(told) = TOLD.get() else { return };
         if self.0.lock().is_due(Instant::now()) {
@@ -47,14 +48,14 @@ impl Trouble {
 
 #[derive(Debug, Default)]
 struct Times {
-    /// When the first of the requests failed that had no answer since.
+    /// The time when the first request failed after the last answer of the store.
     since: Option<Instant>,
-    /// When the user was told last.
+    /// The time of the last message to the user.
     told: Option<Instant>,
 }
 
 impl Times {
-    /// Returns whether it is time to tell the user.
+    /// Returns whether it is time to inform the user.
     fn note(&mut self, has_failed: bool, now: Instant) -> bool {
         if !has_failed {
             self.since = None;
@@ -64,7 +65,7 @@ impl Times {
         now - since >= SHORT && self.is_due(now)
     }
 
-    /// Returns whether the last note was long ago, and counts this one.
+    /// Returns whether the last message was long enough ago. If so, records a new message.
     fn is_due(&mut self, now: Instant) -> bool {
         let is_due = self.told.is_none_or(|told| now - told >= PERIOD);
         if is_due {

@@ -1,4 +1,4 @@
-//! Objects to write: part by part, under their name only when all is there.
+//! Objects that are written part by part. They get their name only when they are complete.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -17,27 +17,28 @@ use crate::object::wait;
 use crate::store::runtime;
 use crate::{Address, Error, Problem, Store};
 
-/// Bytes in a part, unless the object needs longer ones.
+/// The number of bytes in a part, unless the object needs longer parts.
 const PART: u64 = 8 << 20;
-/// The most parts of an upload, with some left over.
+/// The most parts of an upload, a little below the limit of stores.
 pub(crate) const PARTS: u64 = 9_990;
-/// How many parts are on their way at the same time.
+/// The number of parts that are sent at the same time.
 pub(crate) const AHEAD: usize = 6;
-/// How long the store has to remove the parts of an upload that ends early.
+/// The time that the store gets to remove the parts of an upload that ends early.
 const FAREWELL: Duration = Duration::from_secs(5);
-/// The longest part that stores take.
+/// The longest part that stores accept.
 pub(crate) const LONGEST: u64 = 5 << 30;
-/// Parts of an object whose length is not known grow fourfold after so many.
+/// If the length of an object is not known, its parts become four times as long after this number of parts.
 const GROWTH: u64 = 2_400;
 
-/// An object that is being written. It gets its name in [`Upload::finish`], and nothing of it remains otherwise.
+/// An object that is being written. The object gets its name in [`Upload::finish`]. Without this call, nothing of the
+/// object remains.
 #[derive(Debug)]
 pub struct Upload {
     store: Store,
     address: Address,
     path: Path,
     replace: bool,
-    /// Bytes in a part, if the length of the object is known.
+    /// The number of bytes in a part, if the length of the object is known.
     part: Option<u64>,
     buffer: BytesMut,
     /// The name that the store gave to an upload of several parts.
@@ -49,11 +50,11 @@ pub struct Upload {
 }
 
 impl Upload {
-    /// Starts to write an object. If its `length` is known, it may be longer than a few terabytes. An object that
-    /// exists is replaced only if `replace` is set.
+    /// Starts to write an object. If the `length` of the object is known, the object may be longer than a few
+    /// terabytes. An existing object is replaced only if `replace` is set.
     ///
     /// # Errors
-    /// If there is such an object already, or if there can be none.
+    /// If the object exists already, or if the address is not valid for an object.
     pub fn start(store: &Store, address: &Address, length: Option<u64>, replace: bool) -> Result<Self, Error> {
         let path = Store::path(address)?;
         if length.is_some_and(|length| length.div_ceil(PARTS) > LONGEST) {
@@ -83,7 +84,7 @@ impl Upload {
         &self.address
     }
 
-    /// Returns what ends the upload early from elsewhere, such as from a handler of signals.
+    /// Returns a canceller. It ends the upload early from another place, such as a signal handler.
     #[must_use]
     pub fn canceller(&self) -> Canceller {
         Canceller::new(&self.store, &self.path, &self.id)
@@ -93,7 +94,7 @@ impl Upload {
         Error::new(&self.address, Problem::Other, "the upload was ended early")
     }
 
-    /// Returns how long the next part is.
+    /// Returns the length of the next part.
     fn room(&self) -> usize {
         let growing = || PART << (2 * (self.started / GROWTH)).min(8);
         usize::try_from(self.part.unwrap_or_else(growing)).unwrap_or(usize::MAX)
@@ -137,8 +138,8 @@ impl Upload {
     /// Gives the object its name, and returns its length.
     ///
     /// # Errors
-    /// If an object of this name exists and is not replaced, or if the store fails. Then nothing of the upload remains,
-    /// unless the store cannot be reached.
+    /// If an object with this name exists and must not be replaced, or if the store fails. After an error, nothing of
+    /// the upload remains, unless the store cannot be reached.
     pub fn finish(mut self) -> Result<u64, Error> {
         let result = self.end();
         if result.is_ok() {
@@ -180,8 +181,8 @@ impl Write for Upload {
             self.send()?;
         }
         if self.buffer.capacity() == 0 {
-            // The system gives memory when it is used, so that of a short object costs nothing. A length that a store
-            // has invented must not reserve much.
+            // The system provides memory only when it is used, so reserved memory costs nothing for a short object. The
+            // reserve is limited, since a store could report a wrong length.
             self.buffer.reserve(self.room().min(PART as usize));
         }
         let length = bytes.len().min(self.room() - self.buffer.len());
@@ -203,20 +204,21 @@ impl Drop for Upload {
     }
 }
 
-/// Whether an object exists, which is better known before it is sealed. Its end asks again.
+/// Whether an object exists. The program asks before it seals the object, to fail early. The end of the upload checks
+/// this again.
 pub(crate) fn exists(store: &Store, address: &Address, path: &Path) -> Result<bool, Error> {
     match wait(address, store.objects.head(path)) {
         Ok(_) => Ok(true),
-        // Credentials that may only write are refused here, and not at the end.
+        // Credentials that may only write get a refusal here, but not at the end of the upload.
         Err(error) if matches!(error.problem(), Problem::Missing | Problem::Denied) => Ok(false),
         Err(error) => Err(error),
     }
 }
 
-/// The longest name of an upload. Names stand in the addresses of requests.
+/// The longest name of an upload. Names are a part of the addresses of requests.
 const NAME: usize = 4096;
 
-/// Begins an upload, and returns the name that the store gives to it.
+/// Begins an upload, and returns the store's name for it.
 pub(crate) async fn started(store: &Store, path: &Path) -> object_store::Result<String> {
     let id = store.parts.create_multipart(path).await?;
     if id.len() > NAME {
@@ -226,7 +228,7 @@ pub(crate) async fn started(store: &Store, path: &Path) -> object_store::Result<
     }
 }
 
-/// Ends an upload early.
+/// A handle that ends an upload early.
 #[derive(Clone, Debug)]
 pub struct Canceller {
     store: Store,
@@ -239,8 +241,8 @@ impl Canceller {
         Self { store: store.clone(), path: path.clone(), id: Arc::clone(id) }
     }
 
-    /// Removes the parts of an upload that has not ended, and returns whether none is left. A store that does not
-    /// answer is not waited for: its rule for old uploads removes the parts.
+    /// Removes the parts of an upload that has not ended, and returns whether no part is left. Does not wait for a
+    /// store that does not answer: the store's rule for old uploads removes the parts.
     pub fn cancel(&self) -> bool {
         let id = self.id.lock().take();
         let (Some(id), Ok(runtime)) = (id, runtime()) else { return true };
@@ -268,7 +270,7 @@ mod tests {
 
     fn put(store: &Store, address: &Address, data: &[u8], replace: bool) -> Result<u64, Error> {
         let mut upload = Upload::start(store, address, None, replace)?;
-        // Odd pieces cross the ends of parts.
+        // Pieces of an odd length cross the ends of parts.
         data.chunks(999_983).for_each(|piece| upload.write_all(piece).expect("written"));
         upload.finish()
     }
@@ -307,7 +309,7 @@ mod tests {
         put(&store, &address, b"first", false).expect("stored");
         let refused = put(&store, &address, b"second", false).expect_err("it exists");
         assert_eq!(refused.problem(), Problem::Exists);
-        // Two that begin at the same time: the second to end is refused.
+        // Two uploads begin at the same time. The upload that ends second is refused.
         let other = self::address("s3://bucket/other");
         let mut uploads = [(); 2].map(|()| Upload::start(&store, &other, None, false).expect("started"));
         uploads.iter_mut().zip([b"one", b"two"]).for_each(|(upload, data)| upload.write_all(data).expect("written"));

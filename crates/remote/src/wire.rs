@@ -1,5 +1,5 @@
-//! What goes over the wire: a layer between the client of a store and its connections. It counts, waits where the store
-//! asks for it, adds what the client cannot express, and bounds what comes back.
+//! A layer between the client of a store and its connections. The layer counts requests, waits if the store asks for a
+//! pause, adds headers that the client cannot set, and limits the length of answers.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -27,19 +27,19 @@ use crate::trouble::Trouble;
 
 /// The longest time that a store may ask to wait before a request is tried again.
 const PAUSE: Duration = Duration::from_secs(60);
-/// The longest wait for the turn of a request, if the rate is limited.
+/// The longest time that a request waits for its turn, if the rate is limited.
 const TURN: Duration = Duration::from_secs(600);
 
-/// The longest headers of an answer, names and values together.
+/// The largest total length of the headers of an answer, including names and values.
 const HEADERS: usize = 64 << 10;
-/// The longest tag of an object or a part. All tags of an upload are in memory.
+/// The longest tag of an object or a part. The length is limited, since all tags of an upload are in memory.
 pub(crate) const TAG: usize = 1024;
 
-/// What all requests to one store share.
+/// The state that all requests to one store share.
 #[derive(Debug, Default)]
 pub(crate) struct Wire {
     requests: AtomicU64,
-    /// How many seconds the store's clock is ahead of this machine's.
+    /// The number of seconds by which the store's clock is ahead of the clock of this machine.
     ahead: AtomicI64,
     /// Uploads that must not replace an object.
     careful: Mutex<HashSet<String>>,
@@ -50,7 +50,7 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    /// Makes a wire with other times, for tests.
+    /// Makes a wire with other time limits, for tests.
     #[cfg(test)]
     pub(crate) fn with(patience: Patience) -> Self {
         Self { patience, ..Self::default() }
@@ -92,12 +92,12 @@ impl Wire {
         self.credentials.get()
     }
 
-    /// Completes the upload with this id only if there is no such object.
+    /// From now on, completes the upload with this id only if the object does not exist.
     pub(crate) fn be_careful(&self, upload: &str) {
         self.careful.lock().insert(upload.to_owned());
     }
 
-    /// Whether this request completes such an upload.
+    /// Whether this request completes an upload that must not replace an object.
     fn is_careful(&self, request: &HttpRequest) -> bool {
         let query = request.uri().query().unwrap_or_default();
         let id = query.split('&').find_map(|pair| pair.strip_prefix("uploadId="));
@@ -106,7 +106,7 @@ impl Wire {
     }
 }
 
-/// The times at which bytes may go over the wire, so that no more than so many go in a second.
+/// A limit on the number of bytes per second that go over the wire.
 #[derive(Debug)]
 struct Limit {
     per_second: u64,
@@ -115,15 +115,15 @@ struct Limit {
 
 static LIMIT: OnceLock<Limit> = OnceLock::new();
 
-/// Limits what this process moves to and from all stores to so many bytes in a second, on average. Only the first call
-/// counts.
+/// Limits the rate of all data between this process and all stores to `per_second` bytes per second, on average. Only
+/// the first call has an effect.
 pub fn limit(per_second: u64) {
     let _ = LIMIT.set(Limit { per_second: per_second.max(1), next: Mutex::default() });
 }
 
 impl Limit {
-    /// Waits until so many bytes may go. A request without a body does not wait for those that have one: the end of an
-    /// upload, when the user ends the program, has to be quick.
+    /// Waits until `bytes` bytes may be sent. A request without a body does not wait for requests with a body, since an
+    /// upload has to end quickly when the user ends the program.
     async fn wait(&self, bytes: u64) {
         if bytes == 0 {
             return;
@@ -140,13 +140,13 @@ impl Limit {
     }
 }
 
-/// Encodes a value of a query as the client does.
+/// Encodes a value of a query in the same way as the client.
 pub(crate) fn encoded(text: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'*');
     text.bytes().map(|byte| if is_plain(byte) { char::from(byte).into() } else { format!("%{byte:02X}") }).collect()
 }
 
-/// Encodes a key as addresses of the web show it.
+/// Encodes a key for the address of a request.
 pub(crate) fn encoded_path(key: &str) -> String {
     key.split('/').map(encoded).collect::<Vec<_>>().join("/")
 }
@@ -193,10 +193,10 @@ struct Layer {
 }
 
 impl Layer {
-    /// Sends a request, and returns the head of the answer with a body that has the `expected` length at most.
+    /// Sends a request, and returns the head of the answer with a body that is at most as long as `expected`.
     async fn send(&self, request: HttpRequest, expected: Expected) -> Result<HttpResponse, HttpError> {
         let (own, bytes, sent) = (Own::client(), request.body().content_length(), Instant::now());
-        // Its answer tells a length, and has no body.
+        // The answer to HEAD announces a length, but has no body.
         let is_head = request.method() == "HEAD";
         let answer = own.as_ref().unwrap_or(&self.client).execute(request);
         let answer = Pace::of_request(&self.wire, bytes).wait(answer).await.map_err(Fault::of_request)?;
@@ -220,7 +220,7 @@ impl Layer {
         self.wire.compare_clocks(&response);
         if let Some(limit) = LIMIT.get().filter(|_| !is_head) {
             let length = response.headers().get("content-length").and_then(|length| length.to_str().ok()?.parse().ok());
-            // Not more than is read.
+            // The wait is for no more bytes than are read.
             limit.wait(length.unwrap_or(0).min(expected.most())).await;
         }
         let expected = if response.status().is_success() { expected } else { Expected::ERROR };
@@ -229,7 +229,7 @@ impl Layer {
     }
 }
 
-/// Refuses headers that are too long to be kept for each part of an upload.
+/// Fails if headers are too long to be kept for each part of an upload.
 fn check_headers(headers: &HeaderMap) -> Result<(), Fault> {
     let length = headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum::<usize>();
     if length > HEADERS {
@@ -247,10 +247,10 @@ impl HttpService for Layer {
     async fn call(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpError> {
         self.wire.requests.fetch_add(1, Ordering::Relaxed);
         if self.wire.is_careful(&request) {
-            // The signature covers the headers that it names, and this one need not be among them.
+            // The signature covers only the headers that it names, so this header can be added without a new signature.
             request.headers_mut().insert("if-none-match", HeaderValue::from_static("*"));
         }
-        // The first form is that of S3 and Google, the second that of Azure.
+        // The first form is for S3 and Google, and the second form is for Azure.
         let mut query = request.uri().query().unwrap_or_default().split('&');
         let is_listing = request.method() == "GET" && query.any(|pair| matches!(pair, "list-type=2" | "comp=list"));
         let change = amend::amend(&self.wire, &mut request).await?;
@@ -273,17 +273,18 @@ impl HttpService for Layer {
             return Err(HttpError::new(HttpErrorKind::Unknown, std::io::Error::other(why)));
         }
         if response.status().is_success() {
-            // The client passes extensions on, and not all headers.
+            // The client passes on extensions, but not all headers.
             let headers = response.headers().clone();
             response.extensions_mut().insert(headers);
         }
         if status == 501 {
-            // It will not be implemented when it is asked again.
+            // The status is changed so that the client does not send the request again: the store would still not
+            // implement it.
             *response.status_mut() = reqwest::StatusCode::BAD_REQUEST;
         }
         if matches!(status, 429 | 503) {
             let asked = response.headers().get("retry-after").and_then(|value| value.to_str().ok()?.parse().ok());
-            // The client then waits for a while of its own, and tries again.
+            // After this pause, the client waits for its own pause, and tries again.
             tokio::time::sleep(asked.map_or(Duration::ZERO, Duration::from_secs).min(PAUSE)).await;
         }
         Ok(response)

@@ -1,13 +1,13 @@
-//! Text of others in messages.
+//! Texts from outside in messages.
 
 use std::fmt;
 
-/// The most characters that a message takes of a text of others.
+/// The most characters of a text from outside that a message shows.
 const MOST: usize = 300;
 
-/// Text of others: a store's own words, or a name that somebody has given. `Display` shows it as one line of at most
-/// 300 characters, in which control characters and invisible characters are escaped as [`shown`](crate::shown) does, so
-/// that no store controls a terminal or forges a line of a message.
+/// A text from outside: a message of a store, or a name that somebody chose. `Display` shows the text as one line of at
+/// most 300 characters. It escapes control characters and invisible characters in the same way as
+/// [`shown`](crate::shown), so that no store controls a terminal or forges a line of a message.
 ///
 /// ```
 /// use deadpan_remote::Words;
@@ -18,25 +18,25 @@ const MOST: usize = 300;
 pub struct Words(String);
 
 impl Words {
-    /// Makes words of a text.
+    /// Makes a value from a text.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// Returns the text as it came. It may hold anything, and is not for messages.
+    /// Returns the text without any change. The text may contain any character, so it is not for messages.
     #[must_use]
     pub fn raw(&self) -> &str {
         &self.0
     }
 
-    /// Whether these words are in the text.
+    /// Whether the text contains these words.
     #[must_use]
     pub fn contains(&self, words: &str) -> bool {
         self.0.contains(words)
     }
 
-    /// Whether there is no text.
+    /// Whether the text is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -45,7 +45,8 @@ impl Words {
 
 impl fmt::Display for Words {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // An escape has more characters than what it stands for, so nothing behind the first 300 characters is shown.
+        // An escape has more characters than the character that it stands for, so no character after the first 300 is
+        // ever shown.
         let end = self.0.char_indices().nth(MOST).map_or(self.0.len(), |(end, _)| end);
         let text = crate::shown(&self.0.as_bytes()[..end]);
         match text.char_indices().nth(MOST) {

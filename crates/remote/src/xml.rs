@@ -1,4 +1,4 @@
-//! The answers of stores, which are XML.
+//! Reads the answers of stores, which are XML.
 
 use std::ops::Range;
 
@@ -6,11 +6,11 @@ use quick_xml::Reader;
 use quick_xml::escape::unescape;
 use quick_xml::events::Event;
 
-/// The elements of one name in an answer, in order, at any depth.
+/// An iterator over the elements with one name in an answer, in order, at any depth.
 pub(crate) struct Elements<'a> {
-    /// The answer without its byte order mark, which the reader does not count.
+    /// The answer without its byte order mark. The reader does not count the bytes of the mark.
     xml: &'a str,
-    /// Bytes of that mark.
+    /// The number of bytes of the byte order mark.
     mark: usize,
     name: &'a str,
     reader: Reader<&'a [u8]>,
@@ -18,14 +18,15 @@ pub(crate) struct Elements<'a> {
 
 /// An element of an answer.
 pub(crate) struct Element<'a> {
-    /// Where the element stands, with its tags.
+    /// The range of the element in the answer, including its tags.
     pub(crate) place: Range<usize>,
-    /// What stands between its tags, as it was sent.
+    /// The text between the tags of the element, without unescaping.
     pub(crate) inside: &'a str,
 }
 
 impl<'a> Elements<'a> {
-    /// Begins to look for elements of this name. The text around them need not be XML: the client's messages are not.
+    /// Begins a search for elements with this name. The text around the elements need not be XML: messages of the
+    /// client are not XML.
     pub(crate) fn new(xml: &'a str, name: &'a str) -> Self {
         let whole = xml.len();
         let xml = xml.strip_prefix('\u{feff}').unwrap_or(xml);
@@ -39,7 +40,7 @@ impl<'a> Elements<'a> {
 impl<'a> Iterator for Elements<'a> {
     type Item = Element<'a>;
 
-    /// Returns the next element that has an end.
+    /// Returns the next element that has an end tag.
     fn next(&mut self) -> Option<Element<'a>> {
         loop {
             let begin = self.reader.buffer_position();
@@ -58,13 +59,13 @@ impl<'a> Iterator for Elements<'a> {
     }
 }
 
-/// Returns the text of the first element of this name.
+/// Returns the text of the first element with this name.
 pub(crate) fn text(xml: &str, name: &str) -> Option<String> {
     let element = Elements::new(xml, name).next()?;
     Some(unescaped(element.inside).unwrap_or_else(|| element.inside.to_owned()))
 }
 
-/// Returns the text that XML stands for; `None` if it stands for no text.
+/// Returns the text that a piece of XML stands for. Returns `None` if the piece does not stand for a text.
 pub(crate) fn unescaped(xml: &str) -> Option<String> {
     unescape(xml).ok().map(Into::into)
 }

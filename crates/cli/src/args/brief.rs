@@ -1,14 +1,15 @@
-//! `-h`: help that fits a screen, made from what `--help` prints in full.
+//! `-h`: help that fits a screen, shortened from the full text of `--help`.
 
 use clap::builder::StyledStr;
 use clap::{Arg, Command};
 
-/// The room for a command's text in the list of all, on a screen of 80 columns.
+/// The width of a command's text in the list of all commands, on a screen of 80 columns.
 const LINE: usize = 64;
 /// The most examples that `-h` shows.
 const EXAMPLES: usize = 3;
 
-/// The options that `-h` lists of commands that have more than fifteen, by the command's name and the one above it.
+/// The options that `-h` lists for commands with more than fifteen options. A row begins with the name of the parent
+/// command and the name of the command.
 const EVERYDAY: &[(&[&str], &[&str])] = &[
     (
         &["deadpan", "seal"],
@@ -76,7 +77,7 @@ const EVERYDAY: &[(&[&str], &[&str])] = &[
     (&["lab", "speed"], LAB),
 ];
 
-/// Options that `-h` leaves out of all commands.
+/// Options that `-h` does not list for any command.
 const RARE: [&str; 2] = ["max-cost", "passphrase-fd"];
 
 /// The everyday options of the commands that measure.
@@ -98,13 +99,13 @@ const LAB: &[&str] = &[
 ];
 
 /// Returns the command line with help that fits a screen: the everyday options, the first sentence of each text, some
-/// examples, and where the rest is. The program's own help stays as it is.
+/// examples, and a note on where the full help is. The program's own help does not change.
 pub fn brief(cli: Command) -> Command {
     let name = cli.get_name().to_owned();
     below(cli, &name, &name)
 }
 
-/// Returns the command line with a line for each command, for the list of all.
+/// Returns the command line with one line for each command, for the list of all commands.
 pub fn listing(cli: Command) -> Command {
     cli.mut_subcommands(|command| {
         let about = command.get_about().map(ToString::to_string).unwrap_or_default();
@@ -116,7 +117,8 @@ pub fn listing(cli: Command) -> Command {
     })
 }
 
-/// Shortens the help of all commands below `parent`. `path` is how the parent is called.
+/// Shortens the help of all commands below `parent`. `path` holds the words that call the parent, such as `deadpan
+/// keys`.
 fn below(parent: Command, name: &str, path: &str) -> Command {
     parent.mut_subcommands(|command| {
         let (own, called) = (command.get_name().to_owned(), format!("{path} {}", command.get_name()));
@@ -143,13 +145,13 @@ fn first_sentence(argument: Arg) -> Arg {
     let text = argument.get_help().map(ToString::to_string).unwrap_or_default();
     let end = [". ", ": ", "; ", " [default", "\n"].iter().filter_map(|end| text.find(end)).min();
     let sentence = &text[..end.unwrap_or(text.len())];
-    // An aside at the end of the sentence goes, too.
+    // A remark in parentheses at the end of the sentence is cut, too.
     let aside = sentence.strip_suffix(')').and_then(|sentence| sentence.rfind(" ("));
     let sentence = &sentence[..aside.unwrap_or(sentence.len())];
     if sentence == text { argument } else { argument.help(StyledStr::from(sentence.to_owned())) }
 }
 
-/// Returns the first examples of `text`, which stands after the options, with an empty line behind them.
+/// Returns the first examples of `text`, followed by an empty line. `text` is the part of the help after the options.
 fn first_examples(text: &str) -> String {
     let examples = text.strip_prefix("Examples:\n").into_iter().flat_map(str::lines);
     let examples: Vec<_> = examples.take_while(|line| line.starts_with("  ")).take(EXAMPLES).collect();
@@ -161,12 +163,13 @@ mod tests {
     use super::*;
     use crate::args::whole;
 
-    /// The most options that `-h` lists, `-h` among them.
+    /// The most options that `-h` lists, including `-h` itself.
     const MOST: usize = 15;
-    /// The lines of a screen, of 80 columns.
+    /// The number of lines of a screen with 80 columns.
     const SCREEN: usize = 40;
 
-    /// Calls `act` with each command that does something, the name of the one above it, and the words that call it.
+    /// Calls `act` with each command that does something, the name of its parent command, and the words that call the
+    /// command.
     fn each(command: &Command, path: &str, act: &mut dyn FnMut(&Command, &str, &str)) {
         for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set() && sub.get_name() != "help") {
             let called = format!("{path} {}", sub.get_name());

@@ -1,4 +1,5 @@
-//! Options that a command does not have: what the user probably meant, and options of other programs.
+//! Advice on options that a command does not have: the option that the user probably meant, also if the option belongs
+//! to another program.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -9,12 +10,12 @@ use crate::tell::failure::Failure;
 use crate::tell::shown::{bytes, shown};
 use deadpan_disk::About;
 
-/// Advice on passphrases that are not typed.
+/// Advice on how to give a passphrase without typing it.
 const GIVEN: &str =
     "the passphrase is asked for, or comes from --passphrase-file, --passphrase-fd or DEADPAN_PASSPHRASE";
 
-/// Returns the failure for an option that the command does not have. `words` are those of the command line, the
-/// program's name first. `alike` is an option of the command with a similar name.
+/// Returns the failure for an option that the command does not have. `words` are the words of the command line, with
+/// the program's name first. `alike` is an option of the command with a similar name.
 pub fn unknown(cli: &Command, option: &str, alike: Option<&str>, words: &[OsString]) -> Failure {
     let (called, command) = called(cli, words);
     let word = words.iter().skip(1).find(|word| holds(word, option));
@@ -44,14 +45,16 @@ pub fn no_value(option: &str) -> Failure {
     )
 }
 
-/// Returns the failure for a wrong value of an option about passphrases, which is not repeated: it may be one.
+/// Returns the failure for a wrong value of an option about passphrases. The message does not repeat the value, since
+/// the value may be a passphrase.
 pub fn no_secret(option: &str) -> Failure {
     let option = option.split([' ', '=']).next().unwrap_or_default();
     let hint = "a descriptor is a number, such as 3 in `3< FILE`; a passphrase itself is never an argument";
     Failure::usage(format!("the value of {option} is not valid"), hint)
 }
 
-/// Refuses a passphrase that is written right behind `-p`, before its letters are taken for options.
+/// Refuses a passphrase that is written directly after `-p`, before clap takes the letters of the passphrase for
+/// options.
 pub fn refuse_attached(cli: &Command, words: &[OsString]) -> Result<(), Failure> {
     let (_, command) = called(cli, words);
     let short = |letter: char| command.get_arguments().find(|it| it.get_short() == Some(letter));
@@ -61,7 +64,7 @@ pub fn refuse_attached(cli: &Command, words: &[OsString]) -> Result<(), Failure>
         return Ok(());
     }
     let words = words.iter().skip(1).map(|word| word.to_string_lossy()).take_while(|word| word != "--");
-    // Flags may stand before it.
+    // Other flags may stand before `p` in the same word.
     let attached = words.filter_map(|word| {
         let letters = word.strip_prefix('-')?;
         let (before, behind) = letters.split_once('p')?;
@@ -77,7 +80,7 @@ pub fn refuse_attached(cli: &Command, words: &[OsString]) -> Result<(), Failure>
     if attached.into_iter().any(|letters| is_secret(&letters)) { Err(no_value("-p")) } else { Ok(()) }
 }
 
-/// Returns how the command is called, such as `deadpan keys add`, and its definition.
+/// Returns the words that call the command, such as `deadpan keys add`, and the definition of the command.
 fn called<'a>(cli: &'a Command, words: &[OsString]) -> (String, &'a Command) {
     let (mut called, mut command) = ("deadpan".to_owned(), cli);
     for word in words.iter().skip(1).filter_map(|word| word.to_str()).filter(|word| !word.starts_with('-')) {
@@ -88,7 +91,8 @@ fn called<'a>(cli: &'a Command, words: &[OsString]) -> (String, &'a Command) {
     (called, command)
 }
 
-/// Whether a word of the command line holds this option: a long one, maybe with a value, or a letter among others.
+/// Whether a word of the command line holds this option: a long option, maybe with a value, or one letter in a group of
+/// short options.
 fn holds(word: &OsString, option: &str) -> bool {
     let word = word.to_string_lossy();
     let letter = option.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
@@ -98,7 +102,7 @@ fn holds(word: &OsString, option: &str) -> bool {
     }
 }
 
-/// Returns advice on an option before the command, which another command has.
+/// Returns advice on an option that stands before the command and that another command has.
 fn elsewhere(cli: &Command, option: &str) -> Option<String> {
     let has = |command: &&Command| {
         command.get_arguments().any(|it| {
@@ -114,15 +118,17 @@ fn elsewhere(cli: &Command, option: &str) -> Option<String> {
     Some(format!("the command comes first, as in: deadpan {} {option}", command.get_name()))
 }
 
-/// Returns what an option of another program means here. `within` is the command, such as `keys add`, or empty.
+/// Returns the meaning that an option of another program has here. `within` is the command, such as `keys add`, or
+/// empty.
 fn meant(within: &str, option: &str) -> Option<&'static str> {
     let row = |row: &&HabitRow| row.within.is_none_or(|all| all.contains(&within)) && row.options.contains(&option);
     OPTIONS.iter().find(row).map(|row| row.meant)
 }
 
-/// Options with which age, GnuPG, 7-Zip, OpenSSL, tar and gzip are used, and what they mean here.
+/// Options of age, GnuPG, 7-Zip, OpenSSL, tar and gzip, and what these options mean here.
 struct HabitRow {
-    /// The commands that the row is for; `None` for all that no row before it is for.
+    /// The commands that the row applies to. With `None`, the row applies to all commands that no row above it applies
+    /// to.
     within: Option<&'static [&'static str]>,
     options: &'static [&'static str],
     meant: &'static str,
@@ -258,7 +264,7 @@ mod tests {
                 for option in *options {
                     assert!(!has(command, option), "{within} has {option}");
                 }
-                // An option without a command is one of this command.
+                // An option that is named without a command belongs to this command.
                 let own = meant.split([' ', ',', ';', ':']).take_while(|word| *word != "deadpan");
                 for option in own.filter(|word| word.starts_with('-') && *word != "-") {
                     assert!(has(command, option), "{within} has no {option}");

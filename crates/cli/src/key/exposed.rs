@@ -1,5 +1,5 @@
 //! Refuses private keys among the arguments. The check runs before the arguments are parsed, so that no error message
-//! repeats a key: messages end up in logs.
+//! repeats a key, since messages are often stored in logs.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -11,13 +11,15 @@ use crate::tell::failure::Failure;
 const AGE: &str = "age-secret-key-";
 /// The alphabet of Bech32, in which age writes its keys.
 const BECH32: &str = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
-/// The fewest letters that count as a part of a key. Fewer are part of a name, as in `age-secret-key-1.txt`.
+/// The fewest letters that count as a part of a key. Fewer letters can be the rest of a file's name, as in
+/// `age-secret-key-1.txt`.
 const FEWEST: usize = 5;
-/// The fewest letters in a row that look like a key, whatever text is before them. An age key has 58.
+/// The fewest letters in a row that look like a key, regardless of the text before them. An age key has 58 such
+/// letters.
 const MANY: usize = 40;
 /// The number of base64 letters that are decoded to recognize a DER header and an algorithm.
 const PEM_START: usize = 40;
-/// The beginning of PKCS #5 identifiers in DER. An encrypted private key begins with one.
+/// The beginning of PKCS #5 identifiers in DER. Such an identifier is at the beginning of an encrypted private key.
 const PKCS5: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x05];
 
 /// The options whose value is a key, in lower case.
@@ -27,14 +29,14 @@ const KEY_OPTIONS: [&str; 5] = ["-r", "-i", "--recipient", "--recipients-file", 
 pub fn refuse(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failure> {
     let arguments: Vec<_> = arguments.into_iter().collect();
     let words: Vec<_> = arguments.iter().map(|word| word.to_string_lossy().to_ascii_lowercase()).collect();
-    // A shell splits a PEM file that is not in quotes at its spaces.
+    // If a PEM text is not in quotes, the shell splits it at its spaces.
     if holds_private_key(&words.join(" ")) || arguments.iter().any(is_pem_data) {
         return Err(Failure::usage(
             "there is a private key among the arguments, which everybody on this machine can see",
             "treat this key as known and make a new one; name a private key by its file, and seal to its public part",
         ));
     }
-    // The base64 of a PEM file can look like a damaged key by chance, so the certain signs are checked first.
+    // The base64 of a PEM file can look like a damaged key by chance, so the reliable signs are checked first.
     let damaged =
         |(word, argument): (&String, &OsString)| looks_like_damaged_key(word) && !Path::new(argument).exists();
     if words.iter().zip(&arguments).any(damaged) {
@@ -52,8 +54,8 @@ pub fn refuse(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failu
     Ok(())
 }
 
-/// Whether the 64 hexadecimal digits of a raw key of 32 bytes stand in the place of a key. Elsewhere they are more
-/// likely the hash of a file, which many programs use as its name.
+/// Whether the 64 hexadecimal digits of a raw key of 32 bytes stand where a key is expected. In other places, such
+/// digits are more likely the hash of a file, since many programs use the hash as the file's name.
 fn names_raw_key(words: &[String]) -> bool {
     let is_of_keys = words.get(1).is_some_and(|word| word == "keys");
     (1..words.len()).any(|index| {
@@ -72,7 +74,7 @@ fn is_name(word: &str) -> bool {
     Home::find().is_ok_and(|home| home.names().iter().any(|name| name.eq_ignore_ascii_case(word)))
 }
 
-/// Whether an argument has the first line of a private key's PEM data, without the lines around it.
+/// Whether an argument contains the first line of a private key's PEM data. The `BEGIN` and `END` lines may be missing.
 fn is_pem_data(argument: &OsString) -> bool {
     let text = argument.to_string_lossy();
     let is_base64 = |letter: char| letter.is_ascii_alphanumeric() || "+/".contains(letter);
@@ -83,8 +85,8 @@ fn is_pem_data(argument: &OsString) -> bool {
     })
 }
 
-/// Whether DER begins as PKCS #8 does: a sequence, version 0 or 1, and then the sequence of the algorithm, or, in the
-/// encrypted form, the sequence of the algorithm with an identifier from PKCS #5.
+/// Whether DER begins like PKCS #8: a sequence, version 0 or 1, and then the sequence of the algorithm. The encrypted
+/// form has no version, and its sequence of the algorithm has an identifier from PKCS #5.
 fn is_private_der(bytes: &[u8]) -> bool {
     let inner = match bytes {
         [0x30, 0x82, _, _, inner @ ..] | [0x30, 0x81, _, inner @ ..] | [0x30, _, inner @ ..] => inner,
@@ -94,15 +96,16 @@ fn is_private_der(bytes: &[u8]) -> bool {
     matches!(inner, [0x02, 0x01, 0 | 1, 0x30, ..]) || encrypted
 }
 
-/// Whether a text in lower case has a private key in it.
+/// Whether a text in lower case contains a private key.
 fn holds_private_key(text: &str) -> bool {
     text.contains("private key-----") || text.match_indices(AGE).any(|(index, _)| is_age(&text[index + AGE.len()..]))
 }
 
-/// Whether a word in lower case has the data of an age key without the beginning of a private key or of a recipient.
+/// Whether a word in lower case contains the data of an age key, but neither the prefix of a private key nor the prefix
+/// of a recipient.
 fn looks_like_damaged_key(word: &str) -> bool {
     let mut runs = word.split(|letter| !BECH32.contains(letter));
-    // An undamaged beginning tells private keys and recipients apart.
+    // An undamaged prefix shows whether the word is a private key or a recipient.
     !word.contains(AGE) && !word.contains("age1") && runs.any(|run| run.len() >= MANY)
 }
 
@@ -110,7 +113,7 @@ fn looks_like_damaged_key(word: &str) -> bool {
 fn is_age(rest: &str) -> bool {
     let data = rest.strip_prefix("pq-").unwrap_or(rest);
     let letters = data.strip_prefix('1').unwrap_or_default().chars().take_while(|letter| BECH32.contains(*letter));
-    // A key with one wrong letter still gives the key away.
+    // Even with one wrong letter, the text still reveals the key.
     letters.count() >= FEWEST || data.chars().take_while(char::is_ascii_alphanumeric).count() >= MANY
 }
 
@@ -159,7 +162,8 @@ mod tests {
         for name in [&hash[1..], &public, &format!("--recipient={public}"), &"a".repeat(200).replace("aaaa", "aaab")] {
             assert!(refuse(["open", "-i", name].map(Into::into)).is_ok(), "{name}");
         }
-        // The second line of PEM files: X25519, ML-KEM, hybrid, encrypted; then X25519's public part.
+        // The second lines of PEM files: the private keys of X25519, ML-KEM and hybrid, an encrypted private key, and
+        // then a public key of X25519.
         for data in [
             "MC4CAQAwBQYDK2VuBCIEIIRKqyro+Qyb2D4lTKWTX9lXkJoCUbSf6E0q26DoxeMw",
             "MFQCAQAwCwYJYIZIAWUDBAQCBEKAQNi0j3nhqPV9Cyuy+ZJ5++p9cQTjfWl/",
@@ -173,7 +177,7 @@ mod tests {
         }
         let public = "MCowBQYDK2VuAyEAhEqrKuj5DJvYPiVMpZNf2VeQmgJRtJ/oTSrboOjF4zA=";
         assert!(refuse(["seal", "-r", public].map(Into::into)).is_ok());
-        // Base64 sometimes has forty letters of Bech32 in a row. The lines around the data show that the key is
+        // Base64 text sometimes has forty letters of Bech32 in a row. Here, the `BEGIN` line shows that the key is
         // private.
         let unlucky = format!("-----BEGIN PRIVATE KEY-----\n{}", "qpzry9x8".repeat(6));
         assert!(refuse(["-r", &unlucky].map(Into::into)).unwrap_err().message.contains("there is a private key"));

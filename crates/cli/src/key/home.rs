@@ -1,5 +1,5 @@
 //! The key folder. It holds the user's own keys (`NAME.key`, with the public part `NAME.pub`), a folder `contacts` with
-//! the public keys of others (`NAME.pub`), and a file `default` with the name of the default key.
+//! the public keys of other people (`NAME.pub`), and a file `default` with the name of the default key.
 
 mod default;
 pub mod make;
@@ -28,7 +28,7 @@ const AGE: &[u8] = b"AGE-SECRET-KEY-";
 /// The rules for the name of a key.
 pub const VALID_NAME: &str = "letters, digits and -_.@+, not beginning with a dot, a dash or age1, 64 bytes at most";
 
-/// The key folder. It may not exist yet.
+/// The key folder. The folder may not exist yet.
 pub struct Home {
     pub folder: PathBuf,
 }
@@ -70,14 +70,15 @@ impl Home {
         self.folder.join("contacts").join(format!("{name}.pub"))
     }
 
-    /// Returns the user's own keys that open files, sorted by name. Warns if other users can reach into the folder.
+    /// Returns the user's own keys that open files, sorted by name. Warns if other users can read or change the key
+    /// folder.
     pub fn own(&self) -> Result<Vec<Own>, Failure> {
         let mut all = self.own_of_both_uses()?;
         all.retain(|own| !own.signs());
         Ok(all)
     }
 
-    /// Returns all of the user's own keys, sorted by name: those that open files and those that sign.
+    /// Returns all of the user's own keys, sorted by name: the keys that open files and the keys that sign.
     pub fn own_of_both_uses(&self) -> Result<Vec<Own>, Failure> {
         permissions::check_folder(&self.folder);
         Ok(names(&self.folder, ".key")?.into_iter().map(|name| Own { path: self.own_path(&name), name }).collect())
@@ -107,19 +108,19 @@ impl Home {
         names(&self.folder.join("contacts"), ".pub").unwrap_or_default()
     }
 
-    /// Returns the names of all keys: those of the user, then those of others.
+    /// Returns the names of all keys: first the user's own keys, then the contacts.
     pub fn names(&self) -> Vec<String> {
         [self.own_names(), self.contact_names()].concat()
     }
 
-    /// Returns the name of the own key in the file `path`, which need not exist. Returns `None` if a file with this
-    /// path is no own key.
+    /// Returns the name of the own key in the file `path`. Returns `None` if a file with this path would not be an own
+    /// key. The file need not exist.
     pub fn name_of<'a>(&self, path: &'a Path) -> Option<&'a str> {
         let name = path.file_name()?.to_str()?.strip_suffix(".key")?;
         Some(name).filter(|name| self.holds(path) && check_name(name).is_ok())
     }
 
-    /// Whether the file `path`, which need not exist, is in the key folder.
+    /// Whether the path `path` is in the key folder. The file need not exist.
     pub fn holds(&self, path: &Path) -> bool {
         let folder = folder_of(path);
         folder == self.folder
@@ -153,7 +154,8 @@ pub fn may_exist(path: &Path) -> bool {
     About::of_path(path).map_or_else(|error| error.kind() == ErrorKind::PermissionDenied, |_| true)
 }
 
-/// Whether a text has the form of a fingerprint, which stands for the key that has it, and for no other.
+/// Whether a text has the form of a fingerprint. Such a text always stands for the key with this fingerprint, and never
+/// is a name.
 pub fn is_fingerprint(text: &str) -> bool {
     text.split('-').map(str::len).eq([4, 4, 4, 4, 4, 4, 2])
         && text.bytes().all(|byte| byte == b'-' || byte.is_ascii_alphanumeric())
@@ -201,13 +203,13 @@ pub fn keys_in(path: &Path, text: &[u8], about: &About) -> Result<Vec<Found>, Fa
     if !found.iter().all(is_public) {
         permissions::check_key(path, about);
     } else if Home::find().is_ok_and(|home| path.starts_with(&home.folder)) {
-        // A public key outside the key folder usually belongs to the person who gave it away.
+        // A public key outside the key folder usually belongs to the person who sent it.
         permissions::check_owner(path, about);
     }
     Ok(found)
 }
 
-/// Returns the refusal of a place for keys that another user may have planted.
+/// Returns the failure for a folder of keys that another user may have planted.
 pub fn planted_key(found: &Planted) -> Failure {
     Failure::usage(planted_by(found), "choose a folder of your own for keys, with DEADPAN_HOME or -o")
 }
@@ -219,7 +221,7 @@ pub fn text(path: &Path) -> Result<(Secret, About), Failure> {
 }
 
 fn open(path: &Path) -> Result<Input, Failure> {
-    // Keys may come from a pipe, but nobody writes to one in the key folder.
+    // Keys may come from a pipe, but nobody writes to a pipe in the key folder.
     let is_kept = Home::find().is_ok_and(|home| path.starts_with(&home.folder));
     let mode = if is_kept { OpenMode::default() } else { OpenMode::WAITING };
     let input = held::open(path, mode).map_err(|error| Failure::path("read", path, &error))?;
@@ -252,7 +254,7 @@ fn write_in(folder: &Folder, path: &Path, text: &[u8], mode: u32, replace: bool)
 fn finish(partial: Partial, path: &Path, text: &[u8], mode: u32, replace: bool) -> Result<(), Failure> {
     let failed = |error| Failure::path("write", path, &error);
     partial.file().write_all(text).map_err(failed)?;
-    // Root leaves what is in the key folder of another user to that user.
+    // If root writes to the key folder of another user, the file gets that user as its owner.
     let folder = partial.draft().folder().about().map_err(failed)?;
     if is_root() && folder.owner != 0 && Home::find().is_ok_and(|home| path.starts_with(&home.folder)) {
         partial.file().set_owner(Some(folder.owner), folder.group).map_err(failed)?;
@@ -260,7 +262,7 @@ fn finish(partial: Partial, path: &Path, text: &[u8], mode: u32, replace: bool) 
     partial.land(Attributes { mode, modified: None }, Replace::any_if(replace), true)
 }
 
-/// A key file that stays open while a passphrase is asked for, so that no other file is replaced.
+/// A key file that stays open during the question for a passphrase, so that no other file is replaced.
 pub struct KeyFile {
     path: PathBuf,
     input: Input,
@@ -268,7 +270,7 @@ pub struct KeyFile {
 }
 
 impl KeyFile {
-    /// Opens the file. A link of another user could lead to another key.
+    /// Opens the file. Refuses a link of another user, since such a link could lead to another key.
     pub fn find(path: &Path) -> Result<Self, Failure> {
         let input = open(path)?;
         match &input.found.link {
@@ -277,7 +279,7 @@ impl KeyFile {
         }
     }
 
-    /// Reads the key. Several keys are an error, since writing one of them would lose the others.
+    /// Reads the key. Fails if the file has several keys, since writing back one key would lose the other keys.
     pub fn only(&self) -> Result<Found, Failure> {
         let Self { path, input, text } = self;
         let mut found = keys_in(path, text, &input.about)?;
@@ -290,19 +292,20 @@ impl KeyFile {
         }
     }
 
-    /// Whether the file is one of age, which is written as PEM from then on.
+    /// Whether the file is an identity file of age. Such a file is written as PEM from then on.
     pub fn is_of_age(&self) -> bool {
         self.text.windows(AGE.len()).any(|part| part.eq_ignore_ascii_case(AGE))
     }
 
-    /// Returns a note on other names of the file, which keep the key as it was.
+    /// Returns a note if the file has other hard links, since those names keep the old key.
     pub fn other_names(&self) -> Option<String> {
         let others = self.input.about.links.checked_sub(1).filter(|others| *others > 0)?;
         let names = count(others, "other hard link", "other hard links");
         Some(format!("the key has {names}, and there it is as before"))
     }
 
-    /// Replaces the file, which may be one that a link leads to, and waits until the new one is on the disk.
+    /// Replaces the file, and waits until the new file is on the disk. If the path is a link, replaces the file that
+    /// the link leads to.
     pub fn replace(self, text: &[u8]) -> Result<(), Failure> {
         let Self { path, input, text: _ } = self;
         let real = input.found.real.ok_or_else(|| failure(&path, Error::Changed))?;
@@ -310,18 +313,19 @@ impl KeyFile {
         let partial = Partial::create_at(&real, &path)?;
         partial.file().write_all(text).map_err(failed)?;
         keep(partial.file(), &input.file, false).map_err(|error| failure(&path, error))?;
-        // Whatever others could do with the old file, and even if it was older.
+        // The new file is for its owner only and has the current time, whatever mode and time the old file had.
         partial.file().set_mode(0o600).and_then(|()| partial.file().set_modified(SystemTime::now())).map_err(failed)?;
         partial.land_dressed(Replace::Only(input.about.id), true)
     }
 }
 
-/// Whether this is neither a file nor a link to one, or does not exist. Reading a FIFO would wait for a writer.
+/// Whether the path exists and is neither a file nor a link to a file. Such a path is not read, since reading a FIFO
+/// would wait for a writer.
 fn is_no_file(path: &Path) -> bool {
     About::of_path(path).is_ok_and(|about| !about.is_file())
 }
 
-/// Returns the names of the files with this ending, sorted and without the ending.
+/// Returns the names of the files with this extension, sorted and without the extension.
 fn names(folder: &Path, ending: &str) -> Result<Vec<String>, Failure> {
     let failed = |error| Failure::path("read", folder, &error);
     let entries = match held::way(folder).and_then(|way| way.folder().entries()) {

@@ -1,4 +1,5 @@
-//! The keys and passphrases that may open a file, tried in an order that asks the user as little as possible.
+//! The keys and passphrases that may open a file. The order of the tries needs as few questions to the user as
+//! possible.
 
 mod locked;
 
@@ -23,37 +24,37 @@ pub struct Identities {
     passphrases: Passphrases,
     /// Shares of other people, for files that are sealed to a threshold.
     shares: Shares,
-    /// Advice if shares are missing, for a command that takes none.
+    /// Advice if shares are missing, for a command that does not accept shares.
     short_of_shares: Option<&'static str>,
     /// The limit on the cost of hashing a file's own passphrase.
     max_cost: MaxCost,
-    /// The key folder, if the keys come from there because none was named.
+    /// The key folder, if no key was named and the keys come from the key folder.
     folder: Option<PathBuf>,
 }
 
 struct Candidate {
     name: String,
-    /// The key's file; `None` for a passphrase, and for one of several keys in a file.
+    /// The key's file. `None` for a passphrase, and for a key in a file with several keys.
     path: Option<PathBuf>,
     state: CandidateState,
 }
 
 enum CandidateState {
     Ready(Identity),
-    /// A protected key. Its public part is known if it is in the file beside it.
+    /// A protected key, and its public part if the file beside the key holds it.
     Locked(ProtectedKey, Option<PublicKey>),
     /// An identity of a plugin, which may ask the user.
     Plugin(plugin::Identity),
     /// A protected key of SSH.
     LockedSsh(PrivateFile),
-    /// An age file with a passphrase, which holds identities.
+    /// An age file that is sealed with a passphrase and holds identities.
     LockedFile(Secret),
-    /// The identities that such a file held.
+    /// The identities from an age file that was opened with its passphrase.
     Several(Vec<Identity>),
 }
 
 impl Identities {
-    /// Reads the named keys, or all of the user's own keys if none is named.
+    /// Reads the named keys, or all of the user's own keys if no key is named.
     pub fn collect(named: &[PathBuf], home: &Home, passphrases: Passphrases) -> Result<Self, Failure> {
         let mut identities = Self { folder: named.is_empty().then(|| home.folder.clone()), ..Self::none(passphrases) };
         for name in named {
@@ -82,7 +83,7 @@ impl Identities {
         }
     }
 
-    /// Sets another limit on the cost of hashing a file's own passphrase.
+    /// Changes the limit on the cost of hashing a file's own passphrase.
     pub fn within(self, max_cost: MaxCost) -> Self {
         Self { max_cost, ..self }
     }
@@ -106,11 +107,11 @@ impl Identities {
                     }
                     CandidateState::Ready(Identity::Key(key))
                 }
-                // A file may hold a signing key beside the key that opens.
+                // A file may hold a signing key in addition to the key that opens.
                 Found::Signing(_) | Found::Verifying(_) if !is_one => continue,
                 Found::Signing(key) => return Err(home::signs(&name, key.public())),
                 Found::Verifying(key) => return Err(home::signs(&name, &key)),
-                // The public part beside the file tells the kind of a key only if the file has one key.
+                // The public part beside the file belongs to the key only if the file has just one key.
                 Found::Protected(key) => {
                     let public = if is_one { home::public_of(path).ok().flatten() } else { None };
                     CandidateState::Locked(key, public)
@@ -134,13 +135,13 @@ impl Identities {
         Ok(())
     }
 
-    /// Adds a passphrase that is known to be right. It is tried before any question to the user.
+    /// Adds a passphrase that is known to be right. This passphrase is tried before any question to the user.
     pub fn know(&mut self, passphrase: Passphrase) {
         let state = CandidateState::Ready(Identity::Passphrase(passphrase));
         self.list.push(Candidate { name: "the passphrase".into(), path: None, state });
     }
 
-    /// Returns the public keys, as far as they are known without a passphrase.
+    /// Returns the public keys that are known without a passphrase.
     pub fn public_keys(&self) -> Vec<PublicKey> {
         let public = |candidate: &Candidate| match &candidate.state {
             CandidateState::Ready(Identity::Key(key)) => Some(key.public().clone()),
@@ -150,7 +151,7 @@ impl Identities {
         self.list.iter().filter_map(public).collect()
     }
 
-    /// Returns the private keys that need no passphrase, or were unlocked.
+    /// Returns the private keys that need no passphrase or are already unlocked.
     pub fn private_keys(&self) -> Vec<PrivateKey> {
         let private = |candidate: &Candidate| match &candidate.state {
             CandidateState::Ready(Identity::Key(key)) => Some(key.clone()),
@@ -164,13 +165,13 @@ impl Identities {
         &self.passphrases
     }
 
-    /// Replaces the advice if shares are missing.
+    /// Sets the advice that is given if shares are missing.
     pub fn advise_on_shares(mut self, hint: &'static str) -> Self {
         self.short_of_shares = Some(hint);
         self
     }
 
-    /// Reads files with shares of other people, each of them sealed to one of these identities.
+    /// Reads files with shares of other people. Each file is sealed to one of these identities.
     pub fn add_shares(mut self, files: &[PathBuf]) -> Result<Self, Failure> {
         for file in files {
             let shares = share_file::read(file, &mut self)?;
@@ -179,8 +180,9 @@ impl Identities {
         Ok(self)
     }
 
-    /// Opens the header with the first identity that fits: first those that need no passphrase, then protected keys,
-    /// then the file's own passphrase. For a threshold, opens the header with the first identities that are enough.
+    /// Opens the header with the first identity that fits. First tries the identities that need no passphrase, then
+    /// protected keys, then the file's own passphrase. If the file needs several keys together, opens the header as
+    /// soon as enough identities are found.
     pub fn open(&mut self, name: &str, sealed: &Sealed<'_>) -> Result<Opened, Failure> {
         let shares = self.shares.fitting(&sealed.header);
         let mut ready = self.ready(&sealed.stanzas);
@@ -194,7 +196,8 @@ impl Identities {
             match candidate.unlock(&sealed.stanzas, &self.passphrases, self.max_cost) {
                 Ok(identities) if identities.is_empty() => {}
                 Ok(identities) => {
-                    // The shares of the keys before are not enough, and are needed again.
+                    // In a file that needs several keys, the earlier keys alone were not enough, but are needed
+                    // together with the next key.
                     if sealed.header.group().is_none() {
                         ready.clear();
                     }
@@ -227,13 +230,13 @@ impl Identities {
         Err(shares.blame(refused.unwrap_or_else(|| self.none_fits(name, none))))
     }
 
-    /// Opens the header, if a key fits that needs no passphrase.
+    /// Opens the header if one of the keys that need no passphrase fits.
     pub fn open_at_once(&self, sealed: &Sealed<'_>) -> Option<Opened> {
         sealed.header.clone().open(&self.ready(&sealed.stanzas)).ok()
     }
 
-    /// Returns the shares that the keys among these identities have in a file: those of the keys that need no
-    /// passphrase, or else those of the first protected key that has some.
+    /// Returns the shares that the keys among these identities have in a file: the shares of the keys that need no
+    /// passphrase, or else the shares of the first protected key that has any.
     pub fn shares(&mut self, name: &str, header: &Header) -> Result<Vec<Share>, Failure> {
         let stanzas = header.stanzas();
         let none = match header.shares(&self.ready(&stanzas)) {
@@ -270,7 +273,7 @@ impl Identities {
             }
         })?;
         Ok(opened.map(|(opened, passphrase)| {
-            // The next file may have the same passphrase.
+            // The passphrase is kept, since the next file may have the same passphrase.
             self.know(passphrase);
             opened
         }))
@@ -306,7 +309,7 @@ impl Candidate {
         }
     }
 
-    /// Unlocks the keys with their passphrase. Returns none if they are unlocked already, or cannot fit.
+    /// Unlocks the keys with their passphrase. Returns no keys if they are unlocked already, or cannot fit the file.
     fn unlock(
         &mut self,
         stanzas: &[Stanza],
@@ -317,7 +320,7 @@ impl Candidate {
         let given = |identity: Option<Identity>| identity.ok_or_else(|| not_given(name));
         let state = match &self.state {
             CandidateState::Plugin(identity) => {
-                // In age files, any unknown stanza and those of tagged keys may be for a plugin.
+                // In age files, an unknown stanza or a stanza of a tagged key may be for a plugin.
                 let may_be = |stanza: &Stanza| {
                     matches!(
                         stanza,
@@ -358,13 +361,13 @@ fn may_fit(identity: &Identity, stanzas: &[Stanza]) -> bool {
     }
 }
 
-/// Whether a key of this kind, or of an unknown one, may fit one of the recipients.
+/// Whether a key of this kind may fit one of the recipients. `None` is a key of unknown kind.
 fn fits(kem: Option<Kem>, stanzas: &[Stanza]) -> bool {
     let is_for = |other: Kem| kem.is_none_or(|kem| kem == other);
     stanzas.iter().any(|stanza| matches!(stanza, Stanza::Key(kem) | Stanza::Share { kem, .. } if is_for(*kem)))
 }
 
-/// Whether the error means that these keys and passphrases do not open the file, while others may.
+/// Whether the error means that these keys and passphrases do not open the file, but other keys may open it.
 fn is_of_keys(error: &Error) -> bool {
     use Error::{NoKeyFits, TooCostly, TooFewShares, WrongPassphrase};
     matches!(error, NoKeyFits(_) | TooFewShares { .. } | WrongPassphrase | TooCostly(_))

@@ -1,4 +1,4 @@
-//! The kinds of protection, as the command line names them.
+//! The kinds of protection, with their names on the command line.
 
 use deadpan_seal::Mode;
 

@@ -44,8 +44,8 @@ pub struct PassphraseArgs {
     passphrase_fd: Option<Descriptor>,
 }
 
-/// A descriptor that was open when the program started. It is duplicated while the arguments are parsed, before the
-/// program opens files of its own, which could get the same number.
+/// A descriptor that was open when the program started. The descriptor is duplicated while the arguments are parsed. At
+/// that time, the program has not yet opened its own files, which could get the same number.
 #[derive(Clone, Debug)]
 struct Descriptor {
     number: u32,
@@ -69,7 +69,7 @@ pub fn stdin_or_path() -> impl TypedValueParser<Value = PathBuf> {
 }
 
 impl PassphraseArgs {
-    /// Returns the arguments that take the passphrase from the first line of this file.
+    /// Returns arguments that say to take the passphrase from the first line of this file.
     pub fn of_file(path: PathBuf) -> Self {
         Self { passphrase_file: Some(path), passphrase_fd: None }
     }
@@ -103,9 +103,9 @@ impl PassphraseArgs {
             (None, Some(Descriptor { number, file })) => {
                 let name = format!("descriptor {number}");
                 let failed = |error| Failure::io("read the passphrase from", &name, &error);
-                // A pipe or a socket has no position, so its next line counts as its first.
+                // A pipe or a socket has no position, so its next line counts as its first line.
                 let is_first = (&**file).stream_position().map_or(true, |position| position == 0);
-                // The following lines are left for the next program that reads the descriptor.
+                // Reads byte by byte, to leave the following lines to the next program that reads the descriptor.
                 let line = first_line(&mut &**file, 1).map_err(failed)?;
                 let nothing = || {
                     let hint = "each command takes the next line; write the passphrase once for each of them";
@@ -141,7 +141,7 @@ impl Given {
     }
 }
 
-/// The source of passphrases. A passphrase is read or asked for when it is first needed, and kept.
+/// The source of passphrases. A passphrase is read or asked for when it is first needed, and then kept in memory.
 pub struct Passphrases {
     args: PassphraseArgs,
     given: OnceCell<Option<Given>>,
@@ -153,7 +153,7 @@ impl Passphrases {
         Self { args: args.clone(), given: OnceCell::new(), typed: OnceCell::new() }
     }
 
-    /// Returns the passphrase from the arguments or the environment; `None` if there is none.
+    /// Returns the passphrase from the arguments or the environment, or `None` if neither has a passphrase.
     pub fn given(&self) -> Result<Option<&Passphrase>, Failure> {
         Ok(self.find()?.map(|given| &given.passphrase))
     }
@@ -174,8 +174,8 @@ impl Passphrases {
         Ok(self.given.get().and_then(Option::as_ref))
     }
 
-    /// Calls `lock` with the passphrase from the arguments or the environment, or else with what the user types. `lock`
-    /// returns `None` if the passphrase is wrong. Returns `Ok(None)` if the user types nothing.
+    /// Calls `lock` with the passphrase from the arguments or the environment, or else with the passphrase that the
+    /// user types. `lock` returns `None` if the passphrase is wrong. Returns `Ok(None)` if the user types nothing.
     pub fn unlock<T>(
         &self,
         what: &str,
@@ -183,7 +183,7 @@ impl Passphrases {
     ) -> Result<Option<T>, Failure> {
         let wrong = |hint| Err(Failure::new(Exit::Key, format!("the passphrase does not fit {what}"), hint));
         if let Some(Given { passphrase, marked }) = self.find()? {
-            // Earlier versions sealed with the byte order mark.
+            // Earlier versions used the byte order mark as a part of the passphrase.
             for passphrase in std::iter::once(passphrase).chain(marked) {
                 if let Some(open) = lock(passphrase)? {
                     return Ok(Some(open));
@@ -212,7 +212,7 @@ impl Passphrases {
     }
 
     /// Returns a new passphrase for `what`, which the user types twice. Several files that are sealed together get the
-    /// same passphrase, so the user is asked once. `without` is advice on how to go on without a passphrase.
+    /// same passphrase, so the user is asked once. `without` is advice for a user who does not want a passphrase.
     pub fn new_one(&self, what: &str, without: &str) -> Result<Passphrase, Failure> {
         if let Some(known) = self.given()?.or(self.typed.get()) {
             return if known.as_bytes().is_empty() { Err(empty(without)) } else { Ok(known.clone()) };
@@ -226,7 +226,7 @@ impl Passphrases {
         Ok(self.typed.get_or_init(|| typed).clone())
     }
 
-    /// As [`new_one`](Self::new_one), but `None` if the user types nothing.
+    /// Like [`new_one`](Self::new_one), but returns `None` if the user types nothing.
     pub fn new_or_none(&self, what: &str, without: &str) -> Result<Option<Passphrase>, Failure> {
         if self.given()?.is_some() {
             return self.new_one(what, without).map(Some);
@@ -237,14 +237,14 @@ impl Passphrases {
         Ok((!typed.as_bytes().is_empty()).then_some(typed))
     }
 
-    /// Returns a new passphrase for `what`; `None` without a terminal, or if the user types nothing. An empty one that
-    /// is given, as by a variable that a script has not set, is refused. `without` is advice on how to go on without
-    /// one.
+    /// Returns a new passphrase for `what`; `None` without a terminal, or if the user types nothing. Refuses an empty
+    /// passphrase from the arguments or the environment, such as a variable that a script has not set. `without` is
+    /// advice for a user who does not want a passphrase.
     pub fn new_if_wanted(&self, what: &str, without: &str) -> Result<Option<Passphrase>, Failure> {
         if let Some(given) = self.given()? {
             return if given.as_bytes().is_empty() { Err(empty(without)) } else { Ok(Some(given.clone())) };
         }
-        // If standard error is not a terminal, another program runs this one, and no user waits for a question.
+        // If standard error is not a terminal, another program started this program, and no user waits for a question.
         let Some(terminal) = Terminal::find().filter(|_| std::io::stderr().is_terminal()) else { return Ok(None) };
         let typed = twice(&terminal, &format!("passphrase for {what} (empty for none)"))?;
         Ok((!typed.as_bytes().is_empty()).then_some(typed))
@@ -268,7 +268,7 @@ fn twice(terminal: &Terminal, question: &str) -> Result<Passphrase, Failure> {
     Err(Failure::usage("the passphrases differ", "type the same one twice"))
 }
 
-/// Reads the first line, at most `step` bytes at a time; `None` at the end of the input.
+/// Reads the first line, at most `step` bytes at a time. Returns `None` at the end of the input.
 fn first_line(input: &mut impl Read, step: usize) -> io::Result<Option<Passphrase>> {
     let mut text = Secret::zeroed(LONGEST + 2);
     let mut length = 0;
@@ -286,7 +286,7 @@ fn first_line(input: &mut impl Read, step: usize) -> io::Result<Option<Passphras
     Ok(Some(Passphrase::new(line.strip_suffix(b"\r").unwrap_or(line))))
 }
 
-/// Checks the length of a line. `is_first` tells whether it is the first line of its file.
+/// Checks the length of a line. `is_first` says whether the line is the first line of its file.
 fn checked(line: Passphrase, name: &str, is_first: bool) -> Result<Given, Failure> {
     if line.as_bytes().len() > LONGEST {
         let message = format!("the first line of {name} is too long for a passphrase");

@@ -18,7 +18,7 @@ use deadpan_seal::{Passphrase, Secret};
 /// How many times the user may answer a question that has numbered answers.
 const TRIES: usize = 3;
 
-/// Returns how to talk to plugins.
+/// Returns the client that talks to plugins.
 pub fn client() -> Result<Client, Failure> {
     let client = Client::new(Arc::new(TerminalDialog)).hide_variable(crate::key::passphrase::VARIABLE);
     Ok(match patience::seconds(patience::PLUGIN, "a silent plugin")? {
@@ -31,12 +31,12 @@ fn only_recipient(found: &[Found]) -> Option<Recipient> {
     if let [Found::PluginRecipient(line)] = found { Some(line.clone().into()) } else { None }
 }
 
-/// Returns the recipient in a file, if the file holds nothing but one recipient of a plugin.
+/// Returns the recipient in a file, if one recipient of a plugin is the only content of the file.
 pub fn of_contact(path: &Path) -> Option<Recipient> {
     home::read(path).ok().and_then(|found| only_recipient(&found))
 }
 
-/// Returns the recipient in an argument, if it is one of a plugin.
+/// Returns the recipient in an argument, if the argument is a recipient of a plugin.
 pub fn of_argument(text: &str) -> Option<Recipient> {
     if text.starts_with("age1") {
         return key::read(text.as_bytes()).ok().and_then(|found| only_recipient(&found));
@@ -45,8 +45,8 @@ pub fn of_argument(text: &str) -> Option<Recipient> {
     if path.is_file() { of_contact(path) } else { None }
 }
 
-/// Asks the user on the terminal. Each line of a plugin begins with the plugin's name, so that nobody takes it for a
-/// line of Deadpan.
+/// Asks the user on the terminal. Each line from a plugin begins with the plugin's name, so that nobody thinks that the
+/// line comes from Deadpan.
 struct TerminalDialog;
 
 impl Dialog for TerminalDialog {
@@ -73,7 +73,7 @@ impl Dialog for TerminalDialog {
     }
 }
 
-/// Shows a text on standard error, or on the terminal if standard error goes elsewhere.
+/// Shows a text on standard error, or on the terminal if standard error is not a terminal.
 fn show(program: &str, text: &str) {
     let terminal = if std::io::stderr().is_terminal() { None } else { Terminal::find() };
     for line in text.lines() {

@@ -1,4 +1,4 @@
-//! Asks a question on the terminal, mostly without showing the answer.
+//! Asks questions on the terminal, usually without showing the answer.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
@@ -16,8 +16,8 @@ use deadpan_seal::{Passphrase, Secret};
 
 /// The longest passphrase, in bytes. A longer line is probably a file given by mistake.
 pub const LONGEST: usize = 4096;
-/// How often a question stops the program until it is in the foreground. Where nobody can continue the program, the
-/// system does not stop it.
+/// How many times a question stops the program to wait for the foreground. If no process could continue the program,
+/// the system does not stop it, so the number needs a limit.
 const STOPS: usize = 100;
 
 /// The terminal of the process, even if the standard streams are redirected.
@@ -60,7 +60,7 @@ impl Terminal {
         without_bar(|| self.begin(&silent, &format!("{question}: "))).map_err(failed)?;
         let (line, ended) = self.line(&again).map_err(failed)?;
         if ended {
-            // The terminal has shown no end of the line.
+            // The input ended without an Enter, so the terminal has not moved to the next line.
             let _ = without_bar(|| (&*self.0).write_all(b"\n"));
         }
         let hint =
@@ -68,14 +68,14 @@ impl Terminal {
         line.ok_or_else(|| Failure::new(Exit::Key, "no passphrase was given", hint))
     }
 
-    /// Stops the program until it is in the foreground, as the system does when a background program reads from the
-    /// terminal. While a shell edits a line, the terminal may be in a mode in which Enter does not end a line.
+    /// Stops the program until it is in the foreground. The system does the same when a background program reads from
+    /// the terminal. While a shell edits a line, the terminal may be in a mode in which Enter does not end a line.
     fn wait_for_foreground(&self) {
         for _ in 0..STOPS {
             if tcgetpgrp(&*self.0).map_or(true, |foreground| foreground == getpgrp()) {
                 return;
             }
-            // Returns when the program continues, or at once if nobody could continue it.
+            // The call returns when the program continues, or at once if no process could continue the program.
             let _ = kill_process_group(getpgrp(), Signal::TTIN);
         }
     }
@@ -86,8 +86,8 @@ impl Terminal {
         (&*self.0).write_all(question.as_bytes())
     }
 
-    /// Reads a line; `None` if the input ends before. Also returns whether the input has ended, as Ctrl-D makes it.
-    /// Bytes that were read before `again` was set are dropped.
+    /// Reads a line; `None` if the input ends before the first byte. Also returns whether the input has ended, for
+    /// example after Ctrl-D. Bytes that were read before `again` was set are dropped.
     fn line(&self, again: &AtomicBool) -> std::io::Result<(Option<Passphrase>, bool)> {
         let mut line = Secret::zeroed(LONGEST);
         let mut length = 0;

@@ -66,15 +66,15 @@ pub struct Recipients {
     pub sealing: Sealing,
     /// Their public keys.
     pub keys: Vec<PublicKey>,
-    /// The name of the default key, if it is the recipient because none was named.
+    /// The name of the default key, if it is the recipient because no recipient was named.
     pub default_key: Option<String>,
-    /// The passphrase, if it is a recipient.
+    /// The passphrase, if the file is sealed to a passphrase.
     pub passphrase: Option<deadpan_seal::Passphrase>,
-    /// How many of the keys open the file together: 1, unless `--any` says more.
+    /// How many of the keys are needed together to open the file: 1, unless `--any` gives a larger number.
     pub needed: usize,
     /// The name of the first recipient that only an age file can have.
     ssh: Option<String>,
-    /// The names of recipients that have no public key of ours: plugins and keys of SSH.
+    /// The names of recipients without a public key in Deadpan's format: recipients of plugins and keys of SSH.
     pub others: Vec<String>,
 }
 
@@ -84,8 +84,8 @@ impl Recipients {
         if let Some(name) = &self.ssh { Err(only_in_age(name)) } else { Ok(()) }
     }
 
-    /// Tells a user at a terminal if none of the recipients is one of the user's own keys. A recipient that only its
-    /// passphrase or a plugin tells may be one.
+    /// Writes a note to a user at a terminal if none of the recipients is one of the user's own keys. There is no note
+    /// if an own key is unknown without its passphrase, or if a recipient belongs to a plugin, since these may match.
     pub fn tell_if_others(&self, home: &Home) -> Result<(), Failure> {
         if self.passphrase.is_some() || !self.others.is_empty() || !std::io::stderr().is_terminal() {
             return Ok(());
@@ -122,8 +122,8 @@ impl NamedRecipients {
         Ok(Self(found))
     }
 
-    /// Returns the names and keys. Asks for passphrases where only they show the public part. Fails if one is a
-    /// recipient that nobody can recognize in a file: of a plugin, or of SSH.
+    /// Returns the names and keys. Asks for a passphrase if only the passphrase shows the public part. Fails if one of
+    /// the recipients cannot be recognized in a file: a recipient of a plugin or a key of SSH.
     pub fn keys(&self, passphrases: &Passphrases) -> Result<NamedKeys, Failure> {
         let Sorted { plugins, ssh, keys } = self.resolve(passphrases)?;
         let plugins = plugins.iter().map(|(name, _)| (name, "a recipient of a plugin"));
@@ -136,7 +136,7 @@ impl NamedRecipients {
         }
     }
 
-    /// Returns the names and recipients. Asks for passphrases where only they show the public part.
+    /// Returns the names and recipients. Asks for a passphrase if only the passphrase shows the public part.
     pub fn recipients(&self, passphrases: &Passphrases) -> Result<Vec<(String, Recipient)>, Failure> {
         let with_recipient = |(name, part): &(String, Part)| {
             let recipient = match part {
@@ -166,10 +166,10 @@ impl NamedRecipients {
     }
 }
 
-/// NamedKeys, each with its name on the command line.
+/// Public keys, each with its name on the command line.
 type NamedKeys = Vec<(String, PublicKey)>;
 
-/// The recipients on the command line, by kind, each with its name there.
+/// The recipients by kind, each with its name on the command line.
 #[derive(Default)]
 struct Sorted {
     keys: NamedKeys,
@@ -184,7 +184,7 @@ impl RecipientArgs {
     }
 
     /// Sets `--passphrase` if the arguments give a passphrase. The exception is `--remove-source` with named
-    /// recipients: there the passphrase may belong to one of the user's own keys.
+    /// recipients: in this case, the passphrase may belong to one of the user's own keys.
     pub fn imply_passphrase(&mut self, remove_source: bool) {
         self.passphrase |= self.source.is_given() && (!remove_source || self.names_nobody());
     }
@@ -229,8 +229,8 @@ impl RecipientArgs {
         Failure { hint: Some(hint.into()), ..failure }
     }
 
-    /// Returns the options with which `rewrap` gives files these recipients, each after a space. `default_key` is the
-    /// recipient if none is named.
+    /// Returns the options for `rewrap` that give files these recipients. Each option follows a space. If no recipient
+    /// is named, `default_key` is the recipient.
     pub fn as_of_rewrap(&self, default_key: Option<&str>) -> String {
         let files = self.recipients_file.iter().map(shown);
         let named = self.recipients.iter().map(|name| bytes(name.as_bytes())).chain(files);
@@ -263,7 +263,7 @@ impl RecipientArgs {
     }
 
     /// Reads the remaining public keys, asks for passphrases if necessary, and adds the default key if no recipient is
-    /// named. `what` is what a new passphrase is for. With `rehearse`, no key is written.
+    /// named. `what` names the thing that a new passphrase is for. With `rehearse`, no key is written.
     pub fn resolve(
         &self,
         named: &NamedRecipients,
@@ -288,7 +288,7 @@ impl RecipientArgs {
         let passphrase =
             if self.passphrase { Some(passphrases.new_one(what, "name a recipient with -r instead")?) } else { None };
         let is_mixed = self.mode == Some(ModeArg::Ecc);
-        // The plugins may have the classical recipients that `--mode ecc` allows.
+        // With `--mode ecc`, a recipient of a plugin may be classical, so the other recipients may have other modes.
         if plugins.is_empty() || !is_mixed {
             self.refuse_other_modes(&keys)?;
         }
@@ -321,7 +321,7 @@ impl RecipientArgs {
         Ok(Recipients { sealing, keys, default_key, passphrase, needed, ssh: first_ssh, others })
     }
 
-    /// Refuses a recipient of a plugin where all must have one mode: only the plugin knows it.
+    /// Refuses a recipient of a plugin if all recipients must have one mode, since only the plugin knows the mode.
     fn refuse_mode_of(&self, name: &str) -> Result<(), Failure> {
         match self.mode {
             None | Some(ModeArg::Ecc) => Ok(()),
@@ -359,8 +359,8 @@ impl RecipientArgs {
     }
 }
 
-/// Returns the keys of one recipient on the command line. Names in the key folder take precedence over files, so that a
-/// file in the current folder cannot take the place of a contact.
+/// Returns the keys of a single recipient on the command line. Names in the key folder take precedence over files, so
+/// that a file in the current folder cannot take the place of a contact.
 fn named(text: &str, home: &Home) -> Result<Vec<(String, Part)>, Failure> {
     let label = bytes(text.as_bytes());
     if text.starts_with("age1") {
@@ -430,7 +430,7 @@ fn in_file(path: &Path) -> Result<Vec<(String, Part)>, Failure> {
     let only_signing = all.iter().all(|found| matches!(found, Found::Signing(_) | Found::Verifying(_)));
     for found in all {
         match &found {
-            // A contact's file may hold a signing key beside the key for sealing.
+            // A contact's file may hold a signing key in addition to the key for sealing.
             Found::Signing(_) | Found::Verifying(_) if !only_signing => continue,
             Found::Signing(key) => return Err(home::signs(&name, key.public())),
             Found::Verifying(key) => return Err(home::signs(&name, key)),
@@ -442,14 +442,14 @@ fn in_file(path: &Path) -> Result<Vec<(String, Part)>, Failure> {
                 Found::Public(key) => Part::Known(key),
                 Found::Ssh(key) => Part::Ssh(key),
                 Found::Private(key) => Part::Known(key.public().clone()),
-                // The file beside this one holds one public part, which can belong to any of several keys.
+                // The file beside the private keys holds only one public part, which can belong to any of the keys.
                 Found::Protected(key) if count > 1 => return Err(one_of_several(&name, count, &key)),
                 Found::Protected(_) => part_of(path)?,
                 Found::OpenSsh(file) => Part::Ssh(file.public().clone()),
                 Found::PluginRecipient(recipient) => of_plugin(recipient.into())?,
-                // The plugin finds out what to seal to.
+                // The plugin finds out the recipient that belongs to the identity.
                 Found::PluginIdentity(identity) => of_plugin(plugin::Identity::from(identity).to_recipient())?,
-                // Handled before.
+                // Signing keys were handled above.
                 Found::Signing(_) | Found::Verifying(_) => continue,
             },
         ));
@@ -486,7 +486,7 @@ pub fn public_of(path: &Path, passphrases: &Passphrases) -> Result<PublicKey, Fa
 /// Returns the failure for an age recipient on the command line that is not valid.
 pub fn misspelt(text: &str, error: &KeyError) -> Failure {
     let failure = Failure::key("", error);
-    // The full message names a line, which does not help in an argument of one line.
+    // The full message names a line number, which does not help if the argument has only one line.
     let message = if text.contains(['\n', '\r']) { failure.message } else { error.reason().into_owned() };
     let hint = match error {
         KeyError::Crowded { .. } => Some("write -r before each recipient".into()),
@@ -509,8 +509,8 @@ fn one_of_several(name: &str, count: usize, key: &ProtectedKey) -> Failure {
     Failure::usage(message, "name a file with its public key; a protected key does not show it")
 }
 
-/// Returns the own key to seal to when no recipient is named, with its name. Makes a key if there is none. With
-/// `rehearse`, no key is written and no default key recorded.
+/// Returns the name and the own key to seal to when no recipient is named. Makes a key if there is none. With
+/// `rehearse`, no key is written and no default key is recorded.
 fn own(
     home: &Home,
     passphrases: &Passphrases,

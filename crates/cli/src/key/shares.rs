@@ -1,4 +1,5 @@
-//! Files with shares of other people: reading them, and choosing those that belong to a sealed file.
+//! Files with shares of other people. This module reads the shares, and chooses the shares that belong to a sealed
+//! file.
 
 use std::io::Read;
 use std::path::Path;
@@ -18,7 +19,7 @@ pub struct Shares(Vec<(String, Share)>);
 /// The shares that belong to a sealed file.
 pub struct Chosen {
     pub identities: Vec<Identity>,
-    /// Failures of the shares that are left out. They matter if the others are too few.
+    /// The failures of the shares that are left out. The failures matter if too few shares remain.
     left_out: Vec<Failure>,
 }
 
@@ -28,12 +29,12 @@ impl Shares {
         self.0.extend(shares.into_iter().map(|share| (name.clone(), share)));
     }
 
-    /// Returns the shares that are right for this header.
+    /// Returns the shares that fit this header.
     pub fn fitting(&self, header: &Header) -> Chosen {
         let mut chosen = Chosen { identities: Vec::new(), left_out: Vec::new() };
         let mut used: Vec<(u8, &str)> = Vec::new();
         if header.group().is_none() {
-            // The file needs no shares. One of several files, or a file with shares, is such a file.
+            // The file needs no shares. This can be one of several files, or a file that itself contains shares.
             return chosen;
         }
         for (name, share) in &self.0 {
@@ -64,8 +65,8 @@ impl Chosen {
         opened
     }
 
-    /// Returns the failure to report if the file did not open: if a share was left out, that is the cause. What is
-    /// missing, and the other shares that were left out, become notes.
+    /// Returns the failure to report if the file did not open. If a share was left out, the first such share is
+    /// reported as the cause. The original failure and the other shares that were left out become notes.
     pub fn blame(&self, failure: Failure) -> Failure {
         let Some((first, others)) = self.left_out.split_first() else { return failure };
         let mut first = first.clone();
@@ -75,7 +76,7 @@ impl Chosen {
     }
 }
 
-/// Reads a file with shares, which is sealed to one of the identities.
+/// Reads a file with shares. The file is sealed to one of the identities.
 pub fn read(path: &Path, identities: &mut Identities) -> Result<Vec<Share>, Failure> {
     let name = shown(path);
     let input = Input::open(&Source::File(path.to_owned()))?.file_only("name a file from: deadpan share open")?;
@@ -83,7 +84,7 @@ pub fn read(path: &Path, identities: &mut Identities) -> Result<Vec<Share>, Fail
     parse(&name, sealed, identities)
 }
 
-/// Opens sealed data and reads the shares in them.
+/// Opens sealed data and reads the shares in the data.
 pub fn parse(name: &str, sealed: Sealed<'_>, identities: &mut Identities) -> Result<Vec<Share>, Failure> {
     let opened = identities.open(name, &sealed)?;
     let failed = |error| Failure::seal(name, error);

@@ -1,4 +1,4 @@
-//! Signatures inside sealed files: who signs, and what is said of the signers of a file that was opened.
+//! Signatures inside sealed files: the keys that sign, and the report on the signers of a file that was opened.
 
 use std::cell::OnceCell;
 use std::ffi::OsStr;
@@ -41,7 +41,8 @@ pub struct SigningArgs {
 }
 
 impl SigningArgs {
-    /// Returns what must be the same in each run of a job: the keys as the user named them, and for whom they sign.
+    /// Returns the settings that must be the same in each run of a job: the keys as the user named them, and whether
+    /// the recipients are part of what is signed.
     pub fn how(&self) -> Value {
         json!({ "keys": self.sign, "for_anyone": self.for_anyone })
     }
@@ -83,7 +84,8 @@ impl SigningArgs {
     }
 }
 
-/// Returns the files that are named right after an option. Their names may be meant as the option's value.
+/// Returns the files that are named directly after an option. The user may have meant such a name as the option's
+/// value.
 fn files_after<'a>(option: &str, sources: &'a [Source]) -> Vec<&'a Path> {
     let words: Vec<_> = invocation::arguments();
     let is_after = |path: &Path| words.windows(2).any(|pair| pair[0] == *option && pair[1] == *path);
@@ -104,8 +106,8 @@ pub struct SignerArgs {
 }
 
 impl SignerArgs {
-    /// Refuses `--require-signature WHO` in place of `--require-signature=WHO`, if there is no file WHO: other files
-    /// would be opened, whoever signed them.
+    /// Refuses `--require-signature WHO` in place of `--require-signature=WHO`, if there is no file WHO. Otherwise, the
+    /// other files would be opened with a signature of anybody the user knows.
     pub fn refuse_who_as_file(&self, sources: &[Source]) -> Result<(), Failure> {
         let mut files = files_after("--require-signature", sources).into_iter();
         let Some(path) = files.find(|path| !path.exists()) else { return Ok(()) };
@@ -128,7 +130,7 @@ impl SignerArgs {
     }
 }
 
-/// Tells who signed, and refuses what the user does not want.
+/// Reports who signed, and refuses signatures that do not meet the user's requirements.
 pub struct Judge {
     file: Option<PathBuf>,
     signers: OnceCell<Signers>,
@@ -136,25 +138,27 @@ pub struct Judge {
     wanted: Option<Wanted>,
 }
 
-/// What is said of signatures.
+/// The report on the signatures of a file.
 #[derive(Default)]
 pub struct Verdict {
-    /// A line for each signer: who, when, and whether it was for others.
+    /// A line for each signer: the name, the time, and whether the signature is for other recipients.
     pub lines: Vec<String>,
-    /// The same as notes about the file.
+    /// The same lines as notes about the file.
     pub notes: Vec<String>,
-    /// Whom the file is for.
+    /// A text about the recipients that the file was signed for.
     audience: Option<String>,
-    /// The name that was signed with the data.
+    /// The name of the data that was signed together with the data.
     signed_as: Option<String>,
-    /// Whether the data were compared with what was signed, in words, if a command does not do that always.
+    /// A text that says whether the data were compared with the signed data. Only for a command that does not always
+    /// compare the data.
     pub data: Option<&'static str>,
     /// Fields for JSON.
     pub more: Map<String, Value>,
 }
 
 impl Verdict {
-    /// Returns the lines of `inspect`: the signers, whom the file is for, and what it was called.
+    /// Returns the lines for `inspect`: the signers, the recipients that the file was signed for, and the name that was
+    /// signed.
     pub fn all(&self) -> Vec<String> {
         let mut all: Vec<_> = self.lines.iter().map(|line| format!("signed by    {line}")).collect();
         all.extend(self.audience.iter().map(|audience| format!("signed for   {audience}")));
@@ -177,8 +181,8 @@ impl Judge {
         Self { file: None, signers: OnceCell::new(), is_required: false, wanted: None }
     }
 
-    /// Returns a note if `own`, the name for the output that follows from the sealed file's own name, is not the name
-    /// that was signed. Fails if the user requires a signature: the user then has to choose the name.
+    /// Returns a note if `own` is not the name that was signed. `own` is the name for the output, made from the sealed
+    /// file's own name. If the user requires a signature, fails instead, and the user has to choose the name.
     pub fn own_name(&self, name: &str, opened: &Opened, own: &OsStr) -> Result<Option<String>, Failure> {
         match misnamed(name, opened, own) {
             Some(why) if self.is_required => {
@@ -193,7 +197,7 @@ impl Judge {
         self.is_required
     }
 
-    /// Reads the people that are known, when they are needed for the first time.
+    /// Returns the people whose signatures are known. Reads them when they are needed for the first time.
     fn signers(&self) -> Result<&Signers, Failure> {
         if self.signers.get().is_none() {
             let signers = match &self.file {
@@ -205,10 +209,10 @@ impl Judge {
         self.signers.get().ok_or_else(|| Failure::usage("no signers", ""))
     }
 
-    /// Tells who signed `name`.
+    /// Reports who signed `name`.
     ///
     /// # Errors
-    /// With exit code 5, if the user requires another signature.
+    /// Fails with exit code 5 if the user requires another signature.
     pub fn verdict(&self, name: &str, opened: &Opened, signatures: Option<&Signatures>) -> Result<Verdict, Failure> {
         let refuse = |why: String, hint: &str| Err(Failure::new(Exit::Signer, format!("{name}: {why}"), hint));
         let Some(signatures) = signatures else {
@@ -221,7 +225,8 @@ impl Judge {
         let signers = self.signers()?;
         let seconds = signatures.time().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
         let seconds = i64::try_from(seconds).unwrap_or(i64::MAX);
-        // Whoever has an expired key can write an old time, so a line has to allow the present, too.
+        // The owner of an expired key can write an old time into a signature, so a line must also allow the present
+        // time.
         let now = signers::now();
         let name_of = |key| signers.name_of(key, NAMESPACE, now).and(signers.name_of(key, NAMESPACE, seconds));
         let names: Vec<_> = signatures.keys().iter().map(|key| (key, name_of(key))).collect();
@@ -275,15 +280,15 @@ impl Judge {
     }
 }
 
-/// Returns a note if a signed file says in its own name that its data are called `own`, and they were signed under
-/// another name: the file was renamed, or somebody exchanged the names of two signed files.
+/// Returns a note if the name of a signed file gives the name `own` for its data, but the data were signed with another
+/// name. Then the file was renamed, or somebody exchanged the names of two signed files.
 pub fn misnamed(name: &str, opened: &Opened, own: &OsStr) -> Option<String> {
     let signed = opened.metadata().name.as_deref().filter(|_| opened.is_signed())?;
     let differs = signed != own.as_bytes();
     differs.then(|| format!("{name}: it was signed as {}, and is now called {}", bytes(signed), bytes(own.as_bytes())))
 }
 
-/// Returns the audience as JSON names it, and how many recipients it has.
+/// Returns the name of the audience for JSON, and the number of recipients.
 fn audience(signatures: &Signatures) -> (&'static str, Option<usize>) {
     match signatures.audience() {
         Audience::Opener { recipients } => ("opener", Some(recipients)),

@@ -1,6 +1,7 @@
-//! Who signs: the keys to sign with, and the people whose signatures are known.
+//! The keys to sign with, and the people whose signatures are known.
 //!
-//! People are the user's own keys that sign, contacts with such a key, and the principals of an `allowed_signers` file.
+//! People are the user's own keys that sign, contacts with a key that signs, and the principals of an `allowed_signers`
+//! file.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -18,7 +19,7 @@ use deadpan_seal::sign::{Agent, Allowed, Signer, VerifyingKey};
 
 /// The beginning of a fingerprint in the form of OpenSSH.
 const SSH_FINGERPRINT: &str = "SHA256:";
-/// The most bytes that are read of an `allowed_signers` file; longer ones are refused.
+/// The most bytes that are read of an `allowed_signers` file. Longer files are refused.
 const LONGEST: u64 = (1 << 20) + 1;
 /// Advice if a key for signing is missing.
 const MAKE: &str = "make a key for signing with: deadpan keygen --sign";
@@ -35,7 +36,7 @@ struct Person {
     key: VerifyingKey,
 }
 
-/// A person whose signature is asked for: a name, and the keys that it stands for.
+/// A person whose signature the user requires: a name, and the keys of the person with this name.
 pub struct Wanted {
     name: Foreign,
     keys: Vec<VerifyingKey>,
@@ -44,7 +45,7 @@ pub struct Wanted {
 }
 
 impl Signers {
-    /// Reads the user's own keys and the contacts. A damaged file is reported and passed over.
+    /// Reads the user's own keys and the contacts. Reports and skips a damaged file.
     pub fn known(home: &Home) -> Result<Self, Failure> {
         let mut people = Vec::new();
         for own in home.own_signing()? {
@@ -82,7 +83,7 @@ impl Signers {
         Ok(Self { people: Vec::new(), allowed: Some(allowed) })
     }
 
-    /// What is said of a key that is nobody's, after "a key that".
+    /// Returns the words about a key of no known person that follow "a key that" in a message.
     pub fn stranger(&self) -> &'static str {
         match self.allowed {
             Some(_) => "has no line in that file for this purpose and time",
@@ -90,7 +91,7 @@ impl Signers {
         }
     }
 
-    /// Returns advice on a key that is nobody's.
+    /// Returns advice on a key that belongs to no known person.
     pub fn introduce(&self) -> &'static str {
         match self.allowed {
             Some(_) => "compare the fingerprint with its owner, then add a line for the key to that file",
@@ -98,8 +99,9 @@ impl Signers {
         }
     }
 
-    /// Returns the name of the person with this key. Own keys and contacts are good for every namespace and time; the
-    /// lines of an `allowed_signers` file may be limited to some. `time` counts seconds since 1970.
+    /// Returns the name of the person with this key. Own keys and contacts are valid for every namespace and time. The
+    /// lines of an `allowed_signers` file may be limited to some namespaces and times. `time` counts seconds since
+    /// 1970.
     pub fn name_of(&self, key: &VerifyingKey, namespace: &str, time: i64) -> Option<Foreign> {
         if let Some(allowed) = &self.allowed {
             return allowed.principals(key, namespace, time).first().map(|name| Foreign::new(*name));
@@ -111,7 +113,8 @@ impl Signers {
     pub fn is_by(&self, wanted: &Wanted, key: &VerifyingKey, namespace: &str, time: i64) -> bool {
         match (&self.allowed, &wanted.principal) {
             (Some(allowed), Some(principal)) => allowed.permits(principal, key, namespace, time),
-            // A key by its fingerprint or file: the lines of the file bind it, too.
+            // The user named a key by its fingerprint or file. The lines of the `allowed_signers` file limit this key,
+            // too.
             (Some(allowed), None) => wanted.keys.contains(key) && !allowed.principals(key, namespace, time).is_empty(),
             (None, _) => wanted.keys.contains(key),
         }
@@ -121,7 +124,7 @@ impl Signers {
     /// public key of SSH.
     pub fn wanted(&self, who: &str) -> Result<Wanted, Failure> {
         let name = Foreign::new(who);
-        // Nobody can be called like a key.
+        // A text in the form of a fingerprint is never the name of a person.
         let is_name = !home::is_fingerprint(who) && !who.starts_with(SSH_FINGERPRINT);
         let allowed = self.allowed.as_ref().filter(|_| is_name).map(|allowed| allowed.keys(who));
         if let Some(keys) = allowed.filter(|keys| !keys.is_empty()) {
@@ -168,7 +171,7 @@ impl Signers {
 }
 
 impl Wanted {
-    /// Whether this key is one of the person's, at any time and for any purpose.
+    /// Whether this key is one of the person's keys, at any time and for any purpose.
     pub fn has(&self, key: &VerifyingKey) -> bool {
         self.keys.contains(key)
     }
@@ -184,7 +187,7 @@ pub fn now() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| i64::try_from(time.as_secs()).unwrap_or(i64::MAX))
 }
 
-/// Returns the keys to sign with: the named ones, or the user's default key for signing if none is named.
+/// Returns the keys to sign with: the named keys, or the user's default key for signing if no key is named.
 pub fn resolve(named: &[String], home: &Home, passphrases: &Passphrases) -> Result<Vec<Signer>, Failure> {
     if !named.is_empty() {
         return named.iter().map(|text| signer(text, home, passphrases)).collect();
@@ -194,7 +197,7 @@ pub fn resolve(named: &[String], home: &Home, passphrases: &Passphrases) -> Resu
     Ok(vec![in_file(&own.path, passphrases)?])
 }
 
-/// Returns the key of one argument: a public key of SSH whose private half is in the agent, an own key, or a file.
+/// Returns the signer for one argument: a public key of SSH whose private half is in the agent, an own key, or a file.
 fn signer(text: &str, home: &Home, passphrases: &Passphrases) -> Result<Signer, Failure> {
     if is_line(text) {
         let found = verifying(key::read(text.as_bytes()).map_err(|error| Failure::key("", &error))?);
@@ -304,7 +307,7 @@ fn verifying(found: Vec<Found>) -> Vec<VerifyingKey> {
     found.into_iter().filter_map(key).collect()
 }
 
-/// Whether a text is a public key of SSH, and no name of a file.
+/// Whether a text is a public key of SSH, and not the name of a file.
 pub fn is_line(text: &str) -> bool {
     ["ssh-", "sk-ssh-"].iter().any(|prefix| text.starts_with(prefix)) && text.contains(' ')
 }

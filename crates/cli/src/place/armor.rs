@@ -1,4 +1,5 @@
-//! Armor: sealed bytes as text in PEM, written and read in constant memory. docs/format-seal.md defines the form.
+//! Armor: sealed bytes as a text in PEM. Writing and reading armor takes constant memory. docs/format-seal.md defines
+//! the format.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 
@@ -9,7 +10,7 @@ use deadpan_base64::stream::io::{DecodeReader, EncodeWriter};
 const BEGIN: &[u8] = b"-----BEGIN DEADPAN SEALED FILE-----";
 const END: &[u8] = b"-----END DEADPAN SEALED FILE-----";
 const COLUMNS: usize = 64;
-/// The maximum length of the first and of the last line, with white space around the marker.
+/// The maximum length of the first line and of the last line, including white space around the marker.
 const LONGEST_MARKER: usize = 256;
 /// The byte order mark, which some editors put at the beginning of a text.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -21,10 +22,10 @@ fn damaged(why: impl Into<String>, hint: &str) -> io::Error {
     Failure::new(Exit::Data, why, hint).into_io()
 }
 
-/// How many of a file's first bytes [`find`] has to see.
+/// The number of bytes at the start of a file that [`find`] needs.
 pub const BEGINNING: usize = 4096;
 
-/// Where armor begins.
+/// The place where armor begins.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Beginning {
     /// The offset of the line.
@@ -47,14 +48,14 @@ pub fn find(start: &[u8]) -> Option<Beginning> {
     None
 }
 
-/// Returns a text without the byte order mark, empty lines and quoting in front, so that its first bytes show its kind.
-/// Other bytes are returned as they are.
+/// Skips a byte order mark, empty lines and quoting at the start of a text, so that the first bytes show the kind of
+/// the text. If no PEM block follows, returns the bytes without a change.
 pub fn without_front(start: &[u8]) -> &[u8] {
     let text = lines(start).find(|(_, line)| !line.is_empty()).map_or(start, |(offset, _)| &start[offset..]);
     if text.starts_with(b"-----BEGIN ") { text } else { start }
 }
 
-/// The lines of a text, without quoting and white space around them, and their offsets.
+/// Returns the lines of a text with their offsets. The lines do not include quoting and white space around them.
 fn lines(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let mut next = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
     std::iter::from_fn(move || {
@@ -76,13 +77,13 @@ fn is_line_end(byte: &u8) -> bool {
     matches!(byte, b'\n' | b'\r')
 }
 
-/// White space within a line.
+/// Whether a byte is white space within a line.
 fn is_space(byte: &u8) -> bool {
     matches!(byte, b' ' | b'\t' | 0x0b | 0x0c)
 }
 
-/// The characters that may precede a line: white space, and `>`, with which mail programs quote a text. `>` is not a
-/// symbol of base64.
+/// Whether a byte may precede a line: white space, or `>`, which mail programs use to quote a text. `>` is not a symbol
+/// of base64.
 fn is_quoting(byte: &u8) -> bool {
     is_space(byte) || *byte == b'>'
 }
@@ -91,7 +92,7 @@ fn is_symbol(byte: &u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
 }
 
-/// Writes armor. Without [`Armor::finish`] the end is missing.
+/// Writes armor. The armor is complete only after [`Armor::finish`].
 pub struct Armor<W: Write>(EncodeWriter<Lines<W>>);
 
 impl<W: Write> Armor<W> {
@@ -157,8 +158,7 @@ impl<R: Read> Unarmored<R> {
     /// Reads the armor that begins in `input`, where [`find`] found it.
     ///
     /// # Errors
-    /// If text stands before the armor. That text is not sealed, so a reader of the text might believe that it is
-    /// authentic.
+    /// Fails if text stands before the armor: that text is not sealed, but a reader might believe that it is authentic.
     pub fn new(mut input: R, beginning: &Beginning) -> io::Result<Self> {
         let Beginning { offset, line, behind_text } = *beginning;
         if behind_text {
@@ -176,7 +176,7 @@ impl<R: Read> Unarmored<R> {
 
 impl<R: Read> Read for Unarmored<R> {
     fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
-        // The decoder's own verdict names no reason, and needs none: the body is not base64.
+        // The decoder's own error gives no reason, so the message says that the body is not base64.
         self.0.read(target).map_err(|error| match error.get_ref() {
             Some(inner) if inner.is::<deadpan_base64::Error>() => {
                 damaged("the armor is damaged: it is not base64", ANOTHER_COPY)
@@ -194,12 +194,12 @@ enum ArmorState {
     Ended,
 }
 
-/// Reads the symbols between the first and the last line. The lines may have any length.
+/// Reads the base64 symbols between the first and the last line. The lines may have any length.
 struct Body<R> {
     input: BufReader<R>,
     /// The number of the line, from 1.
     line: usize,
-    /// Whether the last byte was a carriage return. A line feed after it does not begin another line.
+    /// Whether the last byte was a carriage return. A line feed after a carriage return does not begin another line.
     after_return: bool,
     state: ArmorState,
 }
@@ -215,15 +215,15 @@ impl<R: Read> Body<R> {
         }
     }
 
-    /// Passes over the line end at the front.
+    /// Skips the line end at the front of the buffer.
     fn end_line(&mut self, end: u8) {
         self.line += usize::from(end == b'\r' || !self.after_return);
         self.after_return = end == b'\r';
         self.input.consume(1);
     }
 
-    /// Reads the rest of a line, and leaves its line end in the buffer. Used for the first line and for the last, which
-    /// are short. Of a line that is too long, only the beginning is read.
+    /// Reads the rest of a line, but leaves the line end in the buffer. Used for the first line and for the last line,
+    /// which are short. If a line is too long, reads only its beginning.
     fn marker(&mut self) -> io::Result<Vec<u8>> {
         let mut line = Vec::new();
         loop {
@@ -239,7 +239,7 @@ impl<R: Read> Body<R> {
         }
     }
 
-    /// Reads the last line, and makes sure that nothing follows it.
+    /// Reads the last line, and makes sure that no text follows this line.
     fn end(&mut self) -> io::Result<()> {
         if self.marker()? != END {
             return Err(self.bad_line("it is neither base64 nor the end of the armor"));

@@ -1,7 +1,8 @@
 //! The inputs and the outputs of one run, so that no file of the run replaces another.
 //!
 //! Two inputs can have the same output, such as `a/x` and `b/x` with `-o out`. The output of one input can also be
-//! another input, such as `y` and `y.dpn`. The later result is refused then, also with `--force`, as `cp` does.
+//! another input, such as `y` and `y.dpn`. In these cases, the later result is refused, even with `--force`. `cp` does
+//! the same.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ use crate::tell::failure::Failure;
 use crate::tell::shown::shown;
 use deadpan_disk::{About, FileId};
 
-/// What to do about a refusal.
+/// Advice after a refusal.
 const ALONE: &str = "use another output for it, in a command of its own";
 
 /// The files of a run.
@@ -23,7 +24,7 @@ pub struct Claims {
     made: RefCell<Vec<Claim>>,
 }
 
-/// A file or a folder that must stay.
+/// A file or a folder that must not be replaced.
 struct Claim {
     path: PathBuf,
     /// The path without links in its folders. The last component may be a link.
@@ -31,11 +32,11 @@ struct Claim {
     id: Id,
 }
 
-/// What a path leads to.
+/// The file or object that a path leads to.
 #[derive(PartialEq, Eq)]
 enum Id {
     File(FileId),
-    /// An object in a store, by its address. Whether it exists is not asked.
+    /// The address of an object in a store. The store is not asked whether the object exists.
     Object(PathBuf),
 }
 
@@ -49,7 +50,8 @@ impl Claim {
         Some(Self { real: real(&path)?, id: Id::File(About::of_path(&path).ok()?.id), path })
     }
 
-    /// Whether this lies in a folder. Objects lie in none: a slash in a key is a letter like others.
+    /// Whether this file or folder lies in `folder`. An object in a store lies in no folder, since a slash in its key
+    /// has no special meaning.
     fn lies_in(&self, folder: &Path) -> bool {
         matches!(self.id, Id::File(_)) && self.real.starts_with(folder)
     }
@@ -74,7 +76,7 @@ impl Claims {
 
     /// Refuses an output of `source` that would replace another input, or an output of this run.
     pub fn check(&self, place: &Place, source: &Source) -> Result<(), Failure> {
-        // A name that does not exist replaces nothing.
+        // An output that does not exist yet replaces nothing.
         let Some(output) = place.path().and_then(Claim::at) else { return Ok(()) };
         let name = shown(&output.path);
         if self.made.borrow().iter().any(|made| made.id == output.id) {

@@ -1,4 +1,4 @@
-//! The data of an input: those of a file, or of an object in a store.
+//! The data of an input. The input is a file or an object in a store.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -8,13 +8,13 @@ use parking_lot::Mutex;
 use deadpan_remote::{Object, ObjectReader};
 use deadpan_seal::ReadAt;
 
-/// The data of an input. Reading moves a position that all readers share, as that of a file.
+/// The data of an input. All readers share one position, as the readers of an open file do, and reading moves it.
 pub enum Data {
     File(File),
     Object(Box<Reading>),
 }
 
-/// An object, and where it is read.
+/// An object, and the position of the next read.
 pub struct Reading {
     object: Object,
     place: Mutex<Position>,
@@ -22,7 +22,8 @@ pub struct Reading {
 
 struct Position {
     at: u64,
-    /// Reads the object ahead, in order. `None` after a seek: reads that jump need nothing ahead.
+    /// Reads the object in order and ahead of the position. `None` after a seek, since reads at arbitrary positions
+    /// gain nothing from data that were read ahead.
     reader: Option<ObjectReader>,
 }
 

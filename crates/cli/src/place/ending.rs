@@ -1,4 +1,4 @@
-//! The endings of sealed files' names.
+//! The extensions of sealed files.
 
-/// The endings of sealed files' names: in Deadpan's own format, and in age's.
+/// The extensions of sealed files: in Deadpan's own format, and in age's format.
 pub const ENDINGS: [&str; 2] = [".dpn", ".age"];

@@ -1,7 +1,8 @@
-//! The folders of this command's files, each of which is opened once.
+//! The folders of this command's files. Each folder is opened once.
 //!
-//! A command waits for a passphrase, or for the data of a pipe. Meanwhile, a path may come to lead elsewhere. So the
-//! folders of inputs and outputs are opened before, and whoever looks for the same path later gets the open folder.
+//! A command waits for a passphrase, or for the data of a pipe. During this wait, another program may make a path lead
+//! to another place. So the folders of inputs and outputs are opened before the wait. A later use of the same path gets
+//! the open folder.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -19,41 +20,41 @@ use deadpan_disk::{
     most_open_files, nearest, parent, trimmed,
 };
 
-/// The most folders that stay open, whatever number of open files the system allows.
+/// The most folders that stay open, even if the system allows more open files.
 const MOST: usize = 1 << 16;
 
 static HELD: Mutex<BTreeMap<PathBuf, Held>> = Mutex::new(BTreeMap::new());
-/// The inputs that were named.
+/// The inputs on the command line.
 static INPUTS: Mutex<BTreeMap<PathBuf, NamedInput>> = Mutex::new(BTreeMap::new());
 
-/// What an input was when it was named.
+/// The kind of an input when the command began.
 enum NamedInput {
     Folder(FileId),
-    /// A link to this file, and the folder and the name that it leads to, if it has such.
+    /// A link: the file that it leads to, and the folder and the name of that file if they are known.
     Link(FileId, Option<(FileId, OsString)>),
     /// Something else.
     File(FileId),
 }
 
-/// What a path named first.
+/// The folder that a path led to when it was first used.
 #[derive(Clone)]
 enum Held {
     There(Way),
-    /// A folder that is opened again, because too many are open.
+    /// A folder that is opened again for each use, because too many folders are open.
     Seen(FileId),
-    /// Nothing: the nearest folder above, and the path from there.
+    /// The folder did not exist: the nearest existing folder above, and the path from there.
     Missing(Way, PathBuf),
 }
 
-/// Returns the way to the folder that this path named first. Otherwise goes on from the nearest folder above that is
-/// held.
+/// Returns the way to the folder that this path led to when it was first used. If the path is used for the first time,
+/// continues from the nearest open folder above.
 pub fn way(path: &Path) -> io::Result<Way> {
     let path = trimmed(path);
     match held(&path) {
         Some(Held::There(way)) => return Ok(way),
         Some(Held::Missing(above, rest)) => {
             return above.descend(&rest).map_err(|error| match error.kind() {
-                // A link has taken the place, or a file.
+                // A link or a file was put in the place of a folder.
                 ErrorKind::NotADirectory => exchanged(),
                 _ => error,
             });
@@ -73,8 +74,8 @@ pub fn way(path: &Path) -> io::Result<Way> {
     Ok(way)
 }
 
-/// As [`way`]. If the folder is missing, makes it, and the folders above it. Refuses one that another user may have
-/// planted, before anything is made.
+/// Like [`way`], but makes the folder and the folders above it if they are missing. Before making any folder, refuses a
+/// folder that another user may have planted.
 pub fn own_or_make(path: &Path, mode: u32) -> Result<Folder, Error> {
     let path = trimmed(path);
     if let Some(planted) = planted(&path) {
@@ -91,32 +92,35 @@ pub fn own_or_make(path: &Path, mode: u32) -> Result<Folder, Error> {
     Ok(way.folder().clone())
 }
 
-/// Whether nothing had this name at the beginning.
+/// Whether nothing had this name when the command began.
 pub fn was_missing(path: &Path) -> bool {
     matches!(held(&trimmed(path)), Some(Held::Missing(..)))
 }
 
-/// Returns the user to whom root gives the folders that it makes below a folder of that user.
+/// If root makes folders below a folder of another user, returns that folder's attributes: its owner will own the new
+/// folders.
 fn owner_of(above: &Folder) -> io::Result<Option<About>> {
     Ok(Some(above.about()?).filter(|about| is_root() && about.owner != 0))
 }
 
-/// Returns what another user may have planted on the way to a folder, or to the nearest one above it.
+/// Returns the link or folder that another user may have planted on the way to a folder, or to the nearest folder above
+/// if the folder is missing.
 pub fn planted(path: &Path) -> Option<Planted> {
     hold_folder(&trimmed(path));
     let way = match held(&trimmed(path)) {
-        // It may have appeared meanwhile.
+        // The folder may have appeared in the meantime.
         Some(Held::Missing(above, rest)) => Some(above.clone().descend(&rest).unwrap_or(above)),
         _ => way(path).ok(),
     };
     way.and_then(|way| way.planted().cloned())
 }
 
-/// Opens the file that this path names in the folder that its beginning named first. Fails if the file was named as an
-/// input, and has become a link since then, or another folder.
+/// Opens the file at this path. Its folder is the folder that the path led to when it was first used. Fails if the path
+/// is an input that has since become a link, another folder or another link.
 pub fn open(path: &Path, mode: OpenMode) -> io::Result<Input> {
     let input = Input::open_by(path, mode, way)?;
-    // An editor puts a new file in the place of the one that was named. Another name of an older file is no new file.
+    // An editor may have put a new file in the place of the named file. A file with several hard links may be an older
+    // file and does not count as new.
     let is_it_or_new = |id| input.about.id == id || input.about.links < 2;
     let is_same = match INPUTS.lock().get(path) {
         Some(NamedInput::Folder(id)) => input.about.id == *id,
@@ -129,13 +133,13 @@ pub fn open(path: &Path, mode: OpenMode) -> io::Result<Input> {
     if is_same { Ok(input) } else { Err(exchanged()) }
 }
 
-/// Opens the folders in which files of these paths lie. What cannot be opened is told when it is used.
+/// Opens the folders of the files with these paths. An error is reported when the folder is used.
 pub fn hold<'a>(paths: impl IntoIterator<Item = &'a Path>) {
     let files = paths.into_iter().filter(|path| !remote::is_address(path));
     files.for_each(|path| hold_folder(&trimmed(parent(path))));
 }
 
-/// As [`hold`], for inputs. Which of them are links or folders, and where they lead, is remembered.
+/// Like [`hold`], for inputs. Also records which inputs are links or folders, and where the links lead.
 pub fn hold_inputs<'a>(paths: impl IntoIterator<Item = &'a Path>) {
     for path in paths.into_iter().filter(|path| !remote::is_address(path)) {
         hold([path]);
@@ -162,7 +166,7 @@ fn place_of(spot: &Spot) -> Option<(FileId, OsString)> {
     Some((spot.folder.about().ok()?.id, spot.name.clone()))
 }
 
-/// Opens a folder, or the nearest one above it.
+/// Opens a folder, or the nearest existing folder above it.
 pub fn hold_folder(path: &Path) {
     if held(path).is_some() {
         return;
@@ -175,7 +179,7 @@ pub fn hold_folder(path: &Path) {
     }
 }
 
-/// Returns the nearest folder above a path that is open, and the path from there.
+/// Returns the nearest open folder above a path, and the path from that folder.
 fn above(path: &Path) -> Option<(Way, PathBuf)> {
     let held = HELD.lock();
     path.ancestors().skip(1).find_map(|above| match held.get(above) {
@@ -184,7 +188,8 @@ fn above(path: &Path) -> Option<(Way, PathBuf)> {
     })
 }
 
-/// Whether another folder may stay open: most of the open files that the system allows are for other things.
+/// Whether another folder may stay open. Folders may use a quarter of the open files that the system allows, and the
+/// other open files are for other purposes.
 fn has_room() -> bool {
     static ROOM: OnceLock<usize> = OnceLock::new();
     let room = *ROOM.get_or_init(|| {
@@ -202,7 +207,7 @@ fn put(path: PathBuf, what: Held) {
     HELD.lock().insert(path, what);
 }
 
-/// Returns the error of a path that leads elsewhere than at the beginning.
+/// Returns the error for a path that no longer leads to the same place as when the command began.
 fn exchanged() -> io::Error {
     Exchanged.into()
 }

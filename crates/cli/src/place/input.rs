@@ -1,4 +1,4 @@
-//! Inputs: a file, a pipe, standard input, an object in a store.
+//! Inputs: files, pipes, standard input, and objects in stores.
 
 mod tree;
 
@@ -33,8 +33,8 @@ pub enum Source {
     File(PathBuf),
 }
 
-/// Returns the sealed files in a folder and in the folders in it. What cannot be read is among them, and what only has
-/// the name of a sealed file, so that the command says why.
+/// Returns the sealed files in a folder and its subfolders. The result includes entries that cannot be read and files
+/// that only have the name of a sealed file, so that the command reports the error of each.
 fn sealed_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let path = |entry| match entry {
         FileTreeEntry::Sealed(spot) => Some(spot.path()),
@@ -55,7 +55,7 @@ pub fn is_called_sealed(spot: &Spot) -> bool {
     ENDINGS.iter().any(|ending| spot.name.as_bytes().ends_with(ending.as_bytes())) && is_file()
 }
 
-/// Returns the files in a folder and in the folders in it whose signatures stand beside them.
+/// Returns the files in a folder and its subfolders that have a signature file beside them.
 fn signed_in(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, Failure> {
     let signed = |path: &Path| {
         path.as_os_str().as_bytes().strip_suffix(ending.as_bytes()).map(OsStr::from_bytes).map(PathBuf::from)
@@ -92,8 +92,8 @@ impl Source {
         files.is_empty() || files.iter().any(|file| file == Path::new("-"))
     }
 
-    /// Returns these inputs with the sealed objects below each prefix in its place. With `each`, sealed files stand in
-    /// for the folder that they are in, too.
+    /// Returns these inputs, but replaces each prefix by the sealed objects below it. With `each`, also replaces each
+    /// folder by the sealed files in it.
     pub fn expanded(sources: &[Self], each: bool) -> Result<Vec<Self>, Failure> {
         let mut all = Vec::new();
         for source in sources {
@@ -108,7 +108,7 @@ impl Source {
         Ok(all)
     }
 
-    /// Returns these inputs with the files beside which signatures stand in the place of the folder that they are in.
+    /// Returns these inputs, but replaces each folder by the files in it that have a signature file beside them.
     pub fn signed_in(sources: &[Self], ending: &str) -> Result<Vec<Self>, Failure> {
         let mut all = Vec::new();
         for source in sources {
@@ -133,7 +133,7 @@ impl Source {
         }
     }
 
-    /// Returns a JSON object with the name of the input: `-` is standard input.
+    /// Returns a JSON object with the name of the input. `-` stands for standard input.
     pub fn fields(&self) -> Map<String, Value> {
         with_path(self.path().unwrap_or(Path::new("-")))
     }
@@ -150,11 +150,12 @@ impl Source {
 pub struct Input {
     pub source: Source,
     pub data: Data,
-    /// What the system knows of a file; `None` for an object in a store.
+    /// The attributes of a file; `None` for an object in a store.
     pub about: Option<About>,
-    /// The folders of the file, which stay open until its result is there.
+    /// The folders of the file. These folders stay open until the result is complete.
     pub found: Found,
-    /// Whether several threads can read it at any position: it is a regular file that was opened by name, or an object.
+    /// Whether several threads can read the input at any position. This is possible for an object and for a regular
+    /// file that was opened by name.
     pub positioned: bool,
 }
 
@@ -180,8 +181,8 @@ impl Input {
         if let (Source::File(path), Some(real)) = (source, &found.real) {
             recover::settle(path, real, &file, &about)?;
         }
-        // Standard input can be a file at a later position than its start, so it is read as a stream. A file of length
-        // 0 can be a file in /proc, whose contents are made when they are read.
+        // Standard input can be a file that is already at a later position than its start, so standard input is read as
+        // a stream. A file of length 0 can be a file in /proc. The system makes its contents when the file is read.
         let positioned = about.is_file() && about.length > 0 && *source != Source::Stdin;
         Ok(Self { source: source.clone(), data: Data::File(file), about: Some(about), found, positioned })
     }
@@ -235,8 +236,8 @@ impl Input {
         self.source.shown()
     }
 
-    /// Returns a reader of the data. A file is read up to the length that it had when it was opened. If it becomes
-    /// shorter meanwhile, reading fails.
+    /// Returns a reader of the data. A file is read up to the length that it had when it was opened. If the file
+    /// becomes shorter in the meantime, reading fails.
     pub fn reader(&self) -> Reader<'_> {
         Reader { data: &self.data, left: self.length().filter(|_| self.positioned) }
     }
@@ -273,8 +274,8 @@ impl Read for Reader<'_> {
     }
 }
 
-/// Enlarges a pipe to a mebibyte: with the usual 64 KiB, reader and writer mostly wait for each other. If the system
-/// refuses, the pipe stays as it is.
+/// Enlarges a pipe to one mebibyte: with the usual 64 KiB, reader and writer mostly wait for each other. If the system
+/// refuses, the pipe keeps its size.
 pub fn widen(pipe: &File) {
     #[cfg(target_os = "linux")]
     let _ = rustix::pipe::fcntl_setpipe_size(pipe, 1 << 20);

@@ -1,5 +1,5 @@
-//! Writing a header over another one. Until the new header is on the disk, the record of both lies beside the file:
-//! `.NAME.deadpan-rewrap`. After a crash, [`recover`] puts the old header back.
+//! Overwrites a header by a new header. Until the new header is on the disk, a record with both headers lies beside the
+//! file: `.NAME.deadpan-rewrap`. After a crash, [`recover`] puts the old header back.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -18,10 +18,11 @@ use deadpan_disk::Handle;
 use deadpan_seal::Sidecar;
 
 const SUFFIX: &[u8] = b".deadpan-rewrap";
-/// The most bytes of a file's name in that of its record. Names have 255 bytes at most.
+/// The most bytes of a file's name that the name of its record contains. Names have 255 bytes at most.
 const LONGEST_STEM: usize = 200;
 
-/// Returns the name of the record of a file. Of a long name it has the beginning, and a hash of the whole name.
+/// Returns the name of the record of a file. If the file's name is long, the record's name contains the beginning and a
+/// hash of the whole name.
 pub fn name(file: &OsStr) -> OsString {
     let stem = file.as_bytes();
     if stem.len() <= LONGEST_STEM {
@@ -36,8 +37,8 @@ pub fn is_record(name: &OsStr) -> bool {
     name.as_bytes().starts_with(b".") && name.as_bytes().ends_with(SUFFIX)
 }
 
-/// Writes `new` over the header `old` of the file. When this returns, the new header is on the disk. If this fails, or
-/// does not return, the file still has the old header, or the next command puts it back.
+/// Writes `new` over the header `old` of the file. When the function returns, the new header is on the disk. If the
+/// function fails or does not return, the file still has the old header, or the next command puts the old header back.
 pub fn overwrite(target: &LockedFile, old: Vec<u8>, new: Vec<u8>) -> Result<(), Failure> {
     let payload = recover::beginning(&target.file, old.len() as u64).map_err(|error| target.failed("read", &error))?;
     let record = Sidecar::new(target.about.id.number, target.about.length, &payload, old.clone(), new.clone());
@@ -62,7 +63,7 @@ pub fn overwrite(target: &LockedFile, old: Vec<u8>, new: Vec<u8>) -> Result<(), 
         remove();
         return Err(failed(error));
     }
-    // Ctrl-C comes before the new header or after it.
+    // Ctrl-C has to wait, so it takes effect either before or after the write of the header.
     signals::hold(|_| {
         let write = |header: &[u8]| target.file.write_all_at(header, 0).and_then(|()| target.file.sync_data());
         let Err(error) = write(&new) else {
@@ -79,8 +80,8 @@ pub fn overwrite(target: &LockedFile, old: Vec<u8>, new: Vec<u8>) -> Result<(), 
     })
 }
 
-/// Makes the empty record. [`recover`] has handled one of this file that is there, and another file may still need
-/// its own.
+/// Makes the empty record. If a record exists already, [`recover`] has handled it if it belongs to this file. A record
+/// of another file may still be needed.
 fn create(target: &LockedFile, name: &OsStr) -> Result<File, Failure> {
     let folder = &target.real.folder;
     let path = folder.path_of(name);
@@ -100,7 +101,7 @@ fn create(target: &LockedFile, name: &OsStr) -> Result<File, Failure> {
         ),
         _ => Failure::path("create", &path, &error),
     })?;
-    // Who can read the file can read the record: the next command may be somebody else's.
+    // Users who can read the file can read the record, since another user may run the next command.
     let _ = file.set_mode(target.about.mode & 0o444 | 0o600);
     let _ = file.set_owner(Some(target.about.owner), target.about.group);
     Ok(file)

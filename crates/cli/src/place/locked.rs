@@ -1,4 +1,4 @@
-//! A file whose header is changed, locked against other runs that change it.
+//! A file whose header is changed. The file is locked against other runs that change the header.
 
 use std::fs::File;
 use std::io;
@@ -13,7 +13,8 @@ use deadpan_disk::{About, Handle, Input, Locked, OpenMode, Spot};
 pub struct LockedFile {
     /// The path as the user gave it.
     pub path: PathBuf,
-    /// The folder in which the file lies, and its name there. Everything that replaces the file goes through them.
+    /// The folder in which the file lies, and its name in that folder. Each replacement of the file uses this folder
+    /// and this name.
     pub real: Spot,
     /// The file, for reading and writing.
     pub file: File,
@@ -21,8 +22,8 @@ pub struct LockedFile {
 }
 
 impl LockedFile {
-    /// Opens and locks a file: the one at a spot, or else the one that the path names. There, a link is followed, so
-    /// that the file itself changes.
+    /// Opens a file, and locks it if it `writes`. Opens the file at `spot`, or else the file at `path`. If `path` is a
+    /// link, the link is followed, so that the file itself changes.
     pub fn find(path: &Path, spot: Option<Spot>, writes: bool, force: bool) -> Result<Self, Failure> {
         let opened = match spot {
             Some(spot) => Input::exactly_at(spot, writes),
@@ -51,11 +52,12 @@ impl LockedFile {
             Ok(Locked::Yes) => {}
             Err(error) => return Err(self.failed("lock", &error)),
         }
-        // A run that had the lock before may have put another file in the place of this one.
+        // An earlier holder of the lock may have replaced this file by another file.
         if self.real.folder.has(&self.real.name, &self.file) { Ok(()) } else { Err(replaced(&self.path)) }
     }
 
-    /// Fails if another program has written to the file since it was opened: its header would be that of other data.
+    /// Fails if another program has written to the file since it was opened, since the header may no longer belong to
+    /// the data.
     pub fn refuse_changed(&self) -> Result<(), Failure> {
         let now = About::of_file(&self.file).map_err(|error| self.failed("read", &error))?;
         if (now.length, now.modified) == (self.about.length, self.about.modified) {

@@ -1,4 +1,4 @@
-//! Outputs: a file or an object in a store, which get their name when they are complete; a pipe, a device, or standard
+//! Outputs: files and objects in stores, which get their name when they are complete, and pipes, devices and standard
 //! output.
 
 pub mod planted;
@@ -75,8 +75,8 @@ impl OutputArgs {
         }
     }
 
-    /// Returns where a file goes. If `-o` names a folder, the file goes into that folder, with the name that it would
-    /// have without `-o`.
+    /// Returns the place for a file. If `-o` names a folder, the file goes into that folder, with the name that it
+    /// would have without `-o`.
     pub fn file(&self, usual: impl FnOnce() -> Result<Place, Failure>) -> Result<Place, Failure> {
         match &self.output {
             None => {
@@ -102,8 +102,9 @@ impl OutputArgs {
         self.output.iter().for_each(Self::hold_place);
     }
 
-    /// Opens the folders around the result of an input, and the folder that it may be unpacked into, as far as its name
-    /// is known. A folder that is missing stays so for this command, unless it makes it.
+    /// Opens the folders around the result of an input, and the folder that the input may be unpacked into, as far as
+    /// its name is known. A folder that is missing now counts as missing for the whole command, unless the command
+    /// makes it.
     pub fn hold_result(&self, usual: impl FnOnce() -> Result<Place, Failure>) {
         self.file(usual).iter().for_each(Self::hold_place);
     }
@@ -115,7 +116,7 @@ impl OutputArgs {
         }
     }
 
-    /// Refuses what is no folder for results.
+    /// Fails if the place cannot be used as a folder for results.
     fn check_folder(&self, place: &Place) -> Result<(), Failure> {
         match place.path().filter(|path| !remote::is_address(path)) {
             None => Ok(()),
@@ -123,8 +124,8 @@ impl OutputArgs {
         }
     }
 
-    /// Opens a folder for this result, or for results whose names are not known yet. One that another user may have
-    /// planted is refused, unless the user wants to replace files.
+    /// Opens a folder for this result, or for results whose names are not known yet. Refuses a folder that another user
+    /// may have planted, unless the user wants to replace files.
     fn folder_at(&self, path: &Path, result: Option<&Path>) -> Result<Folder, Failure> {
         let failed = |error| match (error, result) {
             (Error::Planted(planted), _) => self.appeared(planted::refused(&planted, true)),
@@ -145,7 +146,7 @@ impl OutputArgs {
         self.unplanted(place.clone(), true).map(drop)
     }
 
-    /// Refuses a place that another user may have planted. `named` tells whether the user gave its name.
+    /// Refuses a place that another user may have planted. `named` says whether the user gave the name of the place.
     fn unplanted(&self, place: Place, named: bool) -> Result<Place, Failure> {
         if let Some(path) = place.path().filter(|path| !remote::is_address(path)) {
             planted::check(path, named, self.force)?;
@@ -158,8 +159,8 @@ impl OutputArgs {
         self.output.as_ref() == Some(place)
     }
 
-    /// Advises on the refusal of something of another user: what appears meanwhile is not replaced with `--force`
-    /// either.
+    /// Changes the advice if `--force` was given: `--force` does not replace a file or folder of another user that
+    /// appeared after the command began.
     fn appeared(&self, mut failure: Failure) -> Failure {
         if self.force {
             failure.hint = Some(planted::APPEARED.into());
@@ -167,8 +168,8 @@ impl OutputArgs {
         failure
     }
 
-    /// Opens an output. A file is replaced only with `--force`, and never if the sender chose its name. The input is
-    /// refused as the output.
+    /// Opens an output. Replaces a file only with `--force`, and never if the sender chose its name. Fails if the
+    /// output is the input.
     pub fn open(&self, place: &Place, input: Option<&Input>) -> Result<Output, Failure> {
         let output = match place.path() {
             None => Output::stream(streams::stdout()?, place),
@@ -193,19 +194,19 @@ impl OutputArgs {
         Ok(output)
     }
 
-    /// Opens a folder that exists, to put results into it, and refuses one that another user may have planted, unless
-    /// the user named it with `--force`.
+    /// Opens an existing folder, to put results into it. Refuses a folder that another user may have planted, unless
+    /// the user named the folder and gave `--force`.
     pub fn enter(&self, place: &Place, path: &Path) -> Result<Folder, Failure> {
         let failed = |error: &io::Error| Failure::path("open", path, error);
         planted::check(path, self.names(place), self.force)?;
         let opened = held::way(path).map_err(|error| failed(&error))?.folder().clone();
-        // What is unpacked here is looked for by its names.
+        // The folder must be readable, since unpacking searches it for existing names.
         opened.entries().map(drop).map_err(|error| failed(&error))?;
         Ok(opened)
     }
 
-    /// Opens the folder in which an output is made, and refuses one that another user may have planted. Beside the
-    /// input, it is the folder in which the input was found.
+    /// Opens the folder in which an output is made. Refuses a folder that another user may have planted. If the output
+    /// goes beside the input, uses the folder in which the input was found.
     pub fn folder_of(&self, path: &Path, input: Option<&Input>) -> Result<Folder, Failure> {
         let found = input.map(|input| &input.found).filter(|_| self.output.is_none());
         if let Some(link) = found.and_then(|found| found.link.as_ref()) {
@@ -218,9 +219,9 @@ impl OutputArgs {
         }
     }
 
-    /// Returns where a folder goes. If there are several `results`, or if `-o` ends with a slash, `-o` is the folder in
-    /// which the folder is made. Otherwise `-o` is the folder itself, so that a second run with the same `-o` does not
-    /// nest its result in that of the first.
+    /// Returns the place for a folder. If there are several `results`, or if `-o` ends with a slash, `-o` is the folder
+    /// in which the folder is made. Otherwise `-o` is the folder itself, so that a second run with the same `-o` does
+    /// not put its result into the result of the first run.
     pub fn folder(&self, results: usize, usual: impl FnOnce() -> Result<Place, Failure>) -> Result<Place, Failure> {
         if let Some(place) = self.output.as_ref().filter(|place| place.path().is_some_and(remote::is_address)) {
             let message = format!("{} is no place for a folder: what is unpacked lies on this machine", place.shown());
@@ -238,13 +239,13 @@ impl OutputArgs {
     }
 }
 
-/// Where a result goes.
+/// The place where a result goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     Stdout,
-    /// A path that the user gave, or that follows from one.
+    /// A path that the user gave, or that was made from such a path.
     Given(PathBuf),
-    /// A path whose last component was sealed with the data: the sender chose it.
+    /// A path whose last component was sealed with the data. The sender chose this component.
     Sealed(PathBuf),
 }
 
@@ -303,7 +304,7 @@ impl Place {
         Ok(self)
     }
 
-    /// Returns the place in this folder that has the name of `usual`.
+    /// Returns the place in this folder with the name of `usual`.
     fn join(&self, usual: Self) -> Result<Self, Failure> {
         let folder = self.path().unwrap_or(Path::new(""));
         match usual {
@@ -319,7 +320,7 @@ impl Place {
 
 /// An open output.
 pub enum Output {
-    /// Bytes are written as soon as they are available.
+    /// Each byte is written as soon as it is available.
     Stream { file: File, place: Place },
     /// The file gets its name when it is complete.
     Partial { partial: Partial, place: Place, replace: bool },
@@ -327,7 +328,7 @@ pub enum Output {
     Object { upload: Shared, place: Place, guard: signals::Guard },
 }
 
-/// An upload, which several writers share.
+/// An upload that several writers share.
 #[derive(Clone)]
 pub struct Shared(Arc<Mutex<Option<Upload>>>);
 
@@ -407,7 +408,7 @@ impl Output {
         }
     }
 
-    /// Returns a writer that owns what it needs.
+    /// Returns a writer that owns its resources.
     pub fn owned_writer(&self) -> io::Result<Box<dyn Write + Send>> {
         Ok(match self {
             Self::Object { upload, .. } => Box::new(upload.clone()),
@@ -435,7 +436,8 @@ impl Output {
         self.file().is_some_and(File::is_terminal)
     }
 
-    /// Sets the attributes of a file and gives it its name. With `sync`, the data are on the disk before this returns.
+    /// Sets the attributes of a file and gives it its name. With `sync`, the data are on the disk before this function
+    /// returns.
     pub fn land(self, attributes: Attributes, sync: bool) -> Result<Place, Failure> {
         match self {
             Self::Partial { partial, place, replace } => {
@@ -460,13 +462,13 @@ impl Output {
     }
 }
 
-/// Returns more than an input becomes by sealing, with padding and armor, so that the parts of an upload are long
-/// enough.
+/// Returns an upper limit for the length of a sealed input, with padding and armor. The parts of an upload must be long
+/// enough for this length.
 fn longest(input: u64) -> u64 {
     input.saturating_add(input / 2).saturating_add(2 << 20)
 }
 
-/// Returns the error that `place` exists.
+/// Returns the error for a `place` that exists already.
 pub fn taken(place: &Place) -> Failure {
     match place {
         Place::Sealed(path) => Failure::usage(

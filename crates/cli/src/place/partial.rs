@@ -1,4 +1,4 @@
-//! Outputs that get their names when they are complete, with the words of the command line for what can go wrong.
+//! Outputs that get their names when they are complete, with the command line's messages for their errors.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -22,8 +22,8 @@ pub struct Partial {
 }
 
 impl Partial {
-    /// Makes a file that gets the name `target` later. Only its owner can read it until its mode is set. A folder that
-    /// another user may have planted is refused.
+    /// Makes a file that gets the name `target` later. Until its mode is set, only its owner can read the file. Refuses
+    /// a folder that another user may have planted.
     pub fn create(target: &Path) -> Result<Self, Failure> {
         refuse_object(target)?;
         let way = held::way(folder_of(target)).map_err(Error::of_folder);
@@ -31,7 +31,7 @@ impl Partial {
         Self::create_in(&folder, target)
     }
 
-    /// Makes a file that gets the name `target` later, whose folder is open.
+    /// Makes a file in an open folder. The file gets the name `target` later.
     pub fn create_in(folder: &Folder, target: &Path) -> Result<Self, Failure> {
         let name = target.file_name().ok_or(Error::NoName);
         Self::with_draft(target, name.and_then(|name| Draft::create_in(folder, name)))
@@ -54,12 +54,12 @@ impl Partial {
         &self.draft
     }
 
-    /// Makes another file in the same folder, whose temporary name is like that of this one.
+    /// Makes another file in the same folder. Its temporary name is similar to the temporary name of this file.
     pub fn another(&self) -> Result<Self, Failure> {
         Self::with_draft(&self.target, self.draft.another())
     }
 
-    /// Gives a file of which parts are missing the name `NAME.incomplete`, and returns that path.
+    /// Gives an incomplete file the name `NAME.incomplete`, and returns that path.
     pub fn keep_incomplete(self, attributes: Attributes) -> Result<PathBuf, Failure> {
         let kept = self.draft.keep_incomplete(attributes).map_err(|error| failure(&self.target, error));
         Ok(self.target.with_file_name(kept?))
@@ -81,7 +81,8 @@ impl Partial {
     }
 }
 
-/// Gives each file the name of the path beside it, or none. All paths are in the folder of the files.
+/// Gives each file the name from its path. If one of the files fails, no file gets its name. All paths are in the
+/// folder of the files.
 pub fn land_all(
     files: Vec<(Partial, PathBuf)>,
     attributes: Attributes,
@@ -112,7 +113,7 @@ pub struct PartialFolder {
 }
 
 impl PartialFolder {
-    /// Makes a folder that gets the name `target` later, whose folder is open.
+    /// Makes a folder inside an open folder. The new folder gets the name `target` later.
     pub fn create_in(folder: &Folder, target: &Path) -> Result<Self, Failure> {
         let name = target.file_name().ok_or(Error::NoName);
         Self::with_draft(target, name.and_then(|name| DraftFolder::create_in(folder, name)))
@@ -145,7 +146,7 @@ impl PartialFolder {
     }
 }
 
-/// Returns the failure of making an output, or of giving it its name.
+/// Returns the failure for an error of making an output, or of giving the output its name.
 pub fn failure(target: &Path, error: Error) -> Failure {
     match error {
         Error::NoName => {
@@ -175,7 +176,7 @@ pub fn failure(target: &Path, error: Error) -> Failure {
     }
 }
 
-/// Returns the failure that a new file cannot keep what the old one has.
+/// Returns the failure for a new file that cannot keep an attribute of the old file.
 fn lossy(target: &Path, unkept: &Unkept) -> Failure {
     let hint = match unkept {
         Unkept::Owner(_) => {
@@ -189,7 +190,7 @@ fn lossy(target: &Path, unkept: &Unkept) -> Failure {
     Failure::usage(format!("{} needs a new file, which would lose {unkept}", shown(target)), hint)
 }
 
-/// Returns an error if this is an object in a store.
+/// Returns an error if `target` is an object in a store.
 fn refuse_object(target: &Path) -> Result<(), Failure> {
     if remote::is_address(target) {
         Err(Failure::path("create", target, &std::io::ErrorKind::Unsupported.into()))
@@ -198,7 +199,7 @@ fn refuse_object(target: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Returns the error that the folder of `target` does not exist.
+/// Returns the error for a `target` whose folder does not exist.
 pub fn no_folder(target: &Path) -> Failure {
     if remote::is_address(target) {
         return Failure::path("create", target, &std::io::ErrorKind::NotFound.into());
@@ -213,7 +214,7 @@ pub fn no_folder(target: &Path) -> Failure {
     )
 }
 
-/// Returns the error that `target` exists.
+/// Returns the error for a `target` that exists already.
 pub fn exists(target: &Path) -> Failure {
     Failure::usage(
         format!("{} exists already", shown(target)),
@@ -221,12 +222,12 @@ pub fn exists(target: &Path) -> Failure {
     )
 }
 
-/// Returns the error that a folder has the name of a file.
+/// Returns the error for an output file whose name belongs to a folder.
 pub fn is_a_folder(target: &Path) -> Failure {
     Failure::usage(format!("{} is a folder", shown(target)), "choose another name with -o")
 }
 
-/// Returns the error that something that is no file, such as a pipe, has the name of a file.
+/// Returns the error for an output file whose name belongs to something else, such as a pipe.
 pub fn is_no_file(target: &Path) -> Failure {
     Failure::usage(format!("{} is not a file", shown(target)), "choose another name with -o")
 }

@@ -1,9 +1,10 @@
-//! Finishing a change of recipients that was interrupted while the header was written.
+//! Repairs a file if a change of its recipients was interrupted while the header was written.
 //!
-//! Each command that opens a file looks for the record beside it. The record counts only if a user wrote it who may
-//! change the file, if it names this inode, length and payload, and if each byte of the header is that of the old or of
-//! the new header: a planted, copied or outdated record changes nothing in a healthy file. Such a file has another
-//! header, or one of the two headers as a whole.
+//! Each command that opens a file looks for the record beside the file. The record counts only if three conditions are
+//! met. A user who may change the file wrote the record. The record names the inode, the length and the payload of the
+//! file. Each byte of the file's header is equal to the byte of the old header or of the new header at the same place.
+//! So a planted, copied or outdated record does not change a healthy file: its header is a third header, or is exactly
+//! the old header or the new header.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -20,19 +21,20 @@ use crate::tell::shown::shown;
 use deadpan_disk::{About, Folder, Handle, Locked, Spot};
 use deadpan_seal::{Sidecar, Standing};
 
-/// How long a command waits for a run that writes the header at this moment, and how long between two looks.
+/// The time that a command waits for a run that is writing the header, and the time between two checks.
 const PATIENCE: Duration = Duration::from_secs(10);
 const PERIOD: Duration = Duration::from_millis(10);
 
-/// Puts the old header back, if an earlier run was interrupted while it wrote the header of the file `path`, which lies
-/// at `real` and is open as `file`.
+/// Puts the old header back if an earlier run was interrupted while it wrote the header. The file has the path `path`,
+/// lies at `real` and is open as `file`.
 pub fn settle(path: &Path, real: &Spot, file: &File, about: &About) -> Result<(), Failure> {
-    // The record lies beside the file, and not beside a link to it. Usually there is none, and one look tells.
+    // The record lies beside the file, and not beside a link to the file. Usually there is no record, and one system
+    // call is enough to find this out.
     let record = journal::name(&real.name);
     if !about.is_file() || !real.folder.look(&record).is_ok_and(|found| found.is_some()) {
         return Ok(());
     }
-    // Others may plant a record and hold the lock: nobody waits for that.
+    // Another user may have planted a record and hold the lock, so the command does not wait for an untrusted record.
     if Record::read(&real.folder, &record, about).is_none() {
         return Ok(());
     }
@@ -42,7 +44,7 @@ pub fn settle(path: &Path, real: &Spot, file: &File, about: &About) -> Result<()
     settled
 }
 
-/// As [`settle`], for a caller that holds the lock on the file.
+/// Like [`settle`], for a caller that holds the lock on the file.
 pub fn settle_target(target: &LockedFile) -> Result<(), Failure> {
     settle_locked(&target.path, &target.real, &target.file, &target.about)
 }
@@ -52,14 +54,14 @@ fn wait(path: &Path, file: &File) -> Result<(), Failure> {
     for _ in 0..PATIENCE.as_millis() / PERIOD.as_millis() {
         match file.lock_now() {
             Ok(Locked::ByOthers) => std::thread::sleep(PERIOD),
-            // A file system without locks has no runs that wait for each other.
+            // On a file system without locks, runs cannot wait for each other.
             _ => return Ok(()),
         }
     }
     Err(busy(path))
 }
 
-/// Returns the failure for a file that another run changes.
+/// Returns the failure for a file that another run is changing.
 pub fn busy(path: &Path) -> Failure {
     let message = format!("another run changes the recipients of {} at this moment", shown(path));
     Failure::new(Exit::System, message, "try again when it has ended")
@@ -117,7 +119,7 @@ fn belongs(sidecar: &Sidecar, file: &File, about: &About) -> io::Result<bool> {
     Ok(sidecar.is_of(about.length, &payload))
 }
 
-/// Reads the beginning of the payload, which follows a header of this length.
+/// Reads the beginning of the payload. The payload follows a header of the length `header`.
 pub fn beginning(file: &File, header: u64) -> io::Result<Vec<u8>> {
     let mut payload = vec![0; Sidecar::BEGINNING];
     let mut read = 0;
@@ -140,7 +142,7 @@ enum Record {
 }
 
 impl Record {
-    /// Reads a record. Returns `None` if it is none, or if another user may have planted it.
+    /// Reads a record. Returns `None` if the file is no record, or if another user may have planted it.
     fn read(folder: &Folder, name: &OsStr, target: &About) -> Option<Self> {
         let (file, about) = folder.file(name).ok()?;
         let is_trusted = (about.is_trusted() || about.owner == target.owner)
@@ -160,7 +162,7 @@ impl Record {
     }
 }
 
-/// Whether a record that is in the way of a new one can go: no file needs it any more.
+/// Whether a record that has the name of a new record can be removed, because no file needs the old record any more.
 pub fn is_stale(target: &LockedFile, name: &OsStr) -> bool {
     match Record::read(&target.real.folder, name, &target.about) {
         Some(Record::Incomplete) => true,

@@ -1,4 +1,4 @@
-//! Objects in stores, where a path can name a file or an object.
+//! Objects in stores. A path on the command line can name a file or an object.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -14,12 +14,13 @@ use crate::tell::shown::shown;
 use crate::tell::signals;
 use deadpan_remote::{Address, Canceller, Error, Scheme, Store};
 
-/// The most memory for the names of all objects below a prefix. A store could name more and more.
+/// The most memory for the names of all objects below a prefix. Without a limit, a store could send names without end.
 const NAMES: usize = 256 << 20;
-/// What a name takes beside its bytes: its place in a list that doubles when it is full, and that of the allocator.
+/// The memory that a name takes in addition to its bytes: its entry in a list that doubles when it is full, and the
+/// overhead of the allocator.
 const BESIDE: usize = 64;
 
-/// Returns the address, if the path is one.
+/// Returns the address, if the path is an address.
 pub fn address(path: &Path) -> Result<Option<Address>, Failure> {
     if !Address::is_meant(path.as_os_str()) {
         return Ok(None);
@@ -32,7 +33,7 @@ pub fn address(path: &Path) -> Result<Option<Address>, Failure> {
     read.map(Some).map_err(|why| Failure::usage(format!("{}: {why}", shown(path)), hint))
 }
 
-/// Returns the path that an address such as `file:///tmp/a%20b` stands for; other paths stay as they are.
+/// Returns the path that an address such as `file:///tmp/a%20b` stands for. Returns other paths without a change.
 pub fn local(path: PathBuf) -> PathBuf {
     let text = path.as_os_str().as_bytes();
     let rest = text.strip_prefix(b"file://").map(|rest| rest.strip_prefix(b"localhost").unwrap_or(rest));
@@ -54,8 +55,8 @@ pub fn is_address(path: &Path) -> bool {
     Address::is_meant(path.as_os_str())
 }
 
-/// Returns the path of a result in clear beside an input. What comes out of a store goes to the current folder, and not
-/// in clear back into the store.
+/// Returns the path for an unencrypted result beside an input. If the input is an object, the result goes to the
+/// current folder, so that no unencrypted data go into the store.
 pub fn beside(path: &Path, name: &OsStr) -> PathBuf {
     if is_address(path) { name.into() } else { path.with_file_name(name) }
 }
@@ -83,7 +84,7 @@ pub fn refuse_existing(address: &Address, forced: bool) -> Result<(), Failure> {
     }
 }
 
-/// Ends an upload if the user ends the program before, or if the guard is dropped before the upload has ended.
+/// Returns a guard that cancels an upload if the program or the guard ends before the upload is complete.
 pub fn guard(canceller: Canceller, name: String) -> signals::Guard {
     signals::guard(move || {
         if !canceller.cancel() {

@@ -1,4 +1,4 @@
-//! Reports the result for each file: as a line of text, or as a JSON object for scripts.
+//! Reports the result for each file as a line of text, or as a JSON object for scripts.
 
 use std::io::{self, IsTerminal};
 use std::os::unix::ffi::OsStrExt;
@@ -19,11 +19,11 @@ use crate::tell::streams::print_json;
 pub struct Done {
     /// The output; `None` if nothing was written.
     pub output: Option<Place>,
-    /// Bytes of plain data.
+    /// The number of bytes of plain data.
     pub bytes: u64,
     /// A remark for the line of text: `whole and unchanged`.
     pub remark: Option<String>,
-    /// The name of the default key, if it is the recipient because none was named.
+    /// The name of the default key, if it is the recipient because no recipient was named.
     pub default_key: Option<String>,
     /// The failures of entries, with `--keep-going`.
     pub failures: Vec<Failure>,
@@ -43,14 +43,14 @@ pub struct Report {
     talks: bool,
     worst: Exit,
     broken: bool,
-    /// Whether a hint is left out that is the same as the last one.
+    /// Whether a hint is left out if it is the same as the last hint.
     hints_once: bool,
     hint: Option<String>,
 }
 
 impl Report {
-    /// Starts a report on this number of files. Text on successes is printed on a terminal, and if there are several
-    /// files.
+    /// Starts a report on this number of files. Text on successes is printed if standard error is a terminal or there
+    /// are several files.
     pub fn new(command: &'static str, json: bool, files: usize) -> Self {
         Self {
             command,
@@ -76,7 +76,8 @@ impl Report {
         self
     }
 
-    /// Leaves out each hint that is the same as the one before it. A report on thousands of objects would repeat it.
+    /// Leaves out each hint that is the same as the hint before it, since a report on thousands of objects would repeat
+    /// the same hint.
     pub fn hinting_once(mut self) -> Self {
         self.hints_once = true;
         self
@@ -122,7 +123,7 @@ impl Report {
                 say_json(&object);
             } else if let Err(mut failure) = print_json(&object) {
                 self.count(failure.exit, failure.quiet);
-                // If the report cannot be printed, the failure says where the result is.
+                // If the report cannot be printed, the failure names the place of the result.
                 let made = result.as_ref().ok().filter(|done| done.output.is_some());
                 failure.notes.extend(made.map(|done| format!("done all the same: {}", line(self.command, what, done))));
                 failure.say();
@@ -132,10 +133,10 @@ impl Report {
 
     fn say(&self, what: &str, done: &Done) {
         done.failures.iter().for_each(Failure::say);
-        // What belongs to failures is not left out if only errors are wanted.
+        // Notes that belong to failures are printed even if the user wants only errors.
         let tell = if done.failures.is_empty() { say } else { complain };
         done.notes.iter().for_each(|note| tell(&format!("note: {note}")));
-        // A name that the sender chose is always printed, since the user cannot know it.
+        // A name that the sender chose is always printed, since the user cannot know this name.
         if self.talks || matches!(done.output, Some(Place::Sealed(_))) {
             say(&line(self.command, what, done));
         }
@@ -160,7 +161,7 @@ impl Report {
     }
 }
 
-/// How the failure of a whole command is reported: as text, or as a JSON object as the results are.
+/// How the failure of a whole command is reported: as text, or as a JSON object like the results.
 #[derive(Clone, Debug, Default)]
 pub struct Whole {
     /// The command's name in JSON; `None` for text.

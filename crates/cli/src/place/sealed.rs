@@ -1,4 +1,4 @@
-//! A sealed input, in armor or not: its header and its payload.
+//! A sealed input, with or without armor: its header and its payload.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read};
@@ -29,7 +29,7 @@ pub struct Sealed<'a> {
 }
 
 impl<'a> Sealed<'a> {
-    /// Reads the header of an input. An archive that is not sealed is an error with its own advice.
+    /// Reads the header of an input. If the input is an archive that is not sealed, fails with advice for this case.
     pub fn read(input: &'a Input) -> Result<Self, Failure> {
         let name = input.shown();
         let mut start = Vec::new();
@@ -76,7 +76,7 @@ impl<'a> Sealed<'a> {
     }
 }
 
-/// Whether a file begins like a sealed one, in armor or not. Its position stays as it is.
+/// Whether a file begins like a sealed file, with or without armor. The position in the file does not change.
 pub fn looks_sealed(file: &File) -> io::Result<bool> {
     let length = file.metadata()?.len().min(armor::BEGINNING as u64);
     let mut start = vec![0; length as usize];

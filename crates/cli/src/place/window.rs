@@ -1,9 +1,9 @@
-//! Writers: one passes on a range of the data, and one compares the data with a file.
+//! Two writers: [`Window`] passes on a range of the data, and [`Comparison`] compares the data with a file.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
 
-/// Passes on `length` bytes from `offset` on, and drops the others.
+/// Passes on `length` bytes from `offset` on, and drops the other bytes.
 pub struct Window<W> {
     output: W,
     offset: u64,
@@ -46,7 +46,7 @@ impl<'a> Comparison<'a> {
         Self { file, buffer: Vec::new(), same: true }
     }
 
-    /// Whether the data were the same as the whole file.
+    /// Whether the written data are equal to the whole file.
     pub fn holds(mut self) -> io::Result<bool> {
         Ok(self.same && self.file.read(&mut [0])? == 0)
     }

@@ -1,4 +1,4 @@
-//! Times as they are shown: in UTC, or in the zone of this machine.
+//! The text of times: in UTC, or in the time zone of this machine.
 
 use std::fmt;
 
@@ -21,12 +21,12 @@ impl Clock {
         Self { year, month, day, second: time.seconds.rem_euclid(86_400) as u32, nanosecond: time.nanoseconds }
     }
 
-    /// The time in the zone of this machine: `2001-02-03 05:05:06 +0100`.
+    /// Returns the time in the zone of this machine: `2001-02-03 05:05:06 +0100`.
     pub fn local(time: Time) -> impl fmt::Display {
         Self::within(&chrono::Local, time)
     }
 
-    /// The time in a zone. Years that the zone does not know are in UTC.
+    /// Returns the time in a zone. If the zone does not know the year, returns the time in UTC.
     fn within(zone: &impl TimeZone, time: Time) -> impl fmt::Display {
         let known = zone.timestamp_opt(time.seconds, 0).single();
         let east = known.map_or(0, |known| known.offset().fix().local_minus_utc());
@@ -55,8 +55,8 @@ impl fmt::Display for Clock {
         if !(0..=9999).contains(year) {
             return write!(f, "{year}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}");
         }
-        // Digits are written by hand: a listing has millions of times, and formatted numbers took longer than
-        // everything else.
+        // The code writes the digits itself, without the formatting macros: a listing has millions of times, and
+        // formatting took longer than the rest of the listing.
         let mut text = *b"0000-00-00 00:00:00";
         let fields = [
             (0, *year as u32 / 100),
@@ -75,8 +75,8 @@ impl fmt::Display for Clock {
     }
 }
 
-/// Returns year, month and day of a day, counted from the beginning of 1970. The calculation begins years in March, so
-/// that the leap day is their last day.
+/// Returns the year, month and day of a number of days since the beginning of 1970. The calculation begins years in
+/// March, so that the leap day is their last day.
 fn date(days: i64) -> (i64, u32, u32) {
     let days = days + 719_468;
     let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));

@@ -9,7 +9,7 @@ use crate::tell::names::json_text;
 use crate::tell::progress::without_bar;
 use crate::tell::shown::guarded;
 
-/// Whether the user asked for errors alone.
+/// Whether the user wants only errors.
 static QUIET: AtomicBool = AtomicBool::new(false);
 
 /// Leaves out notes, summaries and progress from now on.
@@ -22,7 +22,7 @@ pub fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
 }
 
-/// Writes a line for people to standard error, unless they asked for errors alone. A closed standard error is not an
+/// Writes a line for people to standard error, unless the user wants only errors. A closed standard error is not an
 /// error.
 pub fn say(line: &str) {
     if !is_quiet() {
@@ -30,7 +30,7 @@ pub fn say(line: &str) {
     }
 }
 
-/// Writes a line about something that failed, or that is dangerous, to standard error.
+/// Writes a line about a failure or a danger to standard error.
 pub fn complain(line: &str) {
     write(&guarded(line, false));
 }

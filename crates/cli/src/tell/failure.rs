@@ -20,7 +20,7 @@ use deadpan_disk::{self as disk, About, Exchanged};
 use deadpan_remote::Address;
 use deadpan_seal::{Error, Fault, key::KeyError};
 
-/// The exit code of the program. With several files, the highest counts.
+/// The exit code of the program. With several files, the highest exit code counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {
     #[default]
@@ -29,8 +29,8 @@ pub enum Exit {
     Usage = 2,
     Key = 3,
     System = 4,
-    /// The user required a signature. The file has none, or its signer is unknown, or the signature is for other
-    /// recipients or for another file name.
+    /// The user required a signature. The file has no signature, or its signer is unknown, or the signature is for
+    /// other recipients or for another file name.
     Signer = 5,
 }
 
@@ -60,9 +60,9 @@ pub struct Failure {
     pub hint: Option<String>,
     /// Notes with more facts, such as which entries are complete.
     pub notes: Vec<String>,
-    /// Whether nothing is printed, because the output has no reader any more.
+    /// Whether the failure is not printed, because the output has no reader any more.
     pub quiet: bool,
-    /// Whether the last JSON object on standard output tells of it already.
+    /// Whether the last JSON object on standard output already reports the failure.
     pub told: bool,
 }
 
@@ -89,7 +89,7 @@ impl Failure {
         match error {
             Error::Read(error) => match error.downcast::<Self>() {
                 Ok(failure) => failure.about(name),
-                // A reader of the library between its other parts passes on an error of its own.
+                // A reader that belongs to the library returns an error of the library.
                 Err(error) => match error.downcast::<Error>() {
                     Ok(error) => Self::seal(name, error),
                     Err(error) => Self::io("read", name, &error),
@@ -124,7 +124,7 @@ impl Failure {
         failure.about(name)
     }
 
-    /// Puts the name of what failed before the message.
+    /// Puts the name of the failed file or object before the message.
     pub fn about(self, name: &str) -> Self {
         let message = if name.is_empty() { self.message } else { format!("{name}: {}", self.message) };
         Self { message, ..self }
@@ -136,7 +136,7 @@ impl Failure {
     }
 
     /// Returns the failure of packing, unpacking or listing `name`. An empty `name` means that the message names only
-    /// the entry. An error of the reader that opens a sealed input is unwrapped.
+    /// the entry. If the reader that opens a sealed input failed, returns that reader's own failure.
     pub fn pack(name: &str, error: deadpan_pack::Error) -> Self {
         match error {
             deadpan_pack::Error::Read(error) => Self::seal(name, error.downcast::<Error>().unwrap_or_else(Error::Read)),
@@ -168,7 +168,7 @@ impl Failure {
         Self { exit, message, hint: Some(hint.into()), notes: Vec::new(), quiet, told: false }
     }
 
-    /// Returns the failure for an error of the system about a path. `verb` says what could not be done to it.
+    /// Returns the failure for an error of the system about a path. `verb` says what could not be done to the path.
     pub fn path(verb: &str, path: &Path, error: &io::Error) -> Self {
         if Address::is_meant(path.as_os_str()) {
             let message =
@@ -194,8 +194,8 @@ impl Failure {
         self.say_after(None);
     }
 
-    /// Writes message, hint and notes to standard error. The hint is left out if it is `read`, which the user has just
-    /// read.
+    /// Writes message, hint and notes to standard error. Leaves out the hint if it equals `read`, the hint that the
+    /// user has just read.
     pub fn say_after(&self, read: Option<&str>) {
         signals::give_way();
         if self.quiet || self.told {
@@ -220,7 +220,7 @@ impl Failure {
     }
 }
 
-/// Returns a path and where it leads, if it is a link to nothing.
+/// If the path is a link to a missing file, returns the path and the target of the link.
 fn dangling(path: &Path) -> Option<(&Path, PathBuf)> {
     let is_link = About::of_name(path).is_ok_and(|about| about.is_link());
     let is_missing = || About::of_path(path).is_err_and(|error| error.kind() == ErrorKind::NotFound);

@@ -1,5 +1,5 @@
-//! Access to descriptors by number, and a setting of the allocator. The first takes `unsafe`, because the type system
-//! tracks only descriptors with an owner, and the second, because C has it.
+//! Access to descriptors by number, and a setting of the allocator. Access to descriptors needs `unsafe`, because the
+//! type system tracks only descriptors with an owner. The setting needs `unsafe`, because it is a function of C.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -8,20 +8,21 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use rustix::io::{Errno, fcntl_getfd};
 
-/// Duplicates the descriptor `number`. The duplicate shares the position of the original. Sockets, pipes and files of
-/// other users work too, since no file is opened.
+/// Duplicates the descriptor `number`. The duplicate shares the position of the original. This works also for sockets,
+/// pipes and files of other users, since no file is opened.
 ///
 /// # Errors
-/// If `number` is not an open descriptor.
+/// Fails if `number` is not an open descriptor.
 pub fn descriptor(number: u32) -> io::Result<OwnedFd> {
     let number = RawFd::try_from(number).map_err(|_| io::Error::from(io::ErrorKind::NotFound))?;
-    // SAFETY: a borrowed descriptor must not be -1, which no `u32` becomes, and must stay open while it is borrowed.
-    // The borrow ends with the next line; the caller is the parser of the command line, before which nothing was opened
-    // and during which no other thread runs, so nothing closes the descriptor meanwhile. If `number` was never open,
-    // the system call fails and nothing is read or written.
+    // SAFETY: a borrowed descriptor must not be -1 and must stay open while it is borrowed. A number that was converted
+    // from a `u32` is not -1. The borrow ends with the last use of `given` below. The caller is the parser of the
+    // command line. The program opens no file before the parser runs, and no other thread runs during it, so nothing
+    // closes the descriptor during the borrow. If `number` was never open, the system call fails and nothing is read or
+    // written.
     let given = unsafe { BorrowedFd::borrow_raw(number) };
     let own = rustix::io::fcntl_dupfd_cloexec(given, 3)?;
-    // Plugins are other programs, which have no business with a descriptor that holds a passphrase.
+    // Plugins are other programs, and must not get access to a descriptor with a passphrase.
     if number > 2 {
         rustix::io::fcntl_setfd(given, rustix::io::FdFlags::CLOEXEC)?;
     }
@@ -32,10 +33,10 @@ pub fn descriptor(number: u32) -> io::Result<OwnedFd> {
 static CLOSED: AtomicU8 = AtomicU8::new(0);
 
 // The runtime of the standard library opens `/dev/null` in place of standard streams that are closed. `look` runs
-// before that, and records which streams were closed.
+// before the runtime does this, and records which streams were closed.
 //
 // SAFETY: this section holds pointers to functions, each of which is called once before `main`. `look` ignores the
-// arguments that some systems pass, cannot panic, and uses nothing that the runtime sets up later: it makes system
+// arguments that some systems pass, cannot panic, and uses nothing that the runtime sets up later: `look` makes system
 // calls and stores a number.
 #[used]
 #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = ".init_array"))]
@@ -44,8 +45,8 @@ static LOOK: extern "C" fn() = look;
 
 extern "C" fn look() {
     for number in 0..3_u8 {
-        // SAFETY: the descriptor may be closed. Only its flags are requested, which fails for a closed descriptor, and
-        // no other code runs that could open or close it.
+        // SAFETY: the descriptor may be closed. The code only requests the flags of the descriptor, which fails for a
+        // closed descriptor. No other code runs that could open or close the descriptor.
         let stream = unsafe { BorrowedFd::borrow_raw(i32::from(number)) };
         if fcntl_getfd(stream) == Err(Errno::BADF) {
             CLOSED.fetch_or(1 << number, Ordering::Relaxed);
@@ -59,7 +60,7 @@ pub fn was_closed(number: u8) -> bool {
 }
 
 /// Lets the allocator give memory of a mebibyte and more back to the system when it is freed. Otherwise each thread
-/// that ever handled a long object may keep some.
+/// that ever handled a long object may keep some of this memory.
 pub fn give_back_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
@@ -67,8 +68,8 @@ pub fn give_back_memory() {
             fn mallopt(parameter: i32, value: i32) -> i32;
         }
         const M_MMAP_THRESHOLD: i32 = -3;
-        // SAFETY: `mallopt` of glibc has this type, takes any values, and may be called at any time and from any
-        // thread; it changes only where later allocations come from.
+        // SAFETY: `mallopt` of glibc has this type, accepts any values, and may be called at any time and from any
+        // thread. The call changes only the place of later allocations.
         let _ = unsafe { mallopt(M_MMAP_THRESHOLD, 1 << 20) };
     }
 }

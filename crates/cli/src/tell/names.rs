@@ -1,4 +1,4 @@
-//! Names in JSON. A name that is not UTF-8 is written in hexadecimal, in a field of its own, so that no byte is lost.
+//! Names in JSON. A name that is not UTF-8 is written in hexadecimal, in a separate field, so that no byte is lost.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -7,11 +7,12 @@ use serde_json::{Map, Value, json};
 
 use deadpan_pack::is_plain;
 
-/// Returns a JSON value as text on one line. Besides what JSON escapes, characters are escaped that a terminal would
-/// obey, or that hide or change others: the lines are read on terminals, too.
+/// Returns a JSON value as text on one line. In addition to the characters that JSON escapes, escapes characters that a
+/// terminal would obey, or that hide or change other characters, since people also read the lines on terminals.
 pub fn json_text(value: &Value) -> String {
     let text = value.to_string();
-    // Outside of strings, and in the keys of this program, there are no such characters.
+    // Only the values of strings can contain such characters: the keys of this program and the rest of the JSON text
+    // have none.
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) || text.chars().all(is_plain) {
         return text;
     }

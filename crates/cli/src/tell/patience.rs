@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use crate::tell::failure::Failure;
 
-/// Seconds that a silent plugin is waited for.
+/// The number of seconds to wait for a silent plugin.
 pub const PLUGIN: &str = "DEADPAN_PLUGIN_TIMEOUT";
-/// Seconds that the SSH agent is waited for.
+/// The number of seconds to wait for the SSH agent.
 pub const AGENT: &str = "DEADPAN_AGENT_TIMEOUT";
 
-/// Returns the time that a variable sets, if it is set. `what` is waited for.
+/// Returns the time from a variable, if the variable is set. `what` is the name of the program that Deadpan waits for.
 pub fn seconds(variable: &str, what: &str) -> Result<Option<Duration>, Failure> {
     let Some(text) = std::env::var_os(variable) else { return Ok(None) };
     let seconds = text.to_str().and_then(|text| text.parse::<u32>().ok()).filter(|seconds| *seconds > 0);

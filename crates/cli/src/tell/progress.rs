@@ -22,10 +22,10 @@ use rate::Rate;
 const PATIENCE: Duration = Duration::from_secs(1);
 /// The time between two drawings of the bar.
 const PERIOD: Duration = Duration::from_millis(250);
-/// Returns the cursor to the start of the line and erases the line.
+/// Moves the cursor to the start of the line and erases the line.
 pub const ERASE: &str = "\r\x1b[K";
 
-/// Whether the terminal's last line is a bar. A thread holds this lock while it writes to the terminal.
+/// Whether the terminal's last line is a bar. Each thread holds this lock while it writes to the terminal.
 static DRAWN: Mutex<bool> = Mutex::new(false);
 
 fn drawn() -> MutexGuard<'static, bool> {
@@ -36,12 +36,12 @@ fn drawn() -> MutexGuard<'static, bool> {
 enum Total {
     Unknown,
     Known(u64),
-    /// Bytes of many objects so far. The total is known when no more come.
+    /// The bytes of many objects that are known so far. The total is known when no more objects come.
     Growing {
         bytes: AtomicU64,
         is_whole: AtomicBool,
     },
-    /// The length of a folder's archive. It is computed from when the bar is first drawn.
+    /// The length of a folder's archive. The computation starts when the bar is first drawn.
     Folder {
         folder: Folder,
         keeps_holes: bool,
@@ -77,22 +77,23 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Starts the progress of `name`, which has `total` bytes, if known.
+    /// Starts the progress of `name`. `total` is the number of bytes, if it is known.
     pub fn new(name: &str, total: Option<u64>) -> Self {
         Self::to(name, total.map_or(Total::Unknown, Total::Known))
     }
 
-    /// Starts the progress of packing a folder. With `keeps_holes`, the archive does not contain holes as zeros.
+    /// Starts the progress of packing a folder. With `keeps_holes`, the archive records holes without writing them as
+    /// zeros.
     pub fn of_folder(name: &str, folder: Folder, keeps_holes: bool) -> Self {
         Self::to(name, Total::Folder { folder, keeps_holes, forecast: OnceLock::new() })
     }
 
-    /// Starts the progress of many objects, whose bytes [`plan`](Self::plan) counts.
+    /// Starts the progress of many objects. [`plan`](Self::plan) counts their bytes.
     pub fn of_many(name: &str) -> Self {
         Self::to(name, Total::Growing { bytes: AtomicU64::new(0), is_whole: AtomicBool::new(false) })
     }
 
-    /// Counts bytes to process; `None` if no more come.
+    /// Adds bytes to process. `None` means that no more bytes come.
     pub fn plan(&self, more: Option<u64>) {
         let Total::Growing { bytes, is_whole } = &self.total else { return };
         match more {
@@ -113,7 +114,7 @@ impl Progress {
         }
     }
 
-    /// Hides the bar if `hidden`. The bar would mix with data that are typed or shown on the terminal.
+    /// Hides the bar if `hidden` is set, since the bar would mix with data that are typed or shown on the terminal.
     pub fn hidden_if(mut self, hidden: bool) -> Self {
         self.shows &= !hidden;
         self
@@ -129,7 +130,7 @@ impl Progress {
         let now = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
         let due = self.due.load(Ordering::Relaxed);
         let next = now.saturating_add(PERIOD.as_millis() as u64);
-        // One thread draws; the others continue their work.
+        // One thread draws the bar, and the other threads continue their work.
         if now < due || self.due.compare_exchange(due, next, Ordering::Relaxed, Ordering::Relaxed).is_err() {
             return;
         }
@@ -152,7 +153,7 @@ impl Drop for Progress {
     }
 }
 
-/// Runs `act`, which may write to the terminal, after erasing the bar.
+/// Erases the bar, and then runs `act`, which may write to the terminal.
 pub fn without_bar<T>(act: impl FnOnce() -> T) -> T {
     let mut drawn = drawn();
     erase(&mut drawn);

@@ -1,9 +1,10 @@
 //! Names and numbers in messages. A name may contain any byte, and a terminal obeys escape sequences, so control
 //! characters and bytes that are not UTF-8 are escaped.
 //!
-//! There are two nets. Paths, and texts from outside as [`Foreign`], become text for people only in their escaped form.
-//! [`guarded`] escapes what a terminal would obey in all that the command line writes to a terminal: the functions that
-//! write call it, and `clippy.toml` forbids other ways.
+//! Escaping happens at two levels. First, paths and texts from outside (as [`Foreign`]) become text for people only in
+//! their escaped form. Second, [`guarded`] escapes the characters that a terminal would obey in every text that the
+//! command line writes to a terminal. The functions that write call [`guarded`], and `clippy.toml` forbids other ways
+//! to write.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -23,8 +24,8 @@ pub fn bytes(name: &[u8]) -> String {
     deadpan_pack::shown(name)
 }
 
-/// A text that somebody else chose: the name of a signer, an address in a store, the message of a program. It is shown
-/// in its escaped form.
+/// A text that somebody else chose: the name of a signer, an address in a store, the message of a program. The text is
+/// shown in its escaped form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Foreign(String);
 
@@ -33,7 +34,7 @@ impl Foreign {
         Self(text.into())
     }
 
-    /// Returns the text itself, to compare it, or for JSON.
+    /// Returns the text itself, for comparisons and for JSON.
     pub fn raw(&self) -> &str {
         &self.0
     }
@@ -45,8 +46,9 @@ impl fmt::Display for Foreign {
     }
 }
 
-/// Returns a text for people, with all characters escaped that a terminal would obey, or that hide or change others.
-/// Backslashes stay, since texts from outside are escaped already. Line feeds stay if the text has several `lines`.
+/// Returns a text for people. Escapes all characters that a terminal would obey, or that hide or change other
+/// characters. Does not escape backslashes, since texts from outside are escaped already. Line feeds stay if the text
+/// has several `lines`.
 pub fn guarded(text: &str, lines: bool) -> Cow<'_, str> {
     let stays = |character: char| {
         matches!(character, ' '..='~') || lines && matches!(character, '\n' | '\t') || is_plain_character(character)
@@ -61,7 +63,7 @@ pub fn guarded(text: &str, lines: bool) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
-/// Whether a name is shown without escapes, except for backslashes.
+/// Whether no character of a name needs an escape, except for backslashes.
 pub fn is_plain(name: &[u8]) -> bool {
     str::from_utf8(name).is_ok_and(|text| bytes(name) == text.replace('\\', r"\\"))
 }
@@ -71,7 +73,7 @@ pub fn count(number: u64, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
-/// Says what another user may have planted.
+/// Returns a text about the link or folder that another user may have planted.
 pub fn planted_by(planted: &Planted) -> String {
     let kind = if planted.is_link { "link" } else { "folder" };
     format!("{} is a {kind} of another user (number {})", shown(&planted.path), planted.owner)
@@ -87,7 +89,7 @@ mod tests {
         assert_eq!([entries(0), entries(1), entries(2)], ["0 entries", "1 entry", "2 entries"]);
     }
 
-    /// What the first net missed is escaped where it is written, and what it escaped is not escaped again.
+    /// The second level escapes the characters that the first level missed, and does not escape anything twice.
     #[test]
     fn the_second_net_escapes_what_a_terminal_obeys_or_hides() {
         for plain in ["plain name.txt \u{2026}", "z\u{e4}h \u{5d0}\u{5d1} \u{1f600}", r"a\\b\u{1b}", "e\u{301}"] {

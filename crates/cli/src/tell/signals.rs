@@ -1,10 +1,10 @@
 //! Signals. Before a signal such as Ctrl-C ends the program, temporary files are removed and the terminal is restored.
-//! The program then dies of the same signal, as shells expect. Another signal that comes a moment later ends the
+//! The program then ends by the same signal, as shells expect. Another signal that comes a moment later ends the
 //! program at once. Ctrl-Z restores the terminal while the program is stopped.
 //!
 //! Handlers of these signals are installed when the first cleanup is registered, or when signals have to wait for the
-//! first time. Without a registered cleanup there is nothing to remove, so the system's default action is enough.
-//! Outputs without a name need no cleanup.
+//! first time. If no cleanup is registered, there is nothing to remove, and the system's default action is enough.
+//! Temporary outputs that have no name need no cleanup.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -25,7 +25,8 @@ use deadpan_disk::cleanup;
 
 pub use deadpan_disk::cleanup::{Guard, guard, hold, notice};
 
-/// How long after a signal another one ends the program at once. A service manager sends two together.
+/// The time after the first signal from which on a second signal ends the program at once. A service manager sends two
+/// signals together, which must count as one signal.
 const TOGETHER: Duration = Duration::from_millis(200);
 
 type Cleanup = Box<dyn FnMut() + Send>;
@@ -33,7 +34,8 @@ type Cleanup = Box<dyn FnMut() + Send>;
 /// Whether a signal arrived that ends the program.
 static ARRIVED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
-/// Connects the outputs with this program: signals remove drafts, and the user is told which old ones were removed.
+/// Connects the cleanup of outputs with this program: signals remove drafts, and a note tells the user which old drafts
+/// were removed.
 pub fn attach() {
     cleanup::on_first(|| {
         static HANDLERS: Once = Once::new();
@@ -53,8 +55,8 @@ fn tell(swept: &[PathBuf]) {
     }
 }
 
-/// Waits for the end of the program if a signal ends it. A program that was started here often ends by the same Ctrl-C,
-/// and its end is no failure then.
+/// If a signal is ending this program, waits for the end. A program that Deadpan started often gets the same Ctrl-C,
+/// and its end must not be reported as a failure.
 pub fn give_way() {
     while ARRIVED.load(Ordering::Relaxed) {
         thread::sleep(Duration::from_millis(10));
@@ -63,8 +65,8 @@ pub fn give_way() {
 
 fn listen() {
     let wanted: Vec<_> = [SIGHUP, SIGINT, SIGQUIT, SIGTERM].into_iter().filter(|signal| !is_ignored(*signal)).collect();
-    // If the system cannot start a thread, no handlers are installed. Then a signal still ends the program, but drafts
-    // stay behind; their names show that they are drafts.
+    // If the system cannot start a thread, no handlers are installed. In this case, a signal still ends the program,
+    // but drafts remain. Their names show that they are drafts.
     let all = wanted.clone();
     serve(wanted, move |mut signals| {
         for signal in all {
@@ -96,8 +98,8 @@ fn die(signal: i32) -> ! {
     std::process::exit(128 + signal);
 }
 
-/// Installs handlers for the signals `wanted`, which a new thread serves. The thread is started first: if the system
-/// refuses a thread, no handlers are installed.
+/// Installs handlers for the signals `wanted`. A new thread serves these signals. The thread is started first: if the
+/// system refuses a thread, no handlers are installed.
 fn serve(wanted: Vec<i32>, serve: impl FnOnce(Signals) + Send + 'static) {
     let (sender, receiver) = mpsc::channel();
     let served = thread::Builder::new().spawn(move || {
@@ -125,7 +127,8 @@ fn pauses() -> MutexGuard<'static, Vec<Pause>> {
     PAUSES.lock()
 }
 
-/// A registered pair of functions to run around a stop. Dropping the guard removes them without running them.
+/// A registered pair of functions that run before and after the program is stopped. Dropping the guard removes the
+/// functions without running them.
 #[must_use]
 pub struct PauseGuard(u64);
 
@@ -162,7 +165,7 @@ fn listen_for_stops() {
 }
 
 /// Whether a shell can continue this program after a stop. By default, the system ignores Ctrl-Z in the process group
-/// of the session's leader.
+/// of the session leader.
 fn can_be_continued() -> bool {
     getsid(None).is_ok_and(|session| session != getpgrp())
 }
@@ -177,8 +180,9 @@ fn is_ignored(signal: i32) -> bool {
     mask.unwrap_or(0) >> (signal - 1) & 1 == 1
 }
 
-/// Makes writes beyond the limit of file sizes (`ulimit -f`) fail, instead of ending the program by SIGXFSZ. A handler
-/// does this like ignoring the signal would, but programs that this program starts do not inherit it.
+/// Makes writes beyond the limit of file sizes (`ulimit -f`) fail. Without this call, SIGXFSZ would end the program.
+/// Ignoring the signal would have the same effect, but other programs that this program starts would inherit that
+/// setting. Other programs do not inherit a handler.
 pub fn survive_large_files() {
     let _ = flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
 }

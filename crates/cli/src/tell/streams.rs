@@ -47,7 +47,7 @@ fn write(text: &str) -> Result<(), Failure> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| unwritten(&error))
 }
 
-/// Returns the error that standard output cannot be written to.
+/// Returns the error for standard output that cannot be written to.
 pub fn unwritten(error: &io::Error) -> Failure {
     Failure::io("write", "standard output", error)
 }

@@ -1,7 +1,7 @@
 //! Finds the name that the user probably meant.
 
-/// Returns the name that is closest to `word`, if at most a third of its letters differ. Two swapped neighbors count as
-/// one difference.
+/// Returns the name that is closest to `word`, if at most a third of its letters differ. Two adjacent letters in the
+/// wrong order count as one difference.
 pub fn closest(word: &str, names: impl IntoIterator<Item = String>) -> Option<String> {
     let word = word.to_lowercase();
     let allowed = (word.chars().count() / 3).max(1);

@@ -1,4 +1,5 @@
-//! What Deadpan seals, `age` and `rage` open, and the other way round, where they are installed.
+//! `age` and `rage` open the files that Deadpan seals, and Deadpan opens the files that `age` and `rage` seal. The
+//! tests need these programs to be installed.
 
 use std::process::{Command, Stdio};
 
@@ -9,7 +10,7 @@ fn exists(program: &str) -> bool {
     Command::new(program).arg("--help").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
 }
 
-/// The other programs: what seals and opens, and what makes keys.
+/// Returns the other programs: pairs of a program that seals and opens, and a program that makes keys.
 fn others() -> Vec<(&'static str, &'static str)> {
     let mut all = vec![("age", "age-keygen"), ("rage", "rage-keygen")];
     all.retain(|(program, keygen)| {
@@ -22,8 +23,8 @@ fn others() -> Vec<(&'static str, &'static str)> {
     all
 }
 
-/// Checks that Deadpan and another program open what either seals, for lengths around chunks. `to` and `with` are
-/// options that both programs have.
+/// Checks that Deadpan and another program open each other's files, for data with lengths around the length of a chunk.
+/// `to` and `with` are options that both programs have.
 #[track_caller]
 fn agree(sandbox: &Sandbox, program: &str, to: &str, with: &str, lengths: &[usize]) {
     for length in lengths {
@@ -67,7 +68,7 @@ fn post_quantum_keys() {
     agree(&sandbox, "age", "-R pq.pub", "-i pq.key", &[0, 65_536, 65_537]);
 }
 
-/// age seals to tagged keys. It opens such files with plugins only, so the other direction is not tried.
+/// age seals to tagged keys. age opens such files only with plugins, so the test does not try the other direction.
 #[test]
 fn tagged_keys() {
     let sandbox = Sandbox::new();
@@ -104,7 +105,7 @@ fn ssh_keys() {
     }
 }
 
-/// age asks for passphrases at a terminal only, and its batch plugin comes with version 1.3.
+/// age asks for passphrases only at a terminal, and its batch plugin exists since version 1.3.
 #[test]
 fn passphrases() {
     if !exists("age") || !exists("age-plugin-batchpass") {

@@ -11,7 +11,7 @@ const REQUEST_IDENTITIES: u8 = 11;
 const IDENTITIES_ANSWER: u8 = 12;
 const SIGN_RESPONSE: u8 = 14;
 
-/// What an agent does when it is asked for a signature.
+/// The fault of an agent that is asked for a signature.
 #[derive(Clone, Copy)]
 enum Fault {
     Refuses,
@@ -19,7 +19,7 @@ enum Fault {
     HangsUp,
     /// Answers with a signature of zeros.
     Lies,
-    /// Does not even list its keys.
+    /// Does not answer any request, not even the request for the list of keys.
     Silent,
 }
 
@@ -31,7 +31,7 @@ fn message(number: u8, contents: &[u8]) -> Vec<u8> {
     string(&[&[number], contents].concat())
 }
 
-/// Answers one request. Returns the connection if it has to stay open without an answer.
+/// Answers one request. If `fault` demands no answer, returns the connection, so that the connection stays open.
 fn answer(mut stream: UnixStream, key: &[u8], fault: Fault) -> io::Result<Option<UnixStream>> {
     let mut length = [0; 4];
     stream.read_exact(&mut length)?;

@@ -1,4 +1,5 @@
-//! Archives of other programs with irregularities that GNU tar and bsdtar accept too: they are unpacked, with a note.
+//! Archives of other programs with irregularities that GNU tar and bsdtar also accept. Deadpan unpacks these archives
+//! and writes a note.
 
 use crate::archive::{end, ended, file, header, pax, sum};
 use crate::sandbox::Sandbox;
@@ -10,8 +11,8 @@ fn with(path: &str, kind: u8, content: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Unpacks an archive from a file and from a pipe. Each time, the file `a` comes out, or nothing if `empty`, and the
-/// note is said.
+/// Unpacks an archive from a file and from a pipe. Both times, expects the file `a`, or no file if `empty` is set, and
+/// the note on standard error.
 fn accepted(archive: &[u8], empty: bool, note: &str) {
     let sandbox = Sandbox::new();
     sandbox.write("odd.tar", archive);
@@ -36,7 +37,8 @@ fn of_repeated_headers_the_last_one_counts() {
     accepted(&ended(&[records(b"first"), records(b"a"), file("b", b"text")]), false, note);
 }
 
-/// AIX writes sizes from 8 GiB on with all twelve digits, and the zero byte behind them into the field for the time.
+/// AIX writes sizes of 8 GiB and more with all twelve digits, and writes the zero byte after the digits into the field
+/// for the time.
 #[test]
 fn a_number_that_runs_into_the_next_field_is_read() {
     let mut block = header(b"a", b'0', 0, b"");

@@ -1,5 +1,5 @@
-//! The requests that a job from store to store sends, counted at a server and computed; and the tables of
-//! docs/scale-costs.md, which follow from the same computation.
+//! The requests that a job from store to store sends. The tests compare the computed numbers with the numbers at a
+//! server, and with the tables of docs/scale-costs.md.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -7,26 +7,26 @@ use std::sync::{Arc, Mutex};
 use crate::sandbox::{LIMIT, Sandbox, finish};
 use crate::store::{Fate, Server, meddle, sample};
 
-/// How many requests of each kind.
+/// The number of requests of each kind.
 type Requests = BTreeMap<&'static str, f64>;
 
 const SEGMENT: u64 = 256 << 10;
-/// Segments in a part, and the most parts of an upload.
+/// The number of segments in a part, and the largest number of parts in an upload.
 const EACH: u64 = 64;
 const PARTS: u64 = 9_990;
-/// From this length on an object is made in parts, if there is memory for three such objects.
+/// Objects of this length or more are made in parts, if the memory is large enough for three such objects.
 const LONG: u64 = 64 << 20;
 const BESIDE: u64 = 48 << 20;
 const USUAL: u64 = 224 << 20;
 
-/// So many objects of one length.
+/// A number of objects with the same length.
 #[derive(Clone, Copy)]
 struct Objects {
     count: u64,
     length: u64,
 }
 
-/// How the work is spread: all machines share one command, or each works through commands of its own.
+/// How the work is distributed: either all machines share one command, or each machine runs its own commands.
 #[derive(Clone, Copy)]
 struct Layout {
     machines: u64,
@@ -39,7 +39,8 @@ impl Layout {
         if self.commands > 1 { 1 } else { self.machines }
     }
 
-    /// Each share of a command lists pages of the sources and of the results, in turns.
+    /// Returns the number of requests for lists. Each share of a command lists pages of the sources and pages of the
+    /// results in turns.
     fn listings(&self, objects: u64) -> u64 {
         self.shares() * 2 * self.commands * objects.div_ceil(self.commands).max(1).div_ceil(1000)
     }
@@ -53,24 +54,27 @@ fn part_length(length: u64) -> u64 {
     EACH.max((length / PARTS).div_ceil(SEGMENT) + 1) * SEGMENT
 }
 
-/// The header takes the place of one segment, and each segment has 32 bytes beside its data.
+/// Returns the number of parts. The header takes the place of one segment, and each segment has 32 bytes in addition to
+/// its data.
 fn part_count(length: u64) -> u64 {
     (length.div_ceil(SEGMENT - 32).max(1) + 1).div_ceil(part_length(length) / SEGMENT)
 }
 
-/// How many shares begin a long object or join in: those that may have a part, as far as its length tells.
+/// Returns the number of shares that work on a long object. A share works on the object if the object's length allows
+/// that the share has a part.
 fn beginning(length: u64, shares: u64) -> u64 {
     shares.min(length / (EACH * SEGMENT) + 2)
 }
 
-/// Returns the requests for one object that is made in parts, on which a share works for so many seconds.
+/// Returns the requests for one object that is made in parts. Each share works on the object for `seconds`.
 fn divided(length: u64, shares: u64, seconds: f64) -> Requests {
     let (parts, begin) = (part_count(length), beginning(length, shares));
     let (pages, fresh) = (parts.div_ceil(1000), (5 * (1 + parts / 1000)) as f64);
-    // A share that joins in asks which parts are there, one that has parts asks again after a while, and each asks at
-    // its end.
+    // A share that joins later requests the list of finished parts. A share that makes parts requests the list again
+    // after some time, and each share requests it at the end.
     let again = (seconds / fresh).floor() * (pages + 1) as f64 / 2.0 * shares.min(parts) as f64;
-    // Each share opens the source, reads the manifest, and at its end looks whether another has completed the object.
+    // Each share opens the source, reads the manifest, and finally checks whether another share has completed the
+    // object.
     let mut one = Requests::from([
         ("PART", parts as f64),
         ("GET", (parts + 3 * begin + 2) as f64),
@@ -82,31 +86,32 @@ fn divided(length: u64, shares: u64, seconds: f64) -> Requests {
     one
 }
 
-/// Returns the requests of a run that finds everything there.
+/// Returns the requests of a run that finds all results complete.
 fn second_run(all: &[Objects], layout: Layout) -> Requests {
     let objects = all.iter().map(|sort| sort.count).sum();
-    // At the end, the first share lists what is left of the job's state.
+    // At the end, the first share lists the remaining objects of the job's state.
     let lists = layout.listings(objects) + layout.commands;
     Requests::from([("LIST", lists as f64), ("GET", (layout.commands * layout.shares()) as f64)])
 }
 
-/// Returns the requests of a run that makes everything.
+/// Returns the requests of a run that makes all results.
 fn first_run(all: &[Objects], layout: Layout) -> Requests {
     let mut total = second_run(all, layout);
     let mut add = |kind, number: f64| *total.entry(kind).or_default() += number;
-    // How the job is done is written by the first process of each command.
+    // The first process of each command writes the settings of the job.
     add("PUT", layout.commands as f64);
     for sort in all {
         let one = if is_long(*sort, layout) {
             divided(sort.length, layout.shares(), pace(*sort, layout).seconds_on_one)
         } else {
-            // An empty object has no first byte to ask for.
+            // An empty object has no first byte that a GET could request, so it takes an extra HEAD.
             let empty = f64::from(u8::from(sort.length == 0));
             Requests::from([("GET", 1.0), ("PUT", 1.0), ("HEAD", empty)])
         };
         one.into_iter().for_each(|(kind, number)| add(kind, (sort.count as f64 * number).round()));
     }
-    // Sources that were replaced before their short results were there: a page with few of them asks for each.
+    // A share checks whether sources were replaced before their short results were complete. On a page with few such
+    // results, the share sends a request for each of them.
     let short: u64 = all.iter().filter(|sort| !is_long(**sort, layout)).map(|sort| sort.count).sum();
     let objects: u64 = all.iter().map(|sort| sort.count).sum();
     if short == 0 || objects.div_ceil(layout.commands).min(1000) / layout.shares() <= 12 {
@@ -118,17 +123,18 @@ fn first_run(all: &[Objects], layout: Layout) -> Requests {
     total
 }
 
-/// How fast one machine of the page works: objects or parts in a second, and which of its limits counts.
+/// The speed of one machine of the page: objects or parts per second, and the limit that determines the speed.
 struct Pace {
     items: f64,
     limit: &'static str,
     memory: u64,
-    /// Objects or parts of one object.
+    /// The number of parts of one object, or 1 for a short object.
     each: u64,
     seconds_on_one: f64,
 }
 
-/// Computes the pace from the page's assumptions: 16 cores, 1.5 GB/s, answers after 0.1 s at 85 MB/s, and so on.
+/// Computes the pace from the page's assumptions, such as 16 cores, 1.5 GB/s, and answers that begin after 0.1 s and
+/// come at 85 MB/s.
 fn pace(sort: Objects, layout: Layout) -> Pace {
     const LATENCY: f64 = 0.1;
     let (data, is_long) = (layout.memory - BESIDE, is_long(sort, layout));
@@ -138,7 +144,8 @@ fn pace(sort: Objects, layout: Layout) -> Pace {
     let at_once = (data / room).clamp(1, 32);
     let busy = length as f64 / 1e9 + if is_long { 0.0 } else { 0.0015 };
     let seconds = 2.0 * LATENCY + 2.0 * length as f64 / 85e6 + busy;
-    // All other requests for a long object are sent one after another, by threads that make no part meanwhile.
+    // All other requests for a long object are sent one after another. The threads that send these requests make no
+    // part at the same time.
     let others = if is_long {
         let all: f64 = divided(sort.length, layout.shares(), 0.0).values().sum();
         LATENCY * (all - 2.0 * each as f64) / each as f64
@@ -159,12 +166,12 @@ fn pace(sort: Objects, layout: Layout) -> Pace {
     Pace { items, limit, memory: BESIDE + at_once * room, each, seconds_on_one }
 }
 
-/// Returns the hours of a run, and what limits it: the machines, or one prefix with 3500 requests that write.
+/// Returns the hours of a run and its limit: the machines, or a prefix with 3500 write requests per second.
 fn hours(sort: Objects, layout: Layout) -> (f64, &'static str) {
     let pace = pace(sort, layout);
     let writes = 3500.0 * layout.commands as f64 / layout.machines as f64;
     let (rate, limit) = if writes < pace.items { (writes, "PUTs of the store") } else { (pace.items, pace.limit) };
-    // A command lists 5000 objects in a second.
+    // A command lists 5000 objects per second.
     let listing = 5000.0 * pace.each as f64 / layout.shares() as f64;
     (sort.count as f64 * pace.each as f64 / layout.machines as f64 / rate.min(listing) / 3600.0, limit)
 }
@@ -175,7 +182,7 @@ fn dollars(requests: &Requests, [writing, reading]: [f64; 2]) -> f64 {
     (writes * writing + sum(&["GET", "HEAD"]) * reading) / 1e6
 }
 
-/// Returns a number with at most three digits that count.
+/// Returns a number with at most three significant digits.
 fn short(value: f64) -> String {
     let places = if value == 0.0 { 0 } else { (2 - value.abs().log10().floor() as i32).max(0) as usize };
     let text = format!("{value:.places$}");
@@ -206,7 +213,7 @@ fn the_tables_of_the_page_follow_from_the_requests_for_each_object() {
         let (hours, limit) = hours(sort, large);
         let memory = (pace(sort, large).memory as f64 / f64::from(1 << 20)).round();
         let [first, again] = [first_run, second_run].map(|run| money(dollars(&run(&[sort], large), prices)));
-        // A second run lists 5000 objects in a second.
+        // A second run lists 5000 objects per second.
         let listing = sort.count as f64 / large.machines as f64 / 5000.0 / 3600.0;
         let listing = if listing < 0.005 { "0".to_owned() } else { short(listing) };
         let row = format!("| {name} | {first} | {} | {limit} | {memory} | {again} | {listing} |", short(hours));
@@ -219,7 +226,7 @@ fn the_tables_of_the_page_follow_from_the_requests_for_each_object() {
     }
 }
 
-/// Names the kind of a request by its first line.
+/// Returns the kind of a request from its first line.
 fn kind(line: &str) -> &'static str {
     let has = |part: &str| line.contains(part);
     match line.split(' ').next() {
@@ -258,12 +265,12 @@ fn a_job_sends_the_requests_that_are_computed() {
         for (number, length) in lengths.enumerate() {
             server.ask("PUT", &format!("/bucket/{job}/{number:03}"), &sample(length as usize));
         }
-        // Sources of the last second are sealed a second later.
+        // A job seals a source that changed in the last second only one second later, so the test waits.
         std::thread::sleep(std::time::Duration::from_millis(1200));
         let layout = Layout { machines, commands: 1, memory: USUAL };
         for (what, expected) in [("first", first_run(&all, layout)), ("second", second_run(&all, layout))] {
             counts.lock().unwrap().clear();
-            // One after another, the first share last.
+            // The shares run one after another, and the first share runs last.
             for share in (0..machines).rev() {
                 let (from, to) = (format!("s3://bucket/{job}/"), format!("s3://bucket/sealed{job}/"));
                 let shard = format!("{share}/{machines}");

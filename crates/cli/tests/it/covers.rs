@@ -1,4 +1,4 @@
-//! Photographs of all kinds as covers of the program, and carriers that another program compressed again.
+//! Photographs of all kinds as covers, and carriers that another program compressed again.
 
 use std::io::Cursor;
 
@@ -8,7 +8,7 @@ use crate::photograph;
 use crate::sandbox::Sandbox;
 use deadpan_picture::{Channels, Compression, Format, Limits, Orientation, Pixels, read, write};
 
-/// Returns a JPEG file of quality 90, in which EXIF has this orientation.
+/// Returns a JPEG file of quality 90 with this orientation in EXIF.
 fn jpeg(pixels: &Pixels, orientation: Option<u16>) -> Vec<u8> {
     let mut file = Vec::new();
     let mut encoder = Encoder::new(&mut file, 90);
@@ -32,7 +32,7 @@ fn lossless(pixels: &Pixels, format: Format) -> Vec<u8> {
     file
 }
 
-/// Reads a picture as it is shown.
+/// Reads a picture, and turns it as a viewer would show it.
 fn upright(file: &[u8]) -> Pixels {
     read(Cursor::new(file), Orientation::Apply, &Limits::default()).unwrap().pixels
 }
@@ -49,7 +49,7 @@ fn every_kind_of_photograph_is_a_cover() {
         ("gray.png", lossless(&gray, Format::Png)),
         ("photo.webp", lossless(&color, Format::WebP)),
         ("gray.webp", lossless(&gray, Format::WebP)),
-        // 160 × 120, `cwebp -q 85` of such a photograph.
+        // A picture of 160 × 120 pixels, made from such a photograph by `cwebp -q 85`.
         ("lossy.webp", include_bytes!("../data/lossy.webp").to_vec()),
     ];
     let names = ["turned-1.jpg", "turned-2.jpg", "turned-3.jpg", "turned-4.jpg", "turned-5.jpg", "turned-6.jpg"];
@@ -62,7 +62,7 @@ fn every_kind_of_photograph_is_a_cover() {
     for (name, file) in covers {
         sandbox.write(name, &file);
         let cover = upright(&file);
-        // Orientations from 5 on swap the sides.
+        // Orientations from 5 on swap width and height.
         let swapped = name.strip_prefix("turned-").is_some_and(|number| number >= "5");
         assert_eq!(cover.width < cover.height, swapped, "{name}");
         for extension in ["png", "webp"] {
@@ -70,7 +70,7 @@ fn every_kind_of_photograph_is_a_cover() {
             sandbox.run(&["picture", "hide", "-f", "--cover", name, "-o", &hidden, "data"]).expect(0, "in 1 picture");
             sandbox.run(&["picture", "reveal", "-f", "-o", "back", &hidden]).expect(0, "");
             assert!(sandbox.read("back") == data, "{hidden}");
-            // The picture looks like the cover: upright, with at most ±2 in each sample.
+            // The picture looks like the cover: it is upright, and each sample differs by at most 2.
             let result = upright(&sandbox.read(&hidden));
             assert_eq!((result.width, result.height), (cover.width, cover.height), "{hidden}");
             let cover = if result.channels == cover.channels {
@@ -93,7 +93,7 @@ fn pictures_that_lost_their_data_are_named_and_others_are_revealed() {
     sandbox.shell("mkdir album").expect(0, "");
     sandbox.run(&["picture", "hide", "-o", "whole", "data"]).expect(0, "");
     sandbox.run(&["picture", "hide", "--cover", "cover.png", "-o", "template", "data"]).expect(0, "");
-    // Without a picture that still has its data.
+    // First, no picture in the album has its data any more.
     for name in ["whole", "template"] {
         let compressed = jpeg(&upright(&sandbox.read(&format!("{name}.png"))), None);
         sandbox.write(&format!("album/{name}.jpg"), compressed);
@@ -104,7 +104,7 @@ fn pictures_that_lost_their_data_are_named_and_others_are_revealed() {
     assert_eq!(run.code(), Some(1), "{said}");
     assert!(said.contains("album/whole.jpg: written again with loss"), "{said}");
     assert!(!sandbox.names().contains(&"back".into()));
-    // With one, it is revealed.
+    // Then the album also has a picture with its data, and the data are revealed.
     for name in ["whole.png", "template.png"] {
         sandbox.shell(&format!("cp {name} album")).expect(0, "");
         let run = sandbox.run(&["picture", "reveal", "-f", "-o", "back", "album"]);
@@ -134,12 +134,12 @@ fn gray_differences_are_drawn_in_both_formats() {
     assert!(png.into_rgb() == webp);
 }
 
-/// `capacity` and `hide` must count the same room: one byte more than fits needs a cover twice.
+/// `capacity` and `hide` must compute the same capacity: if the data have one byte more, `hide` uses a cover twice.
 #[test]
 fn as_much_fits_as_capacity_says() {
     let sandbox = Sandbox::with_key("ecc");
     sandbox.shell("mkdir album").expect(0, "");
-    // Those of seed 10 and 22 are gray.
+    // The photographs with seeds 10 and 22 are gray.
     for (name, width, seed) in [("a", 200, 1), ("b", 210, 10), ("c", 190, 2), ("d", 150, 22)] {
         let photograph = photograph::photograph(width, 150, seed);
         assert_eq!(photograph.channels == Channels::Gray, seed >= 10);
@@ -154,7 +154,7 @@ fn as_much_fits_as_capacity_says() {
         assert!(total > 0);
         for (length, again) in [(total, false), (total + 1, true)] {
             sandbox.write("data", vec![7; length]);
-            // Keys find the data, as in what `capacity` counts.
+            // The data are found with keys. `capacity` assumes the same.
             let hide = ["picture", "hide", "--raw", "-r", "ecc", "-f", "--cover", "album", "-o", "out/x", "data"];
             sandbox.shell("rm -rf out; mkdir out").expect(0, "");
             let run = sandbox.run(&[&hide[..], &options].concat()).expect(0, "");
@@ -171,12 +171,12 @@ fn as_much_fits_as_capacity_says() {
     }
 }
 
-/// `capacity` once looked at headers only, and promised room in covers that `hide` refuses.
+/// An earlier `capacity` read only the headers of covers, and counted covers that `hide` refuses.
 #[test]
 fn capacity_refuses_the_covers_that_hide_refuses() {
     let sandbox = Sandbox::with_key("ecc");
     sandbox.write("data", [7; 90]);
-    // 100 × 100 pixels, none of which is opaque.
+    // A picture of 100 × 100 pixels, none of them opaque.
     sandbox.write("transparent.png", include_bytes!("../data/transparent.png"));
     let photograph = photograph::photograph(160, 110, 1);
     for (name, file) in [
@@ -193,7 +193,7 @@ fn capacity_refuses_the_covers_that_hide_refuses() {
         assert_eq!((capacity.code(), capacity.stdout()), (Some(1), &[][..]), "{name}");
         assert!(capacity.stderr().starts_with(&format!("error: {name}: ")), "{}", capacity.stderr());
     }
-    // An ordinary PNG can be transparent, so the hint to write one did not help.
+    // An ordinary PNG can be transparent, so the earlier hint to write an ordinary PNG did not help.
     for args in [&["hide", "-o", "out.png", "data", "--cover"][..], &["capacity"], &["compare", "transparent.png"]] {
         let run = sandbox.run(&[&["picture"], args, &["transparent.png"]].concat());
         assert!(run.stderr().ends_with("\nhint: write it again without transparency, with another program\n"));

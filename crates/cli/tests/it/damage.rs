@@ -1,5 +1,5 @@
-//! Sealed files with one flipped byte, of every shorter length, and with extra bytes at the end are refused. No output
-//! is left behind.
+//! Sealed files with one flipped byte, files that were cut at any length, and files with extra bytes at the end are
+//! refused. No output remains.
 
 use crate::sandbox::{Run, Sandbox};
 
@@ -13,7 +13,7 @@ fn refuse(sandbox: &Sandbox, what: &str, damaged: &[u8]) {
         assert!(matches!(code, Some(1 | 3)), "{what}: {code:?} {}", run.stderr());
         assert!(run.stderr().contains("hint: "), "{what}: {}", run.stderr());
     }
-    // A damaged recipient is indistinguishable from a recipient with another key.
+    // Nobody can distinguish a damaged recipient from a recipient with another key.
     assert_eq!(by_name.code(), through_pipe.code(), "{what}");
     assert_eq!(through_pipe.stdout(), b"", "{what}");
     assert_eq!(words(&by_name), words(&through_pipe), "{what}");
@@ -111,7 +111,7 @@ fn a_larger_file_with_segments_swapped_repeated_dropped() {
         sandbox.write("damaged.dpn", &damaged);
         sandbox.run(&["open", "damaged.dpn"]).expect(1, "damaged.dpn");
         let run = sandbox.run_with(&["open"], &damaged).expect(1, "standard input");
-        // Only authentic bytes from before the damage are written.
+        // Only authentic bytes before the damage are written.
         assert!(plain.starts_with(run.stdout()), "{order:?}");
         assert_eq!(sandbox.names(), ["damaged.dpn"]);
     }
@@ -139,7 +139,7 @@ fn behind_the_damage_of_a_file_is_the_rest_with_holes() {
         sandbox.shell("rm -f f.* g*").expect(0, "");
         sandbox.run(&[&["seal", "-o", "f.dpn", "f"], more].concat()).expect(0, "");
         let whole = sandbox.read("f.dpn");
-        // Signatures lie at the end of a file. Without them, nothing of it is kept.
+        // Signatures lie at the end of a file. If the signatures are damaged, no data of the file are kept.
         let ends = if more == ["--sign"] { vec![] } else { vec![whole.len() - 9] };
         for places in [vec![700_000], [vec![700_000, 1_400_000, 2_500_000], ends].concat()] {
             sandbox.write("f.dpn", flipped(&whole, &places));
@@ -158,7 +158,7 @@ fn behind_the_damage_of_a_file_is_the_rest_with_holes() {
             assert!(missing > 0 && missing < 5 * (1 << 18), "{more:?}: {missing}");
             sandbox.shell("rm g.incomplete").expect(0, "");
         }
-        // What was cut off is missing.
+        // The result lacks the data that were cut off.
         sandbox.write("f.dpn", &whole[..1_500_000]);
         let run = sandbox.run(&["open", "--keep-going", "-o", "g", "f.dpn"]);
         assert_eq!(run.code(), Some(1), "{more:?}: {}", run.stderr());
@@ -169,7 +169,7 @@ fn behind_the_damage_of_a_file_is_the_rest_with_holes() {
         }
         assert!(!sandbox.path("g").exists());
     }
-    // A signature at the end that is damaged itself: nothing is kept of what may not be from the signer.
+    // If the signature at the end is damaged, no data are kept, since the data may not come from the signer.
     sandbox.shell("rm -f f.* g*; deadpan seal --sign f").expect(0, "");
     let whole = sandbox.read("f.dpn");
     sandbox.write("f.dpn", flipped(&whole, &[700_000, whole.len() - 30]));
@@ -179,7 +179,7 @@ fn behind_the_damage_of_a_file_is_the_rest_with_holes() {
     let args = ["open", "--keep-going", "--require-signature=else.pub", "-o", "g", "f.dpn"];
     assert_ne!(sandbox.run(&args).code(), Some(0));
     assert!(!sandbox.shell("ls g*").0.status.success(), "something was kept");
-    // In a stream, there is no place for holes.
+    // A stream cannot have holes, so the output ends before the damage.
     let run = sandbox.run(&["open", "--keep-going", "-o", "-", "f.dpn"]).expect(1, "damaged");
     assert!(plain.starts_with(run.stdout()));
 }
@@ -198,8 +198,8 @@ fn behind_the_damage_of_a_folder_are_its_other_entries() {
     for more in [&[][..], &["--format", "age"], &["--sign"]] {
         sandbox.run(&[&["seal", "-f", "-o", "d.dpn", "d"], more].concat()).expect(0, "");
         let whole = sandbox.read("d.dpn");
-        // Damage in each tenth: also in the first segment, which has the headers of folders.
-        // An age file does not tell that it holds a folder, so the beginning has to.
+        // The damage is in each tenth, and also in the first segment, which has the headers of folders. An age file
+        // does not record that it holds a folder, so its beginning stays undamaged.
         let first = if more == ["--format", "age"] { 70_000 } else { 40_000 };
         for place in (1..10).map(|tenth| whole.len() / 10 * tenth).chain([first]) {
             sandbox.shell("rm -rf out* ").expect(0, "");
@@ -209,7 +209,7 @@ fn behind_the_damage_of_a_folder_are_its_other_entries() {
             assert!(matches!(run.code(), Some(1 | 3)), "{why}");
             let out = sandbox.shell("cd d && find . | sort; ls -d ../out");
             assert!(!String::from_utf8_lossy(out.stdout()).contains("../out"), "{why}");
-            // What is there is right, and what is missing is named.
+            // The entries of the result are right, and messages name the missing entries.
             sandbox.shell("diff -r d out.incomplete | grep -v '^Only in d' > differs; test ! -s differs").expect(0, "");
             let line = "cd d && find . ! -type d | while read x; do test -e ../out.incomplete/$x || echo ${x#./}; done";
             let missing = String::from_utf8(sandbox.shell(line).0.stdout).unwrap();
@@ -222,7 +222,7 @@ fn behind_the_damage_of_a_folder_are_its_other_entries() {
         }
         let place = whole.len() / 2;
         sandbox.write("d.dpn", flipped(&whole, &[place]));
-        // What is there is not touched. What fails for another reason is named, too.
+        // An existing folder is not changed. Entries that fail for another reason are named, too.
         sandbox.shell("rm -rf out* && mkdir out && echo old > out/x").expect(0, "");
         let run = sandbox.run(&["open", "--keep-going", "-f", "-o", "out", "d.dpn"]).expect(1, "left out: a/deep/big2");
         assert!(run.stderr().contains("complete in out.incomplete\n"), "{}", run.stderr());
@@ -233,7 +233,8 @@ fn behind_the_damage_of_a_folder_are_its_other_entries() {
         let only = ["open", "--keep-going", "--only", "b", "-o", "part", "d.dpn"];
         sandbox.run(&only).expect(1, "left out: b/hard");
         sandbox.shell("cmp d/b/big3 part.incomplete/b/big3 && rm -r part.incomplete").expect(0, "");
-        // Through a pipe, and with the index damaged, all up to the damage is kept, if nobody signed it.
+        // If the input is a pipe or the index is damaged, all entries before the damage are kept, unless the file is
+        // signed.
         let reason = ["it is not a file, or has armor", "its index at the end is damaged or missing"];
         sandbox.write("e.dpn", flipped(&whole, &[place, whole.len() - if more == ["--sign"] { 6000 } else { 200 }]));
         for (line, reason) in
@@ -244,7 +245,8 @@ fn behind_the_damage_of_a_folder_are_its_other_entries() {
             let run = sandbox.shell(line);
             assert_eq!(run.code(), Some(1), "{more:?}: {line}: {}", run.stderr());
             let kept = sandbox.path("out2.incomplete").exists();
-            // Without a place to look for its index, an age file is not known to hold a folder.
+            // In a pipe, the program cannot look for an index at the end, so it does not know that an age file holds a
+            // folder.
             assert_eq!(kept, more.is_empty() || more[0] == "--format" && line.contains("e.dpn"), "{more:?}: {line}");
             assert!(!more.is_empty() || run.stderr().contains(reason), "{more:?}: {line}: {}", run.stderr());
             sandbox.shell("rm -rf out2*").expect(0, "");

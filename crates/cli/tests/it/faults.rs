@@ -1,6 +1,5 @@
-//! What becomes of jobs in stores when something fails: a full store, a full disk, clocks that are off, requests
-//! without an answer, and sources that are replaced at the worst moment. A result is right or is not there, and a
-//! second run ends the job.
+//! Failures during jobs in stores: a full store, a full disk, wrong clocks, requests without an answer, and sources
+//! that are replaced at the worst moment. A result is right or does not exist, and a second run completes the job.
 
 use std::fs;
 use std::path::PathBuf;
@@ -16,7 +15,7 @@ use crate::store::{Fate, Server, meddle, sample, small_disk};
 /// Long enough to be made in parts.
 const LONG: usize = 80_000_000;
 
-/// Makes a folder with a long file and short ones.
+/// Makes a folder with a long file and several short files.
 fn tree(sandbox: &Sandbox, short: usize) {
     sandbox.shell("mkdir tree").expect(0, "");
     (0..short).for_each(|i| sandbox.write(&format!("tree/{i:02}"), sample(1000 * i)));
@@ -27,7 +26,7 @@ fn tree(sandbox: &Sandbox, short: usize) {
 fn a_source_that_is_replaced_while_its_result_is_written_is_done_again() {
     let Some(server) = Server::start("sources replaced meanwhile") else { return };
     let sandbox = Arc::new(Sandbox::with_key("ecc"));
-    // As long as the old ones.
+    // The new files are as long as the old files.
     for number in ["01", "02"] {
         sandbox.write(number, format!("new {number}"));
         sandbox.run(&["seal", number]).expect(0, "");
@@ -100,7 +99,7 @@ fn requests_without_an_answer_are_sent_again() {
     let sandbox = Sandbox::with_key("ecc");
     tree(&sandbox, 6);
     let seen = Arc::new(Mutex::new(Vec::new()));
-    // Each happens once, to the first request with such words.
+    // Each fault happens once, to the first request that contains the words.
     let faults = [
         ("PUT /bucket/x/01.dpn", Fate::Silence),
         ("PUT /bucket/x/02.dpn", Fate::Lost),
@@ -162,7 +161,7 @@ fn some_objects_that_fail_do_not_end_the_job() {
         fs::create_dir_all(server.file("in")).unwrap();
         fs::write(server.file(&format!("in/{number:02}")), b"face").unwrap();
     }
-    // Twelve are never written.
+    // For twelve of the results, the connection breaks during each request that writes the result.
     let port = meddle(server.port, |line| {
         let is_one = line.starts_with("PUT /bucket/x/") && (line.contains("0.dpn") || line.contains("5.dpn"));
         if is_one { Fate::Cut } else { Fate::Pass }
@@ -182,7 +181,7 @@ fn a_full_store_is_told_and_the_job_goes_on_when_there_is_room() {
     let seal = ["seal", "--each", "tree", "--to", "s3://bucket/x/"];
     server.run(&sandbox, &seal).expect(4, "the store has no room left");
     assert!(!server.keys().contains(&"x/long.dpn".to_owned()));
-    // The parts that are there stay.
+    // The finished parts stay in the store.
     fs::remove_file(server.file("ballast")).unwrap();
     server.run(&sandbox, &seal).expect(0, "1 object");
     server.run(&sandbox, &["open", "s3://bucket/x/", "--to", "back"]).expect(0, "7 objects");
@@ -210,7 +209,7 @@ fn a_full_disk_is_told_and_leaves_no_half_of_a_file() {
     assert_eq!(found, (0..6).map(|i| format!("disk/back/{i:02}")).collect::<Vec<_>>());
 }
 
-/// Makes a library that puts the clock of a program forward.
+/// Makes a library that sets the clock of a program forward.
 fn clock(sandbox: &Sandbox) -> Option<PathBuf> {
     sandbox.write(
         "clock.c",
@@ -232,7 +231,7 @@ fn clocks_that_are_off_by_minutes_change_nothing() {
     let sandbox = Sandbox::with_key("ecc");
     let Some(library) = clock(&sandbox) else { return skip("clocks that are off", "there is no C compiler") };
     tree(&sandbox, 3);
-    // The times of the files are right, whatever these programs think.
+    // The times of the files come from the right clock, not from the clock of these programs.
     thread::sleep(Duration::from_secs(2));
     let at = |seconds: i64, args: &[&str]| {
         let mut command = server.command(&sandbox, args);
@@ -243,21 +242,21 @@ fn clocks_that_are_off_by_minutes_change_nothing() {
         let (to, again) = (format!("s3://bucket/{name}/"), format!("s3://bucket/{name}-again/"));
         let seal = ["seal", "--each", "tree", "--to", &to];
         at(seconds, &seal).expect(0, "4 objects");
-        // Another machine is right.
+        // Another machine has the right time.
         at(0, &seal).expect(0, "0 objects (0 B)");
         let copy = ["seal", &to, "--to", &again];
         at(seconds, &copy).expect(0, "4 objects");
-        // Another is off in the other direction.
+        // The clock of a third machine is wrong in the other direction.
         at(-seconds, &copy).expect(0, "0 objects (0 B)");
         at(seconds, &["open", &to, "--to", name]).expect(0, "4 objects");
         sandbox.shell(&format!("diff -r tree {name}")).expect(0, "");
-        // What changes in a store is noticed, whatever the clock says.
+        // A change in a store is noticed with any clock.
         at(-seconds, &["seal", "--force", "tree/02", "--to", &format!("{to}01.dpn")]).expect(0, "");
         at(seconds, &copy).expect(2, "01.dpn: its result is older than it is");
         at(-seconds, &copy).expect(2, "01.dpn: its result is older than it is");
         at(seconds, &[&copy[..], &["--force"]].concat()).expect(0, "1 object");
     }
-    // A store refuses signatures from another hour.
+    // A store refuses signatures with a time that is hours off.
     let refused = at(7200, &["seal", "--each", "tree", "--to", "s3://bucket/none/"]);
     refused.expect(4, "the clock of this machine differs too much from the store's").expect(4, "set the clock");
     assert!(!server.keys().iter().any(|key| key.starts_with("none/")));
@@ -284,7 +283,7 @@ fn credentials_that_end_meanwhile_end_the_job_and_the_next_run_ends_it() {
     let sandbox = Sandbox::with_key("ecc");
     tree(&sandbox, 6);
     let have_ended = AtomicBool::new(false);
-    // From the second part on, no signature fits.
+    // From the second part on, the signature of each request is wrong.
     let port = meddle(server.port, move |line| {
         let ends = line.contains("partNumber=2&");
         if have_ended.fetch_or(ends, Ordering::Relaxed) || ends { Fate::Forged } else { Fate::Pass }

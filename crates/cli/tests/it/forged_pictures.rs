@@ -1,11 +1,12 @@
-//! Pictures that somebody else put among those of a set. Everybody can make them, with any label and any checksum.
+//! Pictures that an attacker added to the pictures of a set. Everybody can make such pictures, with any label and any
+//! checksum.
 
 use crate::sandbox::Sandbox;
 use deadpan_picture::carrier::{Carrier, Finding};
 use deadpan_picture::template::{Bits, Hiding, Order, Secret, Seed, embed};
 use deadpan_picture::{Channels, Compression, Format, Label, Pixels, checksum, write};
 
-/// The length of the parts that the tests make.
+/// The length of the parts in these tests.
 const PART: usize = 1024;
 
 /// Returns a carrier with any label and any part.
@@ -13,21 +14,21 @@ fn carrier(label: &Label, part: &[u8]) -> Vec<u8> {
     written(label, part, Format::Png, Compression::Stored)
 }
 
-/// Returns a carrier in the way in which a certain program writes pictures.
+/// Returns a carrier in this format and with this compression.
 fn written(label: &Label, part: &[u8], format: Format, compression: Compression) -> Vec<u8> {
     let mut bytes = header(label);
     bytes.extend(part);
     picture(bytes, format, compression)
 }
 
-/// Returns what a carrier has before its part.
+/// Returns the bytes of a carrier before its part.
 fn header(label: &Label) -> Vec<u8> {
     let mut bytes = [&b"\x89DPNPIC\x01"[..], &label.to_bytes()].concat();
     bytes.extend(checksum(&bytes).to_be_bytes());
     bytes
 }
 
-/// Returns a picture that has these samples, and zeros after them.
+/// Returns a picture that begins with these samples. All other samples are zero.
 fn picture(mut samples: Vec<u8>, format: Format, compression: Compression) -> Vec<u8> {
     let width = 32;
     let height = samples.len().div_ceil(3 * width);
@@ -49,12 +50,13 @@ fn parts(data: &[u8]) -> Vec<(Label, Vec<u8>)> {
     (0..).zip(data.chunks(PART)).map(part).collect()
 }
 
-/// Returns the same place in the set with another part.
+/// Returns a label for another part at the same place in the set.
 fn other(label: &Label, part: &[u8]) -> Label {
     Label { length: part.len() as u32, checksum: checksum(part), ..*label }
 }
 
-/// A sandbox with `data`, 5000 bytes, and a folder with pictures `m-1.png` and so on that carry them, sealed.
+/// Makes a sandbox with the file `data` of 5000 bytes, and with a folder of pictures `m-1.png` and so on that carry the
+/// sealed data.
 fn sealed_set() -> (Sandbox, Vec<(Label, Vec<u8>)>) {
     let sandbox = Sandbox::with_key("ecc");
     sandbox.write("data", (0..5000_u32).map(|at| ((at * at) >> 5) as u8).collect::<Vec<_>>());
@@ -67,14 +69,14 @@ fn sealed_set() -> (Sandbox, Vec<(Label, Vec<u8>)>) {
     (sandbox, parts)
 }
 
-/// Reveals the album and expects the sealed data, and these words.
+/// Reveals the album, and expects the sealed data and these words.
 #[track_caller]
 fn comes_back(sandbox: &Sandbox, words: &str) {
     sandbox.run(&["picture", "reveal", "-f", "-o", "back", "album"]).expect(0, words);
     assert!(sandbox.read("back") == sandbox.read("data"));
 }
 
-/// Expects that nothing is revealed, with the exit code for wrong data, and these words.
+/// Expects that nothing is revealed, and expects the exit code for wrong data and these words.
 #[track_caller]
 fn refused(sandbox: &Sandbox, options: &[&str], words: &str) {
     let run = sandbox.run(&[&["picture", "reveal", "-o", "none"], options, &["album"]].concat());
@@ -82,7 +84,7 @@ fn refused(sandbox: &Sandbox, options: &[&str], words: &str) {
     assert!(!sandbox.path("none").exists());
 }
 
-/// Stored blocks with filtered rows were once taken for our own pictures, and called damaged.
+/// An earlier version mistook stored blocks with filtered rows for its own pictures, and reported them as damaged.
 #[test]
 fn pictures_that_another_program_wrote_again_come_back() {
     let (sandbox, parts) = sealed_set();
@@ -98,7 +100,7 @@ fn pictures_that_another_program_wrote_again_come_back() {
     }
 }
 
-/// The first name once won, and the forged picture spoiled the data.
+/// An earlier version used the picture with the first name, so a forged picture spoiled the data.
 #[test]
 fn the_name_of_a_forged_picture_decides_nothing() {
     let (sandbox, parts) = sealed_set();
@@ -146,7 +148,7 @@ fn labels_that_disagree_about_the_set_or_the_place_in_it_decide_nothing() {
     }
 }
 
-/// A damaged copy that came first once spoiled the data although there was a good one.
+/// In an earlier version, a damaged copy with the first name spoiled the data although a good copy existed.
 #[test]
 fn a_good_copy_takes_the_place_of_a_damaged_one() {
     let (sandbox, parts) = sealed_set();
@@ -161,7 +163,7 @@ fn a_good_copy_takes_the_place_of_a_damaged_one() {
     }
 }
 
-/// Returns a change of 16 bytes, not of zeros only, that leaves the checksum as it is.
+/// Returns a change of 16 bytes that does not change the checksum. At least one byte is not zero.
 fn change_that_no_checksum_sees() -> [u8; 16] {
     let zero = checksum(&[0; 16]);
     let mut basis: Vec<(u64, u128)> = Vec::new();
@@ -215,7 +217,7 @@ fn two_sealed_files_that_claim_one_set_are_refused() {
         .expect(0, "");
     for name in ["b.dpn", "c.dpn"] {
         let theirs = self::parts(&sandbox.read(name));
-        // As long as ours, or with another length.
+        // The forged data are as long as the real data, or have another length.
         assert_eq!(theirs[0].0.total == parts[0].0.total, name == "b.dpn");
         for (label, part) in &theirs {
             sandbox.write(&format!("album/{}-{name}", label.index), carrier(label, part));
@@ -238,7 +240,7 @@ fn many_forged_pictures_are_refused_after_a_few_tries() {
     refused(&sandbox, &[], "and 30");
 }
 
-/// Makes a folder `album` with the pictures of `data`, of which two are spare.
+/// Makes a folder `album` with the pictures of `data`. Two of these pictures are spare.
 fn spare_set() -> Sandbox {
     let sandbox = Sandbox::with_key("ecc");
     sandbox
@@ -269,7 +271,7 @@ fn spare_pictures_replace_those_that_contradict_each_other() {
     }
 }
 
-/// Returns the one picture that is left of a set: a spare one, of 80, with this part.
+/// Returns the last remaining picture of a set: one of its 80 spare pictures, with this part.
 fn last_spare(set: u8, part: &[u8], compression: Compression) -> Vec<u8> {
     let length = part.len() as u32;
     let (total, checksum) = (part.len() as u64, checksum(part));
@@ -277,7 +279,7 @@ fn last_spare(set: u8, part: &[u8], compression: Compression) -> Vec<u8> {
     written(&label, part, Format::Png, compression)
 }
 
-/// Fills with bytes that cannot be compressed.
+/// Fills a part with bytes that cannot be compressed.
 fn fill_with_noise(part: &mut [u8]) {
     let mut state = 1_u32;
     part.fill_with(|| {
@@ -286,7 +288,7 @@ fn fill_with_noise(part: &mut [u8]) {
     });
 }
 
-/// A spare picture of zeros in a short file once made `reveal` work for minutes.
+/// In an earlier version, a spare picture of zeros in a short file made `reveal` work for minutes.
 #[test]
 fn short_files_with_long_parts_make_nothing_again() {
     let sandbox = Sandbox::with_key("ecc");
@@ -298,7 +300,7 @@ fn short_files_with_long_parts_make_nothing_again() {
     album(&part, Compression::Fast);
     refused(&sandbox, &[], words);
     refused(&sandbox, &["--raw"], words);
-    // As they are, bytes may compress well. Sealed ones do not.
+    // Raw bytes may compress well. Sealed bytes do not compress.
     fill_with_noise(&mut part[..1 << 20]);
     album(&part, Compression::Fast);
     refused(&sandbox, &[], words);
@@ -306,7 +308,8 @@ fn short_files_with_long_parts_make_nothing_again() {
     refused(&sandbox, &[], "the data are not sealed");
 }
 
-/// Raw data of zeros and the like, whose pictures another program compressed, were once not made again.
+/// An earlier version did not make raw data of zeros or similar bytes again if another program had compressed the
+/// pictures.
 #[test]
 fn sets_that_make_little_work_are_made_again_however_they_are_compressed() {
     let sandbox = Sandbox::with_key("ecc");
@@ -316,7 +319,7 @@ fn sets_that_make_little_work_are_made_again_however_they_are_compressed() {
     assert!(sandbox.read("album/spare.png").len() < part.len() / 16);
     sandbox.run(&["picture", "reveal", "--raw", "-o", "back", "album"]).expect(0, "made again from spare ones");
     assert!(sandbox.read("back") == part);
-    // The work is counted in all sets of a command, so that many short files do not make much of it.
+    // The limit on the work holds for all sets of a command together, so that many short files do not cause much work.
     let part = vec![7; 7 << 20];
     for set in [8, 9] {
         sandbox.write(&format!("album/{set}.png"), last_spare(set, &part, Compression::Fast));
@@ -326,7 +329,7 @@ fn sets_that_make_little_work_are_made_again_however_they_are_compressed() {
     assert!(sandbox.read("results/8") == part && sandbox.read("results/spare").len() == 256_000);
 }
 
-/// A spare picture of another length once made the whole set contradict itself.
+/// In an earlier version, a spare picture of another length made the whole set contradictory.
 #[test]
 fn a_spare_picture_of_another_length_is_left_out() {
     let sandbox = Sandbox::with_key("ecc");
@@ -342,7 +345,8 @@ fn a_spare_picture_of_another_length_is_left_out() {
             sandbox.write(name, carrier(&label, &forged));
             let note = format!("their labels do not fit the other pictures of their set: {name}\n");
             let reveal = [&["picture", "reveal", "-f", "-o", "back", "album"], raw].concat();
-            // Beside the picture whose place it claims, in its place, and while both spare ones are needed.
+            // There are three cases: the real picture exists in addition to the forged picture, the real picture is
+            // missing, and both spare pictures are needed.
             for away in [&["002"][..], &["002", &spare[11..14]], &["001", "003"]] {
                 for number in away {
                     sandbox.shell(&format!("mv album/data-{number}.png {number}")).expect(0, "");
@@ -358,7 +362,7 @@ fn a_spare_picture_of_another_length_is_left_out() {
     }
 }
 
-/// Such a label was once called damaged.
+/// An earlier version reported such a label as damaged.
 #[test]
 fn a_label_beyond_the_limits_is_not_called_damaged() {
     let (sandbox, parts) = sealed_set();
@@ -377,7 +381,7 @@ fn a_label_beyond_the_limits_is_not_called_damaged() {
     }
 }
 
-/// Such a picture once spoiled the data, and was not named.
+/// In an earlier version, such a picture spoiled the data, and no message named the picture.
 #[test]
 fn a_forged_picture_in_the_place_of_a_lost_one_is_left_out() {
     let sandbox = spare_set();
@@ -409,7 +413,8 @@ fn a_forged_picture_in_the_place_of_a_lost_one_is_left_out() {
     }
 }
 
-/// Everybody can make such sets. They once counted as further results, for which there is no place.
+/// Everybody can make such sets. An earlier version counted such sets as more results, and then found no place for
+/// them.
 #[test]
 fn sets_that_are_not_authentic_need_no_place() {
     let (sandbox, parts) = sealed_set();
@@ -444,7 +449,7 @@ fn spare_pictures_that_contradict_each_other_replace_nothing() {
         let mut both = [name, &spare];
         both.sort_unstable();
         let note = format!("not used, because they contradict other pictures of their set: {}\n", both.join(", "));
-        // Nothing is missing, or another spare picture replaces what is missing.
+        // No picture is missing, or another spare picture replaces the missing picture.
         comes_back(&sandbox, &note);
         sandbox.shell("mv album/data-002.png second").expect(0, "");
         comes_back(&sandbox, &note);
@@ -452,14 +457,14 @@ fn spare_pictures_that_contradict_each_other_replace_nothing() {
             &sandbox,
             "note: 1 picture was missing, and made again from spare ones; 1 spare picture is missing, too; no other",
         );
-        // Both spare pictures would be needed.
+        // Now two pictures are missing, so both spare pictures would be needed.
         sandbox.shell("mv album/data-001.png first").expect(0, "");
         refused(&sandbox, &[], &format!("note: they contradict each other: {}\n", both.join(", ")));
         sandbox.shell(&format!("mv first album/data-001.png; mv second album/data-002.png; rm {name}")).expect(0, "");
     }
 }
 
-/// Returns a template that everybody can find. All have the same set key.
+/// Returns a template that everybody can find. All templates have the same set key.
 fn template(label: &Label, part: &[u8]) -> Vec<u8> {
     let samples = (0..3 * 100 * 60_u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 23) as u8).collect();
     let mut pixels = Pixels { width: 100, height: 60, channels: Channels::Rgb, samples };
@@ -503,7 +508,7 @@ fn templates_of_one_set_key_with_different_labels_are_like_other_forged_pictures
     comes_back(&sandbox, "note: damaged: album/a\n");
 }
 
-/// Damage in the header was once reported as a wrong key, or as data that are not sealed.
+/// An earlier version reported damage in the header as a wrong key, or as data that are not sealed.
 #[test]
 fn damage_in_the_first_bytes_is_no_wrong_key() {
     let (sandbox, parts) = sealed_set();
@@ -521,7 +526,7 @@ fn damage_in_the_first_bytes_is_no_wrong_key() {
     run.expect(3, "no key fits");
 }
 
-/// A range of data that are not sealed was once written without a look at any checksum.
+/// An earlier version wrote a range of unsealed data without a check of any checksum.
 #[test]
 fn a_range_of_raw_bytes_is_checked_in_the_pictures_that_it_touches() {
     let (sandbox, parts) = sealed_set();
@@ -563,7 +568,8 @@ fn missing_and_damaged_pictures_are_named_but_not_all_of_many() {
     assert!(run.status.code() == Some(1) && text.contains(error), "{text}");
 }
 
-/// Such templates were once called damaged carriers, when their random seed left the magic of the cover as it was.
+/// An earlier version reported such templates as damaged carriers if their random seed did not change the magic number
+/// in the cover.
 #[test]
 fn templates_whose_cover_has_the_magic_of_a_carrier_come_back() {
     let sandbox = Sandbox::new();
@@ -582,7 +588,7 @@ fn templates_whose_cover_has_the_magic_of_a_carrier_come_back() {
     let mut samples: Vec<_> = (0..3 * 200 * 100_u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 23) as u8).collect();
     samples[..8].copy_from_slice(b"\x89DPNPIC\x01");
     let cover = Pixels { width: 200, height: 100, channels: Channels::Rgb, samples };
-    // The seed that the cover has already changes none of the first samples.
+    // With the seed that the cover already contains, none of the first samples changes.
     let seed = Seed::in_pixels(&cover).unwrap();
     let bits = Bits::new(2).unwrap();
     let hiding = Hiding { bits, order: Order::Keyed, set_key: [9; 32], doors: vec![Secret::open()] };

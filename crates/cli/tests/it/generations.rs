@@ -1,4 +1,5 @@
-//! Runs `deadpan lab speed --table generations` with little data: every row exists, with a rate or a reason.
+//! Runs `deadpan lab speed --table generations` with little data: every row exists, and has a rate or a reason for the
+//! missing rate.
 
 use serde_json::Value;
 
@@ -11,7 +12,7 @@ fn table(sandbox: &Sandbox, scale: &str, more: &[&str]) -> Value {
     record["generations"].clone()
 }
 
-/// All rows of Deadpan itself have to be measured; a skip would say what this build lacks.
+/// Checks that each row of Deadpan itself was measured. A skipped row would show that this build lacks something.
 fn check(row: &Value) {
     let what = format!("{row}");
     match row["rate"].as_f64() {
@@ -25,7 +26,8 @@ fn check(row: &Value) {
 #[test]
 fn every_row_has_a_rate_or_a_reason() {
     let sandbox = Sandbox::new();
-    // The workload "bytes" with a passphrase hashes it a dozen times, which is slow. The kernels have their own test.
+    // The workload "bytes" with a passphrase hashes the passphrase a dozen times, which is slow. The kernels have their
+    // own test.
     let targets = ["integers", "file", "folder", "bytes, key", "random"].map(|target| ["--target", target]);
     let options = ["--sets", "A,E", "--contents", "random", "--peers", "tar,age"];
     let found = table(&sandbox, "0.0005", &[&options[..], targets.as_flattened()].concat());

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::sandbox::{Run, Sandbox};
 
-/// Prepares what most examples name. The key folder is where a user's lies.
+/// Prepares the files and keys that most examples name. The key folder is at a user's default place.
 const USUAL: &str = "deadpan keygen && deadpan keygen -o ~/.config/deadpan/work.key && \
     cp ~/.config/deadpan/work.key . && \
     for name in alice bob old; do deadpan keygen -o $name.key; done && deadpan keys add alice alice.pub && \
@@ -13,7 +13,7 @@ const USUAL: &str = "deadpan keygen && deadpan keygen -o ~/.config/deadpan/work.
     for file in report.pdf notes.txt photos/notes.txt folder/a src/a; do echo text > $file; done && \
     head -c 5000 /dev/zero > data && echo words > pw";
 
-/// A command, what has to be done before its examples, and the number of examples that cannot run here.
+/// A command, the shell commands that prepare its examples, and the number of examples that cannot run here.
 const COMMANDS: [(&str, &str, usize); 24] = [
     ("keygen", "", 0),
     ("keys", "USUAL && deadpan keys remove alice && deadpan keys unprotect hybrid", 0),
@@ -137,7 +137,8 @@ fn try_examples(usual: &Path, (command, prepare, skipped): (&str, &str, usize)) 
     let runnable: Vec<_> = all.iter().filter(can_run).collect();
     assert_eq!(runnable.len() + skipped, all.len(), "{all:#?}");
     for line in runnable {
-        // Each example starts from the same files, since some would find what the one before it wrote.
+        // Each example starts with a fresh copy of the files, since some examples would otherwise find the output of an
+        // earlier example.
         let line = format!("cp -r . ../$(basename $PWD).tried; cd ../$(basename $PWD).tried; export HOME=$PWD; {line}");
         let run = shell(&sandbox, &line);
         let tried = format!("{}.tried", sandbox.path("").display().to_string().trim_end_matches('/'));

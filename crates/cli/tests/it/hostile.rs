@@ -1,10 +1,10 @@
-//! Sealed folders that were made to do harm. Anyone with a recipient's public key can make one.
+//! Sealed folders that were made to do harm. Anyone with a recipient's public key can make such a folder.
 
 use crate::archive::pack::{Entry, Pack, a_file, a_hard_link, root};
 use crate::sandbox::Sandbox;
 use deadpan_seal::{Kind, Metadata, Passphrase, Recipient, Sealing};
 
-/// A sandbox with this pack, sealed as a folder.
+/// Makes a sandbox with this pack, sealed as a folder.
 fn sealed(pack: &[u8]) -> Sandbox {
     let sandbox = Sandbox::new();
     let sealing = Sealing::to(vec![Recipient::from(&Passphrase::new(b"secret"))]).unwrap();
@@ -14,14 +14,14 @@ fn sealed(pack: &[u8]) -> Sandbox {
     sandbox
 }
 
-/// A pack whose headers and index describe the entries differently.
+/// Makes a pack whose headers and index describe the entries differently.
 fn two_faced(entries: &[(Entry, Entry)]) -> Vec<u8> {
     let mut pack = Pack::new().add(&root());
     entries.iter().for_each(|(header, indexed)| pack.add_as(header, indexed));
     pack.end()
 }
 
-/// Several files that went to standard output were once not compared with their hashes.
+/// An earlier version did not compare several files with their hashes if they went to standard output.
 #[test]
 fn changed_contents_of_one_of_several_files_are_refused() {
     let sandbox =
@@ -34,7 +34,8 @@ fn changed_contents_of_one_of_several_files_are_refused() {
     sandbox.shell("deadpan open --passphrase-file pass --only b -o - root.dpn").expect(0, "");
 }
 
-/// From such a pack, `tar` once unpacked one content of `a`, and `open --only a -o -` wrote another with exit code 0.
+/// In an earlier version, `tar` unpacked one content of `a` from such a pack, and `open --only a -o -` wrote another
+/// content with exit code 0.
 #[test]
 fn one_path_has_the_same_content_in_every_kind_of_output() {
     let (one, two) = (b"one!", b"two!");
@@ -58,7 +59,7 @@ fn one_path_has_the_same_content_in_every_kind_of_output() {
     }
 }
 
-/// A name that would clear the screen, and turn the text after it around.
+/// A name that would clear the screen, and reverse the direction of the text after it.
 const OBEYED: &str = "a\u{1b}[2J\u{9b}1m\u{202e}\u{200b}\u{2066}b";
 
 #[track_caller]
@@ -69,8 +70,8 @@ fn assert_escaped(text: &[u8], shown: bool) {
     assert_eq!(text.contains(r"\u{1b}[2J\u{9b}1m\u{202e}\u{200b}\u{2066}b"), shown, "{text}");
 }
 
-/// The advice of `verify`, both sides of a rehearsal, addresses of stores, and clap's messages once had such names as
-/// they are.
+/// In an earlier version, the advice of `verify`, both names in a rehearsal, addresses of stores, and clap's messages
+/// contained such names without escapes.
 #[test]
 fn names_of_others_do_not_control_the_terminal() {
     let sandbox = Sandbox::with_key("ecc");
@@ -98,7 +99,7 @@ fn names_of_others_do_not_control_the_terminal() {
     }
 }
 
-/// JSON leaves U+007F and all characters above as they are, and these lines are read on terminals, too.
+/// JSON does not escape U+007F and the characters above it, and people also read these lines on terminals.
 #[test]
 fn json_has_escapes_for_what_a_terminal_obeys() {
     let sandbox = Sandbox::with_key("ecc");

@@ -1,4 +1,4 @@
-//! Ends runs early: by a signal, by SIGKILL, or because the reader of the output exits.
+//! Ends runs early: by a signal, by SIGKILL, or because the program that reads the output exits.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
@@ -26,8 +26,8 @@ fn program(sandbox: &Sandbox, args: &[&str]) -> Command {
     command
 }
 
-/// Chooses the moments at which runs are interrupted. Runs can be much faster or slower than the first one, which was
-/// measured: each run that ends before its signal makes the waits shorter, until a signal comes in time.
+/// Chooses the moments at which runs are interrupted. Later runs can be much faster or slower than the first run, whose
+/// time was measured. So each run that ends before its signal makes the waits shorter, until a signal comes in time.
 struct Moments(Duration);
 
 impl Moments {
@@ -90,7 +90,7 @@ fn sigkill_at_fifty_random_moments() {
                 is_before || now.is_some_and(|now| now.len() == complete),
                 "{args:?}: the output is neither the old file nor complete"
             );
-            // The name of a file that is left behind must tell what the file is.
+            // The name of a file that remains must show the purpose of the file.
             let mut names = sandbox.names();
             names.retain(|name| {
                 !["big", "big.dpn", "signed", "out"].contains(&name.as_str()) && !name.ends_with(".deadpan-part")
@@ -101,7 +101,7 @@ fn sigkill_at_fifty_random_moments() {
     }
 }
 
-/// The header of the old or of the new recipients is in the file, or the next command puts the old one there.
+/// The file has the header of the old or of the new recipients, or the next command puts the old header back.
 #[test]
 fn a_killed_change_of_recipients_leaves_a_file_that_opens() {
     let sandbox = Sandbox::with_key("hybrid");
@@ -232,8 +232,8 @@ fn signals_leave_no_drafts_in_an_existing_folder() {
     }
 }
 
-/// Signals arrive while the pictures get their names, and at other moments. With `-f`, they replace those of an older
-/// set.
+/// Signals arrive while the pictures get their names, and at other moments. With `-f`, the new pictures replace the
+/// pictures of an older set.
 #[test]
 fn a_set_of_pictures_is_complete_or_does_not_exist() {
     let sandbox = Sandbox::with_key("ecc");
@@ -263,11 +263,12 @@ fn a_set_of_pictures_is_complete_or_does_not_exist() {
         let mut command = program(&sandbox, &args);
         command.args(force.then_some("-f"));
         let (start, mut child) = (Instant::now(), command.spawn().unwrap());
-        // Mostly, the signal is sent when the first picture has its name, as long as others have none.
+        // In most rounds, the signal is sent when the first picture has its name but other pictures do not have theirs
+        // yet.
         let late = Duration::from_millis(if round < 8 { 60_000 } else { 30 * (round - 7) });
         while inode() == old && start.elapsed() < late && child.try_wait().unwrap().is_none() {}
         let signal = [Signal::INT, Signal::TERM, Signal::HUP][round as usize % 3];
-        // A run that has ended but was not waited for yet can still be sent signals.
+        // A process can get signals even after its end, until the test waits for it.
         let _ = kill_process(Pid::from_child(&child), signal);
         let status = child.wait().unwrap();
         assert!(status.success() || status.signal() == Some(signal.as_raw()), "round {round}: {status}");
@@ -283,7 +284,7 @@ fn a_set_of_pictures_is_complete_or_does_not_exist() {
     }
 }
 
-/// Returns what the descriptors of a process are open to.
+/// Returns the files that are open in a process.
 fn open_files(process: u32) -> Vec<String> {
     let descriptors = std::fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
     let targets = descriptors.filter_map(|descriptor| std::fs::read_link(descriptor.path()).ok());
@@ -295,7 +296,7 @@ fn signals_leave_no_files() {
     let sandbox = Sandbox::with_key("hybrid");
     for (name, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
         let mut child = program(&sandbox, &["seal", "-o", "out"]).stdin(Stdio::piped()).spawn().unwrap();
-        // The output has no name yet: among the open files it is one that is deleted.
+        // The output has no name yet, so the list of open files shows it as a deleted file.
         let deadline = Instant::now() + LIMIT;
         while !open_files(child.id()).iter().any(|file| file.ends_with(" (deleted)")) && sandbox.names().is_empty() {
             assert!(child.try_wait().unwrap().is_none() && Instant::now() < deadline, "there is no output");

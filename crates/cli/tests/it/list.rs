@@ -1,4 +1,4 @@
-//! Lists sealed folders. The packs come from the small writer in the tests of `deadpan-pack`.
+//! Lists sealed folders. The small writer in the tests of `deadpan-pack` makes the packs.
 
 use crate::archive::pack::{Pack, a_far_folder, a_folder, root};
 use crate::archive::{ended, file, pax};
@@ -67,7 +67,7 @@ fn a_sealed_folder_is_listed_the_same_in_all_ways() {
     }
 }
 
-/// `list --tree` once held all paths, and more than a hundred times the length of the file.
+/// An earlier `list --tree` kept all paths in memory, more than a hundred times the length of the file.
 #[test]
 fn a_tree_of_an_index_takes_no_memory_for_its_paths() {
     let sandbox = Sandbox::new();
@@ -76,13 +76,13 @@ fn a_tree_of_an_index_takes_no_memory_for_its_paths() {
     made.add_as(&a_folder("x"), &a_far_folder(&long));
     (0..1100).for_each(|number| made.add_as(&a_folder("x"), &a_far_folder(&format!("{long}/{number:04}"))));
     sandbox.write("pack", made.end());
-    // The paths alone have 66 MB.
+    // The paths alone take 66 MB.
     let drawn = sandbox.shell("ulimit -d 24000; deadpan list --tree pack").expect(0, "");
     let text = String::from_utf8_lossy(drawn.stdout()).into_owned();
     assert_eq!((text.lines().count(), text.lines().last()), (1102, Some("    \u{2514}\u{2500}\u{2500} 1099/")));
 }
 
-/// Few bytes of paths can name many folders, and each has a line in a tree.
+/// A few bytes of paths can name many folders, and each folder has a line in a tree.
 #[test]
 fn a_tree_of_folders_that_only_paths_name_is_bounded() {
     let sandbox = Sandbox::new();
@@ -101,7 +101,7 @@ fn file_of(path: String) -> Vec<u8> {
     [pax(b'x', &[("path", path.as_bytes())]), file("x", b"")].concat()
 }
 
-/// `tar r` destroyed packs, and an index that other programs leave in place must not be used.
+/// `tar r` once destroyed packs. If another program appends entries, the old index must not be used.
 #[test]
 fn entries_that_other_programs_append_are_listed_and_unpacked() {
     let sandbox = Sandbox::new();
@@ -144,7 +144,7 @@ fn entries_that_other_programs_append_are_listed_and_unpacked() {
     }
 }
 
-/// A listing does not read the contents of files. It reads the index, and finds a change in the index.
+/// A listing does not read the contents of files. The listing reads the index, and finds a change in the index.
 #[test]
 fn only_the_index_is_opened_and_it_is_checked() {
     let sandbox = Sandbox::with_key("ecc");

@@ -1,4 +1,4 @@
-//! The tests of the command line, as one program. They start the real program, in folders of their own.
+//! The tests of the command line, as one program. Each test starts the real program in its own folder.
 #![allow(clippy::disallowed_methods)] // The names here are those of the tests.
 
 mod age_tools;

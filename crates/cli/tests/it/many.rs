@@ -1,5 +1,6 @@
-//! Sealing and opening many objects and long ones, with a real server: a second run finds everything done, several
-//! shares work on one object, a command that was killed goes on, and two commands run at the same time.
+//! Sealing and opening many objects and long objects, with a real server. A second run finds all work done, several
+//! shares work on one object, a second run continues the work of a killed command, and two commands run at the same
+//! time.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -35,18 +36,18 @@ fn a_tree_goes_to_a_store_and_back_and_again_in(server: &Server) {
     let dry = server.run(&sandbox, &[&seal[..], &["--dry-run", "--include", "sub/**", "--exclude", "*.txt"]].concat());
     let dry = dry.expect(0, "2 objects (5.1 MiB) would be done");
     assert_eq!(String::from_utf8_lossy(dry.stdout()).lines().count(), 2);
-    // It leaves nothing, not even the key for the job.
+    // The dry run leaves no objects and no files, not even the key for the job.
     assert_eq!(server.keys(), [""; 0]);
     assert!(!sandbox.path("home/jobs").exists());
     server.run(&sandbox, &seal).expect(0, "6 objects (81 MiB) in");
     server.run(&sandbox, &seal).expect(0, "0 objects (0 B) in");
     server.run(&sandbox, &["open", "s3://bucket/tree/", "--to", "back"]).expect(0, "6 objects");
     sandbox.shell("diff -r tree back").expect(0, "");
-    // Times and modes come back too.
+    // The files also get their old times and modes back.
     let modified = |path: &str| fs::metadata(sandbox.path(path)).unwrap().modified().unwrap();
     assert_eq!(modified("tree/a.csv"), modified("back/a.csv"));
     server.run(&sandbox, &["open", "s3://bucket/tree/", "--to", "back"]).expect(0, "6 there already");
-    // From store to store, in clear and sealed again.
+    // From store to store: opens the sealed objects, and then seals the opened objects again.
     server.run(&sandbox, &["open", "s3://bucket/tree/", "--to", "s3://bucket/clear/"]).expect(0, "6 objects");
     server.run(&sandbox, &["seal", "s3://bucket/clear/", "--to", "s3://bucket/again/"]).expect(0, "6 objects");
     let json = server.run(&sandbox, &["seal", "s3://bucket/clear/", "--to", "s3://bucket/again/", "--json"]);
@@ -56,10 +57,10 @@ fn a_tree_goes_to_a_store_and_back_and_again_in(server: &Server) {
     sandbox.shell("rm -r back").expect(0, "");
     server.run(&sandbox, &["open", "s3://bucket/again/", "--to", "back"]).expect(0, "6 objects");
     sandbox.shell("diff -r tree back").expect(0, "");
-    // One of them is a sealed file like any other.
+    // Each of the results is an ordinary sealed file.
     server.run(&sandbox, &["open", "--verify", "s3://bucket/again/long.dpn"]).expect(0, "whole and unchanged");
     let left: Vec<_> = server.keys().into_iter().filter(|key| key.starts_with("_deadpan/")).collect();
-    // Other commands take prefixes too.
+    // Other commands also accept prefixes.
     let inspected = server.run(&sandbox, &["inspect", "s3://bucket/tree/"]).expect(0, "");
     assert_eq!(String::from_utf8_lossy(inspected.stdout()).matches("sealed by Deadpan").count(), 6);
     let whole = server.run(&sandbox, &["open", "--verify", "s3://bucket/tree/"]);
@@ -139,7 +140,7 @@ fn what_others_left_there_is_told() {
     let sandbox = Sandbox::with_key("ecc");
     sandbox.run(&["keygen", "--no-passphrase", "--mode", "ecc", "-o", "bob.key"]).expect(0, "");
     sandbox.shell("mkdir tree; echo one > tree/a.txt; echo two > tree/b.txt").expect(0, "");
-    // A source that is not there leaves no job behind.
+    // A job with a missing source does not leave any state.
     server
         .run(&sandbox, &["seal", "s3://bucket/typo/", "--to", "s3://bucket/x/"])
         .expect(2, "there is nothing to seal");
@@ -165,7 +166,7 @@ fn what_others_left_there_is_told() {
         .expect(0, "this job has not made the results that were there already, and they may be sealed for others");
     server.run(&sandbox, &["cluster", "clean", &format!("s3://bucket/{folder}/")]).expect(0, "");
     assert!(told(&for_bob).contains("\"job_is_new\":true"));
-    // An empty object stands in the place of a result.
+    // An empty object has the name of a result.
     fs::write(server.file("x/b.txt.dpn"), b"").unwrap();
     let short = server
         .run(&sandbox, &for_bob)
@@ -174,7 +175,7 @@ fn what_others_left_there_is_told() {
     server.run(&sandbox, &[&for_bob[..], &["--force"]].concat()).expect(0, "1 object");
     server.run(&sandbox, &["open", "-i", "bob.key", "s3://bucket/x/b.txt.dpn", "-o", "b"]).expect(0, "");
     assert_eq!(sandbox.read("b"), b"two\n");
-    // For `open`, a pattern may match an object's name as it is, or the name without `.dpn`.
+    // For `open`, a pattern may match an object's full name, or the name without `.dpn`.
     for (pattern, name) in [("*.txt", "by-name"), ("*.txt.dpn", "by-ending"), ("b.*", "one")] {
         let args = ["open", "s3://bucket/x/", "--to", name, "--include", pattern, "--exclude", "a.txt"];
         server.run(&sandbox, &[&args[..], &["-i", "bob.key"]].concat()).expect(0, "1 object");
@@ -210,7 +211,7 @@ fn shares_work_on_the_same_objects_in(server: &Server) {
     let stranger = status(&[]);
     assert!(stranger.contains("a job with another key"), "{stranger}");
     server.run(&sandbox, &["seal", "--each", "tree", "--to", "s3://bucket/x/"]).expect(2, "a job with another key");
-    // Two shares at the same time.
+    // Two shares run at the same time.
     thread::scope(|scope| {
         scope.spawn(|| share("auto"));
         scope.spawn(|| share("2/3"));
@@ -262,7 +263,7 @@ fn the_same_hint_is_given_once() {
     let run = sandbox.run(&["open", "--each", "sealed", "--to", "out"]).expect(1, "open: 0 objects (0 B) in");
     let told = run.stderr();
     assert_eq!((told.matches("error: ").count(), told.matches("hint: ").count()), (3, 1), "{told}");
-    // It would fail again.
+    // The message does not advise to run the command again, since the command would fail again.
     assert!(!told.contains("run the command again"), "{told}");
 }
 
@@ -280,7 +281,7 @@ fn what_is_killed_at_thirty_moments_goes_on() {
         let args: &[&str] = if moment % 3 == 2 { &open } else { &seal };
         let run = finish(server.command(&sandbox, args), LIMIT, |child| {
             thread::sleep(Duration::from_millis(10 + 12 * moment));
-            // The group of the program.
+            // The signal goes to the process group of the program.
             let group = format!("-{}", child.id());
             let _ = Command::new("kill").args([signal, "--", &group]).stderr(Stdio::null()).status();
         });
@@ -289,7 +290,7 @@ fn what_is_killed_at_thirty_moments_goes_on() {
         let key = moment.to_string();
         let is_there = server.keys().contains(&key);
         resumed += usize::from(was_killed && server.keys().iter().any(|key| key.contains("/manifest")));
-        // The store may still complete what the program asked for before it died.
+        // The store may still execute a request that the program sent before it was killed.
         let again = server.run(&sandbox, args);
         if is_there || again.code() != Some(0) {
             again.expect(2, "exists already");
@@ -342,8 +343,8 @@ fn an_upload_that_is_being_completed_is_waited_for() {
     sandbox.shell(&format!("cp -a {manifest} manifest.kept")).expect(0, "");
     server.run(&sandbox, &[&seal[..], &["1/2"]].concat()).expect(0, "1 object");
     assert!(server.keys().iter().all(|key| !key.ends_with("/manifest")), "{:?}", server.keys());
-    // While a slow store puts the parts together, it has forgotten the upload, and the object is not there yet. This
-    // makes the same state.
+    // While a slow store puts the parts together, the upload no longer exists, and the object does not exist yet. The
+    // following lines produce this state.
     let bytes = fs::read(&result).unwrap();
     let result = format!("'{}'", result.display());
     sandbox
@@ -361,7 +362,7 @@ fn an_upload_that_is_being_completed_is_waited_for() {
 
 #[test]
 fn ctrl_c_takes_a_stream_back() {
-    // versitygw keeps a part that is on its way while the upload ends.
+    // If a part arrives while the upload ends, versitygw keeps the part.
     let Some(server) = Server::start("streams and Ctrl-C") else { return };
     let sandbox = Sandbox::with_key("ecc");
     tree(&sandbox);
@@ -371,7 +372,7 @@ fn ctrl_c_takes_a_stream_back() {
     let is_clean = (0..3).any(|_| {
         let before = server.uploads();
         let run = finish(server.command(&sandbox, &args), LIMIT, |child| {
-            // Until the upload has begun, and the program knows its name.
+            // Waits until the upload has begun and the program knows the name of the upload.
             let start = Instant::now();
             while server.uploads() == before && start.elapsed() < LIMIT {
                 thread::sleep(Duration::from_millis(50));
@@ -392,7 +393,7 @@ fn ctrl_c_takes_a_stream_back() {
 
 #[test]
 fn two_drivers_at_once_make_one_object() {
-    // moto answers some of such requests with an error of its own.
+    // moto answers some of these requests with internal errors, so the test uses versitygw.
     let Some(server) = Server::gateway("two drivers at once") else { return };
     let sandbox = Sandbox::with_key("ecc");
     tree(&sandbox);
@@ -400,7 +401,7 @@ fn two_drivers_at_once_make_one_object() {
         let to = format!("s3://bucket/{round}/");
         let drive = || {
             let run = server.run(&sandbox, &["seal", "--each", "tree", "--to", &to]);
-            // Whoever comes late may find that an object is there already.
+            // The later command may find that an object exists already.
             if run.code() != Some(0) {
                 run.expect(4, "another command makes it, too: let this end, and run the command again");
             }
@@ -439,23 +440,23 @@ fn what_looks_done_and_is_not_is_found() {
     sandbox.shell("mkdir tree other; echo one > tree/a; echo two > other/b").expect(0, "");
     let seal = ["seal", "--each", "tree", "--to", "s3://bucket/x/"];
     server.run(&sandbox, &seal).expect(0, "1 object");
-    // In the same second, and with an old time.
+    // The source changes within the same second, and is then replaced by a file with an old time.
     sandbox.shell("echo changed > tree/a").expect(0, "");
     server.run(&sandbox, &seal).expect(2, "its result is older than it is");
     server.run(&sandbox, &[&seal[..], &["--force"]].concat()).expect(0, "1 object (8 B)");
     sandbox.shell("echo again > old; touch -d 2020-01-01 old; mv old tree/a").expect(0, "");
     server.run(&sandbox, &seal).expect(2, "its result is older than it is");
     server.run(&sandbox, &[&seal[..], &["--force"]].concat()).expect(0, "1 object (6 B)");
-    // Results in a folder are compared, too.
+    // The times of results in a folder are compared, too.
     sandbox.run(&["seal", "--each", "tree", "--to", "out"]).expect(0, "1 object");
     sandbox.run(&["seal", "--each", "tree", "--to", "out"]).expect(0, "1 there already");
     sandbox.shell("sleep 0.01; echo new > tree/a").expect(0, "");
     sandbox.run(&["seal", "--each", "tree", "--to", "out"]).expect(2, "its result is older than it is");
-    // Another source, other signatures: another job.
+    // A command with another source or with other signatures is another job.
     let other = ["seal", "--each", "other", "--to", "s3://bucket/x/"];
     server.run(&sandbox, &other).expect(2, "this job was begun with another source");
     server.run(&sandbox, &[&seal[..], &["--sign"]].concat()).expect(2, "this job was begun with another signature");
-    // Two sources with one result.
+    // Two sources have the same result.
     sandbox
         .shell("mkdir both; deadpan seal -o both/y.dpn other/b && deadpan seal --format age -o both/y.age other/b")
         .expect(0, "");
@@ -468,7 +469,7 @@ fn what_looks_done_and_is_not_is_found() {
         .expect(0, "");
     let words = "a part of target/sub/z is a link or a file, and results go into real folders";
     sandbox.run(&["open", "--each", "in", "--to", "target"]).expect(2, words);
-    // What is no file stays, with --force too.
+    // An entry that is no file is not replaced, even with --force.
     sandbox.shell("rm target/sub; mkdir -p target/sub; ln -s ../../other/b target/sub/z").expect(0, "");
     let words = "target/sub/z is not a file, and results replace files only";
     sandbox.run(&["open", "--each", "in", "--to", "target", "--force"]).expect(2, words);
@@ -489,7 +490,7 @@ fn state_from_elsewhere_is_refused() {
     fs::write(server.file(&other), fs::read(server.file(&note)).unwrap()).unwrap();
     let again = server.run(&sandbox, &["seal", "--each", "two", "--to", "s3://bucket/two/"]);
     again.expect(2, "this state is damaged, or belongs elsewhere");
-    // Whoever has no key of the job cannot make others hash a costly passphrase.
+    // A person without the key of the job cannot make other people hash a costly passphrase.
     let costly = sandbox.shell("echo a passphrase | deadpan seal -p --passphrase-fd 0 -o - one/x");
     fs::write(server.file(&other), costly.stdout()).unwrap();
     let again = server.run(&sandbox, &["seal", "--each", "two", "--to", "s3://bucket/two/"]);
@@ -588,14 +589,14 @@ fn the_same_source_written_again_begins_anew() {
     let sandbox = Sandbox::with_key("ecc");
     sandbox.write("plain", sample(LONG));
     sandbox.run(&["seal", "plain"]).expect(0, "");
-    // Only an object that comes by way of the store has an ETag.
+    // Only an object that was written through the store has an ETag.
     let write = || server.run(&sandbox, &["open", "-f", "plain.dpn", "-o", "s3://bucket/source"]).expect(0, "");
     write();
     server.run(&sandbox, &["cluster", "key", "-o", "job.key"]).expect(0, "");
     let seal = ["seal", "s3://bucket/", "--include", "source", "--to", "s3://bucket/x/", "--job-key", "job.key"];
     server.run(&sandbox, &[&seal[..], &["--shard", "0/2"]].concat()).expect(0, "1 with parts that others have to make");
     thread::sleep(Duration::from_millis(1100));
-    // The second write changes the time of the object, and not its ETag.
+    // The second write changes the time of the object, but not its ETag.
     write();
     server.run(&sandbox, &seal).expect(0, "1 object");
     assert_eq!(server.uploads(), 0);
@@ -635,7 +636,8 @@ fn a_source_that_changes_is_not_mixed() {
     assert_eq!(server.uploads(), 0, "the upload of the older version stays");
 }
 
-/// Results that were sealed for others counted as done: who had left kept access, and a new colleague got none.
+/// In an earlier version, results that were sealed for other recipients counted as done. So a person who had left kept
+/// access, and a new colleague got no access.
 #[test]
 fn results_that_are_there_for_others_are_told() {
     let sandbox = Sandbox::with_key("hybrid");
@@ -658,21 +660,21 @@ fn results_that_are_there_for_others_are_told() {
             assert!(run.stderr().contains("2 failed"), "{}", run.stderr());
         }
     }
-    // The hint is a command that mends it, and works.
+    // The hint is a command that repairs the results. The test runs this command.
     let run = seal("-r bob -r hybrid");
     let hint = "deadpan rewrap --recursive --to bob --to hybrid out";
     assert!(run.stderr().contains(hint), "{}", run.stderr());
     sandbox.shell(hint).expect(0, "2 changed");
     seal("-r bob -r hybrid").expect(0, "2 there already");
     sandbox.run(&["open", "-i", "bob.key", "-o", "-", "out/a/one.dpn"]).expect(0, "");
-    // Without a key of one's own among them, only the number and the kinds of recipients show.
+    // If none of the recipients is the user's own key, the program can see only the number and the kinds of recipients.
     sandbox.shell("rm -r out").expect(0, "");
     seal("-r alice").expect(0, "2 objects");
     seal("-r bob").expect(0, "2 results were there already, and may be sealed for others");
     seal("").expect(2, refused);
 }
 
-/// A pattern for a folder excluded nothing of thousands of files, in silence.
+/// In an earlier version, a pattern for a folder did not exclude the files in it, and no message said so.
 #[test]
 fn patterns_match_folders_and_idle_ones_are_told() {
     let sandbox = Sandbox::with_key("hybrid");

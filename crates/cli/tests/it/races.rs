@@ -1,5 +1,5 @@
-//! Another program changes folders while a command works in them. The command waits for its passphrase at a pipe, so
-//! that the change comes between its first and its second use of a path.
+//! Another program changes folders while a command works in them. The command reads its passphrase from a pipe and
+//! waits for it. So the change comes between the first and the second use of a path by the command.
 
 use std::fs::{self, File, Permissions};
 use std::io::Write;
@@ -13,11 +13,11 @@ use std::time::Duration;
 use crate::sandbox::{Run, Sandbox, finish, skip};
 
 const LIMIT: Duration = Duration::from_secs(60);
-/// The number of a user who is neither root nor the one who runs the tests.
+/// The number of a user who is neither root nor the user that runs the tests.
 const OTHER: u32 = 65534;
 
-/// A sandbox with a pipe for the passphrase `pw`, the key `other`, a folder `d`, and a folder `victim` that only its
-/// owner may enter.
+/// Makes a sandbox with a pipe for the passphrase `pw`, the key `other`, a folder `d`, and a folder `victim` that only
+/// its owner may enter.
 fn prepared() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.run(&["keygen", "--no-passphrase", "-o", "other.key"]).expect(0, "");
@@ -31,18 +31,18 @@ fn seal(sandbox: &Sandbox, name: &str, contents: &str, more: &[&str]) {
     sandbox.run(&[&["seal", "-p", "--passphrase-file", "pw", "-o", name, "plain"], more].concat()).expect(0, "");
 }
 
-/// Runs the program, and calls `meddle` when it asks for the passphrase.
+/// Runs the program, and calls `meddle` when the program asks for the passphrase.
 fn paused(sandbox: &Sandbox, args: &[&str], meddle: impl FnOnce() + Send) -> Run {
     answered(sandbox, sandbox.command("deadpan", args), b"pw\n", meddle)
 }
 
-/// Runs a command, calls `meddle` when it reads from the pipe, and then writes these bytes there.
+/// Runs a command, calls `meddle` when the command reads from the pipe, and then writes these bytes to the pipe.
 fn answered(sandbox: &Sandbox, command: Command, bytes: &[u8], meddle: impl FnOnce() + Send) -> Run {
     let pipe = sandbox.path("pipe");
     std::thread::scope(|scope| {
         finish(command, LIMIT, |_| {
             scope.spawn(move || {
-                // This waits until the program reads.
+                // Opening the pipe waits until the program reads.
                 let mut pipe = File::options().write(true).open(pipe).unwrap();
                 meddle();
                 pipe.write_all(bytes).unwrap();
@@ -51,7 +51,8 @@ fn answered(sandbox: &Sandbox, command: Command, bytes: &[u8], meddle: impl FnOn
     })
 }
 
-/// Renames the folder `d` to `held`, and makes `d` a link to `victim`: as the user who runs the tests, or as another.
+/// Renames the folder `d` to `held`, and makes `d` a link to `victim`. The link belongs to the user that runs the
+/// tests, or to another user.
 fn swap(sandbox: &Sandbox, folder: &str, as_other: bool) {
     let line = format!("mv {folder} {folder}.held && ln -s \"$PWD/victim\" {folder}");
     let mut command = Command::new("sh");
@@ -82,7 +83,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Runs a test as one user, and as two if the tests run as root.
+/// Runs a test with one user. If the tests run as root, runs it again with two users.
 fn as_one_and_two(test: impl Fn(&Sandbox, bool)) {
     let sandbox = prepared();
     test(&sandbox, false);
@@ -92,7 +93,8 @@ fn as_one_and_two(test: impl Fn(&Sandbox, bool)) {
     }
 }
 
-/// The folder was looked up again after the passphrase was asked for, and a file elsewhere was replaced.
+/// An earlier version looked up the folder again after the question for the passphrase, and replaced a file in another
+/// folder.
 #[test]
 fn rewrap_changes_the_file_that_it_opened() {
     as_one_and_two(|sandbox, as_other| {
@@ -112,7 +114,7 @@ fn rewrap_changes_the_file_that_it_opened() {
     });
 }
 
-/// A file that has got the name meanwhile stays, whether the header fits or not.
+/// If another file gets the name in the meantime, that file is not changed, whether the header fits or not.
 #[test]
 fn rewrap_replaces_no_other_file() {
     let sandbox = prepared();
@@ -130,7 +132,7 @@ fn rewrap_replaces_no_other_file() {
     }
 }
 
-/// Each path was resolved from the top, so that a new recipient got access to a file outside of the tree.
+/// An earlier version resolved each path from the root, so a new recipient got access to a file outside of the tree.
 #[test]
 fn a_recursive_rewrap_stays_in_its_tree() {
     as_one_and_two(|sandbox, as_other| {
@@ -154,12 +156,12 @@ fn a_recursive_rewrap_stays_in_its_tree() {
         };
         let run = paused(sandbox, &args, meddle).expect(0, "rewrap: 2 changed, 0 unchanged, 0 failed");
         assert_eq!([sandbox.read("victim/2.dpn"), sandbox.read("victim/3.dpn")], private, "{}", run.stderr());
-        // What was entered already is changed where it is now.
+        // The files in a folder that was already entered are changed at their new place.
         assert_ne!(sandbox.read("d/a.held/2.dpn"), second);
     });
 }
 
-/// The output was made in the folder that had the path of the input when the data came.
+/// An earlier version made the output in the folder that had the path of the input when the data came.
 #[test]
 fn open_writes_beside_the_input_that_it_opened() {
     as_one_and_two(|sandbox, as_other| {
@@ -179,7 +181,7 @@ fn open_writes_beside_the_input_that_it_opened() {
     });
 }
 
-/// Swaps two names again and again, until it is told to stop.
+/// Swaps two names repeatedly until `stop` is set.
 fn flip(folder: &Path, one: &str, other: &str, stop: &AtomicBool) {
     let folder = File::open(folder).unwrap();
     while !stop.load(Ordering::Relaxed) {
@@ -187,7 +189,7 @@ fn flip(folder: &Path, one: &str, other: &str, stop: &AtomicBool) {
     }
 }
 
-/// A link was followed into a folder that only its owner may enter, in 31 of 39 runs.
+/// In 31 of 39 runs, an earlier version followed a link into a folder that only its owner may enter.
 #[test]
 fn sealing_each_file_follows_no_link() {
     let sandbox = Sandbox::with_key("hybrid");
@@ -203,7 +205,7 @@ fn sealing_each_file_follows_no_link() {
         scope.spawn(|| flip(&sandbox.path("d"), "sub", "link", &stop));
         for round in 0..10 {
             let to = format!("out/{round}");
-            // A file that is not there any more is a failure of its own.
+            // The result is ignored, since a file that no longer exists is also a failure.
             let _ = sandbox.run(&["seal", "--each", "d", "--to", &to]);
         }
         stop.store(true, Ordering::Relaxed);
@@ -214,7 +216,7 @@ fn sealing_each_file_follows_no_link() {
     assert!(text.contains("public") && !text.contains("SECRET"), "{text}");
 }
 
-/// Results went through a link that was made after the folder was looked at.
+/// In an earlier version, results went through a link that was made after the check of the folder.
 #[test]
 fn opening_each_file_writes_into_real_folders() {
     let sandbox = Sandbox::with_key("hybrid");
@@ -237,8 +239,8 @@ fn opening_each_file_writes_into_real_folders() {
     assert_eq!(names(&sandbox.path("bin")), [""; 0]);
 }
 
-/// A file that needs a new file belongs to somebody else afterwards, and is refused. With `--force`, rights of others
-/// are left out.
+/// If a change needs a new file, and the new file would have another owner, the change is refused. With `--force`, the
+/// change is made, and the new file does not give other users the right to write.
 #[test]
 fn a_new_file_keeps_owner_and_rights_or_is_refused() {
     if !rustix::process::geteuid().is_root() {
@@ -267,14 +269,14 @@ fn a_new_file_keeps_owner_and_rights_or_is_refused() {
     assert_eq!(about(), (0, 0, 0o666));
     as_other("--force").expect(0, "note: d/x.dpn: the new file loses its owner (number 0), rights (mode 022)");
     assert_eq!(about(), (OTHER, OTHER, 0o644), "others may not write it any more");
-    // Root keeps everything.
+    // If root makes the change, the new file keeps its owner and all rights.
     set(0o640);
     chown(&path, Some(OTHER), Some(OTHER)).unwrap();
     sandbox.run(&["rewrap", "-r", "other.pub", "--passphrase-file", "pw", "d/x.dpn"]).expect(0, "");
     assert_eq!(about(), (OTHER, OTHER, 0o640));
 }
 
-/// `--force` replaces a file whose name the command chose itself, but writes to no FIFO of another user.
+/// `--force` replaces a file whose name the command chose itself, but does not write to a FIFO of another user.
 #[test]
 fn force_writes_to_no_fifo_of_another_user_that_was_not_named() {
     if !rustix::process::geteuid().is_root() {
@@ -288,8 +290,8 @@ fn force_writes_to_no_fifo_of_another_user_that_was_not_named() {
     run.expect(2, "d/x is a FIFO or device of another user");
 }
 
-/// The folder of an output was opened after the passphrase was asked for: beside the input if the result was there
-/// already, for pictures, and for `-o`.
+/// An earlier version opened the folder of an output after the question for the passphrase. The affected outputs were
+/// existing results beside the input, pictures, and outputs with `-o`.
 #[test]
 fn the_folder_of_an_output_is_the_one_that_was_named() {
     as_one_and_two(|sandbox, as_other| {
@@ -331,7 +333,7 @@ fn the_folder_of_an_output_is_the_one_that_was_named() {
             args.extend(["--passphrase-file", "pipe"]);
             args.extend(input.split(' '));
             let run = paused(sandbox, &args, || swap(sandbox, "d", as_other));
-            // A link of another user may also be seen and refused.
+            // The command may also find the link of another user and refuse it.
             assert!(run.code() == Some(0) || as_other && run.code() == Some(2), "{line}: {}", run.stderr());
             for name in ["t/file", "file", "plain.png"] {
                 assert_eq!(sandbox.read(&format!("victim/{name}")), b"own\n", "{line}");
@@ -341,8 +343,8 @@ fn the_folder_of_an_output_is_the_one_that_was_named() {
     });
 }
 
-/// A link of another user can lead to any file: to give that file new recipients, or to put its contents beside the
-/// link, takes the name of the file itself.
+/// A link of another user can lead to any file. To give that file new recipients, or to put its contents beside the
+/// link, the user has to name the file itself.
 #[test]
 fn links_of_another_user_do_not_choose_the_file() {
     if !rustix::process::geteuid().is_root() {
@@ -372,7 +374,7 @@ fn links_of_another_user_do_not_choose_the_file() {
     assert!(sandbox.read("victim/diary.dpn") != before);
 }
 
-/// What another program wrote into the file meanwhile got the header of the old data.
+/// In an earlier version, data that another program wrote into the file in the meantime got the header of the old data.
 #[test]
 fn rewrap_replaces_nothing_that_was_written_meanwhile() {
     let sandbox = prepared();
@@ -387,7 +389,8 @@ fn rewrap_replaces_nothing_that_was_written_meanwhile() {
     }
 }
 
-/// After a swap, `keys protect` overwrote another key, and left the key that the user named as it was.
+/// In an earlier version, `keys protect` overwrote another key after a swap, and did not change the key that the user
+/// named.
 #[test]
 fn the_passphrase_goes_onto_the_key_that_was_read() {
     let sandbox = prepared();
@@ -401,14 +404,15 @@ fn the_passphrase_goes_onto_the_key_that_was_read() {
     let is_protected =
         |name: &str| String::from_utf8(sandbox.read(name)).unwrap().contains("BEGIN ENCRYPTED PRIVATE KEY");
     assert!(is_protected("d.held/x.key"));
-    // Through a link, the key itself is protected.
+    // If the user names a link, the key that the link leads to is protected.
     symlink("victim/x.key", sandbox.path("link.key")).unwrap();
     sandbox.run(&["keys", "protect", "link.key", "--passphrase-file", "pw"]).expect(0, "is protected now");
     assert!(is_protected("victim/x.key"));
     assert!(fs::symlink_metadata(sandbox.path("link.key")).unwrap().is_symlink());
 }
 
-/// The folder of a new key was looked up again after its passphrase was asked for, and so was the key folder.
+/// An earlier version looked up the folder of a new key, and the key folder, again after the question for the
+/// passphrase.
 #[test]
 fn a_new_key_goes_where_it_was_to_go() {
     let sandbox = prepared();
@@ -416,7 +420,7 @@ fn a_new_key_goes_where_it_was_to_go() {
     paused(&sandbox, &args, || swap(&sandbox, "d", false)).expect(0, "");
     assert_eq!(names(&sandbox.path("victim")), [""; 0]);
     assert_eq!(names(&sandbox.path("d.held")), ["x.key", "x.pub"]);
-    // A key folder that is there, and one that is not.
+    // A key folder that exists, and a key folder that does not exist.
     for folder in ["home", "home/inner/keys"] {
         sandbox
             .shell(&format!("rm -rf home home.held victim/*; mkdir -p victim home && mkdir -p {folder}"))
@@ -441,7 +445,8 @@ fn a_new_key_goes_where_it_was_to_go() {
     assert_eq!(names(&sandbox.path("home.held/contacts")), ["bob.pub"]);
 }
 
-/// Only the end of a path was looked at: a link of another user in the middle leads anywhere, too.
+/// An earlier version checked only the end of a path, but a link of another user in the middle of a path can also lead
+/// to any folder.
 #[test]
 fn links_of_another_user_in_the_middle_of_a_path_are_not_followed() {
     if !rustix::process::geteuid().is_root() {
@@ -475,14 +480,15 @@ fn links_of_another_user_in_the_middle_of_a_path_are_not_followed() {
     assert_eq!(names(&sandbox.path("victim")), ["sub"]);
     assert_eq!(names(&sandbox.path("victim/sub")), ["diary.dpn"]);
     assert!(sandbox.read("victim/sub/diary.dpn") == before);
-    // Reading is no change, and whoever wants it has it.
+    // Reading with `-o` is allowed, since it changes no file. With --force, the other commands follow the link, too.
     line("open --passphrase-file pw -o mine own/sub/diary.dpn").expect(0, "");
     assert_eq!(sandbox.read("mine"), b"diary");
     line("seal -p --passphrase-file pw --force -o own/sub/new plain").expect(0, "");
     line("rewrap --force --recursive -r other.pub --passphrase-file pw own/sub").expect(0, "2 changed");
 }
 
-/// A folder that is unpacked into was looked up again after the passphrase was asked for, and so was a missing one.
+/// An earlier version looked up the target folder of unpacking again after the question for the passphrase, also if the
+/// folder was missing before.
 #[test]
 fn a_folder_is_unpacked_where_it_was_named() {
     as_one_and_two(|sandbox, as_other| {
@@ -522,7 +528,7 @@ fn a_folder_is_unpacked_where_it_was_named() {
             assert_eq!(names(&sandbox.path("victim")), ["file"], "{line}: {}", run.stderr());
             assert_eq!(sandbox.read("victim/file"), b"own\n", "{line}: {}", run.stderr());
         }
-        // An archive from a pipe, and one after it; pictures.
+        // An archive from a pipe, an archive after the pipe, and pictures.
         sandbox.run(&["pack", "-o", "t.tar", "tree"]).expect(0, "");
         sandbox.run(&["picture", "hide", "-p", "--passphrase-file", "pw", "-o", "t.png", "tree"]).expect(0, "");
         let archive = sandbox.read("t.tar");
@@ -559,7 +565,7 @@ fn a_folder_is_unpacked_where_it_was_named() {
     });
 }
 
-/// A command looked up each input but the first only when it came to that input.
+/// An earlier version looked up each input except the first only when it began to work on that input.
 #[test]
 fn all_inputs_are_found_before_anything_is_asked() {
     let sandbox = prepared();
@@ -586,7 +592,7 @@ fn all_inputs_are_found_before_anything_is_asked() {
     let args = ["rewrap", "--recursive", "-r", "other.pub", "--passphrase-file", "pipe", "d/a.dpn", "d/t"];
     paused(&sandbox, &args, || swap(&sandbox, "d/t", false)).expect(4, told);
     assert!([sandbox.read("victim/b.dpn"), sandbox.read("victim/c.dpn")] == before);
-    // A link that leads to another input, and what an editor has saved meanwhile, are nothing else.
+    // A link to another input, and a file that an editor saved in the meantime, still count as the same input.
     sandbox.shell("ln -s a.dpn d/latest.dpn && deadpan keygen --no-passphrase -o third.key").expect(0, "");
     let args = [
         "rewrap",
@@ -602,7 +608,7 @@ fn all_inputs_are_found_before_anything_is_asked() {
     ];
     let save = || drop(sandbox.shell("cp d/old d/new && mv d/new d/old").expect(0, ""));
     paused(&sandbox, &args, save).expect(0, "d/latest.dpn");
-    // With few open files, folders are opened again, and have to be the same.
+    // If the system allows only few open files, folders are opened again, and must be the same folders.
     sandbox.shell("for i in $(seq 12); do mkdir m$i && cp d/a.dpn m$i; done; echo own > victim/a").expect(0, "");
     let line = "ulimit -n 20; exec deadpan open -f --passphrase-file pipe m*/a.dpn d/a.dpn";
     let run = answered(&sandbox, sandbox.command("sh", &["-c", line]), b"pw\n", || swap(&sandbox, "d", false));
@@ -611,7 +617,7 @@ fn all_inputs_are_found_before_anything_is_asked() {
     assert_eq!(sandbox.shell("cat m*/a | wc -c").stdout(), b"12\n");
 }
 
-/// Some commands wrote through a link without asking who owns it.
+/// Some commands of an earlier version wrote through a link without a check of its owner.
 #[test]
 fn no_command_writes_through_a_link_of_another_user() {
     if !rustix::process::geteuid().is_root() {
@@ -660,7 +666,8 @@ fn no_command_writes_through_a_link_of_another_user() {
     assert_eq!(names(&sandbox.path("victim")), ["sub", "z"]);
 }
 
-/// Root wrote files of its own into the key folder of another user, who could not open anything any more.
+/// In an earlier version, root wrote files with root as their owner into the key folder of another user, and that user
+/// could not open any file afterwards.
 #[test]
 fn root_leaves_keys_to_their_owner() {
     if !rustix::process::geteuid().is_root() {
@@ -678,12 +685,12 @@ fn root_leaves_keys_to_their_owner() {
     assert_eq!(sandbox.shell("find theirs -not -uid 65534 -or -not -gid 65534").stdout(), b"");
     let owners = sandbox.shell("find home -not -uid 65534 -or -not -gid 65534").expect(0, "");
     assert_eq!(String::from_utf8_lossy(owners.stdout()), "");
-    // A key elsewhere is that of whoever makes it.
+    // A key outside the key folder belongs to the user that makes it.
     sandbox.shell("deadpan keygen --no-passphrase -o theirs/x.key").expect(0, "");
     assert_eq!(fs::metadata(sandbox.path("theirs/x.key")).unwrap().uid(), 0);
 }
 
-/// A pipe in the place of a contact was waited for.
+/// An earlier version waited for data from a pipe that had the name of a contact.
 #[test]
 fn a_pipe_in_the_key_folder_is_no_key() {
     let sandbox = Sandbox::with_key("hybrid");
@@ -691,7 +698,7 @@ fn a_pipe_in_the_key_folder_is_no_key() {
     sandbox.run(&["seal", "-r", "bob", "x"]).expect(2, "bob.pub is not a file");
 }
 
-/// A folder of another user, or a pipe, that appears under the name of an output got the data.
+/// In an earlier version, a folder or a pipe of another user that appeared with the name of an output got the data.
 #[test]
 fn what_another_user_makes_meanwhile_gets_nothing() {
     if !rustix::process::geteuid().is_root() {
@@ -717,7 +724,8 @@ fn what_another_user_makes_meanwhile_gets_nothing() {
         assert_eq!(names(&sandbox.path("t/x")), [""; 0], "{line}");
         sandbox.shell("rmdir t/x").expect(0, "");
     }
-    // Results lie in no folder of another user, whether it is there or appears, and --force names none.
+    // Results never go into a folder of another user, whether the folder exists before or appears later, and even with
+    // --force.
     sandbox.run(&["pack", "-o", "t.tar", "tree"]).expect(0, "");
     sandbox.shell("mkdir -p tree/sub e/sub && echo 1 > tree/sub/g && cp x.dpn e/sub/one.dpn").expect(0, "");
     sandbox.run(&["seal", "-f", "-p", "--passphrase-file", "pw", "-o", "t.dpn", "tree"]).expect(0, "");
@@ -745,8 +753,8 @@ fn what_another_user_makes_meanwhile_gets_nothing() {
         assert!(run.stderr().contains("another user"), "{line}: {}", run.stderr());
         assert_eq!(names(&sandbox.path("t/sub")), [""; 0], "{line}");
     }
-    // Nor behind damage: the result is beside what is there. The folder around it stays as it was, or the next run
-    // would find nothing to refuse.
+    // The same holds after damage: the result goes beside the existing folder. The test checks that the existing folder
+    // is unchanged, since otherwise the next run would have nothing to refuse.
     let sealed =
         sandbox.shell("head -c 900000 /dev/urandom > tree/a; deadpan seal -f -p --passphrase-file pw -o t.dpn tree");
     sealed.expect(0, "");
@@ -759,7 +767,8 @@ fn what_another_user_makes_meanwhile_gets_nothing() {
         sandbox.shell("deadpan unpack -f --keep-going -o t t.tar").expect(2, "t/sub is a folder of another user");
         assert_eq!(names(&sandbox.path("t/sub")), [""; 0]);
     }
-    // Nor in one's own folder below, which once was made before the refusal.
+    // The same holds for the user's own folder inside the folder of another user. An earlier version made that folder
+    // before the refusal.
     sandbox.shell("mkdir -p deep/sub/own && echo 1 > deep/sub/own/g && chmod 777 t/sub").expect(0, "");
     let args = ["seal", "-p", "--passphrase-file", "pw", "--each", "deep", "--to", "t"];
     sandbox.run(&args).expect(2, "t/sub is a folder of another user");
@@ -770,7 +779,8 @@ fn what_another_user_makes_meanwhile_gets_nothing() {
     paused(&sandbox, &args, appear).expect(2, "t/x is a FIFO or device of another user");
 }
 
-/// Where another user may change names, a draft that is in use can be exchanged. Its cleanup removed what had its name.
+/// If another user may change names in a folder, that user can exchange a draft that is in use. In an earlier version,
+/// the cleanup of the draft then removed the other file or folder with that name.
 #[test]
 fn the_cleanup_of_a_draft_removes_nothing_else() {
     let sandbox = prepared();

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::sandbox::{Run, Sandbox};
 
-/// Returns the lines of the first block of this kind.
+/// Returns the lines of the first code block of this kind.
 fn block<'t>(text: &'t str, kind: &str) -> Vec<&'t str> {
     let start = format!("```{kind}");
     text.lines().skip_while(|line| *line != start).skip(1).take_while(|line| *line != "```").collect()

@@ -1,4 +1,5 @@
-//! A plugin that others wrote: `age-plugin-batchpass` of age, which wraps with a passphrase from the environment.
+//! A plugin from another project: `age-plugin-batchpass` of age. It wraps file keys with a passphrase from the
+//! environment.
 //!
 //! Go installs it: `go install filippo.io/age/cmd/age-plugin-batchpass@latest`.
 
@@ -6,10 +7,10 @@ use std::path::PathBuf;
 
 use crate::sandbox::{Sandbox, skip};
 
-/// The identity without data; age makes it for `-j batchpass`.
+/// The identity without data. age uses this identity for `-j batchpass`.
 const IDENTITY: &str = "AGE-PLUGIN-BATCHPASS-1JCS0Q9\n";
 
-/// Returns the folder with the plugin: one of `PATH`, or the one that Go installs programs into.
+/// Returns the folder with the plugin: a folder in `PATH`, or the folder into which Go installs programs.
 fn folder() -> Option<PathBuf> {
     let go = std::env::var_os("GOBIN").map(PathBuf::from).or_else(|| Some(std::env::home_dir()?.join("go/bin")));
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -36,7 +37,7 @@ fn a_plugin_of_age_seals_and_opens() {
     run("wrong", "open -i id -o - note.dpn").expect(3, "age-plugin-batchpass");
     let shown = run("correct", "inspect note.dpn");
     assert!(String::from_utf8_lossy(shown.stdout()).contains("scrypt plugin key"));
-    // age lets nothing stand beside a passphrase: the plugin says so with a label of its own.
+    // age does not allow other recipients in addition to a passphrase. The plugin enforces this with its own label.
     run("correct", "keygen --no-passphrase --mode ecc").expect(0, "");
     run("correct", "seal -r ecc -R id -o x note").expect(2, "not all have the label");
 }

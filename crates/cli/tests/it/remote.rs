@@ -1,4 +1,5 @@
-//! Objects in stores, with a real server of S3's protocol on this machine: moto, which `scripts/check` installs.
+//! Objects in stores. The tests use a real server of S3's protocol on this machine: moto, which `scripts/check`
+//! installs.
 
 mod hostile;
 mod rewrap;
@@ -23,7 +24,7 @@ fn files_and_folders_go_to_a_store_and_come_back() {
         server.run(&sandbox, &["open", "s3://bucket/a/plain.dpn", "-o", "back", "-f"]).expect(0, "");
         assert!(sandbox.read("back") == sample(length), "{length}");
         server.run(&sandbox, &["open", "--verify", "s3://bucket/a/plain.dpn"]).expect(0, "whole and unchanged");
-        // A sealed file is a sealed file, wherever it was sealed.
+        // A sealed file can be opened in a store even if it was sealed on the local disk.
         server.run(&sandbox, &["open", "-o", "s3://bucket/clear", "-f", "s3://bucket/a/plain.dpn"]).expect(0, "");
         server.run(&sandbox, &["seal", "s3://bucket/clear", "-f", "-o", "local.dpn"]).expect(0, "");
         let opened = sandbox.run(&["open", "-o", "-", "local.dpn"]).expect(0, "");
@@ -42,7 +43,7 @@ fn files_and_folders_go_to_a_store_and_come_back() {
     assert_eq!(one.expect(0, "").stdout(), b"one\n");
     server.run(&sandbox, &["open", "s3://bucket/a/folder.dpn", "-o", "other"]).expect(0, "");
     sandbox.shell("diff -r folder other").expect(0, "");
-    // What is opened without -o lies in the current folder, and not in clear in the store.
+    // Without -o, the opened data go into the current folder, and not unencrypted into the store.
     server.run(&sandbox, &["seal", "-o", "s3://bucket/one.dpn", "folder/one"]).expect(0, "");
     server.run(&sandbox, &["open", "s3://bucket/one.dpn"]).expect(0, "");
     assert_eq!(sandbox.read("one"), b"one\n");
@@ -125,7 +126,7 @@ fn what_cannot_work_says_so() {
         wrong.env(name, value);
         finish(wrong, LIMIT, |_| ()).expect(code, words);
     }
-    // Two inputs with one output: the second is refused, also with --force.
+    // Two inputs have the same output. The second input is refused, even with --force.
     sandbox.shell("mkdir a b; cp plain a; cp plain b").expect(0, "");
     let twice = ["seal", "-f", "a/plain", "b/plain", "--to", "s3://bucket/twice/"];
     server.run(&sandbox, &twice).expect(2, "s3://bucket/twice/plain.dpn is the result of another input");
@@ -141,7 +142,7 @@ fn what_cannot_work_says_so() {
     );
 }
 
-/// Lets a builder be passed by value.
+/// Converts a builder reference into a value.
 trait Take {
     fn take(&mut self) -> Command;
 }
@@ -191,7 +192,8 @@ fn a_store_that_redirects_is_not_followed() {
 fn an_answer_from_another_object_is_an_error() {
     const LENGTH: usize = 1_000_000;
     let sandbox = Sandbox::with_key("ecc");
-    // A store that ignores If-Match, and gives a part of another object from the second answer on, if it `changes`.
+    // A store that ignores If-Match. If `changes` is set, the store returns a part of another object from the second
+    // answer on.
     let run = |changes: bool| {
         let store = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = store.local_addr().unwrap().port();
@@ -255,7 +257,7 @@ fn a_range_costs_two_requests() {
         let run = finish(server.command_at(port, &sandbox, args), LIMIT, |_| ()).expect(0, "");
         (run, asked.load(Ordering::Relaxed))
     };
-    // It lies in two segments.
+    // The range lies in two segments.
     let (run, requests) = count(&["open", "--range", "20950000:65536", "s3://bucket/x.dpn"]);
     assert!(run.stdout() == &sample(40_000_000)[20_950_000..21_015_536] && requests == 2, "{requests}");
     assert_eq!(count(&["inspect", "s3://bucket/x.dpn"]).1, 2, "the beginning, and the last segment's");

@@ -1,4 +1,5 @@
-//! Changes of recipients that are interrupted, that meet others, or that meet planted files; and how long they take.
+//! Changes of recipients that are interrupted, that run at the same time as other changes, or that find planted files.
+//! One test prints the time of a change.
 
 use std::fs::{self, File, Permissions};
 use std::io::Write as _;
@@ -12,7 +13,8 @@ use deadpan_seal::{Header, Sidecar};
 
 const RECORD: &str = ".data.dpn.deadpan-rewrap";
 
-/// A sandbox with `data.dpn`, and its contents before and after a change that adds the recipient `other`.
+/// Makes a sandbox with `data.dpn`. Also returns the file's contents before and after a change that adds the recipient
+/// `other`.
 fn changed() -> (Sandbox, Vec<u8>, Vec<u8>) {
     let sandbox = Sandbox::with_key("hybrid");
     sandbox.run(&["keygen", "--no-passphrase", "-o", "other.key"]).expect(0, "");
@@ -29,7 +31,7 @@ fn header_of(file: &[u8]) -> usize {
     usize::try_from(Header::read(file).unwrap().length()).unwrap()
 }
 
-/// Returns the record that the change leaves when it is killed.
+/// Returns the record that remains if the change is killed.
 fn record(sandbox: &Sandbox, old: &[u8], new: &[u8]) -> Sidecar {
     let about = fs::metadata(sandbox.path("data.dpn")).unwrap();
     let header = header_of(old);
@@ -44,7 +46,7 @@ fn leave(sandbox: &Sandbox, bytes: &[u8]) {
     fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
 }
 
-/// Puts bytes at the start of `data.dpn`, and keeps its inode.
+/// Writes bytes to the start of `data.dpn`, and keeps the inode of the file.
 fn put(sandbox: &Sandbox, bytes: &[u8]) {
     File::options().write(true).open(sandbox.path("data.dpn")).unwrap().write_all_at(bytes, 0).unwrap();
 }
@@ -64,7 +66,7 @@ fn the_next_command_puts_a_torn_header_back() {
         &["rewrap", "--dry-run", "data.dpn"],
         &["rewrap", "--recursive", "-r", "other.pub", "."],
     ];
-    // The new entry begins after the first one, so that headers differ from there on.
+    // The new entry begins after the first entry, so the headers differ from that place on.
     let places = [14, 16, 1300, 1400, 2000, 2500, header - 33, header - 1];
     for (cut, args) in places.into_iter().chain(places).zip(commands.into_iter().cycle()) {
         for torn in [[&new[..cut], &old[cut..header]].concat(), [&old[..cut], &new[cut..header]].concat()] {
@@ -83,7 +85,7 @@ fn the_next_command_puts_a_torn_header_back() {
             sandbox.run(&["open", "--verify", "data.dpn"]).expect(0, "whole and unchanged");
         }
     }
-    // A sealed copy has the header that was put back.
+    // `seal` of the file reads the restored header.
     sandbox.run(&seal).expect(0, "");
     sandbox.run(&["open", "-f", "-o", "out", "twice"]).expect(0, "");
     assert!(sandbox.read("out") == sandbox.read("data.dpn"));
@@ -102,7 +104,7 @@ fn a_link_leads_to_the_record_beside_the_file() {
     assert!(sandbox.read("data.dpn") == old && !sandbox.path(RECORD).exists());
 }
 
-/// A kill before or after the header was written leaves a record that only has to go.
+/// If a run is killed before or after it writes the header, it leaves a record that only needs to be removed.
 #[test]
 fn records_of_whole_headers_are_removed() {
     let (sandbox, old, new) = changed();
@@ -110,7 +112,7 @@ fn records_of_whole_headers_are_removed() {
         for record in [record(&sandbox, &old, &new), record(&sandbox, now, other), record(&sandbox, other, now)] {
             put(&sandbox, &now[..header_of(now)]);
             let bytes = record.encode();
-            // Also if the record is not complete: then nothing was written.
+            // The record may also be incomplete. In that case, the header was not written yet.
             for end in [bytes.len(), bytes.len() - 1, 100, 8, 3, 0] {
                 leave(&sandbox, &bytes[..end]);
                 let run = sandbox.run(&["open", "-f", "-o", "out", "data.dpn"]).expect(0, "");
@@ -121,7 +123,8 @@ fn records_of_whole_headers_are_removed() {
     }
 }
 
-/// Nothing that lies beside a healthy file changes it, and nothing but a record in order changes a torn one.
+/// No record beside a healthy file changes that file. Only a valid record changes a file whose header is partly
+/// written.
 #[test]
 fn planted_and_outdated_records_change_nothing() {
     let (sandbox, old, new) = changed();
@@ -162,7 +165,7 @@ fn planted_and_outdated_records_change_nothing() {
             assert!(sandbox.read("data.dpn")[..header] == *now, "{what}");
         }
     }
-    // The right contents in a file that others may write, or that is no file of its own.
+    // The record has the right contents, but other users may write to it, or it is a link to another file.
     let path = sandbox.path(RECORD);
     let check = |what: &str| {
         for now in [before, after, &torn] {
@@ -195,7 +198,8 @@ fn planted_and_outdated_records_change_nothing() {
     }
 }
 
-/// A record of earlier contents does not keep a new change from being made. One of another file may still be needed.
+/// A record of earlier contents of the file does not prevent a new change. A record of another file may still be
+/// needed.
 #[test]
 fn an_outdated_record_gives_way_and_a_strange_file_does_not() {
     let (sandbox, old, new) = changed();
@@ -226,7 +230,8 @@ fn two_changes_at_once_exclude_each_other() {
     drop(held);
     sandbox.run(&args).expect(0, "");
 
-    // Of many at once, each makes its change or says why not, and the file opens.
+    // Of many commands at the same time, each makes its change or reports why it does not, and the file can be opened
+    // afterwards.
     let names: Vec<_> = (0..6).map(|number| format!("k{number}")).collect();
     for name in &names {
         sandbox.run(&["keygen", "--no-passphrase", "-o", &format!("{name}.key")]).expect(0, "");
@@ -247,7 +252,7 @@ fn two_changes_at_once_exclude_each_other() {
     sandbox.run(&["open", "--verify", "data.dpn"]).expect(0, "whole and unchanged");
 }
 
-/// A file that may not be written is not replaced behind its owner's back.
+/// A file that the user may not write to is not replaced by a new file.
 #[test]
 fn a_read_only_file_is_refused() {
     if rustix::process::geteuid().is_root() {
@@ -259,7 +264,8 @@ fn a_read_only_file_is_refused() {
     assert!(sandbox.read("data.dpn") == new);
 }
 
-/// Prints how long the change of a file of a tebibyte takes, with its record and both headers on the disk.
+/// Prints the time of a change of recipients of a file of one tebibyte. The time includes writing the record and both
+/// headers to the disk.
 #[test]
 fn a_tebibyte_takes_milliseconds() {
     let (sandbox, old, _) = changed();

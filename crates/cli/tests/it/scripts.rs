@@ -1,9 +1,10 @@
 //! Runs the scripts in `tests/scripts` and the commands in the guides.
 //!
 //! A line `$ COMMAND` runs in a shell without a terminal, in the script's own folder. The lines below it are the
-//! expected output, standard error after standard output. `[..]` stands for any text within a line, `...` alone for any
-//! lines. `? N` is the expected exit code, 0 if it is missing. All other lines are comments. In Markdown, only blocks
-//! of the kind `console` are run. A command that waits for ever is killed and reported.
+//! expected output, standard error after standard output. `[..]` stands for any text within a line, and a line `...`
+//! stands for any number of lines. `? N` is the expected exit code. Without such a line, the expected exit code is 0.
+//! All other lines are comments. In Markdown, only blocks of the kind `console` are run. A command that never ends is
+//! killed and reported.
 
 use std::fmt::Write;
 use std::fs;
@@ -122,13 +123,13 @@ fn the_runner_can_fail() {
     assert!(all_fit(&expected, &["a", "b", "end"]) && !all_fit(&expected, &["end", "more"]));
 }
 
-/// A command that waited for ever once stopped the whole check.
+/// In an earlier version, a command that never ended stopped the whole check.
 #[test]
 fn a_command_that_waits_for_ever_is_killed_and_reported_with_its_line() {
     let sandbox = Sandbox::new();
     sandbox.write("script.txt", "A comment\n$ sleep 1000 & sleep 1000\n\n$ echo after\nafter\n");
     let path = sandbox.path("script.txt");
-    // On a busy machine, the second command can take longer than the limit, too. With some limit it does not.
+    // On a busy machine, the second command can also take longer than the limit, so the test tries longer limits.
     let found = (1..8).any(|power| {
         let seconds = 1 << power;
         let complaints = play(&path, Duration::from_secs(seconds));

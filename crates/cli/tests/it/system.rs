@@ -52,7 +52,7 @@ impl Drop for Small<'_> {
     }
 }
 
-/// Neither the record of a change in place nor a new file fits, so the file keeps its recipients.
+/// The disk has no space for the record of a change in place or for a new file, so the file keeps its recipients.
 #[test]
 fn a_full_disk_leaves_the_recipients_as_they_were() {
     let sandbox = Sandbox::with_key("hybrid");
@@ -108,7 +108,7 @@ fn a_full_disk_leaves_the_destination_as_it_was() {
     assert!(sandbox.path("big").exists());
 }
 
-/// The data fit, and the signatures behind them do not.
+/// The disk has space for the data, but not for the signatures after the data.
 #[test]
 fn a_disk_that_fills_up_in_the_trailer_leaves_the_destination_as_it_was() {
     let sandbox = Sandbox::with_key("hybrid");
@@ -133,7 +133,7 @@ fn a_disk_that_fills_up_in_the_trailer_leaves_the_destination_as_it_was() {
     assert!(between > 0, "no length shows this");
 }
 
-/// Complete files are kept, but not under the folder's name.
+/// Complete files are kept, but the folder does not get its final name.
 #[test]
 fn a_disk_that_fills_up_while_a_folder_is_unpacked() {
     let sandbox = Sandbox::with_key("hybrid");
@@ -143,7 +143,7 @@ fn a_disk_that_fills_up_while_a_folder_is_unpacked() {
     for (name, size) in [("a", 1 << 20), ("b", 1 << 20), ("very-large", 16 << 20), ("z", 1)] {
         sandbox.write(&format!("tree/{name}"), vec![7; size]);
     }
-    // A hard link needs its file, so this file is complete before the large file is started.
+    // A hard link needs its target, so this file is complete before the large file is begun.
     fs::hard_link(sandbox.path("tree/b"), sandbox.path("tree/link")).unwrap();
     sandbox.run(&["seal", "tree"]).expect(0, "");
     sandbox.run(&["pack", "tree"]).expect(0, "");
@@ -249,7 +249,7 @@ fn a_folder_that_is_sealed_without_a_part_is_an_error_in_words_and_in_json() {
     }
 }
 
-/// Another user waits for data at a FIFO, or at a link to one, in a folder where everybody may write.
+/// In a folder where everybody may write, another user waits for data at a FIFO, or at a link to a FIFO.
 #[test]
 fn a_fifo_that_another_user_planted_gets_nothing() {
     let sandbox = Sandbox::with_key("hybrid");
@@ -289,7 +289,7 @@ fn a_fifo_that_another_user_planted_gets_nothing() {
     assert_eq!(run.stdout(), b"straight face");
 }
 
-/// In a folder where everybody may write, another user makes a folder or a link under the name of an output.
+/// In a folder where everybody may write, another user makes a folder or a link with the name of an output.
 #[test]
 fn folders_and_links_that_another_user_planted_get_nothing() {
     let sandbox = Sandbox::with_key("ecc");
@@ -368,7 +368,7 @@ fn keys_and_key_folders_of_another_user_are_reported() {
     assert_eq!(run.stderr(), "");
 }
 
-/// Another user can plant a tree under the name of a draft that is so deep that its removal takes long.
+/// Another user can plant a tree with the name of a draft. The tree can be so deep that its removal takes long.
 #[test]
 fn drafts_of_another_user_are_left_alone() {
     let sandbox = Sandbox::with_key("ecc");
@@ -387,7 +387,7 @@ fn drafts_of_another_user_are_left_alone() {
     }
     let found = names(&sandbox.path("shared"));
     assert_eq!(found, [drafts[0], drafts[1], "file", "out"]);
-    // What an own run left is removed.
+    // A draft that an earlier run of the same user left is removed.
     sandbox.shell("chown -R 0:0 shared && chmod 700 shared/.out.* && rm -r shared/out").expect(0, "");
     for line in ["deadpan open -o shared/out fo.dpn", "deadpan open -f -o shared/file fo/a.dpn"] {
         sandbox.shell(line).expect(0, "which an earlier run left");
@@ -425,8 +425,8 @@ fn more_than_four_gigabytes_through_a_pipe() {
     sandbox.shell("set -o pipefail; deadpan seal -o - sparse | deadpan open --verify").expect(0, "whole and unchanged");
 }
 
-/// A shell line that runs `command` with its output in a pipe. The file `log` becomes shorter after the first bytes
-/// came out of the pipe.
+/// Returns a shell line that runs `command` with its output in a pipe. The file `log` becomes shorter after the first
+/// bytes came out of the pipe.
 fn cut_meanwhile(command: &str, log: &str) -> String {
     format!(
         "set -o pipefail; head -c 30000000 /dev/urandom > {log}; \
@@ -434,7 +434,7 @@ fn cut_meanwhile(command: &str, log: &str) -> String {
     )
 }
 
-/// Into a pipe, a file that became shorter was once sealed up to its new end, without an error.
+/// In an earlier version, a file that became shorter was sealed into a pipe up to its new end, without an error.
 #[test]
 fn a_file_that_becomes_shorter_is_an_error_in_a_pipe_too() {
     let sandbox = Sandbox::with_key("hybrid");
@@ -447,7 +447,8 @@ fn a_file_that_becomes_shorter_is_an_error_in_a_pipe_too() {
     }
 }
 
-/// A file that became shorter in a folder was once sealed with zeros in place of its end, without an error.
+/// In an earlier version, a file in a folder that became shorter was sealed with zeros in place of its end, without an
+/// error.
 #[test]
 fn a_file_that_becomes_shorter_in_a_folder_is_an_error() {
     let sandbox = Sandbox::with_key("hybrid");
@@ -467,7 +468,7 @@ fn a_file_that_becomes_shorter_in_a_folder_is_an_error() {
     }
 }
 
-/// A write beyond the limit of file sizes once ended the program by a signal, which left drafts behind.
+/// In an earlier version, a write beyond the limit of file sizes ended the program by a signal, and drafts remained.
 #[test]
 fn a_limit_of_file_sizes_is_an_error_and_leaves_nothing() {
     let sandbox = Sandbox::with_key("hybrid");
@@ -498,7 +499,8 @@ fn a_limit_of_file_sizes_is_an_error_and_leaves_nothing() {
     }
 }
 
-/// Too few open files once left a draft of the folder, because its removal needs a descriptor too.
+/// In an earlier version, a draft of the folder remained after the limit of open files was reached, because its removal
+/// also needs a descriptor.
 #[test]
 fn a_limit_of_open_files_leaves_no_draft() {
     let sandbox = Sandbox::with_key("hybrid");
@@ -515,7 +517,8 @@ fn a_limit_of_open_files_leaves_no_draft() {
     assert!(failed > 0, "no limit was too low");
 }
 
-/// Files that wait to be read once stayed open, each in a folder of its own, until there was no room for another.
+/// In an earlier version, files that waited to be read stayed open, each in its own open folder, until the limit of
+/// open files was reached.
 #[test]
 fn many_folders_need_few_open_files() {
     let sandbox = Sandbox::with_key("hybrid");

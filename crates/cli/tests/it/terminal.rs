@@ -95,7 +95,7 @@ fn an_empty_answer_for_a_new_passphrase_names_the_way_without_one() {
         let shown = session.end(3);
         assert!(shown.contains(&format!("an empty passphrase protects nothing; {way}")), "{shown}");
     }
-    // A new key may go without.
+    // A new key may have no passphrase.
     let mut session = Session::start(&sandbox, &["keygen"]);
     session.expect("new passphrase for the key").expect(" (empty for none): ").say("");
     assert!(session.end(0).contains("note: the key is not protected by a passphrase"));
@@ -155,7 +155,7 @@ fn commands_without_arguments_say_one_thing_on_a_terminal() {
         session.expect("note: reading from the terminal").say(&"\x04".repeat(8));
         session.end(code);
     }
-    // What can be typed is announced, after all that is refused.
+    // The note that the program waits for typed data comes only after all checks that can refuse the command.
     let mut session = Session::start(&sandbox, &["seal", "-r", "hybrid", "-o", "typed.dpn"]);
     session.expect("note: reading from the terminal").say("straight face\n\x04");
     session.end(0);
@@ -211,7 +211,7 @@ fn a_long_run_shows_a_bar() {
     loop {
         let start = Instant::now();
         let shown = Session::start(&sandbox, &["seal", "-f", "quick"]).end(0);
-        // On a busy machine, this run can be long, too.
+        // On a busy machine, this run can also be long.
         if start.elapsed() < Duration::from_secs(1) {
             break assert!(!shown.contains("B/s"), "{shown}");
         }
@@ -284,7 +284,7 @@ fn bars(shown: &str) -> Vec<&str> {
 #[test]
 fn the_bar_fits_forty_columns_and_estimates_the_time_left() {
     let sandbox = Sandbox::new();
-    // The reader takes 8 MiB at once, then 400 KiB a second, so the last MiB takes seconds.
+    // The reader reads 8 MiB at once, and then 400 KiB a second, so the last MiB takes seconds.
     let reader = "(head -c 8388608; for i in {1..24}; do sleep 0.3; head -c 131072; done; cat) > /dev/null";
     let line = format!("stty columns 40; deadpan random 12M | {reader}");
     let shown = Session::of(&sandbox, "bash", &["-c", &line]).end(0);
@@ -299,9 +299,9 @@ fn the_bar_fits_forty_columns_and_estimates_the_time_left() {
 fn a_folder_has_a_bar_with_rate_and_time_left() {
     let sandbox = Sandbox::with_key("hybrid");
     sandbox.shell("mkdir -p tree/inner && deadpan random 6M -o tree/inner/a && cp tree/inner/a tree/b").expect(0, "");
-    // The reader takes 1 MiB at once, then 4 MiB a second.
+    // The reader reads 1 MiB at once, and then 4 MiB a second.
     let reader = "(head -c 1048576; for i in {1..12}; do sleep 0.25; head -c 1048576; done; cat) > /dev/null";
-    // The four readers sleep most of the time, so they run side by side.
+    // The four readers sleep most of the time, so they run at the same time.
     let sessions =
         [("seal -r hybrid", 40), ("seal -r hybrid", 80), ("pack", 40), ("pack", 80)].map(|(command, columns)| {
             let line = format!("stty columns {columns}; deadpan {command} -o - tree | {reader}");
@@ -331,7 +331,7 @@ fn a_note_does_not_overwrite_the_bar() {
     assert!(last.starts_with("seal: slow -> out"), "{shown:?}");
 }
 
-/// The bar and the armor shared a line.
+/// In an earlier version, the bar and the armor were on the same line.
 #[test]
 fn armor_and_typed_text_have_no_bar_between_them() {
     let sandbox = Sandbox::with_key("ecc");
@@ -343,7 +343,7 @@ fn armor_and_typed_text_have_no_bar_between_them() {
     assert!(shown.contains("-----END DEADPAN") && !shown.contains("B/s"), "{shown}");
 }
 
-/// Ctrl-D at a question once left half a line, and the error said that nothing was typed.
+/// In an earlier version, Ctrl-D at a question left an unfinished line, and the error said that nothing was typed.
 #[test]
 fn ctrl_d_at_the_prompt_is_no_passphrase() {
     let sandbox = Sandbox::with_key("ecc");
@@ -386,7 +386,7 @@ fn quiet_shows_no_line_on_a_terminal() {
     assert!(Session::start(&sandbox, &["-q", "open", "a.txt.dpn"]).end(2).contains("error: a.txt exists already"));
 }
 
-/// The message once said that no key fits, and listed the keys that were tried.
+/// In an earlier version, the message said that no key fits, and listed the keys that were tried.
 #[test]
 fn an_empty_answer_of_open_is_said_to_be_no_passphrase() {
     let sandbox = Sandbox::with_key("ecc");
@@ -401,7 +401,8 @@ fn an_empty_answer_of_open_is_said_to_be_no_passphrase() {
     }
 }
 
-/// The program took the terminal's modes while bash edited a line, so that Enter did not end the passphrase.
+/// An earlier version used the terminal's modes from the time when bash edited a line, so Enter did not end the
+/// passphrase.
 #[test]
 fn a_prompt_that_begins_in_the_background_takes_enter_after_fg() {
     let sandbox = Sandbox::with_key("ecc");
@@ -411,7 +412,7 @@ fn a_prompt_that_begins_in_the_background_takes_enter_after_fg() {
     sandbox.write("a.txt", "straight face");
     sandbox.shell("echo secret > pass; deadpan seal --passphrase-file pass -o p.dpn a.txt").expect(0, "");
     let mut session = Session::of(&sandbox, "bash", &["--norc", "--noprofile", "-i"]);
-    // The state T is that of a stopped program.
+    // The state T means that a program is stopped.
     let stopped = r#"until [[ $(< /proc/$!/stat) == *") T "* ]]; do sleep 0.1; done"#;
     session.say(&format!("PS1='ready> '; deadpan open -o b.txt p.dpn & {stopped}"));
     session.expect("ready> ").say("");
@@ -472,14 +473,14 @@ fn ctrl_c_ends_a_silent_plugin() {
     sandbox.shell("mkdir bin && ln -s $PLUGINS/age-plugin-dummy bin").expect(0, "");
     sandbox.write("a.txt", "straight face");
     let mut session = with_plugin(&sandbox, "silent", "seal -r age1dummy1qypqxvy7tqt a.txt");
-    // After five seconds of silence, the user is told what is waited for.
+    // After five seconds of silence, a note names the plugin that the program waits for.
     session.expect("note: waiting for age-plugin-dummy").control(b'c');
     let status = session.child.wait().unwrap();
     assert_eq!(status.signal(), Some(2));
     assert_eq!(sandbox.names(), ["a.txt", "bin"]);
 }
 
-/// Whoever seals to others alone finds out when it is too late.
+/// A user who seals only to other people may notice too late that the user's own key is not among the recipients.
 #[test]
 fn sealing_only_to_others_is_told_on_a_terminal() {
     let sandbox = Sandbox::with_key("ecc");
@@ -495,7 +496,7 @@ fn sealing_only_to_others_is_told_on_a_terminal() {
         let shown = Session::start(&sandbox, args).end(0);
         assert_eq!(shown.contains(note), told, "{args:?}: {shown}");
     }
-    // In a pipe, it is no surprise.
+    // Without a terminal, there is no note.
     let run = sandbox.run(&["seal", "-f", "-r", "bob.pub", "a.txt"]).expect(0, "");
     assert!(!run.stderr().contains("note: "), "{}", run.stderr());
 }

@@ -12,8 +12,8 @@ fn alone(sandbox: &Sandbox, line: &str) -> Run {
     sandbox.shell(&format!("{user} 'ulimit -u 1; {line}'"))
 }
 
-/// Whether this system can run such a test. It takes root, `setpriv`, a program that other users may run, and a limit
-/// that the system enforces.
+/// Whether this system can run such a test. Such a test needs root, `setpriv`, a program that other users may run, and
+/// a limit that the system enforces.
 fn can_be_alone(sandbox: &Sandbox) -> bool {
     let starts = "import subprocess, sys\ntry: subprocess.run([\"true\"])\nexcept OSError: sys.exit(7)";
     sandbox.write("starts.py", starts);
@@ -21,7 +21,7 @@ fn can_be_alone(sandbox: &Sandbox) -> bool {
         && alone(sandbox, "exec python3 starts.py").code() == Some(7)
 }
 
-/// A sandbox in which every user may write.
+/// Makes a sandbox in which every user may write.
 fn open_to_all() -> Sandbox {
     let sandbox = Sandbox::with_key("hybrid");
     for name in [".", "home"] {
@@ -70,7 +70,7 @@ fn every_command_works_without_another_thread() {
     assert!(drafts.is_empty(), "{drafts:?}");
 }
 
-/// The question for a passphrase once ended with a panic where the system had no thread for Ctrl-Z.
+/// In an earlier version, the question for a passphrase ended with a panic if the system had no thread for Ctrl-Z.
 #[test]
 fn a_passphrase_is_asked_for_without_another_thread() {
     let sandbox = open_to_all();

@@ -1,4 +1,4 @@
-//! How a thread makes one result.
+//! The way in which a thread makes one result.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -18,25 +18,25 @@ use crate::{Error, Foreign, Spot};
 use deadpan_remote::{Address, Object, Problem, Store, Upload};
 use deadpan_seal::Error as SealError;
 
-/// How often a result is made again whose source changed meanwhile.
+/// The number of tries to make a result whose source changes in the meantime.
 const TRIES: usize = 3;
 
-/// How an attempt at a result ended.
+/// The end of an attempt to make a result.
 enum Attempt {
-    /// What the observer has to know; `None` if another attempt or another share tells it.
+    /// The outcome for the observer, or `None` if another attempt or another share reports the outcome.
     Done(Option<Outcome>),
-    /// The source changed before the result was there.
+    /// The source changed before the result was complete.
     Stale,
 }
 
 impl Pool<'_> {
-    /// Makes a result, or begins with the parts of a long one.
+    /// Makes a result, or begins with the parts of a long result.
     pub(super) fn make(&self, item: &Item) -> Result<Option<Outcome>, Error> {
         let mut pair = item.pair.clone();
         for _ in 0..TRIES {
             match self.attempt(&pair, item.page.as_deref())? {
                 Attempt::Done(outcome) => return Ok(outcome),
-                // The result is of an older version, and looks newer than the source.
+                // The result was made from an older version of the source, but looks newer than the source.
                 Attempt::Stale => pair.replace = true,
             }
         }
@@ -45,7 +45,7 @@ impl Pool<'_> {
 
     fn attempt(&self, pair: &Pair, page: Option<&Page>) -> Result<Attempt, Error> {
         let run = self.run;
-        // The first request brings all of a short object, or the beginning of a long one.
+        // The first request returns the whole of a short object, or the beginning of a long object.
         let expected = if pair.length < run.long { pair.length } else { 0 };
         let mut share = self.budget.take(3 * expected + (1 << 19));
         let mut source = Source::open(&pair.source, expected)?;
@@ -65,7 +65,8 @@ impl Pool<'_> {
         let length = source.length();
         if length < run.long {
             if length > expected {
-                // It has grown since it was listed. A thread that waits for memory holds none.
+                // The source has grown since it was listed, and needs more memory. The thread gives its memory back
+                // before it waits for more.
                 drop(share);
                 share = self.budget.take(2 * length + (1 << 19));
             }
@@ -112,10 +113,10 @@ impl Pool<'_> {
         Ok(())
     }
 
-    /// Makes a long result in order.
+    /// Makes a long result in one stream.
     fn make_streamed(&self, pair: &Pair, source: &Source) -> Result<(), Error> {
         let (run, about, length) = (self.run, source.about(pair), source.length());
-        // Six pieces are read ahead, and as many parts are on their way.
+        // Six pieces of the source are read ahead, and six parts of the result are sent at the same time.
         let part = (length / PARTS).max(8 << 20);
         let _share = self.budget.take(6 * (part + (8 << 20)));
         let mut reader = Counted { reader: source.reader(), observer: run.observer };
@@ -139,7 +140,7 @@ impl Pool<'_> {
 }
 
 /// Writes a short object. Without `replace`, the client does not try again if the connection breaks, because the object
-/// may be there then; here it is known by its bytes.
+/// may exist then. This function tries again, and compares the bytes if the object exists.
 fn put(store: &Store, target: &Address, made: &Bytes, replace: bool) -> Result<(), Error> {
     let (mut round, mut failed) = (0, None);
     loop {
@@ -158,14 +159,14 @@ fn put(store: &Store, target: &Address, made: &Bytes, replace: bool) -> Result<(
     }
 }
 
-/// Whether an object holds these bytes. Sealed data are never the same twice.
+/// Whether an object holds these bytes. The beginning is enough, since two sealings never give the same bytes.
 fn is_same(store: &Store, target: &Address, made: &Bytes) -> Result<bool, Error> {
     let object = Object::open(store, target)?;
     let begin = made.len().min(4096);
     Ok(object.length() == made.len() as u64 && object.bytes(0..begin as u64)? == made[..begin])
 }
 
-/// Names the file that could not be written.
+/// Adds the path of the file to an error of writing.
 fn of_file(path: &Path, error: Foreign) -> Error {
     match error.downcast::<SealError>().map(|error| *error) {
         Ok(SealError::Write(error)) => Error::Write(path.to_owned(), error),
@@ -174,7 +175,7 @@ fn of_file(path: &Path, error: Foreign) -> Error {
     }
 }
 
-/// Counts what is read.
+/// A reader that reports the number of bytes it reads to the observer.
 struct Counted<'a, R> {
     reader: R,
     observer: &'a dyn Observer,

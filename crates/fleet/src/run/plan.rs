@@ -1,4 +1,4 @@
-//! The plan of a run: which sources have no result yet.
+//! The plan of a run: finds the sources that have no result yet.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::{Error, Spot};
 use deadpan_remote::Entry;
 
 impl Run<'_> {
-    /// Compares a page of sources with what is there, and queues the rest.
+    /// Compares a page of sources with the existing targets, and queues the sources without a result.
     pub(super) fn plan(
         &self,
         pool: &Pool<'_>,
@@ -40,14 +40,14 @@ impl Run<'_> {
             let is_first = targets.insert(target.text());
             let pair = Pair { name: found.name, source, target, length: found.length, replace: known.is_some() };
             if !is_first {
-                // Both would be taken for one result from then on.
+                // Later runs would take the result of one source for the result of the other source.
                 self.observer.ended(&pair, Outcome::Failed(Error::Twice));
                 continue;
             }
             match self.verdict(&pair, found.modified, known) {
                 Some(outcome) if is_mine => self.observer.ended(&pair, outcome),
                 Some(_) => {}
-                // All shares make parts of a long one.
+                // All shares make parts of a long result.
                 None if is_mine || found.length >= self.long && self.has_part(&pair, found.length) => {
                     planned.push(pair);
                 }
@@ -66,7 +66,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Returns the outcome of a pair that is not made, by the target that is known.
+    /// Returns the outcome of a pair whose result need not or cannot be made, according to the known target. Returns
+    /// `None` if the result has to be made.
     fn verdict(&self, pair: &Pair, modified: SystemTime, known: Option<&Known>) -> Option<Outcome> {
         let Some(known) = known else { return self.rehearse.then_some(Outcome::Would(pair.length)) };
         // A sealed object is longer than its source.
@@ -81,7 +82,7 @@ impl Run<'_> {
         }
     }
 
-    /// Whether this share may have a part of a result. There is never one part more than is asked for here.
+    /// Whether this share may have a part of a result. A result never has more parts than this function checks.
     fn has_part(&self, pair: &Pair, length: u64) -> bool {
         let most = (length / PART + 2).min(self.shard.count());
         self.is_divided(pair) && (0..most).any(|part| self.shard.has_part(&pair.name, part))

@@ -1,4 +1,4 @@
-//! The threads of a run, and the queue of what they have to do.
+//! The threads of a run, and the queue of their tasks.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,39 +17,40 @@ use crate::source::is_current;
 use deadpan_disk::most_open_files;
 use deadpan_remote::{Error as StoreError, Problem, with_own_connections};
 
-/// Items that wait to be done.
+/// The most items that wait in the queue.
 const WAITING: usize = 2000;
 /// The most threads. Most of them wait for a store.
 const THREADS: usize = 32;
-/// The most files, folders and connections that a thread has open, and more.
+/// An upper limit for the number of files, folders and connections that a thread has open.
 const OPEN: usize = 16;
-/// If the store could not be reached for so many objects, and no object came through between them, the others are left
-/// as they are: each would be tried for a quarter of a minute.
+/// The run ends early if the store could not be reached for this number of objects in a row. The remaining objects are
+/// left out, since each of them would be tried for a quarter of a minute.
 const LOST: usize = 8;
 
-/// What waits to be done.
+/// The tasks that wait.
 #[derive(Default)]
 struct Queue {
     parts: VecDeque<(Arc<LongItem>, u64)>,
-    /// Sources whose results are there, to be asked for again.
+    /// Sources whose results are complete. The store has to be asked whether these sources are unchanged.
     looks: VecDeque<Read>,
     items: VecDeque<Item>,
     /// Whether no more items come.
     is_closed: bool,
-    /// Threads that are at an item, which may become parts.
+    /// The number of threads that work on an item. The item may be divided into parts.
     active: usize,
-    /// Objects in a row for which the store could not be reached.
+    /// The number of objects in a row for which the store could not be reached.
     lost: usize,
 }
 
 impl Queue {
-    /// Whether the store could not be reached for so many objects that the run ends without the remaining ones.
+    /// Whether the store could not be reached for so many objects that the run ends without the remaining objects.
     const fn is_given_up(&self) -> bool {
         self.lost >= LOST
     }
 }
 
-/// A pair that is to be done, and the page that it is on. Without a page, its source is asked for again by itself.
+/// A pair to make, and the page of its source. If there is no page, the store is asked for this source alone after the
+/// result is complete.
 pub(super) struct Item {
     pub(super) pair: Pair,
     pub(super) page: Option<Arc<Page>>,
@@ -59,7 +60,7 @@ pub(super) struct Item {
 struct LongItem {
     pair: Pair,
     long: Long,
-    /// The first error of a part; the others are then left out.
+    /// The first error of a part. After this error, the other parts are left out.
     error: Mutex<Option<Error>>,
 }
 
@@ -78,7 +79,7 @@ pub(super) struct Pool<'a> {
 }
 
 impl Pool<'_> {
-    /// Starts the threads, calls `plan`, which queues items, and returns when all are done.
+    /// Starts the threads and calls `plan`, which queues items. Returns when all items are done.
     pub(super) fn run(run: &Run<'_>, plan: impl FnOnce(&Pool<'_>) -> Result<(), Error>) -> Result<(), Error> {
         let pool = Pool {
             run,
@@ -88,12 +89,12 @@ impl Pool<'_> {
             buffers: Arc::default(),
         };
         let result = thread::scope(|scope| {
-            // The threads would wait for ever if this one ended with a panic.
+            // If this thread ended with a panic, the other threads would wait for ever.
             let _stop = Stop(&pool);
             let start = |_| Builder::new().spawn_scoped(scope, || with_own_connections(|| pool.work()));
             let (threads, refused): (Vec<_>, Vec<_>) =
                 (0..(most_open_files() / OPEN).clamp(1, THREADS)).map(start).partition(Result::is_ok);
-            // If the system does not allow all threads, the others do the work.
+            // If the system does not allow some of the threads, the other threads do the work.
             if let Some(Err(error)) = refused.into_iter().next().filter(|_| threads.is_empty()) {
                 return Err(Error::System(error));
             }
@@ -114,11 +115,11 @@ impl Pool<'_> {
         self.queue.lock().is_given_up()
     }
 
-    /// Queues an item, and waits while there are too many.
+    /// Queues an item. First waits while there are too many items.
     pub(super) fn push(&self, item: Item) {
         let mut queue = self.queue.lock();
         if queue.items.len() >= WAITING {
-            // It is closed before its time if a thread ends with a panic.
+            // If a thread ends with a panic, the queue is closed early.
             while queue.items.len() > WAITING / 2 && !queue.is_closed && !queue.is_given_up() {
                 self.changed.wait(&mut queue);
             }
@@ -128,7 +129,7 @@ impl Pool<'_> {
         self.changed.notify_one();
     }
 
-    /// Reports what became of a pair, and counts the objects for which the store could not be reached.
+    /// Reports the outcome of a pair, and counts the objects for which the store could not be reached.
     fn tell(&self, pair: &Pair, outcome: Outcome) {
         let is_lost = matches!(&outcome, Outcome::Failed(Error::Store(it)) if is_away(it));
         self.run.observer.ended(pair, outcome);
@@ -138,7 +139,7 @@ impl Pool<'_> {
         }
     }
 
-    /// Notes that the store could be reached: an object or a part is done.
+    /// Notes that the store could be reached, since an object or a part is done.
     fn reached(&self) {
         let mut queue = self.queue.lock();
         if !queue.is_given_up() {
@@ -146,8 +147,8 @@ impl Pool<'_> {
         }
     }
 
-    /// If the run was given up, reports the results that were made and not yet compared with their sources, and the
-    /// long results that failed. Fails if other objects are left.
+    /// If the run was given up, reports the results that were made but not yet compared with their sources, and the
+    /// long results that failed. Fails if other objects remain.
     fn give_up(&self) -> Result<(), Error> {
         let queue = std::mem::take(&mut *self.queue.lock());
         if !queue.is_given_up() {
@@ -155,7 +156,7 @@ impl Pool<'_> {
         }
         let mut pages: Vec<&Arc<Page>> = Vec::new();
         for page in queue.items.iter().filter_map(|item| item.page.as_ref()) {
-            // The items of a page lie together.
+            // The items of a page are next to each other in the queue.
             if pages.last().is_none_or(|last| !Arc::ptr_eq(last, page)) {
                 pages.push(page);
             }
@@ -231,7 +232,7 @@ impl Pool<'_> {
         }
     }
 
-    /// Counts an item that is done. After a panic, none are counted any more.
+    /// Counts an item that is done. After a panic, items are not counted any more.
     fn is_done(&self) {
         let mut queue = self.queue.lock();
         queue.active = queue.active.saturating_sub(1);
@@ -242,7 +243,8 @@ impl Pool<'_> {
         }
     }
 
-    /// Reports which results of a page are right, and has the sources of the others asked for.
+    /// Reports the results of a page whose sources are unchanged. For the other results, queues a request for the
+    /// source.
     fn compare(&self, page: &Page) {
         for (read, is_shown) in page.compare() {
             if is_shown {
@@ -271,7 +273,8 @@ impl Pool<'_> {
         let shard = self.run.shard;
         let is_mine = |part: &u64| shard.has_part(&pair.name, *part);
         let mut mine: Vec<_> = (0..long.count()).filter(is_mine).collect();
-        // Two that do the same begin at different places, and find later what the other has done.
+        // If two processes make the same parts, they begin at different parts, and later find the parts that the other
+        // process has made.
         let first = std::process::id() as usize % mine.len().max(1);
         mine.rotate_left(first);
         long.left.store(mine.len() as u64, Ordering::Release);
@@ -309,11 +312,11 @@ impl Pool<'_> {
         }
     }
 
-    /// Ends a long result, whose parts of this share are made.
+    /// Ends the work on a long result after the parts of this share are made.
     fn end(&self, work: &LongItem, failed: Option<Error>) -> Outcome {
         let ended = match failed {
             None => work.long.end(work.pair.replace),
-            // Another driver may have completed the upload meanwhile.
+            // Another process may have completed the upload in the meantime.
             Some(Error::Store(error)) if error.problem() == Problem::Ended => match work.long.is_made_by_another() {
                 Ok(true) => work.long.forget().map(|()| Ending::Made),
                 Ok(false) => work.long.forget().and(Err(work.long.lost())),
@@ -329,7 +332,7 @@ impl Pool<'_> {
     }
 }
 
-/// Lets the planner go on if a thread ends with a panic.
+/// A guard that lets the planner continue if a thread ends with a panic.
 struct Stop<'a>(&'a Pool<'a>);
 
 impl Drop for Stop<'_> {

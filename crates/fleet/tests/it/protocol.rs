@@ -1,74 +1,77 @@
-//! A model check of the protocol of long results (`src/long.rs`): all orders of requests, crashes, lost and late
-//! answers.
+//! A model check of the protocol of long results (`src/long.rs`). It covers all orders of requests, crashes, lost
+//! answers and late answers.
 //!
 //! The world is a store with a source, a target, uploads and manifests, and several processes that make the target from
-//! the source. One step is one request to the store. The search visits all worlds that can be reached, breadth first,
-//! so that the trace of a violation is the shortest. Worlds that differ only in the names of uploads, or in the order
-//! of equal processes, count once.
+//! the source. One step is one request to the store. The search visits all worlds that can be reached. It is a
+//! breadth-first search, so the trace of a violation is the shortest trace. Worlds that differ only in the names of
+//! uploads, or in the order of equal processes, count once.
 //!
-//! Checked everywhere:
+//! The search checks in every world:
 //!
-//! 1. The target is a whole object: all parts under one file key, of one version of the source.
-//! 2. An object is replaced only if that was asked for, and never by one of an older version of the source.
-//! 3. A process reports success only if the target is whole, and of a version that the source had while the process
-//!    ran.
-//! 4. When all processes have ended or crashed, one more run is enough to make the target, of the version that the
-//!    source has now if replacing was asked for, and to leave no manifest of this version.
-//! 5. A manifest is removed only when its upload is over, so that no upload is lost that had a manifest.
+//! 1. The target is a whole object: all its parts have one file key and come from one version of the source.
+//! 2. An object is replaced only if the user asked for this, and never by an object from an older version of the
+//!    source.
+//! 3. A process reports success only if the target is whole and comes from a version that the source had while the
+//!    process ran.
+//! 4. When all processes have ended or crashed, one more run is enough to make the target and to remove the manifest of
+//!    this version. If the user asked for replacing, the target comes from the present version of the source.
+//! 5. A manifest is removed only when its upload is over, so that no upload with a manifest is lost.
 //! 6. A process never ends the upload of a newer version of the source.
-//! 7. Without crashes, changes of the source and uploads that others end, no process fails, even if answers are lost.
+//! 7. If there are no crashes, no changes of the source and no uploads that others end, then no process fails, even if
+//!    answers are lost.
 //!
-//! Each rule of the protocol is also left out once, and the violation that the rule prevents is expected.
+//! The tests also leave out each rule of the protocol once, and expect the violation that the rule prevents.
 //!
-//! Not in the model: lengths, encryption, lists of more than one page, clocks, stores that ignore conditions, stores
-//! that end an upload before its object is there, and lost answers to the request that begins an upload: the client
-//! asks again, and the first upload stays without a manifest.
+//! The model does not contain lengths, encryption, lists of more than one page, clocks, stores that ignore conditions,
+//! and stores that end an upload before its object exists. It also does not contain lost answers to the request that
+//! begins an upload. After such a loss, the client asks again, and the first upload stays without a manifest.
 
 use std::hash::{Hash, Hasher};
 
-/// The most parts, uploads with a name, versions of the source, and processes.
+/// The largest numbers of parts, of uploads with a name, of versions of the source, and of processes.
 const PARTS: usize = 3;
 const UPLOADS: usize = 7;
 const VERSIONS: usize = 3;
 const PROCESSES: usize = 5;
-/// As in `long.rs`.
+/// The same number as in `long.rs`.
 const TRIES: u8 = 3;
-/// The version that `cluster clean` has: all manifests are of others.
+/// The version of `cluster clean`. It treats all manifests as manifests of other versions.
 const NONE: u8 = VERSIONS as u8;
-/// The file key of a target that is there at the beginning. Keys behind it belong to single processes.
+/// The file key of a target that exists at the beginning. Higher numbers are keys of single processes.
 const OLD: u8 = UPLOADS as u8 + 1;
 
-/// The rules of the protocol, which `long.rs` keeps.
+/// The rules of the protocol. `long.rs` follows these rules.
 #[derive(Clone, Copy)]
 struct Rules {
     /// The source is read with If-Match.
     pinned: bool,
     /// The manifest's path depends on the version of the source.
     tagged: bool,
-    /// The target is completed with If-None-Match, unless replacing was asked for.
+    /// The target is completed with If-None-Match, unless the user asked for replacing.
     careful: bool,
-    /// The file key is that of the manifest, and not one of each process.
+    /// All processes use the file key from the manifest, instead of their own file keys.
     one_key: bool,
-    /// The store says which parts are there, and not a record that a process writes after its part.
+    /// The list of finished parts comes from the store, and not from a record that a process writes after its part.
     listed: bool,
     /// Only parts of the manifest's own upload count.
     own_parts: bool,
-    /// If the manifest could not be written, it is read: perhaps an earlier try has written it.
+    /// If a process could not write the manifest, it reads the manifest, since an earlier try may have written it.
     read_back: bool,
     /// A manifest whose upload is over is removed at the beginning, and the same run begins anew if there is no object.
     anew: bool,
-    /// A manifest is removed only while it is the one that was read.
+    /// A manifest is removed only if it is still the manifest that was read.
     own_manifest: bool,
-    /// A process looks whether another has completed the target: before an upload begins, after the manifest was
-    /// written, and before it fails. A target that is not older than the source is a success.
+    /// A process checks whether another process has completed the target. It checks before an upload begins, after the
+    /// manifest was written, and before the process fails. A target that is not older than the source is a success.
     looks: bool,
-    /// All processes remove the state of other versions, and not only the one that wrote the manifest.
+    /// All processes remove the state of other versions, and not only the process that wrote the manifest.
     all_remove: bool,
-    /// Only the state of older versions is removed, and not that of newer ones.
+    /// Only the state of older versions is removed, and not the state of newer versions.
     older_only: bool,
     /// On 409 (another request for the same object is running) a process tries again, and does not end the upload.
     patient: bool,
-    /// The date of the target is that of the beginning of its upload, as on Amazon's S3, and not that of its end.
+    /// The date of the target is the time when its upload began, as on Amazon's S3, and not the time when its upload
+    /// ended.
     dated_early: bool,
 }
 
@@ -89,11 +92,11 @@ const RIGHT: Rules = Rules {
     dated_early: true,
 };
 
-/// What happens in a search, and how often at most.
+/// The events in a search, and the most times that each event happens.
 #[derive(Clone, Copy)]
 struct Setting {
     rules: Rules,
-    /// The parts that each process makes, as bits; 0 stands for `cluster clean`.
+    /// The parts that each process makes, as bits. 0 stands for `cluster clean`.
     processes: &'static [u8],
     parts: u8,
     /// Whether the target may be replaced.
@@ -103,11 +106,11 @@ struct Setting {
     /// How often the source is replaced.
     changes: u8,
     crashes: u8,
-    /// Answers that are lost: the client asks again.
+    /// The number of lost answers. After a lost answer, the client asks again.
     lost: u8,
     /// Whether the client may also give up when it writes the manifest.
     gives_up: bool,
-    /// Uploads that the store's rule ends.
+    /// The number of uploads that the store's rule ends.
     ended: u8,
 }
 
@@ -134,14 +137,14 @@ impl Setting {
     }
 }
 
-/// Where a process stands in the protocol: the request that the process sends next.
+/// The position of a process in the protocol: the request that the process sends next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum At {
     OpenSource,
     ReadManifest {
         tries: u8,
     },
-    /// Asks whether the manifest's upload is there, and for the target if not.
+    /// Asks whether the manifest's upload exists. If it does not exist, also asks for the target.
     Alive {
         tries: u8,
     },
@@ -149,7 +152,7 @@ enum At {
     Drop {
         tries: u8,
     },
-    /// Looks whether the target is there already, before an upload begins.
+    /// Checks whether the target exists already, before an upload begins.
     LookBefore {
         tries: u8,
     },
@@ -192,11 +195,11 @@ enum At {
         is_last: bool,
     },
     List,
-    /// `is_last`: no part was sent again since the list.
+    /// `is_last` means that no part was sent again since the list was read.
     Complete {
         is_last: bool,
     },
-    /// Looks whether the target is the manifest's object.
+    /// Checks whether the target is the object of the manifest.
     Look {
         in_part: bool,
     },
@@ -231,9 +234,9 @@ struct Part {
 enum Record {
     #[default]
     None,
-    /// The record names the part that is there.
+    /// The record names the existing part.
     Right,
-    /// The part was sent again since.
+    /// The part was sent again after the record was written.
     Wrong,
 }
 
@@ -252,7 +255,8 @@ struct Target {
     dated: u8,
 }
 
-/// Uploads are numbered from 1; 0 is none. An upload's number is also that of the file key in its manifest.
+/// The state of everything. Uploads are numbered from 1, and 0 means no upload. An upload's number is also the number
+/// of the file key in its manifest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct World {
     source: u8,
@@ -260,7 +264,7 @@ struct World {
     manifests: [u8; VERSIONS],
     uploads: [Upload; UPLOADS],
     processes: [Process; PROCESSES],
-    /// The last request of a process that crashed or gave up. It may still take effect.
+    /// The last request of a process that crashed or gave up. This request may still take effect.
     late: Option<Process>,
     changes: u8,
     crashes: u8,
@@ -272,7 +276,7 @@ struct World {
 enum Event {
     /// A process sends its next request.
     Step(usize),
-    /// A process makes a part that is there: its list of the parts is old.
+    /// A process makes a part that exists already, because its list of the parts is old.
     Again(usize),
     /// The store answers 409.
     Conflict(usize),
@@ -287,7 +291,7 @@ enum Event {
     EndUpload(usize),
 }
 
-/// When the last request of a client takes effect.
+/// The time when the last request of a client takes effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Effect {
     Now,
@@ -295,10 +299,10 @@ enum Effect {
     Never,
 }
 
-/// Why a world is wrong: the number in the module's list, and words.
+/// The reason why a world is wrong: the number in the module's list, and a text.
 type Wrong = (u8, &'static str);
 
-/// What the store answers.
+/// An answer of the store.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Answer {
     Done,
@@ -339,7 +343,7 @@ impl World {
         is_free
     }
 
-    /// Removes a manifest; `upload` is the one that the manifest named when it was read.
+    /// Removes a manifest. `upload` is the upload that the manifest named when it was read.
     fn delete(&mut self, rules: &Rules, slot: usize, upload: u8) -> Result<(), Wrong> {
         let named = self.manifests[slot];
         if named == 0 || (rules.own_manifest && named != upload) {
@@ -411,7 +415,7 @@ impl World {
 /// The processes.
 impl World {
     /// Sends the next request of a process, and returns the process afterwards. With `again`, the process does not know
-    /// that a part is there.
+    /// that a part exists already.
     fn step(&mut self, setting: &Setting, index: usize, again: bool) -> Result<Process, Wrong> {
         let (rules, process) = (&setting.rules, self.processes[index]);
         let Process { at, version, upload } = process;
@@ -560,12 +564,12 @@ impl Part {
 }
 
 impl Process {
-    /// Returns where the manifest is.
+    /// Returns the index of the manifest.
     fn slot(self, rules: &Rules) -> usize {
         if rules.tagged && self.version != NONE { self.version as usize } else { 0 }
     }
 
-    /// Returns the process before its next part.
+    /// Returns the process in the state before its next part.
     fn next_part(self, setting: &Setting, index: usize, from: u8) -> Self {
         let parts = setting.processes[index];
         let at = match (from..setting.parts).find(|part| parts >> part & 1 == 1) {
@@ -576,7 +580,7 @@ impl Process {
         Self { at, ..self }
     }
 
-    /// Returns the process before the state of the next other version, or after the last.
+    /// Returns the process in the position before the state of the next other version, or after the last version.
     fn next_other(self, rest: u8, first_part: Self) -> Result<Self, Wrong> {
         match rest & (rest - 1) {
             0 => Ok(first_part),
@@ -584,7 +588,7 @@ impl Process {
         }
     }
 
-    /// Begins again, a few times.
+    /// Begins again, up to [`TRIES`] times.
     fn retry(self, setting: &Setting, tries: u8) -> Result<Self, Wrong> {
         match tries + 1 {
             TRIES => setting.fail(),
@@ -599,7 +603,7 @@ impl Process {
         }
     }
 
-    /// Whether the next request changes something that others see.
+    /// Whether the next request changes something that other processes see.
     fn is_write(&self) -> bool {
         matches!(
             self.at,
@@ -719,7 +723,7 @@ impl World {
         Ok(())
     }
 
-    /// Does what a request asks for, without an answer.
+    /// Executes a request without an answer to the process.
     fn request(&mut self, setting: &Setting, process: Process) -> Result<(), Wrong> {
         let (rules, upload, slot) = (&setting.rules, process.upload, process.slot(&setting.rules));
         match process.at {
@@ -735,7 +739,7 @@ impl World {
         Ok(())
     }
 
-    /// Whether an upload can be found, or the target has its key.
+    /// Whether an upload can be found, or the target has the file key of the upload.
     fn is_named(&self, upload: u8) -> bool {
         self.manifests.contains(&upload)
             || self.processes.iter().chain(&self.late).any(|process| process.uploads().contains(&upload))
@@ -752,7 +756,7 @@ impl World {
             self.processes[from..from + same.len()].sort_unstable();
             from += same.len();
         }
-        // New numbers, in the order in which the uploads are named.
+        // The uploads get new numbers in the order in which they are named.
         let mut numbers = [0; OLD as usize + 1];
         (numbers[OLD as usize], numbers[0]) = (OLD, 0);
         let mut next = 0;
@@ -784,14 +788,14 @@ impl World {
     }
 
     /// Runs a driver without disturbance, unless the target is right and no manifest of this version is left. Returns
-    /// whether that was needed.
+    /// whether the run was needed.
     fn ends_in_a_run(&self, setting: &Setting) -> Result<bool, Wrong> {
         let (mut world, slot) = (*self, if setting.rules.tagged { self.source as usize } else { 0 });
         (world.processes, world.late) = ([GONE; PROCESSES], None);
-        // The process may fail.
+        // With a crash in the setting, the process may fail.
         let alone = Setting { processes: &[ALL], crashes: 1, ..*setting };
         for is_needed in [false, true] {
-            // A run that compares dates leaves a target that is not older than its source.
+            // A run that compares dates does not replace a target that is not older than its source.
             let target = world.target.filter(|target| !setting.replace || target.dated >= world.source);
             if target.is_some_and(|target| setting.replace && target.parts[0].version < world.source) {
                 return Err((4, "the target is newer than its source, and made of an older version"));
@@ -800,7 +804,7 @@ impl World {
                 return Ok(is_needed);
             }
             world.processes[0] = Process { at: At::OpenSource, ..GONE };
-            // A process that tries again for ever would send more.
+            // 60 requests are enough. Only a process that tries again for ever would send more.
             for _ in 0..60 {
                 if world.processes[0] != GONE {
                     world.processes[0] = world.step(&alone, 0, false)?;
@@ -811,25 +815,25 @@ impl World {
     }
 }
 
-/// What a search has found.
+/// The results of a search.
 #[derive(Debug, Default)]
 struct Found {
     worlds: usize,
-    /// Worlds in which all processes have ended or crashed.
+    /// The number of worlds in which all processes have ended or crashed.
     ends: usize,
-    /// Those in which one more run is needed.
+    /// The number of these worlds in which one more run is needed.
     runs: usize,
-    /// Ends with a target and a manifest, which runs that compare dates leave.
+    /// The number of these worlds with a target and a manifest. Runs that compare dates leave this state.
     left: usize,
-    /// How often an upload could not be found any more that never had a manifest.
+    /// The number of times that an upload without a manifest was lost.
     orphans: u64,
 }
 
-/// All worlds that were seen, and the way to each.
+/// All worlds that were seen, and the events that lead to each world.
 struct Seen {
     worlds: Vec<World>,
     ways: Vec<(u32, Event)>,
-    /// Numbers of worlds, counted from 1, by the worlds' hashes; 0 is free.
+    /// The numbers of worlds, counted from 1, in a table by the worlds' hashes. 0 marks a free place.
     table: Vec<u32>,
 }
 
@@ -884,7 +888,7 @@ impl Seen {
         }
     }
 
-    /// Returns the events that lead to a world, and those after it, with the places of the processes.
+    /// Returns the events that lead to a world, and the event after it, with the positions of the processes.
     fn trace(&self, mut number: usize, last: Option<Event>) -> Vec<String> {
         let mut trace: Vec<_> = last.iter().map(|event| event.told(&self.worlds[number])).collect();
         while number > 0 {
@@ -936,20 +940,20 @@ fn search(setting: &Setting) -> Result<Found, (Wrong, Vec<String>)> {
     Ok(found)
 }
 
-/// Searches, prints the trace of a violation, and checks that so many worlds at least were seen.
+/// Searches, prints the trace of a violation, and checks that at least `least` worlds were seen.
 fn is_right(setting: &Setting, least: usize) -> Found {
     let found = search(setting).unwrap_or_else(|(wrong, trace)| panic!("{wrong:?}\n{}", trace.join("\n")));
     assert!(found.worlds >= least && found.ends > 0, "{found:?}");
     found
 }
 
-/// A worker makes one part of two, or of three.
+/// Each worker makes one of two or three parts.
 const FIRST: u8 = 0b001;
 const SECOND: u8 = 0b010;
 const THIRD: u8 = 0b100;
 const CLEAN: u8 = 0;
 
-/// 1,313,914 worlds; 45,070 with a target that is replaced; 131,992 with three parts.
+/// The search sees 1,313,914 worlds, 45,070 worlds with a target that is replaced, and 131,992 worlds with three parts.
 #[test]
 fn without_disturbance_all_succeed_and_nothing_stays() {
     let five = &[ALL, ALL, FIRST, FIRST, SECOND];
@@ -961,17 +965,19 @@ fn without_disturbance_all_succeed_and_nothing_stays() {
     assert!(found.iter().all(|found| (found.runs, found.left, found.orphans) == (0, 0, 0)), "{found:?}");
 }
 
-/// 285,647 worlds with one crash; 11,830 with three; 377,082 with three parts.
+/// The search sees 285,647 worlds with one crash, 11,830 worlds with three crashes, and 377,082 worlds with three
+/// parts.
 #[test]
 fn crashes() {
     let found = is_right(&Setting { processes: &[ALL, ALL, FIRST, SECOND], crashes: 1, ..CALM }, 280_000);
-    // The model sees uploads that lose the process that has not written their manifest yet, and runs that are needed.
+    // The model finds uploads whose process crashed before it wrote their manifest, and worlds in which one more run is
+    // needed.
     assert!(found.orphans > 0 && found.runs > 0 && found.left > 0, "{found:?}");
     is_right(&Setting { processes: &[ALL, ALL, FIRST], crashes: 3, ..CALM }, 10_000);
     is_right(&Setting { processes: &[ALL, FIRST, SECOND, THIRD], parts: 3, crashes: 1, ..CALM }, 370_000);
 }
 
-/// 12,165 worlds with one answer; 286,491 with two.
+/// The search sees 12,165 worlds with one lost answer, and 286,491 worlds with two lost answers.
 #[test]
 fn lost_answers() {
     let lost = Setting { processes: &[ALL, ALL, FIRST], lost: 1, ..CALM };
@@ -979,7 +985,7 @@ fn lost_answers() {
     is_right(&Setting { gives_up: true, lost: 2, ..lost }, 280_000);
 }
 
-/// 85,865 worlds with the store's rule; 67,713 with `cluster clean`.
+/// The search sees 85,865 worlds with the store's rule, and 67,713 worlds with `cluster clean`.
 #[test]
 fn uploads_that_others_end() {
     is_right(&Setting { processes: &[ALL, ALL, FIRST], ended: 2, ..CALM }, 85_000);
@@ -987,7 +993,7 @@ fn uploads_that_others_end() {
     assert_eq!(found.orphans, 0, "{found:?}");
 }
 
-/// 49,993 worlds; 49,146 with a target that is replaced; 264,248 with two changes.
+/// The search sees 49,993 worlds, 49,146 worlds with a target that is replaced, and 264,248 worlds with two changes.
 #[test]
 fn sources_that_change() {
     let three = Setting { processes: &[ALL, ALL, FIRST], changes: 1, ..CALM };
@@ -996,7 +1002,8 @@ fn sources_that_change() {
     is_right(&Setting { replace: true, changes: 2, ..three }, 260_000);
 }
 
-/// 59,918 worlds; 59,561 with a target that is replaced; 1,030,289 with three processes.
+/// The search sees 59,918 worlds, 59,561 worlds with a target that is replaced, and 1,030,289 worlds with three
+/// processes.
 #[test]
 fn all_at_once() {
     let all = Setting { changes: 1, crashes: 2, lost: 1, gives_up: true, ended: 1, ..CALM };
@@ -1020,9 +1027,10 @@ fn each_rule_is_needed() {
         ("all_remove", replaced, Rules { all_remove: false, ..RIGHT }, 2),
         ("tagged", changed, Rules { tagged: false, ..RIGHT }, 3),
         ("dated_early", replaced, Rules { dated_early: false, ..RIGHT }, 3),
-        // Two that have made the same part: the record names the wrong one, and no run can complete the upload.
+        // If two processes have made the same part, the record names the wrong part, and no run can complete the
+        // upload.
         ("listed", crashed, Rules { listed: false, ..RIGHT }, 4),
-        // A crash between the end of the upload and the removal of the manifest: no run removes it.
+        // After a crash between the end of the upload and the removal of the manifest, no run removes the manifest.
         ("anew", crashed, Rules { anew: false, ..RIGHT }, 4),
         ("own_manifest", three, Rules { own_manifest: false, ..RIGHT }, 5),
         ("older_only", changed, Rules { older_only: false, ..RIGHT }, 6),

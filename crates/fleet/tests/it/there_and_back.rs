@@ -1,4 +1,4 @@
-//! Many objects and long ones, there and back, in a store in memory.
+//! Seals and opens many objects and long objects in a store in memory.
 
 use std::any::Any;
 use std::fs;
@@ -142,7 +142,7 @@ impl Observer for Log {
     }
 }
 
-/// A key, a bucket, a folder.
+/// The key, the bucket and the folder of a test.
 struct Bench {
     key: PrivateKey,
     job: JobKey,
@@ -180,7 +180,7 @@ impl Bench {
         Some(Job::new(self.job.clone(), store.clone(), act.verb(), &from.text(), target).unwrap())
     }
 
-    /// Runs, and returns what was reported, in the order of names.
+    /// Executes a run, and returns the reported outcomes in the order of names.
     fn run(
         &self,
         act: &dyn Act,
@@ -217,7 +217,7 @@ fn a_folder_goes_to_a_store_from_store_to_store_and_back() {
     let there: Vec<_> = all.iter().map(|(name, _)| (*name, "There")).collect();
     let (from, sealed) = (bench.folder("from"), bench.prefix("s3://b/sealed/"));
     assert_eq!(bench.run(&seal, &from, &sealed, |run| run), made);
-    // Again: all is there.
+    // A second run finds all results.
     assert_eq!(names(&bench.run(&seal, &from, &sealed, |run| run)), there);
     assert_eq!(bench.keys("s3://b/_deadpan/"), [""; 0]);
     let clear = bench.prefix("s3://b/clear/");
@@ -232,7 +232,7 @@ fn a_folder_goes_to_a_store_from_store_to_store_and_back() {
     for (name, length) in all {
         assert!(bench.read(&format!("back/{name}")) == sample(length), "{name}");
     }
-    // One store is both: what was made is not taken for a source.
+    // Sources and results lie in the same store. The run does not treat the results as sources.
     let everything = bench.prefix("s3://b/");
     let told = bench.run(&seal, &everything, &bench.prefix("s3://b/twice/"), |run| run.rehearse(true));
     assert_eq!(told.len(), 10);
@@ -277,7 +277,8 @@ fn shares_make_parts_of_the_same_object() {
     );
     assert_eq!(told.iter().flatten().filter(|(name, _)| name != "long").count(), 20);
     assert_eq!(bench.keys("s3://b/_deadpan/"), [""; 0]);
-    // A share of an older version is not mixed in. State has names as they are, and messages escape them.
+    // Parts of an older version do not become parts of the result. The state contains names without escapes, and
+    // messages escape the names.
     let other = "from/other\u{202e}";
     bench.write(other, &sample(50 * MEBIBYTE));
     bench.run(&seal, &from, &to, |run| run.shard("0/2".parse().unwrap()));
@@ -311,7 +312,8 @@ fn state_of_another_key_is_left_alone_and_can_be_removed() {
     assert_eq!(folders, [job.folder().clone()]);
     let states = job.states().unwrap();
     assert_eq!((states.long[0].objects.clone(), states.long[0].done, states.long[0].parts), (None, None, None));
-    // Whoever has another key makes it himself, and what was begun stays with whoever has the key.
+    // A run with another key makes the object in its own upload. The upload that was begun before stays, and only a run
+    // with its key can continue it.
     assert_eq!(names(&stranger.run(&seal, &from, &to, |run| run)), [("long", "Made(41943040)")]);
     assert_eq!(job.states().unwrap().long.len(), 1);
     assert!(job.is_of_others().unwrap());

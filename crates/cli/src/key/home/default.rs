@@ -1,8 +1,8 @@
 //! The default key: the own key to which a file is sealed when no recipient is named.
 //!
-//! Its name is recorded once, in the file `default` of the key folder, so that a new key never changes the key to which
-//! files are sealed. A key folder that an older version made, or that was made by hand, does not have that file. The
-//! file is written when the default key is needed for the first time.
+//! The name of the default key is recorded once, in the file `default` of the key folder. So a new key never changes
+//! the key to which files are sealed. A key folder that an older version made, or that was made by hand, does not have
+//! that file. The file is written when the default key is needed for the first time.
 
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ const LONGEST: u64 = 1 << 20;
 const CHOOSE: &str = "choose one with: deadpan keys default NAME";
 
 impl Home {
-    /// Returns the default key: the recorded one, or else the one that [`Home::settle_default`] would record.
+    /// Returns the default key: the recorded key, or else the key that [`Home::settle_default`] would record.
     pub fn default_key(&self) -> Result<Option<Own>, Failure> {
         let mut keys = self.own()?;
         let Some(name) = self.recorded()?.filter(|_| !keys.is_empty()) else {
@@ -41,8 +41,8 @@ impl Home {
         if self.recorded()?.as_deref() == Some(&own.name) {
             return Ok(Some(own));
         }
-        // An error is ignored. No key can be added to a key folder that cannot be written to, so the default stays the
-        // same. Another run of the program may have recorded a key in the meantime.
+        // An error is ignored: nobody can add a key to a key folder that cannot be written to, so the default key stays
+        // the same. Another run of the program may have recorded a key in the meantime.
         let recorded = write(&self.record_path(), line(&own.name).as_bytes(), 0o600, false);
         if recorded.is_ok() && self.own()?.len() > 1 {
             say(&format!("note: {} is your default key from now on", own.name));
@@ -51,8 +51,8 @@ impl Home {
         Ok(Some(own))
     }
 
-    /// Returns the own key to use for `mode`: the default key if it has this mode, or else the only own key that has
-    /// it.
+    /// Returns the own key to use for `mode`: the default key if it has this mode, or else the only own key with this
+    /// mode.
     pub fn key_of_mode(&self, mode: Mode) -> Result<Option<Own>, Failure> {
         let Some(default) = self.default_key()? else { return Ok(None) };
         if mode_of(&default) == Some(mode) {
@@ -67,7 +67,7 @@ impl Home {
                 "name one with -r, or make it your default with: deadpan keys default NAME",
             ));
         }
-        // A new key would get this name. If the mode of such a key is unknown, its passphrase tells it.
+        // A new key would get this name. If the mode of such a key is unknown, only the passphrase can show the mode.
         let unknown = || Some(mode_name(mode)).filter(|name| self.own_path(name).exists());
         let named = || unknown().map(|name| Own { path: self.own_path(name), name: name.to_owned() });
         Ok(keys.pop().or_else(named))
@@ -95,7 +95,7 @@ impl Home {
     }
 }
 
-/// Reads the record. Only its beginning can be a name.
+/// Reads at most the first [`LONGEST`] bytes of the record, since a name is shorter.
 fn read_all(path: &Path) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     held::open(path, OpenMode::default())?.file.take(LONGEST).read_to_end(&mut text)?;
@@ -106,8 +106,8 @@ fn line(name: &str) -> String {
     format!("{name}\n")
 }
 
-/// Removes and returns the key that becomes the default if none is recorded: the strongest key, and among equals the
-/// one with the shortest name. Older versions sealed to the key chosen by this rule.
+/// Removes and returns the key that becomes the default if none is recorded: the strongest key. Among equally strong
+/// keys, chooses the key with the shortest name. Older versions sealed to the key chosen by this rule.
 fn candidate(keys: &mut Vec<Own>) -> Option<Own> {
     let strength = |own: &Own| {
         let order = [Some(Mode::Hybrid), Some(Mode::Pqc), Some(Mode::Ecc), None];

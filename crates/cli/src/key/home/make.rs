@@ -1,4 +1,4 @@
-//! Making a key that seals, for `keygen` and for the first file that is sealed.
+//! Makes a key that seals, for `keygen` and for the first file that is sealed.
 
 use std::path::Path;
 
@@ -9,13 +9,14 @@ use crate::tell::failure::Failure;
 use crate::tell::shown::shown;
 use deadpan_seal::{Kem, Passphrase, PrivateKey, key};
 
-/// Makes a key and writes both parts of it. Nothing is replaced.
+/// Makes a key and writes its private and its public part. No existing file is replaced.
 pub fn make(home: &Home, path: &Path, kem: Kem, passphrase: Option<&Passphrase>) -> Result<PrivateKey, Failure> {
     let failed = |error| Failure::seal(&shown(path), error);
     refuse_taken(home, path)?;
     home.make_folder_of(path)?;
     let own_name = home.name_of(path);
-    // If no default key is recorded yet, one is recorded before the new key is another candidate.
+    // If no default key is recorded yet, one of the existing keys is recorded first, so that the new key is no
+    // candidate.
     let is_first = own_name.is_some() && matches!(home.settle_default(), Ok(None));
     let key = PrivateKey::generate(kem).map_err(failed)?;
     let public = Public::Sealing(key.public().clone());

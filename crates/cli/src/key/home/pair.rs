@@ -12,7 +12,7 @@ use deadpan_disk::{self as disk, About, Way};
 use deadpan_seal::PublicKey;
 use deadpan_seal::key::{self, Found};
 
-/// Returns where the public part of a private key is: `NAME.pub` beside `NAME.key`.
+/// Returns the path of the public part of a private key: `NAME.pub` beside `NAME.key`.
 pub fn public_path(private: &Path) -> PathBuf {
     if private.extension().is_some_and(|extension| extension == "key") {
         return private.with_extension("pub");
@@ -24,9 +24,9 @@ pub fn public_path(private: &Path) -> PathBuf {
 
 /// Returns the public part of a private key file, as far as it can be known without a passphrase.
 ///
-/// If the private key has no passphrase, the public part is computed from it. A protected key can contain the
-/// fingerprint of its public part. If the file beside the private key holds another key, a warning is printed and the
-/// file ignored.
+/// If the private key has no passphrase, the public part is computed from the private key. A protected key can contain
+/// the fingerprint of its public part. If the file beside the private key holds another key, a warning is printed and
+/// the file is ignored.
 pub fn public_of(private: &Path) -> Result<Option<PublicKey>, Failure> {
     // The file with the public part can be used even if the file of the private key cannot be read.
     let found = read(private);
@@ -99,7 +99,7 @@ pub(super) fn beside(private: &Path) -> Result<Option<Public>, Failure> {
     }
 }
 
-/// Returns the key that seals in the file beside a private key. A key that signs is an error.
+/// Returns the sealing key in the file beside a private key. Fails if the file has a signing key.
 fn beside_sealing(private: &Path) -> Result<Option<PublicKey>, Failure> {
     match beside(private)? {
         Some(Public::Sealing(key)) => Ok(Some(key)),
@@ -122,7 +122,8 @@ pub fn refuse_existing(private: &Path) -> Result<(), Failure> {
     Err(Failure::usage(format!("{} exists already", shown(taken)), format!("keys are never replaced; {hint}")))
 }
 
-/// Writes the public part of a private key beside it, if nothing is there: a protected key does not show it.
+/// Writes the public part of a private key beside the private key, if no file is there: a protected key does not show
+/// its public part.
 pub fn write_public(private: &Path, public: &Public) {
     let path = public_path(private);
     if write(&path, public.text().as_bytes(), 0o644, false).is_ok() {
@@ -130,9 +131,9 @@ pub fn write_public(private: &Path, public: &Public) {
     }
 }
 
-/// Writes a private key, and its public part beside it. Nothing is replaced.
+/// Writes a private key, and its public part beside it. No existing file is replaced.
 pub fn write_pair(path: &Path, public: &Public, text: &[u8]) -> Result<(), Failure> {
-    // Both parts go into the same folder, whatever its path means meanwhile.
+    // Both parts go into the same folder, even if its path leads to another folder in the meantime.
     let way = held::way(folder_of(path)).map_err(disk::Error::of_folder);
     let folder = way.and_then(Way::unplanted).map_err(|error| match error {
         disk::Error::Planted(found) => planted_key(&found),
@@ -140,7 +141,7 @@ pub fn write_pair(path: &Path, public: &Public, text: &[u8]) -> Result<(), Failu
     })?;
     write_in(&folder, path, text, 0o600, false)?;
     write_in(&folder, &public_path(path), public.text().as_bytes(), 0o644, false).inspect_err(|_| {
-        // If the private part stayed, the next attempt would be refused.
+        // The private part is removed, since the next attempt would otherwise be refused.
         let _ = path.file_name().map(|name| folder.remove(name));
     })
 }

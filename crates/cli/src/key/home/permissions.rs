@@ -9,7 +9,7 @@ use crate::tell::console::complain;
 use crate::tell::shown::shown;
 use deadpan_disk::About;
 
-/// The mode bits that give anything to the group or to everybody.
+/// The mode bits that give any permission to the group or to everybody.
 const OTHERS: u32 = 0o077;
 
 /// Warns if other users may read or write a private key.
@@ -19,15 +19,15 @@ pub fn check_key(path: &Path, about: &About) {
     }
 }
 
-/// Warns if other users may read the key folder, or replace the keys in it. Without a folder there is no warning: it is
-/// created with the right mode later.
+/// Warns if other users may read the key folder, or replace the keys in it. Does not warn if the folder does not exist:
+/// the program will create the folder with the right mode.
 pub fn check_folder(path: &Path) {
     if let Ok(about) = About::of_path(path) {
         check(path, &about, 0o700);
     }
 }
 
-/// Warns if a file or folder belongs to another user than the caller and root.
+/// Warns if a file or folder belongs neither to the caller nor to root.
 pub fn check_owner(path: &Path, about: &About) {
     let owner = about.owner;
     if !about.is_trusted() {
@@ -46,7 +46,7 @@ fn check(path: &Path, about: &About, wanted: u32) {
     }
 }
 
-/// Writes a warning and a hint to standard error, once in a run.
+/// Writes a warning and a hint to standard error, at most once in a run of the program.
 pub fn warn(message: &str, hint: &str) {
     static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     if SAID.lock().insert(message.to_owned()) {

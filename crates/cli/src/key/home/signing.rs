@@ -15,7 +15,7 @@ use deadpan_seal::{Mode, PublicKey};
 pub enum Public {
     Sealing(PublicKey),
     Signing(VerifyingKey),
-    /// A key of SSH that only seals, and only age files.
+    /// A key of SSH that can only seal, and only age files.
     Ssh(SshPublic),
 }
 
@@ -32,7 +32,7 @@ impl Public {
         }
     }
 
-    /// Returns the key of SSH as what it is here: a key that verifies signatures, if there is one in it.
+    /// Returns a key of SSH as a key that verifies signatures if it is one, or else as a key of SSH.
     pub fn of_ssh(key: &SshPublic) -> Self {
         key.verifying_key().map_or_else(|| Self::Ssh(key.clone()), Self::Signing)
     }
@@ -62,7 +62,7 @@ impl Public {
         }
     }
 
-    /// Returns the fingerprint that `ssh-keygen -l` shows, if SSH knows such keys.
+    /// Returns the fingerprint that `ssh-keygen -l` shows, if the key is of a kind that SSH knows.
     pub fn ssh_fingerprint(&self) -> Option<String> {
         match self {
             Self::Sealing(_) => None,
@@ -71,7 +71,7 @@ impl Public {
         }
     }
 
-    /// Returns the key as a file holds it: a PEM block, or the line of an SSH key that has no other form here.
+    /// Returns the text of the key for a file: a PEM block, or a line for an SSH key that has no PEM form here.
     pub fn text(&self) -> String {
         match self {
             Self::Ssh(key) => format!("{}\n", key.line()),
@@ -93,13 +93,13 @@ impl Home {
         Ok(all)
     }
 
-    /// Returns the key to sign with when none is named: `sign.key`, or else the only own key that signs.
+    /// Returns the key to sign with when no key is named: `sign.key`, or else the only own key that signs.
     pub fn default_signing_key(&self) -> Result<Option<Own>, Failure> {
         let mut keys = self.own_signing()?;
         if let Some(index) = keys.iter().position(|own| own.name == DEFAULT_NAME) {
             return Ok(Some(keys.swap_remove(index)));
         }
-        // A key that cannot be read is not missing.
+        // If the key exists but cannot be read, the error is reported.
         let usual = self.own_path(DEFAULT_NAME);
         if usual.exists() {
             read(&usual)?;
@@ -164,7 +164,7 @@ pub fn verifying_of(private: &Path) -> Result<Option<VerifyingKey>, Failure> {
     }
 }
 
-/// Warns if the public part beside a private key that signs belongs to another key.
+/// Warns if the public part beside a private signing key belongs to another key.
 pub fn check_pair(private: &Path, public: &VerifyingKey) {
     let same = |beside: Option<Public>| beside.is_none_or(|beside| beside == Public::Signing(public.clone()));
     if !pair::beside(private).is_ok_and(same) {
@@ -172,13 +172,13 @@ pub fn check_pair(private: &Path, public: &VerifyingKey) {
     }
 }
 
-/// Returns the failure for a key that signs, where one that seals is needed.
+/// Returns the failure for a signing key that is given where a sealing key is needed.
 pub fn signs(name: &str, key: &VerifyingKey) -> Failure {
     let message = format!("{name} is a key that signs ({}), and does not seal", key.scheme().name());
     Failure::usage(message, "name a key that seals; `deadpan keys` lists yours and those of others")
 }
 
-/// Returns the failure for a key that seals, where one that signs is needed.
+/// Returns the failure for a sealing key that is given where a signing key is needed.
 pub fn seals(name: &str, key: &PublicKey) -> Failure {
     let message = format!("{name} is a key that seals ({}), and does not sign", key.kem().name());
     Failure::usage(message, "name a key that signs; one of your own comes from: deadpan keygen --sign")

@@ -1,4 +1,4 @@
-//! Identities behind a passphrase: protected keys, and age files that hold identities.
+//! Identities that are protected by a passphrase: protected keys, and age files that hold identities.
 
 use std::io::Read;
 
@@ -18,7 +18,7 @@ fn is_armor(text: &[u8]) -> bool {
     text.trim_ascii_start().starts_with(age::armor::BEGIN.as_bytes())
 }
 
-/// Returns the result of a try at the passphrase of a key; `None` if the passphrase is wrong.
+/// Returns the result of trying a passphrase on a key; `None` if the passphrase is wrong.
 pub fn tried<T>(name: &str, result: Result<T, KeyError>) -> Result<Option<T>, Failure> {
     match result {
         Ok(key) => Ok(Some(key)),

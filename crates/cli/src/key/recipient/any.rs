@@ -1,10 +1,10 @@
-//! `--any N`: recipients of whom any N open a file together.
+//! `--any N`: any N of the recipients open a file together.
 
 use crate::tell::failure::Failure;
 use crate::tell::shown::count;
 use deadpan_seal::{PublicKey, Recipient, Threshold};
 
-/// Refuses `--any` with a number or with other options that cannot work, before any key is read.
+/// Refuses `--any` if its number or the other options do not allow it. The check runs before any key is read.
 pub fn check(needed: u8, names_nobody: bool, passphrase: bool) -> Result<(), Failure> {
     if needed < 2 {
         let hint = "leave out --any: then each recipient opens it alone";
@@ -21,7 +21,7 @@ pub fn check(needed: u8, names_nobody: bool, passphrase: bool) -> Result<(), Fai
     Ok(())
 }
 
-/// Returns the recipient of whose keys any `needed` open the file together. Each key has a name.
+/// Returns a recipient for a group of keys. Any `needed` of these keys open the file together. Each key has a name.
 pub fn group(needed: u8, keys: &[(String, PublicKey)]) -> Result<Recipient, Failure> {
     let named = count(keys.len() as u64, "key is named", "keys are named");
     if usize::from(needed) > keys.len() {
@@ -45,7 +45,8 @@ pub fn group(needed: u8, keys: &[(String, PublicKey)]) -> Result<Recipient, Fail
     threshold.map(Recipient::Threshold).map_err(|error| Failure::seal("", error))
 }
 
-/// Refuses recipients that cannot be members of the group, such as those of plugins: each would open the file alone.
+/// Refuses recipients that cannot be members of the group, such as recipients of plugins: each such recipient would
+/// open the file alone.
 pub fn refuse_others(recipients: &[Recipient]) -> Result<(), Failure> {
     if recipients.iter().all(|recipient| matches!(recipient, Recipient::Threshold(_))) {
         return Ok(());

@@ -4,7 +4,7 @@ use crate::tell::failure::Failure;
 use deadpan_seal::key::KeyError;
 use deadpan_seal::key::openssh::{self, SshPublic};
 
-/// Whether a text or a line begins like a public key of SSH.
+/// Whether a text begins like a public key of SSH.
 pub fn is_line(text: &[u8]) -> bool {
     let prefixes: [&[u8]; 3] = [b"ssh-", b"ecdsa-sha2-", b"sk-"];
     prefixes.iter().any(|prefix| text.starts_with(prefix))
@@ -18,10 +18,10 @@ pub fn line(name: &str, text: &str) -> Result<SshPublic, Failure> {
 /// The public keys of SSH in a text, and the other lines.
 type Split = (Vec<SshPublic>, Vec<u8>);
 
-/// Takes the lines of SSH out of a text with public keys: they are replaced by empty lines. Returns them with the rest,
-/// or `None` if there are none.
+/// Takes the keys of SSH out of a text with public keys, and replaces their lines by empty lines. Returns the keys of
+/// SSH and the remaining text, or `None` if the text has no key of SSH.
 pub fn take(name: &str, text: &[u8]) -> Result<Option<Split>, Failure> {
-    // A PEM block is no text of lines.
+    // A text with a PEM block is not read line by line.
     if text.windows(10).any(|part| part == b"-----BEGIN") || !text.split(|byte| *byte == b'\n').any(is_line) {
         return Ok(None);
     }
@@ -39,7 +39,7 @@ pub fn take(name: &str, text: &[u8]) -> Result<Option<Split>, Failure> {
     Ok(Some((keys, rest)))
 }
 
-/// Returns an error about a line alone as an error about a line of a text.
+/// Changes an error about a single line into an error that names the number of the line in the text.
 fn in_line(error: KeyError, number: usize) -> KeyError {
     use deadpan_seal::key::Place;
     let place = Place::Line(number);

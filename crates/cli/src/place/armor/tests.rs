@@ -1,4 +1,4 @@
-//! The forms of armor that are written, and those that are read.
+//! The forms of armor that Deadpan writes, and the forms that it reads.
 
 use super::*;
 
@@ -10,7 +10,7 @@ fn armored(bytes: &[u8], step: usize) -> Vec<u8> {
     text
 }
 
-/// Hands out one byte at a time.
+/// A reader that returns one byte at a time.
 struct Slow<'a>(&'a [u8]);
 
 impl Read for Slow<'_> {
@@ -20,7 +20,7 @@ impl Read for Slow<'_> {
     }
 }
 
-/// Reads the contents of a text in two ways, which must agree.
+/// Reads the contents of a text in two ways, and checks that the results agree.
 fn read(text: &[u8]) -> Result<Vec<u8>, String> {
     let beginning = find(&text[..text.len().min(BEGINNING)]).ok_or("no armor")?;
     let all = |input: &mut dyn Read| {
@@ -123,7 +123,7 @@ fn text_before_the_armor_is_refused_with_the_line_of_its_beginning() {
     let behind = |front: &str| read(&[front.as_bytes(), &text].concat()).unwrap_err();
     assert_eq!(behind("Dear Bob,\n\n"), "the armor begins in line 3, and other text stands before it");
     assert_eq!(behind("> Hi\r\n> "), "the armor begins in line 2, and other text stands before it");
-    // After the first 4096 bytes, a marker is text like any other.
+    // A marker after the first 4096 bytes counts as ordinary text.
     assert_eq!(behind(&"a line\n".repeat(1000)), "no armor");
 }
 

@@ -1,5 +1,5 @@
-//! The files in a folder and all folders in it, in order of their names. No link is followed, and each name is looked
-//! up in the open folder that holds it.
+//! The files in a folder and all its subfolders, in order of their names. No link is followed, and each name is looked
+//! up in the open folder that contains the name.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use deadpan_disk::{Folder, Input, Node, OpenMode, Spot, Walk, WalkStep, names};
 /// An entry that is not a folder.
 pub enum FileTreeEntry {
     Sealed(Spot),
-    /// Another file, or something that is no file.
+    /// A file that is not sealed, or an entry that is no file.
     Other(Spot),
     Failed(PathBuf, Failure),
 }
@@ -23,7 +23,7 @@ pub enum FileTreeEntry {
 pub struct FileTree(Walk);
 
 impl FileTree {
-    /// Opens the folder. The folder itself may be named by a link; with `force`, also by a link of another user.
+    /// Opens the folder. The path of the folder may be a link. A link of another user needs `force`.
     pub fn open(path: &Path, force: bool) -> Result<Self, Failure> {
         let failed = |error| Failure::path("read", path, &error);
         let Input { file, found, .. } = held::open(path, OpenMode::default()).map_err(failed)?;
@@ -46,7 +46,7 @@ impl Iterator for FileTree {
             match self.0.open() {
                 Ok(WalkStep::Node(Node::Folder(Ok(())), _) | WalkStep::Gone) => {}
                 Ok(WalkStep::Node(Node::Folder(Err(error)), _) | WalkStep::Unreadable(error)) => return failed(&error),
-                // Drafts and records of killed runs belong to other files.
+                // Drafts and records that killed runs left are no files of the user, so they are skipped.
                 Ok(WalkStep::Node(Node::File(_), _)) if names::is_of_any(&spot.name) || is_record(&spot.name) => {}
                 Ok(WalkStep::Node(Node::File(file), _)) => match looks_sealed(&file) {
                     Ok(true) => return Some(FileTreeEntry::Sealed(spot)),

@@ -1,6 +1,6 @@
 //! Outputs that another user may have planted: links, and folders in a folder such as `/tmp`.
 //!
-//! In a sticky folder that others can write, another user can make a folder under the name of an output, or a link that
+//! In a sticky folder that others can write, another user can make a folder with the name of an output, or a link that
 //! leads the output to any folder. Such an output is refused. In other folders, a folder of another user is accepted:
 //! it can be the shared folder of a project.
 
@@ -11,11 +11,12 @@ use crate::tell::failure::Failure;
 use crate::tell::shown::planted_by;
 use deadpan_disk::{Error, Planted, parent, trimmed};
 
-/// What helps where `--force` does not: it is for what was there and was named.
+/// Advice if `--force` does not help: it only accepts a file or folder that existed when the command began and that the
+/// user named.
 pub const APPEARED: &str = "choose a folder of your own, or see who can change names there";
 
-/// Refuses an output that another user may have planted. With `force`, an output that the user named is
-/// accepted, if it was there then.
+/// Refuses an output that another user may have planted. With `force`, accepts an output that the user named and that
+/// existed when the command began.
 pub fn check(path: &Path, named: bool, force: bool) -> Result<(), Failure> {
     let found = match named {
         true if force && !held::was_missing(path) => None,
@@ -27,8 +28,8 @@ pub fn check(path: &Path, named: bool, force: bool) -> Result<(), Failure> {
     Err(Failure { hint: if force { Some(APPEARED.into()) } else { failure.hint }, ..failure })
 }
 
-/// Returns what another user may have planted under the name at the end of a path. What is on the way to it is not
-/// looked at.
+/// Returns the link or folder that another user may have planted at the end of a path. Does not check the folders on
+/// the way.
 fn at_end(path: &Path) -> Option<Planted> {
     let way = held::way(parent(path)).ok()?;
     match way.folder().enter_unplanted(path.file_name()?) {
@@ -37,7 +38,7 @@ fn at_end(path: &Path) -> Option<Planted> {
     }
 }
 
-/// Returns the refusal of an output that another user may have planted.
+/// Returns the failure for an output that another user may have planted.
 pub fn refused(planted: &Planted, named: bool) -> Failure {
     let hint =
         if named { "name a folder of your own; --force uses it nevertheless" } else { "choose another name with -o" };

@@ -1,9 +1,10 @@
 //! Outputs that exist and are not replaced: open descriptors, FIFOs, devices.
 //!
-//! In a folder such as `/tmp`, another user can plant a FIFO, or a link to one, under the name of an output. A planted
-//! link can also lead to an open descriptor of the caller. So a FIFO, a device or a link is written to only if it
-//! belongs to the caller or to root, or if the caller named it with `-o` and `--force`. After opening, the file is
-//! compared with the one whose owner was checked, so that another user cannot exchange it in between.
+//! In a folder such as `/tmp`, another user can plant a FIFO, or a link to a FIFO, with the name of an output. A
+//! planted link can also lead to an open descriptor of the caller. So a FIFO, a device or a link is written to only if
+//! it belongs to the caller or to root, or if the caller named it with `-o` and `--force`. After opening, the program
+//! checks that the open file is the file whose owner was checked, so that another user cannot exchange the file in
+//! between.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -14,13 +15,13 @@ use crate::tell::shown::shown;
 use crate::tell::streams;
 use deadpan_disk::{About, FileKind, append_to, open_special};
 
-/// The folders that name the open descriptors of this process.
+/// The folders whose entries are the open descriptors of this process.
 const DESCRIPTORS: [&str; 2] = ["/dev/fd", "/proc/self/fd"];
 /// The number of symbolic links that systems follow in one path.
 const LINKS: usize = 40;
 
-/// Opens what `path` names, to write to it, if it is a descriptor, a FIFO or a device, or a link to one. Returns `None`
-/// for everything else.
+/// Opens `path` for writing if it is a descriptor, a FIFO, a device, or a link to one of these. Returns `None` for all
+/// other paths.
 pub fn open(path: &Path, force: bool) -> Option<Result<File, Failure>> {
     if let Some(found) = find(path) {
         let allowed = force || !found.foreign;
@@ -35,7 +36,7 @@ pub fn descriptor(path: &Path) -> Option<u32> {
     find(path).map(|found| found.number)
 }
 
-/// Whether a path names something among devices or descriptors, which is no place for what goes beside an input.
+/// Whether a path is in a folder of devices or descriptors. An output beside an input cannot go into such a folder.
 pub fn is_beside_devices(path: &Path) -> bool {
     let mut places = DESCRIPTORS.into_iter().chain(["/dev"]);
     let folder = folder_of(path).canonicalize().ok();
@@ -53,7 +54,7 @@ struct Found {
 fn find(path: &Path) -> Option<Found> {
     let descriptors: Vec<_> = DESCRIPTORS.iter().filter_map(|folder| Path::new(folder).canonicalize().ok()).collect();
     let mut folder = PathBuf::from(".").canonicalize().ok()?;
-    // The components that are left, the last one first.
+    // The remaining components, in reverse order.
     let mut left: Vec<_> = path.components().rev().map(|component| component.as_os_str().to_owned()).collect();
     let (mut links, mut foreign) = (0, false);
     while let Some(component) = left.pop() {
@@ -99,11 +100,11 @@ fn duplicate(number: u32, path: &Path) -> Result<File, Failure> {
             return Ok(found.into());
         }
     }
-    // A file that is opened again would be overwritten from its start, so data are appended.
+    // If a file was opened again, it would be overwritten from its start, so data are appended.
     append_to(Path::new(&format!("/dev/fd/{number}"))).map_err(failed)
 }
 
-/// Opens a FIFO or a device, unless another user can have planted it.
+/// Opens a FIFO or a device. Refuses it if another user may have planted it.
 fn checked(path: &Path, about: &About, force: bool) -> Result<File, Failure> {
     let failed = |error| Failure::path("write", path, &error);
     let name = About::of_name(path).map_err(failed)?;
@@ -121,7 +122,7 @@ fn checked(path: &Path, about: &About, force: bool) -> Result<File, Failure> {
     }
 }
 
-/// Returns the refusal of an output that another user may have planted.
+/// Returns the failure for an output that another user may have planted.
 fn of_another_user(path: &Path, what: &str) -> Failure {
     Failure::usage(
         format!("{} is a {what} of another user, who could read what is written to it", shown(path)),

@@ -2,7 +2,7 @@
 
 use deadpan_pack::{Action, Error, Flaw, Refusal};
 
-/// Returns advice on an error, except on errors of the system: see [`entry`].
+/// Returns advice on an error. For errors of the system, see [`entry`].
 pub fn advise(error: &Error) -> Option<&'static str> {
     match error {
         Error::Archive(flaw) => Some(archive(flaw)),
@@ -12,7 +12,7 @@ pub fn advise(error: &Error) -> Option<&'static str> {
     }
 }
 
-/// Returns advice on the error of an entry with `--keep-going`, which unpacked the other entries.
+/// Returns advice on the error of an entry after `--keep-going` has unpacked the other entries.
 pub fn kept_going(error: &Error) -> Option<&'static str> {
     match error {
         Error::Archive(Flaw::Path { .. } | Flaw::HardLink { .. } | Flaw::ImpliedFolders { .. }) => {
@@ -33,7 +33,7 @@ pub fn entry(action: Action) -> Option<&'static str> {
     }
 }
 
-/// Returns advice on an error while packing, if it differs from the advice while unpacking.
+/// Returns advice on an error of packing, if it differs from the advice on the same error of unpacking.
 pub fn packing(error: &Error) -> Option<&'static str> {
     match error {
         Error::Entry { action: Action::Read, .. } => {
@@ -47,8 +47,8 @@ pub fn packing(error: &Error) -> Option<&'static str> {
     }
 }
 
-/// Returns advice on an error of a folder in pictures, which `deadpan list` cannot read, if it differs from that on
-/// others.
+/// Returns advice on an error of a folder that is hidden in pictures, if it differs from the advice for other folders.
+/// `deadpan list` cannot read pictures.
 pub fn in_pictures(error: &Error) -> Option<&'static str> {
     match error {
         Error::Refused(Refusal::NoMatch { .. }) => {

@@ -1,4 +1,4 @@
-//! Failures of work on many objects, and what to do about each.
+//! Failures of work on many objects, with advice on each failure.
 
 use super::{Exit, Failure};
 use deadpan_fleet::{Error, Foreign};

@@ -1,4 +1,4 @@
-//! Failures of pictures, and what to do about each.
+//! Failures of pictures, with advice on each failure.
 
 use super::{Exit, Failure};
 use deadpan_picture::Error;

@@ -1,4 +1,4 @@
-//! Failures of stores, and what to do about each.
+//! Failures of stores, with advice on each failure.
 
 use super::{Exit, Failure};
 use deadpan_remote::{Error, Problem, Scheme};
@@ -52,7 +52,8 @@ impl Failure {
             }
             Problem::TooLong => "open it, and seal it again",
             Problem::Full => "free some space in the store, or raise its quota",
-            // Some stores say no more if a request was signed for another region, or if there can be no such bucket.
+            // Some stores give no other reason if a request was signed for another region, or if the bucket's name is
+            // not valid.
             _ if error.detail().contains("400 Bad Request") => "check the region (AWS_REGION) and the bucket's name",
             _ => "see what the store says",
         };

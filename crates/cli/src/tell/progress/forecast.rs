@@ -10,7 +10,7 @@ use deadpan_disk::{About, Folder, Walk, next_data};
 /// The length of a tar block. Headers and data are padded to whole blocks.
 const BLOCK: u64 = 512;
 
-/// The length of an archive, which a thread computes. Dropping the value stops the thread.
+/// The length of an archive. A thread computes the length. Dropping the value stops the thread.
 pub struct Forecast {
     /// The length, or 0 while it is unknown.
     length: Arc<AtomicU64>,
@@ -18,7 +18,7 @@ pub struct Forecast {
 }
 
 impl Forecast {
-    /// Starts the thread. If the system cannot start one, the length stays unknown.
+    /// Starts the thread. If the system cannot start a thread, the length stays unknown.
     pub fn begin(folder: Folder, keeps_holes: bool) -> Self {
         let (length, stop) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
         let work = {
@@ -44,7 +44,7 @@ impl Drop for Forecast {
 /// Returns the total length of all entries, or `None` if `stop` was set. An entry that cannot be read counts as zero.
 fn search(folder: Folder, keeps_holes: bool, stop: &AtomicBool) -> Option<u64> {
     let mut linked = HashSet::new();
-    // The entry of the folder itself, and the two blocks at the end.
+    // The initial length covers the entry of the folder itself and the two blocks at the end.
     let mut length = 3 * BLOCK;
     let Ok(mut walk) = Walk::new(folder) else { return Some(length) };
     while walk.advance() {
@@ -54,10 +54,10 @@ fn search(folder: Folder, keeps_holes: bool, stop: &AtomicBool) -> Option<u64> {
         let spot = walk.spot();
         let Ok(about) = walk.look() else { continue };
         length += BLOCK;
-        // The second name of a file is an entry without data.
+        // The second hard link to a file becomes an entry without data.
         let mut is_second = || about.links > 1 && !linked.insert(about.id);
         if about.is_file() && !is_second() {
-            // A file that takes less room than its length has holes, or the file system compresses it.
+            // If a file takes less space than its length, the file has holes or the file system compresses it.
             let file = spot.filter(|_| keeps_holes && about.stored < about.length);
             let pieces = file.and_then(|spot| in_pieces(&spot.folder.file(&spot.name).ok()?.0, &about));
             length += pieces.unwrap_or(about.length).next_multiple_of(BLOCK);
@@ -66,7 +66,7 @@ fn search(folder: Folder, keeps_holes: bool, stop: &AtomicBool) -> Option<u64> {
     Some(length)
 }
 
-/// Returns how many bytes of a file are data, without its holes.
+/// Returns the number of bytes of a file that are not in holes.
 fn in_pieces(file: &std::fs::File, about: &About) -> Option<u64> {
     let (mut sum, mut position) = (0, 0);
     while let Some((begin, end)) = next_data(file, position, about.length).ok()? {
@@ -95,7 +95,7 @@ mod tests {
         stop.store(true, Ordering::Relaxed);
         assert_eq!(search(opened(), true, &stop), None);
         fs::remove_dir_all(&folder).unwrap();
-        // Three blocks of the archive, four entries, and the data of one file.
+        // The archive has three blocks for itself, four entries, and the data of one file.
         assert_eq!(without, (3 + 4 + 2) * BLOCK + (1 << 30));
         if cfg!(target_os = "linux") {
             assert_eq!(with, (3 + 4 + 2) * BLOCK);

@@ -4,11 +4,11 @@
 const WIDEST: usize = 40;
 /// The width of the narrowest bar, with its brackets.
 const NARROWEST: usize = 8;
-/// The columns that are reserved for the name, if it has that length.
+/// The number of columns that are reserved for the name, if the name is that long.
 const NAME: usize = 16;
 
-/// Returns a line that is narrower than `columns`, so that the terminal does not wrap it. If there is too little room,
-/// the bar is left out first, then the end of the name, then the rate.
+/// Returns a line that is narrower than `columns`, so that the terminal does not wrap it. If there are too few columns,
+/// leaves out the bar first, then a part of the name, then the rate.
 pub fn line(columns: usize, name: &str, done: u64, total: Option<u64>, rate: f64) -> String {
     let room = columns.saturating_sub(1);
     let (amount, left) = match total {
@@ -24,7 +24,7 @@ pub fn line(columns: usize, name: &str, done: u64, total: Option<u64>, rate: f64
     }
     let for_name = room.saturating_sub(figures.len() + 1);
     if for_name < 4 {
-        // Without the time left, or the total, the rest still fits.
+        // The texts from long to short: the amounts with the time left, only the amounts, only the bytes done.
         let parts = [figures.as_str(), figures.split(", ").next().unwrap_or_default(), &bytes(done)];
         return parts.into_iter().find(|part| part.len() <= room).unwrap_or_default().to_owned();
     }
@@ -64,7 +64,7 @@ fn shortened(name: &str, columns: usize) -> String {
     format!("{head}\u{2026}{}", tail.chars().rev().collect::<String>())
 }
 
-/// Returns as many characters as fit into the columns.
+/// Returns the first characters, as many as fit into the columns.
 fn within(characters: impl Iterator<Item = char>, columns: usize) -> String {
     let mut used = 0;
     characters
@@ -75,7 +75,7 @@ fn within(characters: impl Iterator<Item = char>, columns: usize) -> String {
         .collect()
 }
 
-/// Returns the time that is left at this rate, as text.
+/// Returns the remaining time at this rate, as text.
 fn left(bytes: u64, rate: f64) -> String {
     let seconds = bytes as f64 / rate;
     if !seconds.is_finite() || seconds >= 360_000.0 {

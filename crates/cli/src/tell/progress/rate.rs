@@ -1,5 +1,5 @@
-//! The rate of the work over the last seconds. The average since the start would be too high: the first gigabytes of a
-//! file go into the page cache, which is faster than the disk.
+//! The rate of the work over the last seconds. The average since the start would be too high, since the first gigabytes
+//! of a file go into the page cache, which is faster than the disk.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -10,7 +10,7 @@ const SPAN: Duration = Duration::from_secs(3);
 /// Measurements of the last seconds.
 #[derive(Default)]
 pub struct Rate {
-    /// Pairs of the time since the start and the bytes processed by then, oldest first.
+    /// Pairs of the time since the start and the number of bytes processed until that time, oldest first.
     samples: VecDeque<(Duration, u64)>,
 }
 
@@ -21,7 +21,7 @@ impl Rate {
             self.samples.push_back((Duration::ZERO, 0));
         }
         self.samples.push_back((elapsed, done));
-        // The oldest sample is kept if it is the only one that is at least as old as the span.
+        // Removes the oldest sample if the next sample is also at least as old as the span.
         while self.samples.get(1).is_some_and(|(at, _)| elapsed.saturating_sub(*at) >= SPAN) {
             self.samples.pop_front();
         }
@@ -45,7 +45,7 @@ mod tests {
     fn the_rate_is_that_of_the_last_seconds() {
         let mut rate = Rate::default();
         assert_eq!(rate.per_second(), 0.0);
-        // Ten seconds at 1000 bytes a second, then ten at 10.
+        // Ten seconds at 1000 bytes a second, then ten seconds at 10 bytes a second.
         (1..=40).for_each(|quarter| rate.add(Duration::from_millis(quarter * 250), quarter * 250));
         assert_eq!(rate.per_second(), 1000.0);
         (1..=40).for_each(|quarter| rate.add(Duration::from_millis(10_000 + quarter * 250), 10_000 + quarter * 5 / 2));

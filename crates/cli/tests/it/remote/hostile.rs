@@ -1,4 +1,5 @@
-//! Stores that do harm: what they say, and answers without an end. Their times are tested in `deadpan-remote`.
+//! Stores that do harm with the texts of their answers, or with answers that never end. The tests of `deadpan-remote`
+//! cover time limits.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -13,7 +14,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::sandbox::{LIMIT, PROGRAM, Run, Sandbox, finish};
 use crate::store::Server;
 
-/// Starts a store that answers each request by itself. `answer` gets the first line of a request.
+/// Starts a store in which `answer` answers each request. `answer` gets the first line of a request.
 fn store(answer: impl Fn(&str, &mut TcpStream) + Send + Sync + 'static) -> u16 {
     let (listener, answer) = (TcpListener::bind("127.0.0.1:0").unwrap(), Arc::new(answer));
     let port = listener.local_addr().unwrap().port();
@@ -93,7 +94,7 @@ fn an_answer_of_success_without_an_end_is_cut_off() {
         run(port, &sandbox, args).expect(4, "the store does not keep to its protocol: it");
         let all = sent.load(Ordering::Relaxed);
         let now = all - counted.swap(all, Ordering::Relaxed);
-        // A page of 16 MiB is the longest answer; some more is in the buffers of connections.
+        // The longest answer is a page of 16 MiB. The buffers of connections hold some more bytes.
         assert!(now < 100_000_000, "{args:?}: {now} bytes");
     }
 }
@@ -122,7 +123,7 @@ fn a_rehearsal_shows_both_names_without_hidden_characters() {
     assert!(!all.contains(['\u{202e}', '\u{200b}', '\u{9b}']), "{all}");
 }
 
-/// The first signal gives up an upload, for which the store never answers. The second one waits for nothing.
+/// The first signal cancels an upload, but the store never answers. The second signal ends the program at once.
 #[test]
 fn a_second_signal_ends_the_program_at_once() {
     let (seen, requests) = mpsc::channel();
@@ -154,7 +155,7 @@ fn a_second_signal_ends_the_program_at_once() {
             wait_for("PUT");
             kill_process(process, Signal::TERM).unwrap();
             wait_for("DELETE");
-            // Two signals that come together are one.
+            // Two signals within a short time count as one signal, so the test waits.
             thread::sleep(Duration::from_millis(400));
             sent.set(Instant::now()).unwrap();
             kill_process(process, Signal::TERM).unwrap();

@@ -1,4 +1,4 @@
-//! Changes of recipients of objects: the payload stays in the store.
+//! Changes of recipients of objects. The payload stays in the store.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -15,7 +15,7 @@ use deadpan_seal::Header;
 /// The most bytes between the program and the store, in both directions, for an object of any length.
 const MOST: usize = 11_000_000;
 
-/// Sends a request with more headers, and returns the answer's head and body.
+/// Sends a request with extra headers, and returns the answer's head and body.
 fn send(port: u16, head: &str, body: &[u8]) -> (String, Vec<u8>) {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
     let service = if head.starts_with("POST / ") { "iam" } else { "s3" };
@@ -40,7 +40,7 @@ impl Server {
     }
 }
 
-/// Returns what the store answers instead of the server, or `None` to let the server answer.
+/// Returns an answer in place of the server's answer, or `None` to let the server answer.
 type Hook = dyn Fn(&str) -> Option<Vec<u8>> + Send + Sync;
 
 /// Stands between the program and the server, and counts bytes.
@@ -123,7 +123,7 @@ fn is_completion(head: &str) -> bool {
     head.starts_with("post ") && head.contains("uploadid=")
 }
 
-/// A sandbox with a key of the user's, and `bob.key` with `bob.pub`.
+/// Makes a sandbox with a key of the user, and `bob.key` with `bob.pub`.
 fn keys() -> Sandbox {
     let sandbox = Sandbox::with_key("ecc");
     sandbox.run(&["keygen", "--mode", "ecc", "--no-passphrase", "-o", "bob.key"]).expect(0, "");
@@ -140,7 +140,7 @@ fn same_payload(one: &[u8], other: &[u8]) -> bool {
 }
 
 const X: &str = "s3://bucket/a/x%20%C3%A4.dpn";
-/// Its path as the requests of these tests have it.
+/// The path of [`X`] in the requests of these tests.
 const AT_X: &str = "a/x%2520%25C3%25A4.dpn";
 
 #[test]
@@ -160,7 +160,7 @@ fn recipients_of_objects_change_and_change_back() {
             let opened = run(&[&["open", "-o", "-", X], key].concat()).expect(0, "");
             assert!(opened.stdout() == sample(length), "{length} {key:?}");
         }
-        // The user's own key goes, and comes back.
+        // The user's own key is removed and added again.
         run(&["rewrap", "--to", "bob.pub", X]).expect(2, "none of your keys would open");
         run(&["rewrap", "--to", "bob.pub", "--force", X]).expect(0, "who could open it before");
         run(&["open", "--verify", X]).expect(3, "");
@@ -217,7 +217,7 @@ fn the_payload_stays_in_the_store() {
     let Some(server) = Server::start("the payload of an object that stays") else { return };
     let sandbox = keys();
     let proxy = Proxy::start(&server, |_| None);
-    // Around the first part, and with several pieces that the store copies.
+    // The lengths are around the length of the first part, and long enough that the store copies several pieces.
     for length in [(5 << 20) - 5_000, (5 << 20) - 100, 5 << 20, (5 << 20) + 5_000, 60_000_000, 150_000_000] {
         sandbox.write("plain", sample(length));
         server.run(&sandbox, &["seal", "-f", "plain", "--to", X]).expect(0, "");
@@ -232,7 +232,7 @@ fn the_payload_stays_in_the_store() {
         assert_eq!(proxy.count(is_copy) - before.1, pieces, "{length}");
     }
     server.run(&sandbox, &["open", "-i", "bob.key", "--verify", X]).expect(0, "whole and unchanged");
-    // S3 takes only requests whose special headers are signed.
+    // S3 accepts only requests whose special headers are signed.
     let heads = proxy.heads.lock().unwrap();
     for head in heads.iter().filter(|head| is_copy(head)) {
         let signed = head.split("signedheaders=").nth(1).unwrap().split(',').next().unwrap();
@@ -244,7 +244,7 @@ fn the_payload_stays_in_the_store() {
     assert!(completions.iter().all(|head| head.contains("\r\nif-match: \"")) && !completions.is_empty());
 }
 
-/// Whether a request is the one before which the object is replaced.
+/// Whether the object is replaced before this request.
 type Moment = fn(&str) -> bool;
 
 #[test]
@@ -272,7 +272,7 @@ fn an_object_that_is_replaced_meanwhile_stays() {
         assert_eq!(server.object("x"), b"another", "{number}");
         assert_eq!(server.uploads(), 0, "{number}");
     }
-    // A store that knows the condition of the last request refuses it then.
+    // A store that supports the condition in the last request refuses that request.
     let proxy = |status: &'static str, code: &'static str| {
         sandbox.write("plain", sample(12 << 20));
         server.run(&sandbox, &["seal", "-f", "plain", "--to", "s3://bucket/x"]).expect(0, "");
@@ -292,7 +292,7 @@ fn an_object_that_is_replaced_meanwhile_stays() {
         refusing.run(&server, &sandbox, &args).expect(4, "the object was replaced while it was read");
         assert!(server.object("x") == sealed && server.uploads() == 0, "{code}");
     }
-    // One that does not know it is asked without it.
+    // A store that does not support the condition gets the request again without the condition.
     let proxy = proxy("501 Not Implemented", "NotImplemented");
     proxy.run(&server, &sandbox, &args).expect(0, "");
     assert_eq!(proxy.count(is_completion), 2);
@@ -306,7 +306,7 @@ fn a_change_that_is_interrupted_leaves_the_old_object() {
     sandbox.write("plain", sample(12 << 20));
     server.run(&sandbox, &["seal", "plain", "--to", "s3://bucket/x"]).expect(0, "");
     let sealed = server.object("x");
-    // The store takes its time with the copy.
+    // The store is slow with the copy.
     let proxy = Proxy::start(&server, |head| {
         if is_copy(head) {
             thread::sleep(Duration::from_secs(60));
@@ -353,7 +353,7 @@ fn copies_that_fail_are_errors_and_copies_that_are_put_off_are_asked_again() {
         assert_eq!((proxy.count(is_copy), server.uploads()), (1, 0), "{code}");
         assert!(server.object("x") == sealed, "{code}");
     }
-    // Once refused for a moment, in several ways.
+    // The store refuses one request for a moment, in several ways.
     let cut = b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\nconnection: close\r\n\r\n<Copy".to_vec();
     for (answer, pause) in [(error("InternalError"), 0), (SLOW_DOWN.to_vec(), 1), (cut, 0), (Vec::new(), 0)] {
         fresh();
@@ -369,7 +369,7 @@ fn copies_that_fail_are_errors_and_copies_that_are_put_off_are_asked_again() {
         let opened = server.run(&sandbox, &["open", "-i", "bob.key", "-o", "-", "s3://bucket/x"]).expect(0, "");
         assert!(opened.stdout() == sample(12 << 20), "{shown}");
     }
-    // Every request is put off once.
+    // The store refuses every request once.
     fresh();
     let seen = Mutex::new(Vec::new());
     let proxy = Proxy::start(&server, move |head| {
@@ -473,7 +473,7 @@ fn changes_of_objects_that_cannot_work_say_so() {
     let run = unable.run(&server, &sandbox, &args).expect(4, "the store does not know what was asked of it");
     assert!(run.stderr().contains("seal it again") && unable.count(is_copy) == 1, "{run:?}");
     assert!(server.object("x") == sealed && server.uploads() == 0);
-    // What is signed stays signed, and the result is told as that of a file.
+    // A signed object stays signed, and the report is the same as the report on a file.
     let json = server.run(&sandbox, &[&args[..], &["--json"]].concat()).expect(0, "");
     let json = String::from_utf8_lossy(json.stdout()).into_owned();
     for words in ["\"changed\":true", "\"in_place\":true", "\"file\":\"s3://bucket/x\"", "is signed"] {
@@ -483,7 +483,7 @@ fn changes_of_objects_that_cannot_work_say_so() {
     server.run(&sandbox, &verify).expect(0, "whole and unchanged");
     let again = server.run(&sandbox, &[&args[..], &["--json"]].concat()).expect(0, "");
     assert!(String::from_utf8_lossy(again.stdout()).contains("\"changed\":false"), "{again:?}");
-    // Of objects that all go through this machine, long ones are refused before they are read.
+    // If objects must go through this machine, a long object is refused before it is read.
     sandbox.write("plain", sample(60_000_000));
     server.run(&sandbox, &["seal", "--armor", "plain", "--to", "s3://bucket/armor"]).expect(0, "");
     server.run(&sandbox, &["rewrap", "-r", "bob.pub", "s3://bucket/armor"]).expect(4, "more than 64 MiB");

@@ -1,4 +1,4 @@
-//! A sandbox: a folder for one test, with a key folder inside, in which the real program runs.
+//! A sandbox: a folder for one test, in which the real program runs. The key folder is inside the sandbox.
 
 pub mod session;
 
@@ -15,8 +15,8 @@ use std::time::Duration;
 
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_deadpan");
 
-/// A command that runs longer is killed. The slowest takes seconds, so only a command that hangs takes that long, on a
-/// slow and busy machine too.
+/// A command that runs longer is killed. The slowest command takes seconds, so even on a slow and busy machine only a
+/// command that hangs reaches the limit.
 pub const LIMIT: Duration = Duration::from_secs(900);
 
 /// The time between two signals that kill a command.
@@ -38,7 +38,8 @@ impl Sandbox {
         Self(folder)
     }
 
-    /// Makes a sandbox with a key of this mode. Small keys make tests fast that run the program thousands of times.
+    /// Makes a sandbox with a key of this mode. Tests that run the program thousands of times are faster with small
+    /// keys.
     pub fn with_key(mode: &str) -> Self {
         let sandbox = Self::new();
         sandbox.run(&["keygen", "--no-passphrase", "--mode", mode]).expect(0, "");
@@ -68,7 +69,7 @@ impl Sandbox {
 
     /// Prepares `program` to run in the sandbox, without a terminal, as the leader of a group of processes.
     pub fn command(&self, program: &str, args: &[&str]) -> Command {
-        // Where the tests have no terminal, as in CI, the program needs no session of its own, and starts faster.
+        // If the tests have no terminal, for example in CI, the program needs no separate session and starts faster.
         static TERMINAL: LazyLock<bool> = LazyLock::new(|| File::open("/dev/tty").is_ok());
         let mut command = if *TERMINAL {
             let mut command = Command::new("setsid");
@@ -95,8 +96,9 @@ impl Sandbox {
         command.env_remove("DEADPAN_PASSPHRASE").env("NO_COLOR", "1").stdin(Stdio::null());
     }
 
-    /// Copies the program into the sandbox. Another process copies it: a file that this process has open for writing is
-    /// inherited for a moment by the processes that other threads start, and cannot be executed meanwhile.
+    /// Copies the program into the sandbox. Another process makes the copy. If this process opened the copy for
+    /// writing, processes that other threads start would inherit the open file for a moment, and the copy could not be
+    /// executed in that time.
     pub fn copy_program(&self, name: &str) {
         finish(self.command("cp", &["-f", PROGRAM, name]), LIMIT, |_| ()).expect(0, "");
     }
@@ -113,7 +115,7 @@ impl Sandbox {
         std::thread::scope(|scope| {
             finish(command, LIMIT, |child| {
                 let mut stdin = child.stdin.take().unwrap();
-                // The program may refuse the input before it has read all of it.
+                // The program may refuse the input before it has read the whole input.
                 scope.spawn(move || stdin.write_all(input));
             })
         })
@@ -130,7 +132,7 @@ impl Sandbox {
     }
 }
 
-/// Returns the path of a program. For a name without a path, the standard library would fork this process, which is
+/// Returns the path of a program. If a program's name has no path, the standard library forks this process, which is
 /// slower.
 fn found(program: &str) -> PathBuf {
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -141,7 +143,7 @@ fn found(program: &str) -> PathBuf {
 }
 
 /// Runs a command that [`Sandbox::command`] made. After `limit`, the command and the processes that it started are
-/// killed, and standard error ends with a line that says so. `started` is called once the command runs.
+/// killed, and standard error ends with a line that says so. `started` is called when the command runs.
 pub fn finish(mut command: Command, limit: Duration, started: impl FnOnce(&mut Child)) -> Run {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     started(&mut child);
@@ -150,7 +152,7 @@ pub fn finish(mut command: Command, limit: Duration, started: impl FnOnce(&mut C
     std::thread::scope(|scope| {
         let watch = scope.spawn(move || {
             let mut late = false;
-            // The group may not exist yet, or may grow in this moment, so the signal is repeated until the end.
+            // The process group may not exist yet, or may be growing, so the signal is repeated until the command ends.
             while ended.recv_timeout(if late { AGAIN } else { limit }) == Err(RecvTimeoutError::Timeout) {
                 late = true;
                 let _ = Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status();
@@ -203,6 +205,6 @@ impl Run {
 
 /// Reports that a test cannot run on this system.
 pub fn skip(what: &str, why: &str) {
-    // Written directly, since the test harness captures `eprintln!`.
+    // The text is written directly to standard error, since the test harness captures `eprintln!`.
     let _ = writeln!(std::io::stderr(), "skipped: {what}: {why}");
 }

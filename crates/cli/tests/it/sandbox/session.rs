@@ -1,4 +1,4 @@
-//! A program on a pseudo-terminal, and a user who types and reads there.
+//! A program on a pseudo-terminal, and a user who types and reads on that terminal.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
@@ -27,7 +27,7 @@ impl Session {
         Self::of(sandbox, PROGRAM, args)
     }
 
-    /// Any program on a terminal.
+    /// Starts any program on a terminal.
     pub fn of(sandbox: &Sandbox, program: &str, args: &[&str]) -> Self {
         let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&terminal).unwrap();
@@ -36,7 +36,8 @@ impl Session {
         let side = || Stdio::from(OpenOptions::new().read(true).write(true).open(&name).unwrap());
         // The shell that runs the tests may ignore signals. On a terminal, no signal is ignored.
         let mut command = Command::new("env");
-        // `--ctty` makes this the terminal of the new session. Without `--wait`, setsid is replaced by the program.
+        // `--ctty` makes this pseudo-terminal the terminal of the new session. Without `--wait`, setsid is replaced by
+        // the program.
         command.args(["--default-signal", "setsid", "--ctty", program]).args(args);
         sandbox.settle(&mut command);
         let child = command.stdin(side()).stdout(side()).stderr(side()).spawn().unwrap();

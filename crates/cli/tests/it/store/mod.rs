@@ -1,5 +1,5 @@
-//! Real servers of S3's protocol on this machine, which `scripts/check` installs: moto, which follows it closely, and
-//! versitygw, which is fast and keeps objects as files.
+//! Real servers of S3's protocol on this machine. `scripts/check` installs the servers: moto follows the protocol
+//! closely, and versitygw is fast and keeps objects as files.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -13,13 +13,13 @@ use std::time::{Duration, Instant};
 
 use crate::sandbox::{LIMIT, PROGRAM, Run, Sandbox, finish, skip};
 
-/// A server, which ends with the value.
+/// A server. It ends when the value is dropped.
 pub struct Server {
     child: Child,
     pub port: u16,
-    /// Where versitygw keeps objects.
+    /// The folder in which versitygw keeps objects.
     folder: Option<PathBuf>,
-    /// What lies below a disk that is mounted there.
+    /// The original folder below a disk that is mounted on it.
     below: Option<PathBuf>,
 }
 
@@ -31,7 +31,7 @@ impl Drop for Server {
     }
 }
 
-/// Returns the files below a folder, by their paths in it.
+/// Returns the paths of the files below a folder, relative to the folder.
 fn files(folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -49,8 +49,8 @@ fn files(folder: &Path) -> Vec<String> {
 pub fn free_port() -> u16 {
     loop {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        // If another thread has just started a program, a copy of the listener is open until this program is loaded.
-        // It would look like a server that has started.
+        // If another thread has just started a program, a copy of the listener is open until this program is loaded. A
+        // connection to the copy would look like a server that has started.
         if TcpStream::connect(("127.0.0.1", port)).is_err() {
             return port;
         }
@@ -79,8 +79,8 @@ impl Server {
         Some(Self::serve(Command::new(program), folder).expect("versitygw starts"))
     }
 
-    /// Starts versitygw with an empty bucket, encrypted connections, and a certificate of the authority that is
-    /// returned; or says that `what` is skipped.
+    /// Starts versitygw with an empty bucket and encrypted connections, or says that `what` is skipped. Also returns
+    /// the authority of the server's certificate.
     pub fn encrypted_gateway(what: &str) -> Option<(Self, PathBuf)> {
         let (program, folder) = Self::at_versitygw(what)?;
         let certificates = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/tls");
@@ -90,7 +90,7 @@ impl Server {
         Some((Self::serve(command, folder).expect("versitygw starts"), certificates.join("authority.pem")))
     }
 
-    /// Starts versitygw with an empty bucket and room for so many bytes, or says that `what` is skipped.
+    /// Starts versitygw with an empty bucket and a disk of `room` bytes, or says that `what` is skipped.
     pub fn small_gateway(what: &str, room: usize) -> Option<Self> {
         let (program, folder) = Self::at_versitygw(what)?;
         let started = small_disk(&folder, room).and_then(|with_disk| {
@@ -103,7 +103,7 @@ impl Server {
             skip(what, "it needs a Linux whose users may mount tmpfs, with attributes of files (6.6 or newer)");
             return None;
         };
-        // Its disk is seen by nobody else.
+        // Only the server's process sees its disk.
         let seen = PathBuf::from(format!("/proc/{}/root", server.child.id()));
         server.folder = Some(seen.join(folder.strip_prefix("/").unwrap()));
         server.below = Some(folder);
@@ -124,7 +124,7 @@ impl Server {
         Some((program, folder))
     }
 
-    /// Starts versitygw, which `command` begins with; `None` if it ends at once.
+    /// Starts versitygw with `command`. Returns `None` if the server ends at once.
     fn serve(mut command: Command, folder: PathBuf) -> Option<Self> {
         let port = free_port();
         command.args(["--port", &format!("127.0.0.1:{port}"), "--region", "us-east-1", "--quiet", "posix"]);
@@ -155,7 +155,7 @@ impl Server {
         [Self::start, Self::gateway].into_iter().filter_map(move |start| start(what))
     }
 
-    /// Starts a server; `None` if it ends at once.
+    /// Starts a server. Returns `None` if the server ends at once.
     fn launch(mut command: Command, port: u16, folder: Option<PathBuf>) -> Option<Self> {
         command.stdout(Stdio::null()).stderr(Stdio::null());
         let mut server = Self { child: command.spawn().unwrap(), port, folder, below: None };
@@ -195,7 +195,7 @@ impl Server {
         answer.split("<Key>").skip(1).map(|rest| rest.split('<').next().unwrap().to_owned()).collect()
     }
 
-    /// Returns the number of uploads that have begun and not ended.
+    /// Returns the number of uploads that have begun but not ended.
     pub fn uploads(&self) -> usize {
         if let Some(folder) = &self.folder {
             let folders =
@@ -216,7 +216,7 @@ impl Server {
         command
     }
 
-    /// Tells a command where the store is, and with which keys.
+    /// Sets the address and the keys of the store in the environment of a command.
     pub fn settle(port: u16, sandbox: &Sandbox, command: &mut Command) {
         command.env("AWS_ACCESS_KEY_ID", "key").env("AWS_SECRET_ACCESS_KEY", "secret").env("AWS_REGION", "us-east-1");
         command.env("AWS_ENDPOINT_URL", format!("http://127.0.0.1:{port}")).env_remove("AWS_PROFILE");
@@ -259,13 +259,13 @@ pub fn sample(length: usize) -> Vec<u8> {
     (0..length as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect()
 }
 
-/// What a store answers if it has too much to do.
+/// The answer of a store that is too busy.
 pub const SLOW_DOWN: &[u8] =
     b"HTTP/1.1 503 Slow Down\r\nretry-after: 1\r\ncontent-length: 28\r\nconnection: close\r\n\r\n\
     <Error><Code>SlowDown</Code>";
 
 /// Stands between the program and the server, and counts the requests for data. With `refuse`, every third connection
-/// gets no answer but that the store has too much to do.
+/// gets only the answer that the store is too busy.
 pub fn between(server: u16, refuse: bool) -> (u16, Arc<AtomicUsize>) {
     let (listener, asked) = (TcpListener::bind("127.0.0.1:0").unwrap(), Arc::new(AtomicUsize::new(0)));
     let (port, counter) = (listener.local_addr().unwrap().port(), Arc::clone(&asked));
@@ -300,8 +300,9 @@ pub fn between(server: u16, refuse: bool) -> (u16, Arc<AtomicUsize>) {
     (port, asked)
 }
 
-/// Returns the beginning of a command, before a program and its arguments: the program then has a disk of so many bytes
-/// at `folder`, which holds `bucket` and goes with the program. `None` if this system does not allow it.
+/// Returns the beginning of a command line that goes before a program and its arguments. It mounts a disk of `bytes`
+/// bytes with a folder `bucket` at `folder`. The disk exists as long as the program runs. Returns `None` if this system
+/// does not allow such a disk.
 pub fn small_disk(folder: &Path, bytes: usize) -> Option<Vec<String>> {
     let options = [&["--mount"][..], &["--map-root-user", "--mount"]].into_iter().find(|options| {
         let mut command = Command::new("unshare");
@@ -314,22 +315,23 @@ pub fn small_disk(folder: &Path, bytes: usize) -> Option<Vec<String>> {
     Some(words.into_iter().map(str::to_owned).collect())
 }
 
-/// What becomes of a request.
+/// The treatment of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It is answered.
+    /// The request gets its answer.
     Pass,
-    /// It never gets an answer.
+    /// The request never gets an answer.
     Silence,
-    /// Its connection breaks in the midst of it.
+    /// The connection breaks in the middle of the request.
     Cut,
-    /// It is done, and its connection breaks before the answer comes.
+    /// The server executes the request, but the connection breaks before the answer comes.
     Lost,
-    /// Its signature does not fit.
+    /// The signature of the request is made wrong.
     Forged,
 }
 
-/// Stands between the program and the server. The first line of each request decides what becomes of it.
+/// Stands between the program and the server. `fate` gets the first line of each request and decides the treatment of
+/// the request.
 pub fn meddle(server: u16, fate: impl Fn(&str) -> Fate + Send + Sync + 'static) -> u16 {
     let (listener, fate) = (TcpListener::bind("127.0.0.1:0").unwrap(), Arc::new(fate));
     let port = listener.local_addr().unwrap().port();
@@ -375,7 +377,7 @@ pub fn meddle(server: u16, fate: impl Fn(&str) -> Fate + Send + Sync + 'static) 
     port
 }
 
-/// Changes the signature in a request, if it is there.
+/// Changes the signature in a request, if the request has one.
 fn forge(bytes: &mut [u8]) {
     const WORDS: &[u8] = b"Signature=";
     if let Some(at) = bytes.windows(WORDS.len()).position(|window| window == WORDS) {
