@@ -20,7 +20,7 @@ pub(crate) struct Frame {
     stage: Stage,
 }
 
-/// The stage after all ready bytes were returned.
+/// The part of the pack that follows after all ready bytes were returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
     /// Entries, or the end of the archive.
@@ -48,7 +48,8 @@ impl Frame {
         self.stage == Stage::Nothing && self.ready.is_empty()
     }
 
-    /// Writes ready bytes to the output, as far as there is room. Returns the number of bytes; 0 if none is ready.
+    /// Copies ready bytes into `buffer`, as far as there is room. Returns the number of copied bytes, which is 0 if no
+    /// byte is ready.
     pub(crate) fn give(&mut self, buffer: &mut [u8]) -> usize {
         let length = buffer.len().min(self.ready.len() - self.given);
         buffer[..length].copy_from_slice(&self.ready[self.given..][..length]);
@@ -98,7 +99,8 @@ impl Frame {
         self.ready.resize(self.ready.len() + filling(length) as usize, 0);
     }
 
-    /// Makes an index block ready if too much of the index is waiting. Returns whether it did.
+    /// Makes an index block ready if too many bytes of the index wait to be written. Returns whether it made an index
+    /// block ready.
     pub(crate) fn block(&mut self, index: &mut IndexWriter) -> bool {
         let Some(block) = index.block(self.position) else { return false };
         self.ready = block;

@@ -36,8 +36,8 @@ pub enum What {
     Bare(String),
     /// The entry was packed without its access control list, because extended attributes were not requested.
     AccessList,
-    /// Another name in the same folder differs only in case or Unicode form. Some systems treat both as one name, and
-    /// keep only one of the two files.
+    /// Another name in the same folder differs only in case or Unicode form. Some systems treat both names as one name,
+    /// and keep only one of the two files.
     Alike,
 }
 
@@ -67,7 +67,7 @@ impl fmt::Display for Note {
     }
 }
 
-/// The notes on a packing: the first thousand, and the number of the others.
+/// The notes on a packing: the first thousand notes, and the number of further notes.
 #[derive(Clone, Debug, Default)]
 pub struct Notes {
     list: Vec<Note>,

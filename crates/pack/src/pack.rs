@@ -27,7 +27,7 @@ use source::{Extents, Source};
 
 /// The most files that the job of a chunk reads. These files stay open until the job is completed.
 const LEFT_OPEN: usize = 200;
-/// Of the files that the process may have open, jobs leave so many for everything else, and half of the others.
+/// Jobs do not use this many of the files that the process may have open. Of the other files, jobs use at most half.
 const LEFT_FREE: usize = 32;
 
 /// The most bytes of an entry's extended attributes. The rest of its pax header is for paths.
@@ -54,7 +54,7 @@ pub struct Packing {
 /// The output of a pack, which may be inside the folder that is packed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OutputPlace {
-    /// An open file: all of its names are the output.
+    /// An open file. All names of this file count as the output.
     File(FileId),
     /// A name that the pack gets when it is complete. Other names of the file that it replaces are packed.
     Name {
@@ -326,7 +326,7 @@ impl Packer {
         let path = entry.path.clone();
         let Some(slot) = self.add(entry, about, &xattrs) else { return Ok(()) };
         let source = Arc::new(Source::new(path, file, about, stored, slot));
-        // Where a file was cut, its pieces were found as if a hole were there, and no read fails.
+        // If the file was cut before its pieces were listed, the missing end looks like a hole, and no read fails.
         if kind == Kind::Sparse && source.is_short() {
             self.shared.shrank(&source)?;
         }
@@ -342,7 +342,7 @@ impl Packer {
         Ok(())
     }
 
-    /// The entry, without the fields that are known only when its headers are written.
+    /// Returns the entry, without the fields that are known only when the entry's headers are written.
     fn entry(&self, path: Vec<u8>, kind: Kind, about: &About) -> Entry {
         let modified = if self.options.deterministic { Time::default() } else { time_of(about) };
         let mode = about.mode;
@@ -391,7 +391,7 @@ impl Packer {
 }
 
 impl Content {
-    /// The next piece of at most `room` bytes, to be read into the buffer from `filled` on.
+    /// Returns the next piece of at most `room` bytes. The piece is read into the buffer from `filled` on.
     fn piece(&mut self, filled: usize, room: usize) -> Option<Piece> {
         let (offset, length) = self.extents.take(room as u64)?;
         let piece = Piece {

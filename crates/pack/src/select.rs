@@ -10,8 +10,8 @@ use crate::glob::Glob;
 use crate::path::{is_under, order};
 use crate::shown::shown;
 
-/// Selected paths and patterns. A folder is selected with all of its contents. Paths in a pack may have the root's name
-/// in front or not.
+/// Selected paths and patterns. A folder is selected with all of its contents. A path in a pack may begin with the
+/// root's name or leave it out.
 ///
 /// In a pattern, `*` stands for anything but `/`, `?` for one character, `[a-z]` for one character of a set, and `**`
 /// for any number of folders.
@@ -52,7 +52,8 @@ impl Selection {
         Self(paths.into_iter().map(|path| plain(&path).to_vec()).collect())
     }
 
-    /// Whether this is a single path, and no pattern: where the path is that of a file, its contents are meant.
+    /// Whether the selection is a single path and not a pattern. If this path names a file, the contents of that file
+    /// are meant.
     #[must_use]
     pub fn is_one_name(&self) -> bool {
         matches!(self.0.as_slice(), [wanted] if !Glob::is_one(wanted))
@@ -116,7 +117,7 @@ fn below(wanted: &[u8], root: Option<&[u8]>) -> Vec<Vec<u8>> {
 fn below_pattern(wanted: &[u8], root: Option<&[u8]>) -> Option<Vec<u8>> {
     let slash = wanted.iter().position(|byte| *byte == b'/')?;
     let (first, rest) = (&wanted[..slash], &wanted[slash + 1..]);
-    // `**` matches below the root as it is.
+    // A pattern that begins with `**` needs no change to match below the root.
     let matches = first != b"**" && Glob::is_one(first) && Glob::new(first).takes(root?);
     matches.then(|| rest.to_vec())
 }
@@ -134,7 +135,7 @@ fn nothing(wanted: &[u8]) -> Error {
     Refusal::NoMatch { wanted: shown(wanted) }.into()
 }
 
-/// A selection in one pack, which has all of its paths.
+/// A selection in one pack. The pack has all selected paths.
 #[derive(Clone, Debug)]
 pub struct Chosen {
     rules: Vec<Rule>,
@@ -257,7 +258,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Whether an entry's path is selected. `root` is the name of a pack's root, the same each time.
+    /// Whether an entry's path is selected. `root` is the name of a pack's root, and must be the same in each call.
     pub fn takes(&mut self, path: &[u8], root: Option<&[u8]>) -> bool {
         // The path of a refused entry is the path as it is in the archive.
         let path = plain(path);
@@ -288,7 +289,7 @@ impl Filter {
     /// Checks that each selected path or pattern matched an entry.
     ///
     /// # Errors
-    /// [`Error::Refused`] if one matched no entry.
+    /// [`Error::Refused`] if a path or pattern matched no entry.
     pub fn finish(&self) -> Result<(), Error> {
         let unseen = self.wanted.iter().zip(&self.seen).find(|(_, seen)| !**seen);
         if let Some((wanted, _)) = unseen { Err(nothing(wanted)) } else { Ok(()) }

@@ -1,8 +1,9 @@
 //! Computes the BLAKE3 hash of a content whose pieces several threads add in any order.
 //!
 //! BLAKE3 is a binary tree over chunks of 1024 bytes. Each piece is split into the largest whole subtrees that it
-//! contains, and these are hashed without the lock. Two siblings are merged as soon as both are hashed. The bytes
-//! before the first whole chunk of a piece, and after the last one, are stored until the rest of their chunk is added.
+//! contains, and these subtrees are hashed without the lock. Two siblings are merged as soon as both are hashed. The
+//! bytes before the first whole chunk of a piece, and after the last one, are stored until the rest of their chunk is
+//! added.
 
 use std::collections::HashMap;
 

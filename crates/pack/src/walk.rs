@@ -1,5 +1,5 @@
-//! Walks a folder that is packed: the paths of its entries, their bounds, and names that some systems take for the
-//! same.
+//! Walks a folder that is being packed. Returns the paths of its entries, checks the limits of these paths, and finds
+//! names that some systems treat as equal.
 
 use std::fs::File;
 use std::io;

@@ -13,7 +13,7 @@ pub enum Refusal {
     /// A path is too deep to be packed.
     #[error("{path} is too deep: a path has at most 1024 components")]
     Deep {
-        /// The path, or its beginning where it is long.
+        /// The path, or the beginning of a long path.
         path: String,
     },
     /// A path is too long to be packed.
@@ -38,7 +38,7 @@ pub enum Refusal {
     LinkWithoutFile {
         /// The link's path.
         link: String,
-        /// The path of the file, where the content is.
+        /// The path of the file that holds the content.
         file: String,
     },
     /// Several entries are selected, but the output takes only one file.
@@ -77,7 +77,7 @@ pub enum Refusal {
         /// The path.
         path: String,
     },
-    /// The archive itself has this path in the target folder.
+    /// The archive file itself lies at this path in the target folder.
     #[error("{path} is the archive that is being unpacked, and is not replaced")]
     IsArchive {
         /// The path.

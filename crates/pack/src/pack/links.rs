@@ -86,7 +86,7 @@ impl Links {
         record
     }
 
-    /// Reslots the table by a larger one. The old table is dropped first, because the records hold all keys.
+    /// Replaces the table with a larger one. The old table is dropped first, because the records hold all keys.
     fn grow(&mut self) {
         self.table.clear();
         let mut number = 0;
@@ -128,7 +128,7 @@ impl LinkRecord {
         self.path.extend_from_slice(&path[shared..]);
     }
 
-    /// Turns this record into the next one, whose difference it takes from `rest`. Returns `None` at the end.
+    /// Turns this record into the next one, with the difference that is taken from `rest`. Returns `None` at the end.
     fn next(&mut self, rest: &mut &[u8]) -> Option<()> {
         self.key.device = take(rest).ok()?;
         self.key.inode = self.key.inode.wrapping_add_signed(signed(take(rest).ok()?));

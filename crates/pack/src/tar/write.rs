@@ -198,7 +198,8 @@ mod tests {
         }
     }
 
-    /// Readers that know no holes extract a file of this name. In one folder for all, files of the same name collided.
+    /// Readers that know no holes extract a file of this name. When one folder was used for all such files, files of
+    /// the same name collided.
     #[test]
     fn a_file_with_holes_is_named_in_its_own_folder() {
         let written = |path: &str| {

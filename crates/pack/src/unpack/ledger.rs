@@ -33,8 +33,8 @@ pub(super) struct Ledger {
     pub(super) folders: AtomicUsize,
     /// How many files the process may have open. Asking the system for each entry would take time.
     pub(super) most_open: usize,
-    /// Set when a folder of another user was refused. Folders that were there then keep their modes: the mode of the
-    /// folder around it is why it was refused.
+    /// Set when a folder of another user was refused. Existing folders then keep their modes, because the refusal
+    /// depends on the mode of the folder around the refused one.
     pub(super) refused: AtomicBool,
 }
 
@@ -110,7 +110,7 @@ impl Ledger {
         let mut state = self.state.lock();
         let Some(item) = state.queue.get_mut(number) else {
             // The entry is a folder that was first passed over, and is now needed. The root is always the first of
-            // these.
+            // these folders.
             state.complete += 1;
             state.root |= number == 0;
             return;

@@ -29,9 +29,9 @@ const NO_OWNER: Trouble = Trouble::Archive(|path| Flaw::Owner { path });
 /// The attribute that holds an access control list.
 const ACCESS_LIST: &[u8] = b"system.posix_acl_access";
 
-/// Whether an extended attribute is restored. Attributes outside of `user.` grant rights: a capability to everybody who
-/// runs the file, and an access control list to users by their numbers. As the setuid bit, they are restored only with
-/// the owner.
+/// Whether an extended attribute is restored. Attributes outside of `user.` grant rights: a capability grants rights to
+/// everybody who runs the file, and an access control list grants rights to users by their numbers. Like the setuid
+/// bit, such attributes are restored only with the owner.
 fn is_restored(name: &[u8], owner: bool) -> bool {
     let rights: [&[u8]; 3] = [b"security.capability", ACCESS_LIST, b"system.posix_acl_default"];
     name.starts_with(b"user.") || owner && rights.contains(&name)
@@ -300,8 +300,9 @@ impl Maker {
         Ok(self.way.last())
     }
 
-    /// Whether the folders of `path` after its first `known` bytes are more than an archive may name without entries,
-    /// if their entry's content begins at byte `position`. The content does not count: its length may be a lie.
+    /// Whether `path` names too many folders that have no entries of their own. The first `known` bytes of `path` name
+    /// a folder that exists already. The content of the entry at `path` begins at byte `position` of the archive. The
+    /// content does not count, because its stated length may be false.
     fn are_too_many(&self, path: &[u8], known: usize, position: u64) -> bool {
         let most = most_implied(position);
         let is_new = |end: &usize| {

@@ -10,7 +10,8 @@ use crate::tar::Member;
 /// attributes, and a thousand folders can be nested.
 const MOST_ATTRIBUTES: usize = 16 << 20;
 
-/// The memory of an attribute in addition to its bytes. It counts, since there can be millions of short attributes.
+/// The memory of an attribute in addition to its bytes. This memory counts too, since there can be millions of short
+/// attributes.
 const ATTRIBUTE: usize = size_of::<(Vec<u8>, Vec<u8>)>();
 
 /// The selection, and the folders that may still be needed.
@@ -32,7 +33,7 @@ impl Only {
         &mut self.filter
     }
 
-    /// Keeps a folder that is not selected, in case an entry in it is.
+    /// Keeps a folder that is not selected, because an entry in the folder may be selected.
     pub(super) fn pass(&mut self, number: u64, folder: Member) -> Result<(), Error> {
         let path = &folder.entry.path;
         while self

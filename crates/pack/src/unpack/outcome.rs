@@ -18,11 +18,11 @@ pub struct Failure {
 pub struct Progress {
     /// The number of entries that are complete.
     pub complete: u64,
-    /// Whether the target folder itself counts among these, as the entry of the root.
+    /// Whether the target folder itself counts among the complete entries, as the entry of the root.
     pub root: bool,
     /// The last entry up to which every entry is complete or has failed.
     pub until: Option<Vec<u8>>,
-    /// Whether all of these were compared with the index of a pack.
+    /// Whether all entries up to `until` were compared with the index of a pack.
     pub compared: bool,
     /// The number of entries that failed.
     pub failed: u64,
@@ -36,7 +36,7 @@ pub struct Progress {
 pub struct Outcome {
     /// The number of entries in the archive.
     pub entries: u64,
-    /// Bytes of their contents, as stored in the archive.
+    /// The number of bytes of the entries' contents, as stored in the archive.
     pub bytes: u64,
     /// Whether the archive was a pack, and agreed with its index.
     pub pack: bool,

@@ -1,7 +1,7 @@
 //! Entries that are not done, or that the index has not named yet, in order.
 //!
-//! The parts of a pack's index name its entries up to some hundred thousand entries later. To save memory, the queue
-//! keeps of each path only the part that differs from the previous path.
+//! In a pack, an entry and the part of the index that names it can be some hundred thousand entries apart. To save
+//! memory, the queue keeps only the part of each path that differs from the previous path.
 
 use std::collections::VecDeque;
 
@@ -20,13 +20,13 @@ const SHORTEST_RECORD: usize = 8;
 /// An entry.
 #[derive(Debug)]
 pub(super) struct Item {
-    /// The number of bytes that the path shares with the path before, at its beginning.
+    /// The number of bytes at the beginning of the path that are the same as in the previous path.
     shared: u16,
     /// The rest of the path.
     rest: Box<[u8]>,
     /// The minimum length of the entry's record in the index, in bytes.
     record: u32,
-    /// A hash of what the headers say.
+    /// A hash of the entry's properties in the headers.
     pub(super) facts: [u8; 16],
     pub(super) hash: Hash,
     /// Whether the entry was made. `None` until it is made or has failed.
@@ -70,7 +70,8 @@ impl Queue {
     pub(super) fn push(&mut self, path: &[u8], facts: [u8; 16], stored: usize, headers: u64) -> u64 {
         let mut common = shared(path, &self.last);
         self.since += path.len() - common;
-        // A path is stored in full after as many bytes as it has, so that a path can be rebuilt in few steps.
+        // The path is stored in full if the paths since the last full path have at least as many bytes as this path. So
+        // a path can be rebuilt in few steps.
         if self.since >= path.len() || common > u16::MAX.into() {
             (common, self.since) = (0, 0);
         }

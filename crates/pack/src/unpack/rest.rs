@@ -29,7 +29,8 @@ impl Rest {
         Self { jobs, ledger }
     }
 
-    /// Writes the files, from the same bytes that were put. The unpacker records failures.
+    /// Writes the files. `bytes` must be the same bytes that were passed to `Unpacker::put`. The unpacker records
+    /// failures.
     pub fn complete(mut self, bytes: &[u8]) {
         for job in std::mem::take(&mut self.jobs) {
             job.run(bytes, &self.ledger);

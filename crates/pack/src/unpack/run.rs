@@ -17,7 +17,7 @@ const UNIT: usize = 1 << 20;
 /// The maximum number of threads. More threads do not make a file system faster.
 const MOST_THREADS: usize = 16;
 
-/// Unpacks all of `input`. After an error, [`Unpacker::progress`] tells what is complete.
+/// Unpacks all of `input`. After an error, [`Unpacker::progress`] reports which entries are complete.
 pub fn unpack(input: impl Read + Send, unpacker: &mut Unpacker, work: &Work<'_>) -> Result<Outcome, Error> {
     let cores = || thread::available_parallelism().map_or(1, usize::from);
     let threads = if work.threads == 0 { cores() } else { work.threads }.min(MOST_THREADS);

@@ -23,7 +23,7 @@ pub(super) struct Single {
     left: u64,
     hash: Hasher,
     hashed: bool,
-    /// The holes of the file, if it has some.
+    /// The holes of the file, if the file has holes.
     holes: Option<Holes>,
 }
 

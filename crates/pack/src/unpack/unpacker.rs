@@ -34,7 +34,7 @@ pub struct Unpacker {
     only: Option<Only>,
     /// The stream that one file goes to, instead of a folder.
     single: Option<Single>,
-    /// The path of the entry before, in a pack.
+    /// In a pack, the path of the previous entry.
     before: Option<Vec<u8>>,
     entries: u64,
     bytes: u64,
@@ -50,7 +50,7 @@ impl Unpacker {
     }
 
     /// Writes the one file that `filter` selects to a stream, during [`Unpacker::put`], with zeros for its holes. Only
-    /// [`Unpacker::finish`] tells whether the content was right.
+    /// [`Unpacker::finish`] reports whether the content was correct.
     #[must_use]
     pub fn single(filter: Filter, output: impl Write + Send + 'static) -> Self {
         let mut unpacker = Self::with(None, Unpacking::default());
@@ -102,13 +102,13 @@ impl Unpacker {
     }
 
     /// Takes the next bytes of the archive, which may be cut anywhere. Returns the files that are left to write; any
-    /// thread may complete these during the next call.
+    /// thread may complete these files during the next call.
     ///
-    /// This call may wait for the rests of earlier calls. A thread completes or drops the rest that it holds before it
-    /// calls this again.
+    /// This call may wait for the rests of earlier calls. A thread must complete or drop the rest that it holds before
+    /// it calls `put` again.
     ///
-    /// The next call returns an error in the archive, so that the entries before it are not lost. The same holds for
-    /// the error of an entry, unless [`Unpacking::keep_going`] is set.
+    /// An error in the archive is returned by the next call, so that the entries before the error are not lost. The
+    /// same holds for the error of an entry, unless [`Unpacking::keep_going`] is set.
     pub fn put(&mut self, bytes: &[u8]) -> Result<Rest, Error> {
         self.check()?;
         if let Err(error) = self.read(bytes) {

@@ -105,8 +105,8 @@ fn deterministic_packs_have_no_holes() {
     );
 }
 
-/// Packs a folder of three files of 300,000 bytes: `b` is removed before, and `a` gets the length `length` while it is
-/// packed.
+/// Packs a folder of three files of 300,000 bytes: `b` is removed before it is packed, and `a` gets the length `length`
+/// while it is packed.
 fn packed_during_changes(keep_going: bool, length: u64) -> Result<(Vec<u8>, Notes), Error> {
     let tree = folder();
     for name in ["a", "b", "c"] {

@@ -148,7 +148,8 @@ impl Parser {
             return Ok(None);
         };
         let entry = &mut member.entry;
-        // `self.offset` already counts the bytes of this block that were collected earlier, but not the others.
+        // `self.offset` already counts the bytes of this block that were collected earlier, but not the block's other
+        // bytes.
         entry.content = self.offset - self.offset % block::BLOCK + crate::block::BLOCK;
         let map = pieces.map(0, entry.stored, entry.size)?;
         if entry.size > LARGEST {
