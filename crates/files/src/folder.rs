@@ -11,7 +11,7 @@ use deadpan_disk::{Folder, Input, umask};
 use deadpan_pack::{Contents, Excerpt, Notes, Outcome, Packer, Packing, Selection, Unpacker, Unpacking};
 use deadpan_seal::{Cursor, Identity, Kind, Sealing, Summary};
 
-/// Seals a folder with everything in it, on all cores. Returns the counts of the packing, and notes about entries that
+/// Seals a folder with everything in it, on all cores. Returns the summary of the sealing, and notes about entries that
 /// were left out, such as sockets.
 ///
 /// # Errors

@@ -34,7 +34,7 @@ pub struct Pixels {
 }
 
 impl Pixels {
-    /// Makes three equal channels of one. A picture in color stays as it is.
+    /// Converts a gray picture to three equal channels. A picture in color does not change.
     ///
     /// ```
     /// use deadpan_picture::{Channels, Pixels};

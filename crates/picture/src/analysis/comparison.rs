@@ -1,4 +1,4 @@
-//! A picture beside its cover.
+//! Compares a picture with its cover.
 
 use crate::{Channels, Error, Pixels};
 
@@ -8,7 +8,7 @@ pub struct Comparison {
     samples: u64,
     pixels: u64,
     changed_pixels: u64,
-    /// How many samples have each difference, from −255 to 255.
+    /// The number of samples with each difference, from −255 to 255.
     histogram: Box<[u64; 511]>,
 }
 
@@ -52,7 +52,8 @@ impl Comparison {
     }
 }
 
-/// Compares a picture with its cover. A picture in gray is compared with one in colors as if it had equal colors.
+/// Compares a picture with its cover. If one picture is gray and the other has colors, the gray picture is treated as a
+/// picture with three equal colors.
 ///
 /// # Errors
 /// [`Error::Sizes`] if the pictures have different sizes.
@@ -74,8 +75,8 @@ pub fn compare(cover: &Pixels, result: &Pixels) -> Result<Comparison, Error> {
 
 /// Returns the share of the samples that are 0 or 255.
 ///
-/// Such a sample can change in one direction only, as in low-bit replacement. So the methods that look for replacement
-/// find what a template carries in white and in black areas.
+/// Such a sample can change in only one direction, as in low-bit replacement. So in white and in black areas, the
+/// methods that look for replacement find the data of a template.
 #[must_use]
 pub fn clipped(picture: &Pixels) -> f64 {
     let clipped = picture.samples.iter().filter(|&&sample| matches!(sample, 0 | 255)).count();
