@@ -130,7 +130,7 @@ pub(super) struct Patch {
 }
 
 /// Compares the last block of a picture of fewer rows with the same block of a picture of all rows. Returns `None` if
-/// no byte before the end of the part changes.
+/// the block's header does not change, or if it lies before the part.
 pub(super) fn patch(whole: &Layout, cut: &Layout) -> Option<Patch> {
     let row = (u64::from(cut.height()) - 1) / rows(cut) * rows(cut);
     let (old, bytes) = (block(whole, row), block(cut, row));
