@@ -1,4 +1,4 @@
-//! How much a picture was changed.
+//! Measures how much a picture was changed.
 
 use std::ops::AddAssign;
 
@@ -7,9 +7,9 @@ use std::ops::AddAssign;
 pub struct Distortion {
     /// The sum of the squares of all differences.
     pub squares: u64,
-    /// How many samples were changed.
+    /// The number of samples that were changed.
     pub changed: u64,
-    /// How many samples the picture has.
+    /// The number of samples of the picture.
     pub samples: u64,
 }
 

@@ -22,7 +22,8 @@ static COMPACT: [[u8; 16]; 4] = {
     compact
 };
 
-/// For each number of bits: the bits of eight values one after the other, in two fields, in four, and each in a byte.
+/// For each number of bits: masks for the bits of eight values one after the other, in two fields, in four fields, and
+/// in eight bytes.
 static FIELDS: [[i64; 4]; 4] = {
     let mut fields = [[0_i64; 4]; 4];
     let mut at = 0;
@@ -71,7 +72,7 @@ pub(super) fn embed(lines: &mut [Line], values: &Values, course: &mut Course, wa
             let equal = _mm256_and_si256(_mm256_cmpeq_epi8(up, half), spread_bits(signs, at));
             let prefers_down = _mm256_or_si256(_mm256_cmpgt_epi8(up, half), equal);
             let can_go_down = at_most(down, *sample);
-            // Where nothing is added, both directions give the sample as it is.
+            // If nothing is added, both directions give the unchanged sample.
             let overflows = at_most(above, *sample);
             let goes_down = _mm256_or_si256(_mm256_and_si256(prefers_down, can_go_down), overflows);
             let distance = _mm256_and_si256(_mm256_blendv_epi8(up, down, goes_down), other);
@@ -188,7 +189,7 @@ fn spread_bits(bits: [u8; LINE / 8], half: usize) -> __m256i {
     _mm256_cmpeq_epi8(_mm256_and_si256(bytes, bit), bit)
 }
 
-/// Returns all ones in each byte of `first` that is at most that of `second`.
+/// Returns all ones in each byte position where the byte of `first` is at most the byte of `second`.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn at_most(first: __m256i, second: __m256i) -> __m256i {
