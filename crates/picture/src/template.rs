@@ -98,8 +98,8 @@ pub fn capacity(samples: u64, bits: Bits, doors: usize) -> u64 {
     data_lines(samples, doors + 1) * (LINE as u64 / 8) * u64::from(bits.0)
 }
 
-/// Returns how smooth a cover is in the region of the seed and the doors. The result is the share of samples that
-/// differ by at most one step from the straight line through their neighbors. `doors` is the number of doors as in
+/// Returns how smooth a cover is in the region of the seed and the doors. The result is the share of samples that lie
+/// on a straight line with their two neighbors, with a tolerance of one step. `doors` is the number of doors as in
 /// [`Hiding::doors`].
 ///
 /// The seed and the doors change half of the first samples by one step, even if the part is short. If the cover is

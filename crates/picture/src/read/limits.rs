@@ -24,7 +24,7 @@ pub struct Limits {
     pub bytes: u64,
     /// The bytes of memory that a file of any length may take.
     pub free: u64,
-    /// The bytes of memory that each byte of the file adds to [`free`](Self::free).
+    /// The bytes of memory that each byte of the file adds to [`Limits::free`].
     pub per_byte: u64,
     /// The maximum number of scans of a JPEG picture. A scan can be short, but takes the time of a whole picture.
     /// Programs write 1 to 20 scans.

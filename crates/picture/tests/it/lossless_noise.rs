@@ -1,5 +1,6 @@
-//! Lossless WebP of noise, as other programs write carriers again: our decoder sees what `image-webp` sees. The frames
-//! are made here, bit by bit, so that they have codes, references and color caches that `cwebp` seldom writes.
+//! Lossless WebP of noise, as in carriers that other programs write again: our decoder returns the same pixels as
+//! `image-webp`. This test makes the frames bit by bit, so the frames have codes, references and color caches that
+//! `cwebp` seldom writes.
 
 use std::io::Cursor;
 
@@ -8,19 +9,19 @@ use image_webp::WebPDecoder;
 use crate::pictures::{WebPBits as Bits, riff};
 use deadpan_picture::{Error, Limits, Orientation, read};
 
-/// What a frame is like.
+/// The properties of a frame.
 #[derive(Clone, Copy, Debug)]
 struct Kind {
     size: (u32, u32),
-    /// How many values of green have codes of 8 bits. All other symbols have longer ones.
+    /// The number of values of green that have codes of 8 bits. All other symbols have longer codes.
     short: usize,
     /// The binary logarithm of the size of the color cache.
     cache: Option<u32>,
     /// The binary logarithm of the side of squares that have different groups of codes: noise, or other codes.
     squares: Option<u32>,
-    /// How many groups squares may have.
+    /// The number of different groups that the squares may have.
     groups: u32,
-    /// The distance between the numbers of two such groups. Those between them have no squares.
+    /// The distance between the numbers of two such groups. The groups between these two have no squares.
     apart: u32,
     subtract_green: bool,
     /// Of a thousand symbols, how many are references or colors of the cache.
@@ -38,7 +39,7 @@ const NOISE: Kind = Kind {
     others: 0,
 };
 
-/// Numbers that look random, the same in each run.
+/// Numbers that look random and are the same in each run.
 struct Random(u64);
 
 impl Random {
@@ -119,7 +120,7 @@ fn frame(kind: &Kind, random: &mut Random) -> Vec<u8> {
     let mut second = Vec::new();
     if let Some(side) = kind.squares {
         bits.push(side - 2, 3);
-        // A picture without a color cache, whose green is the number of a group.
+        // A picture without a color cache, in which the green sample is the number of a group.
         bits.push(0, 1);
         let code = Code::write(&mut bits, &lengths(256 + 24, 200, 8));
         (0..4).for_each(|_| bits.push_only(0));
@@ -157,7 +158,7 @@ fn frame(kind: &Kind, random: &mut Random) -> Vec<u8> {
             let (symbol, more, count) = prefix(length);
             codes[0].push(&mut bits, 256 + symbol);
             bits.push(more, count);
-            // Distances of rows and columns, those that repeat the copy itself, and the longest.
+            // Distances of rows and columns, distances that make the copy repeat itself, and the longest distances.
             let number = match random.below(4) {
                 0 => 121 + random.below(at.min(8)),
                 1 => 120 + at.min((1 << 20) - 120),
@@ -208,7 +209,7 @@ fn noise_has_the_pixels_that_image_webp_sees() {
     }
 }
 
-/// A large cache learns many pixels at once, looking at the last ones only.
+/// If many pixels are added to a large cache at once, only the last pixels are read.
 #[test]
 fn groups_of_codes_and_large_caches_have_the_pixels_that_image_webp_sees() {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
@@ -241,9 +242,9 @@ fn references_reach_back_a_million_pixels() {
     for (size, cache, others) in [((1025, 2500), Some(2), 20), ((16_383, 150), None, 2), ((7, 16_383), Some(1), 100)] {
         compare(&Kind { size, cache, others, ..NOISE }, &mut random);
     }
-    // A large cache, which gets the pixels at the end of that memory only after it was moved.
+    // A large cache, to which the pixels at the end of that memory are added only after the memory was moved.
     compare(&Kind { size: (1025, 2500), short: 100, cache: Some(11), others: 4, ..NOISE }, &mut random);
-    // Only copies, also across the end of that memory.
+    // Only copies, including copies across the end of that memory.
     compare(&Kind { size: (2047, 1100), others: 1000, ..NOISE }, &mut random);
 }
 
@@ -251,7 +252,7 @@ fn references_reach_back_a_million_pixels() {
 fn cut_noise_is_noticed_at_every_length() {
     let mut random = Random(0x0fed_cba9_8765_4321);
     let frame = frame(&Kind { size: (40, 30), cache: Some(1), others: 10, ..NOISE }, &mut random);
-    // The last byte may hold no code, only the bits that complete the byte.
+    // The last byte may hold no code, but only the bits that fill up the byte.
     for length in 5..frame.len() - 1 {
         let result = ours(&frame[..length]);
         assert!(matches!(result, Err(Error::Cut(_))), "cut to {length}: {result:?}");
