@@ -139,8 +139,8 @@ impl About {
         self.kind == FileKind::Link
     }
 
-    /// Whether the caller or root owns the file, or the file is a device of the system. Then no other user planted the
-    /// file.
+    /// Whether the file cannot have been planted by another user, because the caller or root owns the file, or because
+    /// the file is a device of the system.
     #[must_use]
     pub fn is_trusted(&self) -> bool {
         [rustix::process::geteuid().as_raw(), 0].contains(&self.owner) || self.is_system_device

@@ -1,5 +1,5 @@
-//! Cleanups that run if the process ends early. They remove drafts that have names, and do other work that the program
-//! registers.
+//! Cleanups that run if the process ends early. The cleanups remove drafts that have names, and do other work that the
+//! program registers.
 //!
 //! A library installs no signal handlers. The program installs its handlers when the hook of [`on_first`] is called,
 //! before the first cleanup is registered. The handlers call [`run`]. Bindings call [`close`] when their interpreter

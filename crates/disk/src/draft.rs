@@ -22,7 +22,7 @@ use crate::names;
 use crate::sweep::sweep;
 use crate::user::umask;
 
-/// The attributes of an output. They are set before the output gets its name.
+/// The attributes of an output. The attributes are set before the output gets its name.
 #[derive(Clone, Copy, Debug)]
 pub struct Attributes {
     /// The exact permissions.
@@ -167,7 +167,8 @@ impl Draft {
         &self.name
     }
 
-    /// Makes another file in the same folder. Its temporary name has the same form as the temporary name of this file.
+    /// Makes another file in the same folder. The temporary name of the new file has the same form as the temporary
+    /// name of this file.
     ///
     /// # Errors
     /// If the file cannot be made.
@@ -188,7 +189,7 @@ impl Draft {
     ///
     /// # Errors
     /// [`Error::Exists`] if the name is taken and may not be replaced. [`Error::Changed`] if the name belongs to a
-    /// different file than the one to replace. Otherwise the step that the system refused.
+    /// different file than the one to replace. Otherwise, an error with the step that the system refused.
     pub fn land(self, attributes: Attributes, landing: Landing) -> Result<(), Error> {
         self.dress(attributes)?;
         self.land_dressed(landing)
@@ -278,7 +279,7 @@ impl Draft {
         // Dropping the temporary name removes the file that has this name now: the old file, or the draft.
     }
 
-    /// Writes the contents to the disk, and gives the draft a temporary name if it has none.
+    /// Writes the contents to the disk, and gives the draft a temporary name if it has no name.
     fn prepare_to_replace(&mut self) -> Result<Named, Error> {
         self.sync()?;
         if let Some(named) = self.named.take() {
@@ -309,7 +310,7 @@ pub fn scratch_in(folder: &Path) -> io::Result<File> {
     draft.file().try_clone()
 }
 
-/// Whether the system can give a name to a file without a name. It needs `/proc` for that.
+/// Whether the system can give a name to a file without a name. The system needs `/proc` for that.
 pub(crate) fn is_linkable() -> bool {
     static MOUNTED: OnceLock<bool> = OnceLock::new();
     cfg!(target_os = "linux") && *MOUNTED.get_or_init(|| Path::new("/proc/self/fd").exists())

@@ -35,7 +35,7 @@ pub struct DraftFolder {
     /// The draft.
     around: Folder,
     folder: Folder,
-    /// The name of the draft, and of the folder in it.
+    /// The name of the draft, which is also the name of the folder in the draft.
     temporary: OsString,
     guard: Guard,
 }
@@ -145,7 +145,7 @@ impl Folder {
     }
 }
 
-/// Opens and locks the new folder `name`. The lock tells other runs that the folder is in use. Returns `None` if
+/// Opens and locks the new folder `name`. Other runs see from the lock that the folder is in use. Returns `None` if
 /// another run removes the folder, or has removed it.
 fn lock(parent: &Folder, name: &OsStr) -> io::Result<Option<Folder>> {
     let folder = match parent.enter(name) {

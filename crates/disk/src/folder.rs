@@ -23,7 +23,7 @@ use crate::names;
 
 /// The flags for opening a folder.
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
-/// The flags for opening a folder only to use names in it, without the right to list them.
+/// The flags for opening a folder only to use names in the folder. These flags do not need the right to list the names.
 #[cfg(target_os = "linux")]
 const NAMES: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 /// The flags for opening a file without waiting for the writer of a pipe and without following a link.
@@ -68,7 +68,7 @@ impl Folder {
         Self { handle: Arc::new(handle), trail: Arc::new(Trail { above: above.cloned(), path: path.into() }) }
     }
 
-    /// Opens the folder in which a file of this path lies, and returns the file's name in it.
+    /// Opens the folder in which a file of this path lies. Returns the folder and the file's name in the folder.
     ///
     /// # Errors
     /// [`Error::NoName`] if the path does not end with a name, [`Error::NoFolder`] if there is no such folder.

@@ -64,7 +64,7 @@ pub trait Handle: sealed::Sealed {
         Ok(fchown(self.descriptor(), owner.map(Uid::from_raw), Some(Gid::from_raw(group)))?)
     }
 
-    /// Sets the exact permissions, whatever the umask is.
+    /// Sets the exact permissions. The umask does not apply.
     ///
     /// # Errors
     /// The system's errors.
@@ -115,8 +115,8 @@ pub trait Handle: sealed::Sealed {
     /// it has no room for this attribute; otherwise the system's error.
     fn set_attribute(&self, name: &[u8], value: &[u8]) -> io::Result<()> {
         fsetxattr(self.descriptor(), name, value, XattrFlags::empty()).map_err(|error| match error {
-            // The kernel limits the size of attributes, and many file systems have smaller limits. Some of them report
-            // a full disk for an attribute that is too large.
+            // The kernel limits the size of attributes, and many file systems have smaller limits. Some file systems
+            // report a full disk for an attribute that is too large.
             Errno::TOOBIG | Errno::RANGE | Errno::NOSPC | Errno::DQUOT => io::ErrorKind::StorageFull.into(),
             error => error.into(),
         })

@@ -1,4 +1,4 @@
-//! Files that get their names together: all of them, or none.
+//! Files that get their names together: all files get their names, or no file gets its name.
 //!
 //! The process does not end while the files get their names. A file that is replaced keeps a temporary name until all
 //! new files have their names, so that it can be restored. SIGKILL is the exception: it can leave a part of the new
@@ -38,8 +38,9 @@ pub struct Left {
     pub old: Option<OsString>,
 }
 
-/// Gives each file the name with which it is paired in `files`. All names are in the folder of the files. If one name
-/// cannot be given, or one file cannot be written, no file gets its new name, and no existing file is replaced.
+/// Gives each file the name with which it is paired in `files`. The files and their names must be in the same folder.
+/// If one name cannot be given, or one file cannot be written, no file gets its new name, and no existing file is
+/// replaced.
 ///
 /// # Errors
 /// The first failure, and the names that could not be restored.

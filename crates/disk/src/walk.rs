@@ -232,7 +232,7 @@ fn opened(folder: &Folder, name: &OsStr, kind: Option<FileKind>) -> io::Result<O
     }
 }
 
-/// The names in a folder, in order. One buffer holds all names, because there may be a million.
+/// The names in a folder, in order. One buffer holds all names, because there may be a million names.
 #[derive(Debug)]
 struct Names {
     bytes: Vec<u8>,

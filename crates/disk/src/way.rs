@@ -28,8 +28,8 @@ pub struct Planted {
     pub path: PathBuf,
     /// The number of the user.
     pub owner: u32,
-    /// Whether another user may have planted a link. Otherwise it is a folder, and all users may write to the folder
-    /// around it.
+    /// Whether another user may have planted a link. Otherwise another user may have planted a folder, inside a folder
+    /// to which all users may write.
     pub is_link: bool,
 }
 

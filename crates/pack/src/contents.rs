@@ -88,13 +88,13 @@ impl<R: Read + Seek> Contents<R> {
         Ok(None)
     }
 
-    /// The entry `folder` and all entries under it, in order. Yields nothing if there is no such entry.
+    /// The entry `folder` and all entries under it, in order. The iterator is empty if the entry does not exist.
     pub fn under(&mut self, folder: &[u8]) -> Entries<'_, R> {
         let walk = IndexWalk::new(self, folder);
         Entries { contents: self, walk, done: false }
     }
 
-    /// Returns the input. Its position is not defined.
+    /// Returns the input. The position of the input is not defined.
     pub fn into_inner(self) -> R {
         self.input
     }

@@ -14,7 +14,7 @@ use crate::work::Work;
 
 /// The length of a chunk, in bytes.
 const CHUNK: usize = 512 << 10;
-/// The most bytes in the buffers of all workers.
+/// The maximum number of bytes in the buffers of all workers.
 const MEMORY: usize = 16 << 20;
 
 struct PackState {

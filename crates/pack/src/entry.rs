@@ -8,7 +8,7 @@ use crate::block::BLOCK;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kind {
-    /// A file that is stored as it is.
+    /// A file whose whole content is stored.
     File,
     /// A folder.
     Folder,
@@ -20,7 +20,7 @@ pub enum Kind {
     Sparse,
 }
 
-/// A file's time, to the nanosecond. It may lie before 1970.
+/// A file's time, to the nanosecond. The time may lie before 1970.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Time {
     /// Seconds since 1970, rounded down.

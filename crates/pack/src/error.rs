@@ -22,7 +22,7 @@ pub enum Fault {
     System,
 }
 
-/// The reason why packing, unpacking or listing ended. Paths in it are escaped as by [`shown`](crate::shown).
+/// The reason why packing, unpacking or listing ended. Paths in the message are escaped as by [`shown`](crate::shown).
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -164,7 +164,8 @@ impl Error {
     }
 }
 
-/// Returns the reason of a system error in this crate's words, or else the system's text as such.
+/// Returns the reason of a system error as a message of this crate. If this crate has no message for the error, returns
+/// the system's text.
 pub(crate) fn words(error: &io::Error) -> String {
     // An error that does not come from the system contains its own message.
     if let Some(inner) = error.get_ref() {

@@ -17,13 +17,13 @@ use crate::shown::shown;
 use crate::tar::write::{self, About};
 use crate::tar::{Event, Parser};
 
-/// The most bytes of an entry's headers: enough for its pax header of a megabyte and several others.
+/// The maximum number of bytes of an entry's headers: enough for its pax header of a megabyte and several others.
 const LONGEST_HEADERS: u64 = 4 << 20;
 
 /// The maximum number of paths that are kept for entries that were left out.
 const MOST_PATHS: usize = 1000;
 
-/// Entries that an excerpt leaves out, because parts of them cannot be read.
+/// Entries that an excerpt leaves out, because parts of these entries cannot be read.
 #[derive(Clone, Debug, Default)]
 pub struct LeftOut {
     /// The number of entries that were left out.

@@ -2,7 +2,7 @@
 //!
 //! [`Packer`](crate::Packer) and [`Excerpt`](crate::Excerpt) write a pack in the same steps: the marker; entries, with
 //! index blocks between them; the end of the archive; the parts of the index that are left, the table and the trailer.
-//! They differ in the source of the entries and the contents.
+//! The two types differ in the source of the entries and the contents.
 
 use crate::block::{BLOCK, filling};
 use crate::index::write::IndexWriter;
@@ -14,7 +14,7 @@ use crate::tar::write::{About, comment, headers};
 pub(crate) struct Frame {
     /// Number of bytes of the pack that were returned.
     position: u64,
-    /// The next bytes, and how many of them were returned.
+    /// The next bytes, and the number of these bytes that were returned.
     ready: Vec<u8>,
     given: usize,
     stage: Stage,
@@ -82,7 +82,7 @@ impl Frame {
         headers(&mut self.ready, about);
     }
 
-    /// Adds bytes as they are.
+    /// Adds bytes without a change.
     pub(crate) fn add(&mut self, bytes: &[u8]) {
         self.ready.extend_from_slice(bytes);
     }

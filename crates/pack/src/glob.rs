@@ -84,8 +84,8 @@ fn one(pattern: &[u8], name: &[u8]) -> Option<(usize, usize)> {
     }
 }
 
-/// Returns the length of the set that the pattern begins with, and whether the character is in it. Returns `None` if
-/// the set has no end.
+/// Returns the length of the set that the pattern begins with, and whether the character is in the set. Returns `None`
+/// if the set has no end.
 fn class(pattern: &[u8], found: u32) -> Option<(usize, bool)> {
     let mut at = 1;
     let negated = matches!(pattern.get(at), Some(b'!' | b'^'));

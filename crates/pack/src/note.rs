@@ -75,7 +75,7 @@ pub struct Notes {
     incomplete: bool,
 }
 
-/// The most notes that are kept. There may be a note on every file.
+/// The maximum number of notes that are kept. There may be a note on every file.
 pub(crate) const LONGEST: usize = 1000;
 
 impl Notes {
@@ -88,7 +88,7 @@ impl Notes {
         }
     }
 
-    /// Whether an entry, or a part of one, is missing from the pack because it could not be read or was cut off.
+    /// Whether an entry, or a part of an entry, is missing from the pack because it could not be read or was cut off.
     #[must_use]
     pub fn incomplete(&self) -> bool {
         self.incomplete
@@ -100,7 +100,7 @@ impl Notes {
         &self.list
     }
 
-    /// The number of notes beyond those that were kept.
+    /// The number of notes that were not kept.
     #[must_use]
     pub fn more(&self) -> u64 {
         self.more

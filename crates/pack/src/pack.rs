@@ -25,12 +25,12 @@ use job::{Piece, Shared};
 use links::Links;
 use source::{Extents, Source};
 
-/// The most files that the job of a chunk reads. These files stay open until the job is completed.
+/// The maximum number of files that the job of a chunk reads. These files stay open until the job is completed.
 const LEFT_OPEN: usize = 200;
 /// Jobs do not use this many of the files that the process may have open. Of the other files, jobs use at most half.
 const LEFT_FREE: usize = 32;
 
-/// The most bytes of an entry's extended attributes. The rest of its pax header is for paths.
+/// The maximum number of bytes of an entry's extended attributes. The rest of its pax header is for paths.
 const MOST_XATTRS: usize = LONGEST_PAX as usize - (256 << 10);
 
 /// Options for packing a folder.
@@ -130,7 +130,7 @@ impl Packer {
         })
     }
 
-    /// The notes. They are complete after all jobs are completed.
+    /// The notes. The notes are complete after all jobs are completed.
     #[must_use]
     pub fn notes(&self) -> Notes {
         self.shared.notes.lock().clone()

@@ -1,4 +1,4 @@
-//! Paths: their order, and which of them are accepted.
+//! The order of paths, and the rules for accepted paths.
 
 use std::cmp::Ordering;
 
@@ -32,7 +32,7 @@ pub(crate) fn name(path: &[u8]) -> &[u8] {
     &path[path.iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1)..]
 }
 
-/// Whether `path` is `folder` or lies in it, at any depth. Every path lies in the root, whose path is empty.
+/// Whether `path` is `folder` or lies in `folder`, at any depth. Every path lies in the root, whose path is empty.
 pub(crate) fn is_under(path: &[u8], folder: &[u8]) -> bool {
     folder.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.first().is_none_or(|byte| *byte == b'/'))
 }

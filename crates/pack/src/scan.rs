@@ -1,4 +1,4 @@
-//! Lists an archive by its headers. This serves archives that have no index or come through a pipe.
+//! Lists an archive by its headers. This module is for archives that have no index or come through a pipe.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -41,7 +41,7 @@ pub enum Listed {
     Entry(Entry),
     /// An entry that is never unpacked: a device, or a path that leads out of the target.
     Refused {
-        /// The path as it is in the archive.
+        /// The path exactly as in the archive.
         path: Vec<u8>,
         /// The reason.
         flaw: Flaw,

@@ -13,8 +13,8 @@ use crate::shown::shown;
 /// Selected paths and patterns. A folder is selected with all of its contents. A path in a pack may begin with the
 /// root's name or leave it out.
 ///
-/// In a pattern, `*` stands for anything but `/`, `?` for one character, `[a-z]` for one character of a set, and `**`
-/// for any number of folders.
+/// In a pattern, `*` matches any characters except `/`, `?` matches one character, `[a-z]` matches one character of a
+/// set, and `**` matches any number of folders.
 #[derive(Clone, Debug)]
 pub struct Selection(Vec<Vec<u8>>);
 
@@ -105,7 +105,8 @@ fn plain(path: &[u8]) -> &[u8] {
     if &path[..end] == b"." { b"" } else { &path[..end] }
 }
 
-/// Returns the possible paths below the root: without the root's name, if the path begins with it, and as it is.
+/// Returns the possible paths below the root: the path without the root's name, if the path begins with this name, and
+/// the unchanged path.
 fn below(wanted: &[u8], root: Option<&[u8]>) -> Vec<Vec<u8>> {
     let rest = root.and_then(|root| wanted.strip_prefix(root)).filter(|rest| rest.is_empty() || rest.starts_with(b"/"));
     let mut ways: Vec<_> = rest.map(|rest| rest.strip_prefix(b"/").unwrap_or_default().to_vec()).into_iter().collect();
@@ -139,7 +140,7 @@ fn nothing(wanted: &[u8]) -> Error {
 #[derive(Clone, Debug)]
 pub struct Chosen {
     rules: Vec<Rule>,
-    /// Files and folders that contain the selection, sorted, none inside another.
+    /// Files and folders that contain the selection, in order. No folder contains another of these files and folders.
     bases: Vec<Vec<u8>>,
 }
 
@@ -180,8 +181,8 @@ impl Chosen {
 pub struct Pick {
     /// The entry.
     pub entry: Entry,
-    /// The target of a selected hard link, if the target itself is not selected. It is unpacked under the hard link's
-    /// path.
+    /// The target of a selected hard link, if the target itself is not selected. The target is unpacked under the hard
+    /// link's path.
     pub source: Option<Entry>,
 }
 
@@ -193,7 +194,7 @@ impl Pick {
     }
 }
 
-/// An iterator over selected entries, in order. It ends after an error.
+/// An iterator over selected entries, in order. The iterator ends after an error.
 #[derive(Debug)]
 pub struct Picks<'a, R> {
     chosen: &'a Chosen,
@@ -260,7 +261,7 @@ pub struct Filter {
 impl Filter {
     /// Whether an entry's path is selected. `root` is the name of a pack's root, and must be the same in each call.
     pub fn takes(&mut self, path: &[u8], root: Option<&[u8]>) -> bool {
-        // The path of a refused entry is the path as it is in the archive.
+        // The path of a refused entry is not cleaned, but is exactly as in the archive.
         let path = plain(path);
         if self.rules.is_empty() {
             let both = |way: Vec<u8>| {

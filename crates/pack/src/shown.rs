@@ -40,8 +40,8 @@ pub(crate) fn beginning(path: &[u8]) -> String {
     }
 }
 
-/// Whether a character is visible and stands for itself alone: no control character, no invisible one, and none that
-/// moves or changes other characters, such as the controls of writing direction.
+/// Whether a character is visible and stands for itself alone: it is not a control character, not invisible, and does
+/// not move or change other characters, as the controls of writing direction do.
 #[must_use]
 pub fn is_plain(character: char) -> bool {
     // The last two code points of each plane are not characters.

@@ -101,7 +101,7 @@ impl Tree {
     /// Adds a subtree. If its sibling is hashed, merges the two, then their parent and its sibling, and so on up to the
     /// level below the root.
     fn insert(&self, state: &mut TreeState, (mut level, mut index): (u32, u64), mut node: ChainingValue) {
-        // A parent is complete if its last chunk exists, and is not the root if there are chunks outside of it.
+        // A parent is complete if its last chunk exists, and is not the root if there are chunks outside of the parent.
         while (index / 2 + 1) << (level + 1) <= self.chunks() && 1 << (level + 1) < self.chunks() {
             let Some(sibling) = state.nodes.remove(&(level, index ^ 1)) else { break };
             let (left, right) = if index.is_multiple_of(2) { (&node, &sibling) } else { (&sibling, &node) };

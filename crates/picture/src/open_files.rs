@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The most files that are open for a set. Systems allow a process 256 to 1024 by default.
+/// The maximum number of files that are open for a set. Systems allow a process 256 to 1024 by default.
 const MOST: usize = 128;
 
 /// Open items, by the index of their picture. Another thread may still use an item that was removed.
@@ -53,8 +53,8 @@ impl<T> Open<T> {
         self.items.remove(&index);
     }
 
-    /// Removes items of a kind until only `most` of them are left. Removes the items first that were not used for the
-    /// longest time. Returns the removed items.
+    /// Removes items of a kind until only `most` items of this kind are left. Removes the items first that were not
+    /// used for the longest time. Returns the removed items.
     pub(crate) fn limit(&mut self, most: usize, kind: impl Fn(&T) -> bool) -> Vec<Arc<T>> {
         let mut out = Vec::new();
         while self.items.values().filter(|(item, _)| kind(item)).count() > most {

@@ -27,7 +27,7 @@ use crate::{Channels, Error, FileFormat, Pixels};
 pub enum Orientation {
     /// Turns the picture upright, as programs show it. For covers.
     Apply,
-    /// Returns the pixels as they are stored. For pictures that carry data.
+    /// Returns the pixels in the stored orientation. For pictures that carry data.
     Ignore,
 }
 
@@ -51,7 +51,7 @@ pub struct Decoded {
     pub pixels: Pixels,
     /// The format of the file.
     pub source: FileFormat,
-    /// How the pixels differ from what the file stores.
+    /// The differences between the pixels and the pixels that the file stores.
     pub notes: Vec<Note>,
 }
 

@@ -159,7 +159,7 @@ struct Slots {
 pub struct Damage {
     /// The index of the picture.
     pub index: u32,
-    /// The error if the part could not be read. Otherwise, the part does not have its checksum.
+    /// The error if the part could not be read. `None` if the part could be read, but has a wrong checksum.
     pub error: Option<io::Error>,
 }
 

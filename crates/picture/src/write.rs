@@ -9,7 +9,7 @@ use std::io::Write;
 
 use crate::{Error, Format, Limits, Pixels};
 
-/// The compression of a PNG file. Both values keep all samples.
+/// The compression of a PNG file. Every value keeps all samples.
 ///
 /// A full template at 2 bits has four samples for each byte of data. With [`Stored`](Self::Stored), hiding data is
 /// twice as fast and revealing data is four times as fast as with [`Fast`](Self::Fast): `scripts/bench pictures`.
@@ -18,8 +18,8 @@ pub enum Compression {
     /// Stores each row as the difference to the row above, with prefix codes, as fast encoders of other programs do. A
     /// full template of a photograph takes half to two thirds of the length of its samples.
     Fast,
-    /// Not compressed, for speed. Few programs write such files: an observer who looks at the length of the file, and
-    /// not only at the picture, notices them. If that matters, use [`Fast`](Self::Fast).
+    /// Not compressed, for speed. Few programs write such files: an observer who checks the length of the file, and not
+    /// only the picture, notices such a file. If that matters, use [`Fast`](Self::Fast).
     #[default]
     Stored,
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use thiserror::Error;
 
-/// A fault in an archive. Paths in it are escaped as by [`shown`](crate::shown).
+/// A fault in an archive. Paths in the message are escaped as by [`shown`](crate::shown).
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Flaw {

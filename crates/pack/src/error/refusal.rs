@@ -2,7 +2,8 @@
 
 use thiserror::Error;
 
-/// The reason why a request of the caller is impossible. Paths in it are escaped as by [`shown`](crate::shown).
+/// The reason why a request of the caller is impossible. Paths in the message are escaped as by
+/// [`shown`](crate::shown).
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Refusal {

@@ -1,4 +1,4 @@
-//! Reads the entries of one part, at the offset that the table gives.
+//! Reads the entries of one part, at the offset that the table states.
 
 use std::io::{Read, Seek};
 

@@ -19,7 +19,7 @@ const SMALLEST: usize = 64;
 /// The content of an empty slot. No record has this number, because there are fewer records than slots.
 const FREE: u32 = u32::MAX;
 
-/// The most records that a table of 32-bit numbers can hold.
+/// The maximum number of records that a table of 32-bit numbers can hold.
 const MOST: u32 = 3 << 30;
 
 /// The first paths of files with several names.
@@ -143,7 +143,7 @@ impl LinkRecord {
 /// key's hash, so that a lookup rarely decodes the record of another key.
 #[derive(Debug, Default)]
 struct LinkTable {
-    /// The slots. Their number is a power of two, or 0.
+    /// The slots. The number of slots is a power of two, or 0.
     slots: Vec<u32>,
     /// A random key, so that an attacker cannot choose files whose hashes share one slot.
     secret: RandomState,
@@ -174,7 +174,7 @@ impl LinkTable {
         (0..slots).map(move |step| (hash as usize).wrapping_add(step) & (slots - 1))
     }
 
-    /// Returns the part of a hash that a slot holds beside the number.
+    /// Returns the part of a hash that a slot holds in addition to the number.
     fn tag(&self, hash: u64) -> u32 {
         (hash >> 32) as u32 & !self.numbers()
     }
@@ -201,7 +201,7 @@ mod tests {
 
     use super::*;
 
-    /// Random inode numbers, some of them equal or close together, and random paths.
+    /// Random inode numbers (some numbers are equal or close together), and random paths.
     struct Random(u64);
 
     impl Random {

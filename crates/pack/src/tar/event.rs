@@ -14,7 +14,7 @@ pub(crate) enum Event {
     Member(Box<Member>),
     /// An entry that is never unpacked: a device, or a path that leads out of the target. The parser skips its content.
     Refused {
-        /// The path as it is in the archive.
+        /// The path exactly as in the archive.
         path: Vec<u8>,
         /// The reason.
         flaw: Flaw,

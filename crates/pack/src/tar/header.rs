@@ -4,7 +4,7 @@ use super::form::BLOCK;
 use super::number;
 use crate::error::Error;
 
-/// A header block, with its raw fields. Their meaning depends on the format.
+/// A header block, with its raw fields. The meaning of the fields depends on the format.
 pub(super) struct Header<'a>(&'a [u8; BLOCK]);
 
 /// The format of a header.

@@ -292,7 +292,7 @@ impl Parser {
         if kind != b'g' {
             self.next.begin.get_or_insert(begin);
         }
-        // Memory grows with the bytes that arrive, not with the length that the header claims.
+        // Memory grows with the bytes that arrive, not with the length that the header states.
         self.state = State::Long { kind, begin: begin + block::BLOCK, length, bytes: Vec::new() };
         if length == 0 { self.long().map(|()| None) } else { Ok(None) }
     }

@@ -151,7 +151,7 @@ impl Draft {
         match &mut self.way {
             DraftWay::Named(folder) => *folder = None,
             DraftWay::Unnamed { draft, taken } => {
-                // A file that another program has made meanwhile is replaced, too, if the user asks for that.
+                // If the user allows replacing, a file that another program has made meanwhile is replaced, too.
                 let replace = Replace::any_if(*taken || self.place.replace);
                 let landed = draft.take().map(|draft| draft.land_dressed(Landing { replace, sync: false }));
                 landed.unwrap_or(Ok(())).map_err(of_disk)?;

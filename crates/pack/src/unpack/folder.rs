@@ -182,7 +182,8 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Records the properties that the folder gets when it is full. `existed` tells whether it existed before this run.
+    /// Records the properties that the folder gets when it is full. `existed` states whether the folder existed before
+    /// this run.
     pub(super) fn at_last(&self, number: u64, dress: Dress, existed: bool) {
         let mut at_last = self.at_last.lock();
         let found = at_last.take().and_then(|before| before.found);
@@ -228,7 +229,7 @@ impl Folder {
 
     /// Returns the open folder, and opens it if necessary.
     pub(super) fn handle(&self) -> Result<disk::Folder, Trouble> {
-        // This folder and the folders above it, as far as they are not open.
+        // The folders on the path to this folder that are not open, including this folder.
         let mut closed = Vec::new();
         let mut folder = self;
         let mut handle = loop {

@@ -79,7 +79,7 @@ impl IndexCheck {
         Ok(())
     }
 
-    /// Compares the table and the trailer with those that are computed from the parts.
+    /// Compares the table and the trailer with the values that are computed from the parts.
     fn close(&mut self, mut rest: Vec<u8>) -> Result<Vec<u8>, Error> {
         // The table is hashed and not kept, whatever its length.
         let missing = self.table_length - self.seen_length;

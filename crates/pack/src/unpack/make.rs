@@ -109,8 +109,8 @@ impl Maker {
         self.next = NextContent::Ignored;
     }
 
-    /// Makes an entry. `bytes` are the bytes that the caller passed in. The last `ready` of them belong to the entry's
-    /// content or to later entries.
+    /// Makes an entry. `bytes` are the bytes that the caller passed in. The last `ready` bytes of `bytes` belong to the
+    /// entry's content or to later entries.
     pub(super) fn make(&mut self, member: Member, number: u64, bytes: &[u8], ready: usize) -> Result<(), Trouble> {
         let dress = self.dress(&member)?;
         let entry = member.entry;
@@ -300,9 +300,9 @@ impl Maker {
         Ok(self.way.last())
     }
 
-    /// Whether `path` names too many folders that have no entries of their own. The first `known` bytes of `path` name
-    /// a folder that exists already. The content of the entry at `path` begins at byte `position` of the archive. The
-    /// content does not count, because its stated length may be false.
+    /// Whether `path` names too many folders that have no entries in the archive. The first `known` bytes of `path`
+    /// name a folder that exists already. The content of the entry at `path` begins at byte `position` of the archive.
+    /// The content does not count, because its stated length may be false.
     fn are_too_many(&self, path: &[u8], known: usize, position: u64) -> bool {
         let most = most_implied(position);
         let is_new = |end: &usize| {
@@ -314,7 +314,7 @@ impl Maker {
             && self.implied + ends(path, known).filter(is_new).count() as u64 > most
     }
 
-    /// Makes or opens a folder. `named` tells whether an entry of the archive describes the folder.
+    /// Makes or opens a folder. `named` states whether an entry of the archive describes the folder.
     fn folder(
         &mut self,
         parent: &Arc<Folder>,

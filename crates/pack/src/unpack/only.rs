@@ -19,8 +19,8 @@ const ATTRIBUTE: usize = size_of::<(Vec<u8>, Vec<u8>)>();
 pub(super) struct Only {
     filter: Filter,
     /// Folders that are not made yet, with their numbers, each inside the previous one. A folder is made when an entry
-    /// in it is selected. In a pack, only the folders above the current entry can still be needed, so their number is
-    /// at most the depth of a path.
+    /// in the folder is selected. In a pack, only the folders above the current entry can still be needed, so their
+    /// number is at most the depth of a path.
     passed: Vec<(u64, Member)>,
 }
 

@@ -1,4 +1,4 @@
-//! What an unpacker reports: progress, failures and the result.
+//! The reports of an unpacker: progress, failures and the result.
 
 use crate::error::Error;
 

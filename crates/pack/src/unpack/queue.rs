@@ -41,9 +41,9 @@ pub(super) struct Item {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hash {
     Unknown,
-    /// The hash of what was written.
+    /// The hash of the written content.
     Found([u8; 32]),
-    /// The hash that the index names.
+    /// The hash that the index states.
     Expected([u8; 32]),
 }
 
@@ -185,7 +185,7 @@ mod tests {
         }
     }
 
-    /// A long path that all entries share is not kept for each of them.
+    /// The queue does not keep the common beginning of long paths for each entry.
     #[test]
     fn what_paths_share_is_kept_once() {
         let mut queue = Queue::default();

@@ -32,7 +32,7 @@ pub struct Unpacker {
     index: IndexCheck,
     /// The selection, if only a part is unpacked.
     only: Option<Only>,
-    /// The stream that one file goes to, instead of a folder.
+    /// The stream to which one file is written, instead of a folder.
     single: Option<Single>,
     /// In a pack, the path of the previous entry.
     before: Option<Vec<u8>>,
@@ -283,7 +283,8 @@ impl Unpacker {
         self.ledger.begin(path, facts, entry)
     }
 
-    /// Checks that the paths of a pack are sorted. Then no path occurs twice, and no path is inside a file.
+    /// Checks that the paths of a pack are sorted. If the paths are sorted, no path occurs twice, and no path is inside
+    /// a file.
     fn in_order(&mut self, entry: &Entry) -> Result<(), Error> {
         if !self.parser.is_pack() {
             return Ok(());

@@ -291,7 +291,7 @@ fn folders_up_to_the_deepest_level_are_packed() {
     assert!(error.contains("too deep") && error.len() < 500, "{error}");
 }
 
-/// Files in /sys take no room on a disk, and the kernel cannot tell where their data are.
+/// Files in /sys take no room on a disk, and the kernel cannot report where the data of these files are.
 #[cfg(target_os = "linux")]
 #[test]
 #[allow(clippy::print_stderr)] // A test that is skipped says so.

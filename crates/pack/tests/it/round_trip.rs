@@ -1,4 +1,4 @@
-//! Packing and unpacking give the same tree, or the same part of it. Changed packs are refused.
+//! Packing and unpacking give the same tree, or the same part of the tree. Changed packs are refused.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -105,7 +105,7 @@ fn a_hard_link_whose_target_is_not_selected_is_unpacked_as_a_file() {
     assert_eq!(fs::read_dir(target.path()).expect("a folder").count(), 1);
 }
 
-/// A tree whose pack is short.
+/// Makes a small tree, and packs it.
 fn small() -> (TempDir, Vec<u8>) {
     let source = folder();
     fs::create_dir(source.path().join("folder")).expect("a folder");

@@ -38,7 +38,8 @@ fn folders_that_only_paths_name_are_bounded() {
     assert!(error.to_string().starts_with("the folders of lie/a/a/") && error.to_string().len() < 400, "{error}");
 }
 
-/// Archives without entries for folders are common. Each of these empty files has three folders of its own.
+/// Archives without entries for folders are common. Each of these empty files lies in three folders that contain no
+/// other file.
 #[test]
 fn honest_archives_may_leave_out_their_folders() {
     let files: Vec<_> = (0..1500).map(|number| file(&format!("a{number}/b{number}/c/x"), b"")).collect();

@@ -83,8 +83,8 @@ pub fn clipped(picture: &Pixels) -> f64 {
     clipped as f64 / picture.samples.len().max(1) as f64
 }
 
-/// Draws the difference between a picture and its cover: black where both are equal, and `gain` times as bright as the
-/// difference elsewhere, up to white.
+/// Draws the difference between a picture and its cover: black where the two pictures are equal, and elsewhere `gain`
+/// times as bright as the difference, up to white.
 ///
 /// # Errors
 /// [`Error::Sizes`] if the pictures have different sizes.

@@ -17,9 +17,9 @@ const FREQUENCIES: usize = VALUES / 2;
 /// Changes by ±1 are noise that is added to the samples, so they smooth the histogram. The high frequencies of its
 /// Fourier transform, the *histogram characteristic function*, become weaker, and the center of mass of the function
 /// moves down. The method divides this center by the center for the picture at half the size, in which each sample is
-/// the mean of 2 × 2 samples, rounded down. The mean evens out most of the changes, so the small picture stands for the
-/// cover: A. D. Ker, "Steganalysis of LSB Matching in Grayscale Images" (IEEE Signal Processing Letters 12, 2005). The
-/// small picture leaves out a last row or column that has no neighbor.
+/// the mean of 2 × 2 samples, rounded down. The mean removes most of the changes, so the small picture serves as an
+/// approximation of the cover: A. D. Ker, "Steganalysis of LSB Matching in Grayscale Images" (IEEE Signal Processing
+/// Letters 12, 2005). The small picture leaves out a last row or column that has no neighbor.
 ///
 /// Returns the ratio of the two centers: about 1 for many covers, and less after changes. The method needs no training.
 /// But covers differ from each other, so a ratio alone proves little. Returns `None` if the picture is too small.

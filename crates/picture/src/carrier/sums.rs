@@ -54,7 +54,7 @@ impl Sums {
         self.adler.sum()
     }
 
-    /// Appends the piece that comes directly after this one.
+    /// Appends the piece that comes directly after this piece.
     pub(crate) fn append(&mut self, next: &Self) {
         self.crc64 = join64(self.crc64, next.crc64, next.length);
         self.length += next.length;

@@ -85,7 +85,7 @@ impl<O: Fn(u32) -> io::Result<File> + Sync> Writer<O> {
         Ok(())
     }
 
-    /// Returns a writer for data that come in order, from the first byte on.
+    /// Returns a writer for data that are written in order, from the first byte on.
     pub fn stream(&self) -> CarrierStream<'_, O> {
         CarrierStream { writer: self, position: 0 }
     }

@@ -11,7 +11,7 @@ const TILE: usize = 64;
 pub struct Turn(u16);
 
 impl Turn {
-    /// The picture is stored as it is shown.
+    /// The turn of a picture that is stored upright.
     pub const UPRIGHT: Self = Self(1);
 
     /// Makes a turn from an EXIF number. Returns `None` for a number without a meaning.
@@ -19,7 +19,7 @@ impl Turn {
         (1..=8).contains(&number).then_some(Self(number))
     }
 
-    /// Returns the picture as it is shown.
+    /// Returns the upright picture.
     pub fn apply(self, pixels: &Pixels) -> Pixels {
         let (width, height) =
             if self.swaps_sides() { (pixels.height, pixels.width) } else { (pixels.width, pixels.height) };

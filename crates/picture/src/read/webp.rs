@@ -177,7 +177,7 @@ impl Contents {
 
     /// Reads the container. Each chunk that it returns lies in the file.
     fn read(mut input: impl BufRead + Seek) -> Result<Self, Error> {
-        // Whether a file without a frame is lossy does not matter: both are called WebP.
+        // It does not matter whether a file without a frame is lossy: error messages call both formats WebP.
         let format = FileFormat::WebPLossless;
         let start = input.stream_position().map_err(Error::Read)?;
         let end = input.seek(SeekFrom::End(0)).map_err(Error::Read)?;

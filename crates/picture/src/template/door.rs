@@ -17,11 +17,11 @@ const SEALED: usize = LABEL + 8 + 32;
 /// The length of the authentication code of a door.
 const CODE: usize = 8;
 
-/// The contents of a door that a secret opened. They are all that is necessary to extract the part.
+/// The contents of a door that a secret opened. The contents are enough to extract the part.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Found {
-    /// The label of the picture. Its length is at most the capacity of the picture.
+    /// The label of the picture. The length in the label is at most the capacity of the picture.
     pub label: Label,
     /// The number of bits that a sample carries.
     pub bits: Bits,

@@ -27,7 +27,7 @@ fn set(pictures: impl IntoIterator<Item = (Label, Vec<u8>)>) -> Set<Vec<u8>> {
 
 const FROM_MEMORY: Open<'static, Vec<u8>> = &|part| Ok(Opened::Bytes(part.clone()));
 
-/// All orders of three things.
+/// All orders of three items.
 const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
 
 #[test]

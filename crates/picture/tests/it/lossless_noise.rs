@@ -57,7 +57,7 @@ struct Code(Vec<(u32, u32)>);
 impl Code {
     /// Writes the lengths, and returns the code.
     fn write(bits: &mut Bits, lengths: &[u32]) -> Self {
-        // The lengths have a code of four bits each: none for 17 and 18, one for 0 to 5, none for 16, one for 6 to 15.
+        // The lengths 0 to 15 have codes of four bits each. The symbols 16, 17 and 18 have no codes.
         bits.push(0, 1);
         bits.push(15, 4);
         for place in 0..19 {
@@ -81,7 +81,7 @@ impl Code {
     }
 }
 
-/// Lengths for `symbols` symbols: `length` bits for the first `short`, and more for the others.
+/// Lengths for `symbols` symbols: `length` bits for the first `short` symbols, and more bits for the other symbols.
 fn lengths(symbols: usize, short: usize, length: u32) -> Vec<u32> {
     let mut lengths = vec![length; 1 << length];
     while lengths.len() < symbols {
@@ -92,7 +92,7 @@ fn lengths(symbols: usize, short: usize, length: u32) -> Vec<u32> {
     lengths
 }
 
-/// Returns the prefix of a number, and what follows it: bits and their count.
+/// Returns the prefix of a number, the bits that follow the prefix, and the number of these bits.
 fn prefix(number: u32) -> (usize, u32, u32) {
     let number = number - 1;
     if number < 4 {
@@ -149,7 +149,8 @@ fn frame(kind: &Kind, random: &mut Random) -> Vec<u8> {
             literals += 1;
             at += 1;
         } else if literals > 16 * colors && colors > 0 && random.below(2) == 0 {
-            // The cache is full by now. libwebp and `image-webp` disagree about colors that it does not have yet.
+            // The cache is full at this point. libwebp and `image-webp` disagree about colors that it does not have
+            // yet.
             codes[0].push(&mut bits, 256 + 24 + random.below(colors as u32) as usize);
             at += 1;
         } else {
@@ -235,7 +236,7 @@ fn groups_without_pixels_change_no_pixel() {
     }
 }
 
-/// References reach back into memory that is moved when it is full. These pictures fill it more than once.
+/// References reach back into memory that is moved when it is full. These pictures fill this memory more than once.
 #[test]
 fn references_reach_back_a_million_pixels() {
     let mut random = Random(0x1234_5678_9abc_def1);

@@ -29,7 +29,8 @@ pub fn read(mut input: impl BufRead + Seek, file: &mut Vec<u8>, most: &Most) -> 
         if read == 0 || file.last() != Some(&0xff) {
             return if read as u64 == left { Ok(false) } else { Err(Error::Cut(FORMAT)) };
         }
-        // Any number of 0xff may stand before a marker, and in scans a zero follows each 0xff that begins no marker.
+        // Any number of bytes 0xff may precede a marker. In scans, a zero follows each 0xff that does not begin a
+        // marker.
         let mut marker = 0xff;
         while marker == 0xff {
             [marker] = array(&mut input, FORMAT)?;

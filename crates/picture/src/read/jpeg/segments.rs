@@ -165,7 +165,7 @@ impl Frame {
     }
 
     /// Returns the maximum memory for decoding: the result, a plane for each component, and all coefficients. The
-    /// decoder queues coefficients for other threads. If these threads are late, the queue holds all of them.
+    /// decoder queues coefficients for other threads. If these threads are late, the queue holds all coefficients.
     /// Progressive pictures need the memory for all coefficients twice.
     fn memory(&self) -> u64 {
         let factor = |shift: u8| self.components.iter().map(|&[_, factors, _]| u64::from(factors >> shift & 15)).max();

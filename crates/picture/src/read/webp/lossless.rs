@@ -266,7 +266,7 @@ impl Codes {
                 continue;
             }
             let pixels = u64::from(*squares) << (2 * tiles.bits);
-            // The entry counted squares. Now it holds the group's new number, because unused groups have none.
+            // The entry counted squares. Now it holds the group's new number, because unused groups get no number.
             *squares = groups.len() as u32;
             groups.push(Group::read(bits, colors, pixels, &mut scratch, memory)?);
         }
@@ -451,11 +451,11 @@ struct Window<'c> {
     at: usize,
     /// The number of pixels of the whole picture.
     total: usize,
-    /// The number of pixels to come.
+    /// The number of pixels that are not decoded yet.
     left: usize,
     cache: Option<&'c mut Cache>,
     /// The place of the first pixel that is not in the cache yet. The cache is needed only if a symbol refers to a
-    /// color in it, which is rare in noise.
+    /// color in the cache, which is rare in noise.
     cached: usize,
 }
 

@@ -8,7 +8,7 @@ use super::{Choice, Cost, Course, LINE, Line, Table, Values, Ways};
 /// The halves of a line.
 type Halves = [__m256i; 2];
 
-/// For each number of bits: the first `bits` bytes of both words of 16 bytes, and zeros.
+/// For each number of bits: the first `bits` bytes of each 8-byte half of a 16-byte word, and zeros.
 static COMPACT: [[u8; 16]; 4] = {
     let mut compact = [[0x80; 16]; 4];
     let mut at = 0;

@@ -77,7 +77,7 @@ trait Symbols {
     fn run(&mut self, length: usize);
 }
 
-/// Goes through the symbols that stand for the bytes.
+/// Passes the symbols for the bytes to `symbols`.
 #[inline(always)]
 fn walk(bytes: &[u8], symbols: &mut impl Symbols) {
     let (words, rest) = bytes.as_chunks::<8>();

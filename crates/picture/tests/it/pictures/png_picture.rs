@@ -18,7 +18,7 @@ const KINDS: [(ColorType, &[BitDepth]); 5] = {
     ]
 };
 
-/// One picture. Its alpha channel is opaque.
+/// One picture. If the picture has an alpha channel, all its pixels are opaque.
 #[derive(Clone, Copy, Debug)]
 pub struct PngPicture {
     pub color: ColorType,
