@@ -35,7 +35,7 @@ const RECENT: Duration = Duration::from_secs(10);
 /// An open folder.
 ///
 /// Names are looked up in this folder, even if the path by which the folder was found leads elsewhere later. A name is
-/// a single component, and no link is followed, unless a function says that it follows one.
+/// a single component. No function follows a link, unless its description says so.
 #[derive(Clone, Debug)]
 pub struct Folder {
     handle: Arc<OwnedFd>,
@@ -514,7 +514,7 @@ impl Folder {
         }
     }
 
-    /// Writes everything on the file system of the folder to the disk.
+    /// Writes all cached data of the folder's file system to the disk.
     ///
     /// # Errors
     /// The system's errors.
@@ -541,7 +541,7 @@ impl Folder {
         Ok(mode)
     }
 
-    /// Fails: this system has no handles of folders that nobody may read.
+    /// Always fails, because this system cannot open folders that nobody may read.
     ///
     /// # Errors
     /// Always.

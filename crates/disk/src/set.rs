@@ -111,7 +111,7 @@ enum State {
     Draft,
     /// The new file has its name, and replaced nothing.
     New,
-    /// The new file has its name, and the old file has the temporary name of the new one.
+    /// The new file has its name, and the old file has the temporary name of the new file.
     Swapped,
     /// The old file has the name `aside`. The new file may have its name.
     Aside,
@@ -161,7 +161,7 @@ impl Member {
         self.state = match (&self.old, named) {
             (None, None) => folder.link_nameless(file, name).map(|()| State::New)?,
             (None, Some(named)) => folder.renamed_new(&named.name, name).map(|()| State::New)?,
-            // `prepare` gave all drafts that replace a file a temporary name.
+            // `prepare` gave a temporary name to each draft that replaces a file.
             (Some(_), None) => return Err(Errno::IO),
             (Some(old), Some(named)) => match exchange(folder, &named.name, name) {
                 Ok(()) if old.has(folder, &named.name) => State::Swapped,

@@ -145,7 +145,7 @@ impl Way {
         self.link.as_ref()
     }
 
-    /// Returns the folder, unless another user may have planted something on the way.
+    /// Returns the folder, unless another user may have planted a link or folder on the way.
     ///
     /// # Errors
     /// [`Error::Planted`].

@@ -89,7 +89,7 @@ impl DraftFile {
         Some(OutputPlace::Name { folder, name: self.draft.name().as_encoded_bytes().to_vec() })
     }
 
-    /// Gives the file its name. With `sync`, the file and its name are on the disk when this returns.
+    /// Gives the file its name. With `sync`, the file and its name are on the disk when this function returns.
     ///
     /// # Errors
     /// If the name is taken by now and may not be replaced, or if the system refuses.

@@ -16,7 +16,7 @@ pub enum Kind {
     SymbolicLink,
     /// A hard link: another name of an earlier file or symbolic link.
     HardLink,
-    /// A file with holes, of which only the pieces with data are stored.
+    /// A file with holes. Only the pieces with data are stored.
     Sparse,
 }
 

@@ -26,7 +26,7 @@ pub enum Fault {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The archive is damaged, hostile, or of a kind that this crate does not read.
+    /// The archive is damaged or hostile, or this crate does not read this kind of archive.
     #[error(transparent)]
     Archive(#[from] Flaw),
     /// The archive ends before its end marker.

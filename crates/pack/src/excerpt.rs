@@ -49,7 +49,7 @@ pub struct Excerpt<'a, R, S> {
     check: Parser,
     /// Whether contents are compared with their hashes.
     hashing: bool,
-    /// The hash of the content so far, and the entry that it belongs to.
+    /// The hash of the content so far, and the entry of this content.
     hash: Option<(Hasher, Entry)>,
     /// Ranges of the pack that cannot be read, in order.
     gaps: Vec<Range<u64>>,
@@ -111,8 +111,8 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
         Ok(self.is_damaged(&pick.entry) || of_source || target.is_some_and(|target| self.is_damaged(&target)))
     }
 
-    /// Compares each content with its hash in the index, and ends with an error after one that differs. Use this if
-    /// another program unpacks the excerpt. This crate does the same comparison itself.
+    /// Compares each content with its hash in the index, and ends with an error after a content that differs. Use this
+    /// if another program unpacks the excerpt. This crate does the same comparison itself.
     #[must_use]
     pub fn hashed(self) -> Self {
         Self { hashing: true, ..self }

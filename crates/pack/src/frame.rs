@@ -1,8 +1,8 @@
 //! The frame of a pack as it is written: all its bytes except contents of files.
 //!
 //! [`Packer`](crate::Packer) and [`Excerpt`](crate::Excerpt) write a pack in the same steps: the marker; entries, with
-//! index blocks between them; the end of the archive; the parts of the index that are left, the table and the trailer.
-//! The two types differ in the source of the entries and the contents.
+//! index blocks between them; the end of the archive; the remaining parts of the index, the table and the trailer. The
+//! two types differ in the source of the entries and the contents.
 
 use crate::block::{BLOCK, filling};
 use crate::index::write::IndexWriter;
@@ -113,7 +113,7 @@ impl Frame {
         self.stage = Stage::Index;
     }
 
-    /// Makes the next part of the index ready, or after the last part the table and the trailer.
+    /// Makes the next part of the index ready, or, after the last part, the table and the trailer.
     pub(crate) fn index(&mut self, index: &mut IndexWriter) {
         self.ready = index.part(self.position).unwrap_or_else(|| {
             self.stage = Stage::Nothing;

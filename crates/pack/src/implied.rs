@@ -1,4 +1,5 @@
-//! The bound on folders that exist only in the paths of other entries: few bytes of paths can name many folders.
+//! The limit for the number of folders that exist only in the paths of other entries. A limit is needed because few
+//! bytes of paths can name many folders.
 
 /// An archive may always have this many such folders, which is enough for four paths of the greatest depth.
 const FREE: u64 = 4096;

@@ -281,8 +281,8 @@ impl Packer {
         Ok(())
     }
 
-    /// Reads extended attributes, if the options ask for them. If they do not fit the headers, they are left out with a
-    /// note.
+    /// Reads extended attributes, if the options ask for them. If the attributes do not fit the headers, they are left
+    /// out with a note.
     fn xattrs(&self, path: &[u8], handle: &impl Handle) -> Result<Vec<Attribute>, Error> {
         if !self.options.xattrs {
             if handle.has_access_list() {

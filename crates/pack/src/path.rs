@@ -9,7 +9,8 @@ pub(crate) const DEEPEST: usize = 1024;
 
 /// Compares paths component by component, so that the contents of a folder come right after the folder.
 pub(crate) fn order(one: &[u8], other: &[u8]) -> Ordering {
-    // No component has a byte 0. A `/` counts as 0, so a component sorts before all longer ones that begin like it.
+    // No component has a byte 0. A `/` counts as 0, so a component sorts before all longer components that begin with
+    // the same bytes.
     let rank = |byte: u8| if byte == b'/' { 0 } else { byte };
     match one.iter().zip(other).position(|(one, other)| one != other) {
         Some(at) => rank(one[at]).cmp(&rank(other[at])),

@@ -10,7 +10,7 @@ use crate::tar::{self, Event, Oddity, Parser};
 /// The number of bytes that are read at once.
 const BUFFER: usize = 1 << 16;
 
-/// An iterator over the entries of an archive, in order. In packs the paths are below the root, as in
+/// An iterator over the entries of an archive, in order. In packs, paths are relative to the root, as in
 /// [`crate::Contents`]. The entries have no hashes. The iterator ends after an error.
 #[derive(Debug)]
 pub struct Scan<R> {

@@ -51,7 +51,7 @@ pub(crate) fn current(input: &mut (impl Read + Seek)) -> Result<Option<Table>, E
     }
 }
 
-/// Whether a pack without a valid index is complete up to the end of the archive, but the index does not follow there.
+/// Whether a pack without a valid index is complete up to the end of the archive, but no index follows the archive.
 fn ends_elsewhere(input: &mut (impl Read + Seek)) -> Result<bool, Error> {
     let mut scan = Scan::foreign(&mut *input)?;
     let (mut root, mut before) = (None, Vec::new());

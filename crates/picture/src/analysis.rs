@@ -1,4 +1,4 @@
-//! How a picture that carries data differs from its cover, and what five known detectors find in that picture.
+//! Compares a picture that carries data with its cover, and runs five known detectors on that picture.
 //!
 //! Three methods, chi-square, RS and sample pairs, look for *low-bit replacement*: a sample 2k becomes 2k + 1 or stays,
 //! and a sample 2k + 1 becomes 2k or stays. A sample 2k never becomes 2k − 1. Each of the three methods measures this

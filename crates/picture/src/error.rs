@@ -120,7 +120,7 @@ pub enum Error {
         /// The number of necessary doors, including the door of the set.
         doors: usize,
     },
-    /// The width or the height of a carrier is impossible, or so small that nothing fits.
+    /// The width or the height of a carrier is impossible, or so small that the carrier has no room for data.
     #[error("a carrier of {width} × {height} pixels is impossible")]
     CarrierSize {
         /// Pixels in a row.

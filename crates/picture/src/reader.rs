@@ -149,7 +149,7 @@ struct Slots {
     open: Open<Opened>,
     /// The indexes of the pictures that threads are opening now.
     opening: BTreeSet<u32>,
-    /// Whether pictures of this set are decoded, so that opening one takes long.
+    /// Whether pictures of this set are decoded, so that opening a picture takes long.
     in_memory: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Sets of pictures: which pictures belong together, and which ones are missing.
+//! Sets of pictures: which pictures belong together, and which pictures are missing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;

@@ -87,7 +87,7 @@ pub enum Flaw {
         /// The entry's path.
         path: String,
     },
-    /// The number of an entry's owner or group is larger than any system's.
+    /// The number of an entry's owner or group is larger than any system supports.
     #[error("{path} belongs to an owner or a group that no system has")]
     Owner {
         /// The entry's path.

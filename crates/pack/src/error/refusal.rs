@@ -56,7 +56,7 @@ pub enum Refusal {
         /// The entry's path.
         path: String,
     },
-    /// The folders above a selected entry have more extended attributes than are kept in memory.
+    /// The folders above a selected entry have more extended attributes than the unpacker keeps in memory.
     #[error("the folders down to {path} have extended attributes of more than {limit} bytes")]
     Attributes {
         /// The path of the last folder.
@@ -84,7 +84,7 @@ pub enum Refusal {
         /// The path.
         path: String,
     },
-    /// With this file, the unpacked files become larger than they may be.
+    /// With this file, the size of all unpacked files would exceed the limit.
     #[error("{path} is too large: with its holes it has {size} {}, and {}", bytes(*size), too_large(*limit))]
     TooLarge {
         /// The file's path.

@@ -81,7 +81,7 @@ impl PartReader {
         Ok(Some(entry))
     }
 
-    /// Checks that this part has no more bytes, and that the next part's first path may follow this part's last one.
+    /// Checks that this part has no more bytes, and that the next part's first path may follow this part's last path.
     fn check_end(&self, table: &Table) -> Result<(), Error> {
         if self.at != self.bytes.len() {
             return Err(damaged("a part has bytes after its last entry"));

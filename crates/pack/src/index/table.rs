@@ -9,7 +9,7 @@ use crate::block::BLOCK;
 use crate::error::{Error, Flaw};
 use crate::path::{self, order};
 
-/// The maximum length of a table, which is enough for a hundred million entries with usual paths.
+/// The maximum length of a table. This length is enough for a hundred million entries with usual paths.
 pub(super) const LONGEST_TABLE: u64 = 16 << 20;
 /// The maximum length of a part. Writers make parts of about an eighth of this length.
 const LONGEST_PART: u32 = 1 << 20;

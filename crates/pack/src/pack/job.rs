@@ -58,7 +58,7 @@ impl Shared {
         if self.failed.load(Ordering::Relaxed) { Err(Error::Stopped) } else { Ok(index) }
     }
 
-    /// Handles a file that became shorter: with an error, or with a note for all of its pieces together.
+    /// Handles a file that became shorter: with an error, or with one note for all pieces of the file.
     pub(super) fn shrank(&self, source: &Source) -> Result<(), Error> {
         if !self.keep_going {
             return Err(Error::Shrank { path: shown(&source.path) });

@@ -10,7 +10,7 @@ use crate::index::varint::{put, put_signed, signed, take};
 use crate::path;
 
 /// The number of records in a block. The first record of a block is complete, and each other record stores the
-/// difference from the preceding one. A lookup decodes half a block on average.
+/// difference from the preceding record. A lookup decodes half a block on average.
 const IN_BLOCK: u32 = 32;
 
 /// The number of slots in the smallest table.
@@ -115,7 +115,7 @@ struct LinkRecord {
 }
 
 impl LinkRecord {
-    /// Turns this record into the next one, and writes the difference to `out`.
+    /// Turns this record into the next record, and writes the difference to `out`.
     fn follow(&mut self, key: Key, path: &[u8], out: &mut Vec<u8>) {
         let shared = path::shared(path, &self.path);
         put(out, key.device);
@@ -128,7 +128,8 @@ impl LinkRecord {
         self.path.extend_from_slice(&path[shared..]);
     }
 
-    /// Turns this record into the next one, with the difference that is taken from `rest`. Returns `None` at the end.
+    /// Turns this record into the next record, with the difference that is taken from `rest`. Returns `None` at the
+    /// end.
     fn next(&mut self, rest: &mut &[u8]) -> Option<()> {
         self.key.device = take(rest).ok()?;
         self.key.inode = self.key.inode.wrapping_add_signed(signed(take(rest).ok()?));

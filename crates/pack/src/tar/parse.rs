@@ -13,7 +13,7 @@ use super::sparse::{Pieces, Reading};
 use crate::block::{self, filling};
 use crate::error::{Error, Flaw};
 
-/// The longest name in a GNU header for long names, with its zero byte.
+/// The maximum length of a name in a GNU header for long names, including the zero byte.
 const LONGEST_NAME: u64 = 65_536;
 
 /// The largest content, so that no sum of offsets overflows.

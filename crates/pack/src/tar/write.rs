@@ -5,7 +5,7 @@ use crate::entry::Time;
 
 /// The length of a header in bytes.
 const HEADER: usize = BLOCK as usize;
-/// The most bytes of an entry's name that the name of its pax header contains.
+/// The maximum number of bytes of an entry's name that the name of its pax header contains.
 const LONGEST_HINT: usize = 80;
 
 /// The values for an entry's headers.

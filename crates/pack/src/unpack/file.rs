@@ -187,7 +187,7 @@ pub(super) fn write_whole(place: Place, dress: &Dress, bytes: &[u8], ledger: &Le
     draft.land(dress, ledger)
 }
 
-/// A file whose content arrives in several pieces, which several threads write.
+/// A file whose content arrives in several pieces. Several threads write these pieces.
 #[derive(Debug)]
 pub(super) struct Growing {
     number: u64,

@@ -1,8 +1,8 @@
 //! Folders into which entries are unpacked.
 //!
-//! A folder gets its mode and time when it is full: when its last reference is dropped, which happens before the last
-//! reference to its parent is dropped. A folder is opened when it is needed, relative to its parent and by a single
-//! name, so that no symbolic link is followed.
+//! A folder gets its mode and time when it is full, which means when its last reference is dropped. The last reference
+//! to a folder is dropped before the last reference to its parent. A folder is opened when it is needed, relative to
+//! its parent and by a single name, so that no symbolic link is followed.
 
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
@@ -45,7 +45,7 @@ struct AtLast {
     /// The number of the entry that describes the folder.
     number: Option<u64>,
     dress: Dress,
-    /// The folder existed before this run: if the run fails, the folder gets nothing from the archive.
+    /// The folder existed before this run: if the run fails, the folder gets no properties from the archive.
     existed: bool,
     /// Mode and time that the folder had when it was entered.
     found: Option<Dress>,
@@ -268,7 +268,7 @@ impl Folder {
         }
     }
 
-    /// Returns how many folders on a way may be open at the same time.
+    /// Returns how many folders on a path from the target may be open at the same time.
     pub(super) fn most_on_a_way(&self) -> usize {
         (self.ledger.most_open / 8).max(1)
     }

@@ -1,7 +1,7 @@
 //! Compares a pack's index with its archive.
 //!
-//! Each part is compared when it arrives, and then dropped. The table can be computed from the parts, so only its hash
-//! is kept.
+//! Each part is compared when it arrives, and then dropped. The table can be computed from the parts, so only the hash
+//! of the table is kept.
 
 use blake3::Hasher;
 

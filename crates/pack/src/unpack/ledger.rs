@@ -109,8 +109,8 @@ impl Ledger {
     pub(super) fn complete(&self, number: u64, hash: Option<[u8; 32]>) {
         let mut state = self.state.lock();
         let Some(item) = state.queue.get_mut(number) else {
-            // The entry is a folder that was first passed over, and is now needed. The root is always the first of
-            // these folders.
+            // The entry is a folder that was skipped at first, and is needed now. The root is always the first of these
+            // folders.
             state.complete += 1;
             state.root |= number == 0;
             return;

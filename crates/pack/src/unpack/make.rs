@@ -1,4 +1,4 @@
-//! Makes the entries of an archive: folders and links at once, files when their content arrives.
+//! Makes the entries of an archive. Makes folders and links immediately, and files when their content arrives.
 
 use std::ops::Range;
 use std::os::unix::ffi::OsStringExt;
@@ -172,7 +172,7 @@ impl Maker {
         }
     }
 
-    /// Takes the next piece of the content. `range` is its position in the bytes that the caller passed in.
+    /// Takes the next piece of the content. `range` is the range of this piece in the bytes that the caller passed in.
     pub(super) fn content(&mut self, offset: u64, range: Range<usize>) {
         match &self.next {
             NextContent::Ignored => {}
@@ -309,7 +309,7 @@ impl Maker {
             let folder = &path[..*end];
             !self.names.has_folded(parent(folder), name(folder))
         };
-        // Most archives are far below the limit, so that no name is looked up.
+        // Most archives are far below the limit. For these archives, no name is looked up.
         self.implied + ends(path, known).count() as u64 > most
             && self.implied + ends(path, known).filter(is_new).count() as u64 > most
     }

@@ -52,7 +52,7 @@ impl Only {
         Err(Refusal::Attributes { path, limit: MOST_ATTRIBUTES }.into())
     }
 
-    /// Removes and returns the folders above `path` that were passed over, the outermost first.
+    /// Removes and returns the folders above `path` that were skipped, the outermost folder first.
     pub(super) fn above(&mut self, path: &[u8]) -> Vec<(u64, Member)> {
         let count = self.passed.iter().take_while(|(_, folder)| is_under(path, &folder.entry.path)).count();
         self.passed.drain(..count).collect()

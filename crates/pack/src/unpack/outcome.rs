@@ -20,13 +20,14 @@ pub struct Progress {
     pub complete: u64,
     /// Whether the target folder itself counts among the complete entries, as the entry of the root.
     pub root: bool,
-    /// The last entry up to which every entry is complete or has failed.
+    /// The path of the last entry for which this is true: the entry and all entries before it are complete or have
+    /// failed.
     pub until: Option<Vec<u8>>,
     /// Whether all entries up to `until` were compared with the index of a pack.
     pub compared: bool,
     /// The number of entries that failed.
     pub failed: u64,
-    /// The first thousand failures, without the one whose error ended the work.
+    /// The first thousand failures, without the failure that ended the work.
     pub failures: Vec<Failure>,
 }
 

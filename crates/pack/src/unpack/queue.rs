@@ -11,7 +11,7 @@ use crate::path::shared;
 const MOST_WAITING: u64 = (4 << 20) + (128 << 10) + (256 << 10);
 
 /// The maximum number of bytes of headers before an index block that is due. A writer hashes files on several threads,
-/// and is at most 16 MiB ahead of the slowest one.
+/// and is at most 16 MiB ahead of the slowest thread.
 const MOST_LATE: u64 = 32 << 20;
 
 /// Bytes of a record without path, hash and target.
@@ -53,7 +53,7 @@ pub(super) struct Queue {
     /// The number of the first item.
     first: u64,
     items: VecDeque<Item>,
-    /// The path before the first item's, and the path of the last item.
+    /// The path of the entry before the first item, and the path of the last item.
     before: Vec<u8>,
     last: Vec<u8>,
     /// The bytes of paths since the last path that is stored in full.
@@ -65,8 +65,8 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    /// Adds an entry with `headers` bytes of headers. `stored` is the length of its record in the index, without the
-    /// path.
+    /// Adds an entry with `headers` bytes of headers. `stored` is the length of the entry's record in the index,
+    /// without the path.
     pub(super) fn push(&mut self, path: &[u8], facts: [u8; 16], stored: usize, headers: u64) -> u64 {
         let mut common = shared(path, &self.last);
         self.since += path.len() - common;

@@ -7,7 +7,7 @@ use super::file::{Growing, Place, write_whole};
 use super::folder::Dress;
 use super::ledger::Ledger;
 
-/// Files to be written. If a rest is dropped without [`Rest::complete`], its files are left out.
+/// Files to be written. If a rest is dropped without [`Rest::complete`], the files of the rest are not written.
 #[derive(Debug)]
 #[must_use]
 pub struct Rest {

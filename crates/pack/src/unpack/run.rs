@@ -23,7 +23,7 @@ pub fn unpack(input: impl Read + Send, unpacker: &mut Unpacker, work: &Work<'_>)
     let threads = if work.threads == 0 { cores() } else { work.threads }.min(MOST_THREADS);
     let turn = Mutex::new(UnpackTurn { input, unpacker: &mut *unpacker, error: None, ended: false });
     thread::scope(|scope| {
-        // If the system cannot start a thread, the threads that run do its work.
+        // If the system cannot start a thread, the running threads do the work of that thread.
         let spawned =
             (1..threads).filter_map(|_| thread::Builder::new().spawn_scoped(scope, || take_turns(&turn, work)).ok());
         let _others: Vec<_> = spawned.collect();

@@ -95,8 +95,8 @@ impl Unpacker {
     /// Sets the maximum number of bytes of all files, holes included. A file that exceeds the limit fails with
     /// [`Refusal::TooLarge`](crate::Refusal::TooLarge).
     ///
-    /// Without this call, the holes of all files may take 64 GiB, or 1000 times the bytes that are stored so far, if
-    /// that is more: an archive of five kilobytes can describe a file of an exbibyte.
+    /// Without this call, the holes of all files may take 64 GiB, or 1000 times the bytes that are stored so far,
+    /// whichever is more. A limit is needed because an archive of five kilobytes can describe a file of an exbibyte.
     pub fn max_size(&mut self, bytes: u64) {
         self.size.limit = Some(bytes);
     }
@@ -118,7 +118,7 @@ impl Unpacker {
     }
 
     /// Ends the work, once all rests are complete. Sets the modes and times of folders, and checks that the archive was
-    /// whole.
+    /// complete.
     pub fn finish(&mut self) -> Result<Outcome, Error> {
         // If the last file is not complete, the file is removed.
         self.maker.next_entry();

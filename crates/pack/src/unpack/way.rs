@@ -7,7 +7,7 @@ use super::trouble::Trouble;
 use crate::error::Action;
 use crate::path::{name, parent};
 
-/// At most this many folders on the way are open, and fewer where the system allows few open files.
+/// At most this many folders on the way are open. The number is smaller if the system allows few open files.
 const OPEN: usize = 64;
 
 /// Folders, each inside the one before.

@@ -58,8 +58,8 @@ fn a_name_that_is_made_meanwhile_is_replaced_if_forced() {
     }
 }
 
-/// The text of the first failure ends with the text of the second. A comparison of texts once dropped the second
-/// failure.
+/// The text of the first failure ends with the text of the second failure. A comparison of texts once dropped the
+/// second failure.
 #[test]
 fn failures_with_similar_texts_are_all_reported() {
     let target = tempdir().unwrap();
@@ -290,7 +290,7 @@ fn existing_files_are_kept_when_the_index_is_wrong() {
     }
 }
 
-/// The index names one file, and the headers at that offset name another one, which the user did not select.
+/// The index names one file, but the headers at that offset name another file, which the user did not select.
 #[test]
 fn only_selected_entries_are_unpacked() {
     let (wanted, other) = (a_file("picture", b"content"), a_file(".bashrc", b"content"));

@@ -27,7 +27,7 @@ pub enum Finding {
     Carrier(Label, SampleOrder),
     /// A carrier with a damaged label.
     Damaged,
-    /// A carrier whose label is whole, but no set has such a picture.
+    /// A carrier with an undamaged label that no set can have.
     Impossible,
     /// A carrier that was scaled, or compressed with loss. The data are lost.
     Lossy,

@@ -1,4 +1,4 @@
-//! Writes a set of carriers as one file: any bytes at any position, from several threads, in any order.
+//! Writes a set of carriers as one file: any bytes at any position, with several threads, in any order.
 
 use std::collections::BTreeMap;
 use std::fs::File;

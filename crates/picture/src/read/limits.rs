@@ -7,7 +7,8 @@ use crate::Error;
 /// A file of a few bytes can describe a picture of gigabytes, because compressed areas of one color take hardly any
 /// space. Therefore the length of the file bounds the memory, and so also the time: reading takes at most
 /// [`free`](Self::free) bytes, and [`per_byte`](Self::per_byte) bytes more for each byte of the file. A PNG picture
-/// takes 1 to 4 bytes of memory for each pixel, a WebP picture 4 to 11, a JPEG picture mostly 8 to 18.
+/// takes 1 to 4 bytes of memory for each pixel, a WebP picture takes 4 to 11 bytes, and a JPEG picture mostly takes 8
+/// to 18 bytes.
 ///
 /// ```
 /// use deadpan_picture::Limits;
@@ -36,10 +37,10 @@ impl Default for Limits {
     /// plus 512 bytes for each byte of the file. At most 100 scans.
     ///
     /// The bounds let all photographs pass: a photograph has less than 100 pixels for each byte of its file, and only a
-    /// file with more pixels for each byte is refused. A picture of a single color passes up to 22 million pixels as
-    /// PNG with three channels, 14 million as WebP, and 10 million as JPEG without progression. A drawing with one bit
-    /// for each pixel passes up to 67 million pixels if it is blank, and up to 140 million pixels if its file has 150
-    /// KB.
+    /// file with more pixels for each byte is refused. A picture of a single color is accepted with up to 22 million
+    /// pixels as PNG with three channels, 14 million pixels as WebP, and 10 million pixels as JPEG without progression.
+    /// A drawing with one bit for each pixel is accepted with up to 67 million pixels if it is blank, and up to 140
+    /// million pixels if its file has 150 KB.
     fn default() -> Self {
         Self { pixels: 1 << 28, bytes: 1 << 31, free: 64 << 20, per_byte: 512, scans: 100 }
     }

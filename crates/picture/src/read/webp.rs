@@ -224,7 +224,7 @@ impl Contents {
             if (canvas.width, canvas.height) != (contents.width, contents.height) {
                 return Err(damaged(format, "its frame has another size than the picture"));
             }
-            // The alpha plane of a lossy frame counts if the extended header says so.
+            // The alpha plane of a lossy frame is used only if the extended header states that there is alpha.
             contents.alpha |= canvas.alpha && contents.format == FileFormat::WebPLossy && alpha_plane.is_some();
         }
         Ok(contents)
@@ -236,7 +236,7 @@ impl Contents {
         if tag & 1 != 0 || sync != [0x9d, 0x01, 0x2a] {
             return Err(damaged(format, "its frame is no key frame"));
         }
-        // The upper two bits ask for scaling, which all programs ignore.
+        // The upper two bits request scaling. All programs ignore these bits.
         let [width, height] = [[a, b], [c, d]].map(|side| u32::from(u16::from_le_bytes(side) & 0x3fff));
         if width == 0 || height == 0 {
             return Err(damaged(format, format!("{width} × {height} pixels")));

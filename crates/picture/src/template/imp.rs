@@ -129,7 +129,7 @@ pub(super) fn embed(level: Level, lines: &mut [Line], values: &Values, course: &
     }
 }
 
-/// Extracts the values of the lines. The bits of `values` before the first value keep their values; bits after the last
+/// Extracts the values of the lines. The bits of `values` before the first value do not change. Bits after the last
 /// value may be overwritten.
 ///
 /// # Panics

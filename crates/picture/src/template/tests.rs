@@ -100,7 +100,7 @@ fn every_back_end_agrees_with_the_reference() {
 
 #[test]
 fn several_threads_share_a_large_picture() {
-    // Each thread has more than one block of lines, and pieces of the part that begin inside of a line.
+    // Each thread has more than one block of lines, and its piece of the part can begin inside a line.
     let cover = cover(1024, 500, Channels::Rgb);
     for bits in 1..=4 {
         let hiding = hiding(bits, Order::Keyed, vec![Secret::open()]);
@@ -279,7 +279,7 @@ fn full_pictures_keep_their_quality() {
 
 #[test]
 fn samples_go_up_as_often_as_down_whatever_their_value() {
-    // Replacement of the lowest bits would never take an even sample down, nor an odd one up.
+    // Replacement of the lowest bits would never decrease an even sample, and never increase an odd sample.
     for level in levels() {
         for bits in 1..=4 {
             for value in [100_u8, 101, 102, 103] {

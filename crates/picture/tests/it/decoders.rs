@@ -1,5 +1,6 @@
 //! For every kind of picture that this crate writes, other decoders return the same pixels as our decoder: libpng,
-//! libwebp, ImageMagick, Pillow and Chromium. A decoder that is not installed is skipped, and the test says so.
+//! libwebp, ImageMagick, Pillow and Chromium. A decoder that is not installed is skipped, and the test prints a
+//! message.
 //!
 //! `DEADPAN_PYTHON` names a Python that has Pillow; without it, the test tries `python3`.
 

@@ -255,7 +255,7 @@ fn each_picture_is_opened_once_however_many_are_damaged() {
     assert!(opened.load(Ordering::Relaxed) <= 12, "{opened:?} for 12 pictures");
 }
 
-/// A good copy takes the place of a damaged spare picture, and is checked, too.
+/// A copy replaces a damaged spare picture, and the copy is checked, too.
 #[test]
 fn copies_of_damaged_spare_pictures_are_checked() {
     let good = vec![9; 64];

@@ -24,7 +24,7 @@ struct Kind {
     /// The distance between the numbers of two such groups. The groups between these two have no squares.
     apart: u32,
     subtract_green: bool,
-    /// Of a thousand symbols, how many are references or colors of the cache.
+    /// The number of references and colors of the cache in a thousand symbols.
     others: u32,
 }
 
@@ -149,8 +149,8 @@ fn frame(kind: &Kind, random: &mut Random) -> Vec<u8> {
             literals += 1;
             at += 1;
         } else if literals > 16 * colors && colors > 0 && random.below(2) == 0 {
-            // The cache is full at this point. libwebp and `image-webp` disagree about colors that it does not have
-            // yet.
+            // The cache is full at this point. libwebp and `image-webp` disagree about colors that the cache does not
+            // have yet.
             codes[0].push(&mut bits, 256 + 24 + random.below(colors as u32) as usize);
             at += 1;
         } else {

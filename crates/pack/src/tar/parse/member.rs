@@ -46,7 +46,7 @@ impl Parser {
                 return Ok(Some(special(path, what)));
             }
         };
-        // As in other tar readers, links and folders have no content, whatever size the header gives.
+        // As in other tar readers, links and folders have no content, even if the header states another size.
         let stored = if matches!(kind, Kind::File | Kind::Sparse) { size } else { 0 };
         let modified = match records.modified {
             Some(time) => time,
@@ -91,8 +91,8 @@ impl Parser {
         }
     }
 
-    /// Checks the path and the target of an entry, and removes the root and slashes. The inner error refuses the entry,
-    /// the outer error the archive.
+    /// Checks the path and the target of an entry, and removes the root and slashes. The inner error refuses only the
+    /// entry. The outer error refuses the archive.
     fn place(&mut self, member: &mut Member, target: Vec<u8>) -> Result<Result<(), Flaw>, Error> {
         let entry = &mut member.entry;
         let under = |root: &Option<Vec<u8>>, path: &[u8]| -> Result<Vec<u8>, Error> {

@@ -398,7 +398,7 @@ mod tests {
         }
     }
 
-    /// The checksum of the chunk fits, so the decoder sees the damage.
+    /// The checksum of the chunk is correct, so only the decoder can find the damage.
     #[test]
     fn damaged_blocks_are_no_other_pictures_than_those_of_the_general_decoder() {
         let pixels = pixels(90, 60, Channels::Gray, 3);

@@ -182,7 +182,7 @@ fn pick(blocks: &[__m256i; 4], at: __m256i) -> __m256i {
 #[inline]
 fn spread_bits(bits: [u8; LINE / 8], half: usize) -> __m256i {
     let word = (u64::from_le_bytes(bits) >> (32 * half)) as i32;
-    // The halves of a register take two bytes each, every byte eight times.
+    // Each half of a register takes two bytes, and repeats each byte eight times.
     let from = _mm256_set_epi64x(0x0303_0303_0303_0303, 0x0202_0202_0202_0202, 0x0101_0101_0101_0101, 0);
     let bit = _mm256_set1_epi64x(i64::from_le_bytes([1, 2, 4, 8, 16, 32, 64, 128]));
     let bytes = _mm256_shuffle_epi8(_mm256_set1_epi32(word), from);

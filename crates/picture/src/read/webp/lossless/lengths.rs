@@ -95,7 +95,7 @@ impl Lengths {
                 return Err(Fault::Damaged("it has a prefix code with too many lengths"));
             }
         }
-        // If the code for lengths has one length only, it takes no bits, and all symbols have this length.
+        // If the code for lengths has only one length, the lengths take no bits, and all symbols have this length.
         if let Some(length @ 0..=15) = code.only() {
             self.push(length as u8, left);
             return Ok(());
