@@ -45,7 +45,7 @@ impl Attributes {
     }
 }
 
-/// Which file an output may replace.
+/// The file that an output may replace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Replace {
     /// No file: the name must be new.
@@ -65,16 +65,16 @@ impl Replace {
     }
 }
 
-/// How an output gets its name.
+/// Options for giving an output its name.
 ///
 /// A new file replaces an old file only after the contents of the new file are on the disk. So after a crash, the name
 /// belongs to the complete old file or to the complete new file.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Landing {
-    /// Which file the output may replace.
+    /// The file that the output may replace.
     pub replace: Replace,
-    /// Whether the output and its name are on the disk when `land` returns. Replacing implies this, except for one file
-    /// of many.
+    /// Whether the output and its name are on the disk when `land` returns. If the output replaces a file, this is done
+    /// in any case, except for a draft of [`Draft::one_of_many_in`].
     pub sync: bool,
 }
 
@@ -245,7 +245,7 @@ impl Draft {
         Ok(())
     }
 
-    /// Gives the file its name. Fails if the name exists.
+    /// Gives the file its name. Fails if the name is taken.
     pub(crate) fn link(&self) -> Result<(), Errno> {
         match &self.named {
             None => self.folder.link_nameless(&self.file, &self.name),
@@ -300,7 +300,7 @@ impl Draft {
     }
 }
 
-/// Makes a file in this folder that never gets a name.
+/// Makes a file without a name in this folder. The file never gets a name.
 ///
 /// # Errors
 /// If the file cannot be made.

@@ -46,7 +46,7 @@ impl DraftFolder {
     /// # Errors
     /// If the folder cannot be made.
     pub fn create(target: &Path) -> Result<Self, Error> {
-        // A path may end with a slash here.
+        // The path of a folder may end with a slash.
         let trimmed = trimmed(target);
         let (parent, name) = Folder::holding(&trimmed)?;
         Self::create_in(&parent, &name)

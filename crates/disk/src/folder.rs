@@ -355,7 +355,7 @@ impl Folder {
         Ok(openat(&self.handle, single(name)?, flags, Mode::RUSR | Mode::WUSR)?.into())
     }
 
-    /// Makes a file without a name. Returns `None` if the file system does not support that.
+    /// Makes a file without a name. Returns `None` if the file system does not support files without a name.
     #[cfg(target_os = "linux")]
     pub(crate) fn create_nameless(&self) -> Result<Option<File>, Errno> {
         let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
@@ -374,7 +374,7 @@ impl Folder {
         Ok(None)
     }
 
-    /// Gives a name to a file without a name. Fails if something has the name.
+    /// Gives a name to a file without a name. Fails if the name is taken.
     pub(crate) fn link_nameless(&self, file: &File, name: &OsStr) -> Result<(), Errno> {
         let path = format!("/proc/self/fd/{}", file.as_raw_fd());
         linkat(CWD, path, &self.handle, single(name)?, AtFlags::SYMLINK_FOLLOW)

@@ -36,7 +36,7 @@ pub enum Locked {
 mod sealed {
     use std::os::fd::{AsFd, BorrowedFd};
 
-    /// A value with a handle of the system. Callers of this library never see it.
+    /// A value with a handle of the system. Callers of this library never see this trait.
     pub trait Sealed {
         fn descriptor(&self) -> BorrowedFd<'_>;
     }

@@ -107,9 +107,9 @@ struct Old {
 /// The names that a member and the file that it replaces have at this moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// The new file has no name, or a temporary one.
+    /// The new file has no name, or a temporary name.
     Draft,
-    /// The new file has its name, and replaced nothing.
+    /// The new file has its name, and replaced no file.
     New,
     /// The new file has its name, and the old file has the temporary name of the new file.
     Swapped,

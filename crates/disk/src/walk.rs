@@ -142,7 +142,8 @@ impl Walk {
     /// Opens the current name. If the entry is a folder, its contents come next.
     ///
     /// # Errors
-    /// Only if the process has too many open files. All other failures are reported in the returned step.
+    /// Returns an error only if the process has too many open files. All other failures are reported in the returned
+    /// step.
     pub fn open(&mut self) -> io::Result<WalkStep> {
         let Some(level) = self.levels.last() else { return Ok(WalkStep::Gone) };
         let (name, kind) = level.names.get(level.next.saturating_sub(1));

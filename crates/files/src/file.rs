@@ -107,7 +107,7 @@ pub(crate) fn unlock(source: impl Read, identities: &[Identity]) -> Result<Opene
     Header::read(source)?.open(identities)
 }
 
-/// Refuses to replace the input by the output.
+/// Fails if the output would replace the input.
 pub(crate) fn refuse_same(input: &About, path: &Path, output: &Path) -> Result<(), Error> {
     match About::of_path(output) {
         Ok(about) if about.id == input.id => Err(Error::SameFile(path.to_owned())),

@@ -21,8 +21,8 @@ use deadpan_seal::Work;
 pub struct Options<'a> {
     /// Whether a file may replace another file. A folder never replaces a file or folder.
     pub replace: bool,
-    /// Whether the output and its name are on the disk when the call returns. A file that replaces another file is on
-    /// the disk in any case. If the name alone does not reach the disk, the call fails, and the output stays.
+    /// Whether the output and its name must be on the disk when the call returns. A file that replaces another file is
+    /// on the disk in any case. If the name alone does not reach the disk, the call fails, and the output stays.
     pub sync: bool,
     /// The number of threads, and callbacks to watch and stop the work.
     pub work: Work<'a>,

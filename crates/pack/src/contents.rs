@@ -119,7 +119,7 @@ impl IndexWalk {
         Self { folder: folder.to_vec(), part, records: None, end: None, debt: PathDebt::default() }
     }
 
-    /// The next entry. Must not be called after an error.
+    /// The next entry. This function must not be called after an error.
     pub(crate) fn next<R: Read + Seek>(&mut self, contents: &mut Contents<R>) -> Result<Option<Entry>, Error> {
         let Contents { input, table, .. } = contents;
         loop {
@@ -150,7 +150,7 @@ impl IndexWalk {
     }
 }
 
-/// Entries of a pack, in order: see [`Contents::entries`] and [`Contents::under`]. Ends after an error.
+/// Entries of a pack, in order: see [`Contents::entries`] and [`Contents::under`]. The iterator ends after an error.
 #[derive(Debug)]
 pub struct Entries<'a, R> {
     contents: &'a mut Contents<R>,

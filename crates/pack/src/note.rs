@@ -23,7 +23,7 @@ pub enum What {
     Output,
     /// The entry was left out: it was removed while the folder was packed.
     Gone,
-    /// The file changed while it was read. The packed contents may be neither the old nor the new ones.
+    /// The file changed while it was read. The packed contents may be neither the old contents nor the new contents.
     Changed,
     /// The entry was left out, because it could not be read and the caller asked to keep going. Holds the reason.
     Unreadable(String),

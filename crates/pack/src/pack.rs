@@ -56,7 +56,8 @@ pub struct Packing {
 pub enum OutputPlace {
     /// An open file. All names of this file count as the output.
     File(FileId),
-    /// A name that the pack gets when it is complete. Other names of the file that it replaces are packed.
+    /// A name that the pack gets when it is complete. If the pack replaces a file, the other names of that file are
+    /// packed.
     Name {
         /// The folder of the name.
         folder: FileId,

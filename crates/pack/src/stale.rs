@@ -68,7 +68,7 @@ fn ends_elsewhere(input: &mut (impl Read + Seek)) -> Result<bool, Error> {
             Err(_) => return Ok(false),
         }
     }
-    // Only blocks of zeros end a pack.
+    // A pack must end with blocks of zeros.
     let Some(end) = scan.end().filter(|end| *end > 0) else { return Ok(false) };
     // No pack has entries outside its root or out of order.
     if other {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The maximum number of files that are open for a set. Systems allow a process 256 to 1024 by default.
+/// The maximum number of files that are open for a set. By default, systems allow a process 256 to 1024 open files.
 const MOST: usize = 128;
 
 /// Open items, by the index of their picture. Another thread may still use an item that was removed.
@@ -39,7 +39,7 @@ impl<T> Open<T> {
         item
     }
 
-    /// Keeps half as many items open from now on. Returns `false` if at most one is open.
+    /// From now on, keeps half as many items open. Returns `false` if at most one item is open.
     pub(crate) fn shrink(&mut self) -> bool {
         let open = self.items.len();
         if open > 1 {

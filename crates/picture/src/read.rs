@@ -27,7 +27,7 @@ use crate::{Channels, Error, FileFormat, Pixels};
 pub enum Orientation {
     /// Turns the picture upright, as programs show it. For covers.
     Apply,
-    /// Returns the pixels in the stored orientation. For pictures that carry data.
+    /// Returns the pixels in the stored orientation. Use this for pictures that carry data.
     Ignore,
 }
 
@@ -131,7 +131,7 @@ pub fn probe(mut input: impl BufRead + Seek) -> Result<Header, Error> {
     }
 }
 
-/// A picture as its file stores it.
+/// A decoded picture in the form that its file stores.
 struct DecodedFile {
     pixels: Pixels,
     source: FileFormat,

@@ -457,7 +457,7 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
         Ok(sums.crc64)
     }
 
-    /// Remembers the checksum of bytes that were read.
+    /// Records the checksum of bytes that were read.
     fn pass(&self, index: u32, bytes: &[u8], at: u64) {
         let sums = Sums::plain(bytes);
         let mut passed = self.passed.lock();
@@ -531,7 +531,7 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
                 // The process may open fewer files than are open here. Close some files, and try again.
                 Err(error) if is_out_of_files(&error) && slots.open.shrink() => {}
                 Err(error) if target == index => return Err(error),
-                // The thread that needs this picture will meet the error.
+                // The thread that needs this picture will get the same error.
                 Err(_) => {}
             }
         }

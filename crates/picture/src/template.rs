@@ -60,7 +60,7 @@ const SEED_LINES: usize = secret::SEED * 8 / LINE;
 /// The number of lines of a door.
 const DOOR_LINES: usize = door::DOOR * 8 / LINE;
 
-/// How many bits a sample of the data lines carries: 1 to 4.
+/// The number of bits that a sample of the data lines carries: 1 to 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bits(u8);
 

@@ -18,8 +18,8 @@ pub enum Compression {
     /// Stores each row as the difference to the row above, with prefix codes, as fast encoders of other programs do. A
     /// full template of a photograph takes half to two thirds of the length of its samples.
     Fast,
-    /// Not compressed, for speed. Few programs write such files: an observer who checks the length of the file, and not
-    /// only the picture, notices such a file. If that matters, use [`Fast`](Self::Fast).
+    /// The rows are not compressed, for speed. Few programs write such files: an observer who checks the length of the
+    /// file, and not only the picture, notices such a file. If that matters, use [`Fast`](Self::Fast).
     #[default]
     Stored,
 }

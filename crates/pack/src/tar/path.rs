@@ -1,4 +1,4 @@
-//! Which paths are accepted.
+//! Checks whether a path is accepted.
 
 use std::borrow::Cow;
 

@@ -4,7 +4,7 @@ use super::form::{BLOCK, MOST_PIECES};
 use super::number::{decimal, field};
 use crate::error::Error;
 
-/// The pieces read so far. Each begins at or after the end of the previous one.
+/// The pieces read so far. Each piece begins at or after the end of the previous piece.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pieces {
     /// For each piece with data: the end of the piece among the stored data, and the piece's offset in the file.

@@ -190,7 +190,7 @@ impl Folder {
         *at_last = Some(AtLast { number: Some(number), dress, existed, found });
     }
 
-    /// Sets the folder's mode and time. Nothing may be made in the folder after this.
+    /// Sets the folder's mode and time. Afterwards, no entry may be made in the folder.
     pub(super) fn fill(&self) {
         let at_last = self.at_last.lock().take();
         let Some(at_last) = at_last else { return };

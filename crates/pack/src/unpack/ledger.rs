@@ -15,7 +15,8 @@ use crate::names::Paths;
 use crate::shown::shown;
 use deadpan_disk::{cleanup, most_open_files};
 
-/// The maximum number of failures and of remarks that are kept. An archive can cause one for each entry.
+/// The maximum number of failures and of remarks that are kept. An archive can cause a failure or a remark for each
+/// entry.
 const MOST_WORDS: usize = 1000;
 
 /// The state of all entries.
@@ -31,7 +32,7 @@ pub(super) struct Ledger {
     lost: AtomicBool,
     /// The number of open folders.
     pub(super) folders: AtomicUsize,
-    /// How many files the process may have open. Asking the system for each entry would take time.
+    /// The number of files that the process may have open. Asking the system for each entry would take time.
     pub(super) most_open: usize,
     /// Set when a folder of another user was refused. Existing folders then keep their modes, because the refusal
     /// depends on the mode of the folder around the refused one.

@@ -98,7 +98,7 @@ impl Maker {
         }
     }
 
-    /// Sets whether the archive is a pack. Called before the first entry is made.
+    /// Sets whether the archive is a pack. Must be called before the first entry is made.
     pub(super) fn begin(&mut self, pack: bool) {
         self.pack = pack;
     }

@@ -256,7 +256,7 @@ fn invalid_root_names_are_refused() {
     assert!(Packer::new(&tree.path().join("none"), b"x", Packing::default()).is_err());
 }
 
-/// Folders at the deepest level allowed can be packed and unpacked. Packing refuses deeper ones.
+/// Folders at the deepest level allowed can be packed and unpacked. Packing refuses deeper folders.
 #[test]
 fn folders_up_to_the_deepest_level_are_packed() {
     let (tree, target) = (folder(), folder());

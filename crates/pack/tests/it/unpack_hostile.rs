@@ -288,7 +288,7 @@ fn an_empty_input_is_not_an_archive() {
     assert!(into(target.path(), &vec![0; 10_240], fresh()).is_ok());
 }
 
-/// ext4 reports a full disk if an attribute does not fit into a block. No file may be lost because of this.
+/// ext4 reports a full disk if an attribute does not fit into a block. No file may be lost because of such an error.
 #[test]
 fn attributes_that_do_not_fit_are_noted() {
     let to = tempdir().unwrap();

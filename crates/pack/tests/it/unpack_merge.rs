@@ -87,7 +87,7 @@ fn existing_files_are_kept_when_the_new_one_is_large() {
     assert_eq!(names(target.path()), ["a"]);
 }
 
-/// The unpacker once waited for itself here and never ended.
+/// In this case, the unpacker once waited for itself and never ended.
 #[test]
 fn a_large_file_whose_path_is_taken_during_unpacking() {
     let target = tempdir().unwrap();

@@ -2,7 +2,7 @@
 
 use crate::{Channels, Error, Pixels};
 
-/// How a picture differs from its cover.
+/// The differences between a picture and its cover.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     samples: u64,

@@ -6,7 +6,7 @@ use std::f64::consts::TAU;
 use super::{Plane, mean};
 use crate::Pixels;
 
-/// The values of a sample.
+/// The number of possible values of a sample.
 const VALUES: usize = 256;
 /// The number of frequencies of a Fourier transform that count. The other frequencies mirror these.
 const FREQUENCIES: usize = VALUES / 2;

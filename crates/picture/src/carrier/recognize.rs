@@ -17,7 +17,7 @@ pub struct Carrier {
     pub layout: Layout,
 }
 
-/// Enough bytes for a label in the narrowest picture.
+/// A number of bytes that is enough to contain the label, even in the narrowest picture.
 const ENOUGH: usize = 256;
 
 impl Carrier {
@@ -57,7 +57,7 @@ impl Carrier {
         if fits { Ok((length == expected).then_some(Self { label, layout })) } else { Err(Error::Label) }
     }
 
-    /// Gives the picture's file to a [`Reader`](crate::Reader).
+    /// Returns the opened picture for a [`Reader`](crate::Reader). `file` is the picture's file.
     #[must_use]
     pub fn open(&self, file: File) -> Opened {
         Opened::Carrier(file, self.layout)

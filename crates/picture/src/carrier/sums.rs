@@ -12,7 +12,7 @@ use crate::crc::{crc32, crc64, join32, join64};
 /// bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sums {
-    /// Bytes of the piece.
+    /// The number of bytes of the piece.
     pub(crate) length: u64,
     /// The CRC-64 of the bytes of the piece.
     pub(crate) crc64: u64,

@@ -90,7 +90,8 @@ impl<O: Fn(u32) -> io::Result<File> + Sync> Writer<O> {
         CarrierStream { writer: self, position: 0 }
     }
 
-    /// Completes the pictures: makes `spares` spare pictures, and writes labels and checksums. `set` must be random.
+    /// Completes the pictures: makes `spares` spare pictures, and writes labels and checksums. `set` is the name of the
+    /// set, and must be random.
     ///
     /// # Errors
     /// [`Error::Incomplete`] if bytes were left out, [`Error::TooManyPictures`] if the set would have too many

@@ -1,4 +1,4 @@
-//! Dropping alpha channels.
+//! Drops alpha channels.
 
 use crate::Error;
 

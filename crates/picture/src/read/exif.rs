@@ -3,7 +3,7 @@
 use super::turn::Turn;
 
 const ORIENTATION: u16 = 0x0112;
-/// The type of numbers of 16 bits.
+/// The EXIF type for numbers of 16 bits.
 const SHORT: u16 = 3;
 
 /// Returns the orientation in EXIF data. Returns [`Turn::UPRIGHT`] for data without a valid orientation, as browsers

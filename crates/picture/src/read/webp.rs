@@ -18,7 +18,7 @@ use crate::{Channels, Error, FileFormat, Pixels};
 
 /// The maximum number of chunks of a file that are read. An ordinary file has less than ten chunks.
 const CHUNKS: usize = 1000;
-/// Longer EXIF data are ignored. JPEG allows 64 KiB.
+/// Longer EXIF data are ignored. For comparison, JPEG allows EXIF data of 64 KiB.
 const EXIF: u32 = 1 << 20;
 
 const ANIMATION: u8 = 0b10;
@@ -175,7 +175,7 @@ impl Contents {
         }
     }
 
-    /// Reads the container. Each chunk that it returns lies in the file.
+    /// Reads the container. Each returned chunk lies completely in the file.
     fn read(mut input: impl BufRead + Seek) -> Result<Self, Error> {
         // It does not matter whether a file without a frame is lossy: error messages call both formats WebP.
         let format = FileFormat::WebPLossless;

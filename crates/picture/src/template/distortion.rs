@@ -2,7 +2,7 @@
 
 use std::ops::AddAssign;
 
-/// How much the samples of a picture were changed.
+/// The changes to the samples of a picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Distortion {
     /// The sum of the squares of all differences.

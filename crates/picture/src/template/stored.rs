@@ -244,7 +244,7 @@ mod tests {
         let mut packed = Vec::new();
         write(&pixels, Format::Png, Compression::Fast, 1, &mut packed).expect("written");
         assert!(Stored::open(file(&packed)).is_err(), "compressed");
-        // A row in the middle has a filter.
+        // In this file, a row in the middle has a filter.
         let mut one = plain.clone();
         one[33 + 8 + 2 + 5 + 30 * 271] = 1;
         assert!(Stored::open(file(&one)).is_err(), "one row is filtered");

@@ -119,7 +119,7 @@ fn says(program: &str, arguments: &[&str], word: &str) -> bool {
 }
 
 fn say(line: &str) {
-    // Not a macro, because the test harness would hide the line.
+    // This is not a macro such as `eprintln!`, because the test harness would hide the line.
     let _ = writeln!(io::stderr(), "{line}");
 }
 

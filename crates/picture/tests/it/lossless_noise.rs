@@ -197,7 +197,7 @@ fn compare(kind: &Kind, random: &mut Random) {
 fn noise_has_the_pixels_that_image_webp_sees() {
     let mut random = Random(0x2545_f491_4f6c_dd1d);
     for size in [(1, 1), (1, 70), (2, 3), (3, 50), (64, 9), (65, 40), (4097, 3)] {
-        // Codes of 8 and 9 bits, and some of 13 and 14.
+        // Codes of 8 and 9 bits, and some codes of 13 and 14 bits.
         for short in [200, 254, 255] {
             for cache in [None, Some(1), Some(2), Some(5)] {
                 for others in [0, 5, 300] {

@@ -1,4 +1,4 @@
-//! Reading keeps its memory limit.
+//! Tests that reading does not exceed its memory limit.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::Cursor;
@@ -261,7 +261,7 @@ fn tables_of_many_groups_count_as_memory() {
     assert!(most <= (16 << 20) + BESIDE && matches!(result, Err(Error::TooMuchMemory { .. })), "{most}: {result:?}");
 }
 
-/// Of 8161 groups, 256 have pixels.
+/// The file describes 8161 groups, but only 256 groups have pixels.
 #[test]
 fn groups_without_pixels_take_no_memory() {
     if !in_own_process("groups_without_pixels_take_no_memory") {

@@ -87,9 +87,9 @@ fn restore(filtered: &[u8], above: Option<&[u8]>, samples: &mut [u8]) -> Option<
 /// Some rows of a picture: one `IDAT` chunk with one block.
 #[derive(Default)]
 struct PackedRows {
-    /// The contents of the chunk from the block on, and zeros.
+    /// The contents of the chunk from the block on, followed by zeros.
     data: Vec<u8>,
-    /// The rows with their filter types, and room.
+    /// The rows with their filter types, and spare room at the end.
     rows: Vec<u8>,
     table: CodeTable,
     is_last: bool,
@@ -306,7 +306,7 @@ impl<'a> Lane<'a> {
     }
 }
 
-/// Fills the table. Returns `None` if the lengths make no complete code.
+/// Fills the table. Returns `None` if the lengths do not form a complete code.
 fn fill(table: &mut CodeTable, lengths: &[u8; SYMBOLS]) -> Option<()> {
     let room: u32 = lengths
         .iter()

@@ -134,7 +134,7 @@ impl<R: Read> Data<R> {
     /// Returns whether the data end here and the file ends after the data.
     fn end(mut self) -> bool {
         while self.block == 0 && !self.is_last {
-            // An empty block may be the last one.
+            // The last block may be empty.
             let Some([kind @ (0 | 1), 0, 0, 255, 255]) = self.array() else { return false };
             self.is_last = kind == 1;
         }

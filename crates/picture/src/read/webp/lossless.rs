@@ -152,7 +152,7 @@ fn unpack(row: &[u32], samples: &mut [u8], last: impl Fn(u32) -> u32) -> u32 {
         alpha &= pixel;
         last(pixel).swap_bytes() >> 8
     };
-    // Four pixels have three whole words of samples.
+    // The samples of four pixels fill three whole words.
     let ((four, others), (words, end)) = (row.as_chunks::<4>(), samples.as_chunks_mut::<12>());
     for (pixels, words) in four.iter().zip(words) {
         let [a, b, c, d] = pixels.map(&mut rgb);
@@ -391,7 +391,7 @@ fn run(
     pixels: &mut [u32],
     alpha: impl Fn(&mut Ahead) -> u32,
 ) -> (usize, Option<u32>) {
-    // A copy, so that the compiler keeps it in registers.
+    // Work on a copy, so that the compiler keeps the copy in registers.
     let mut ahead = *bits;
     let mut result = (pixels.len(), None);
     for (at, pixel) in pixels.iter_mut().enumerate() {
@@ -444,7 +444,8 @@ fn number(ahead: &mut Ahead, prefix: u32) -> usize {
 /// The maximum number of earlier pixels in one copy.
 const LONGEST_COPY: usize = 4096;
 
-/// The pixels that references can reach: a ring of whole rows. Each row is taken out before it is overwritten.
+/// The pixels that references can reach: a ring of whole rows. Each row is passed to the caller before it is
+/// overwritten.
 struct Window<'c> {
     pixels: Vec<u32>,
     /// The place of the next pixel.

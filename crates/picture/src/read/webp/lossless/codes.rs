@@ -208,7 +208,7 @@ impl Noise {
             return None;
         }
         let length = entry & 63;
-        // Shifts the bits of red to the lowest ones. The next pixel need not wait for this.
+        // Shifts the bits of red to the lowest bits. The next pixel need not wait for this.
         let [red, blue, ..] = (ahead.value << 16 >> length).to_le_bytes();
         ahead.skip(length);
         Some(self.red[usize::from(red)] | entry & 0xff00 | self.blue[usize::from(blue)])
