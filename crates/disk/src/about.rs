@@ -1,4 +1,4 @@
-//! What the system knows of a file.
+//! The properties of a file that the system reports.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -48,7 +48,7 @@ pub struct FileId {
     pub number: u64,
 }
 
-/// What the system knows of a file.
+/// The properties of a file that the system reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct About {
     /// The kind of the file.
@@ -57,7 +57,7 @@ pub struct About {
     pub id: FileId,
     /// The length in bytes.
     pub length: u64,
-    /// The room on the disk, in bytes.
+    /// The space on the disk that the file takes, in bytes.
     pub stored: u64,
     /// The permissions, with setuid, setgid and sticky bits.
     pub mode: u32,
@@ -65,13 +65,14 @@ pub struct About {
     pub owner: u32,
     /// The number of the group.
     pub group: u32,
-    /// How many names the file has.
+    /// The number of names of the file.
     pub links: u64,
-    /// When the contents changed: seconds since 1970, and nanoseconds.
+    /// The time of the last change of the contents: seconds since 1970, and nanoseconds.
     pub modified: (i64, u32),
-    /// When the contents, the attributes or the names changed.
+    /// The time of the last change of the contents, the attributes or the names.
     pub changed: (i64, u32),
-    /// Whether this is a device that no ordinary user can make, unlike a pseudo-terminal.
+    /// Whether the file is a device that no ordinary user can make. Pseudo-terminals do not count, because every user
+    /// can make them.
     pub is_system_device: bool,
 }
 
@@ -97,24 +98,25 @@ impl About {
     /// Returns the description of an open file.
     ///
     /// # Errors
-    /// If the system refuses to tell.
+    /// If the system does not return the properties.
     pub fn of_file(file: &std::fs::File) -> std::io::Result<Self> {
         Ok(Self::from_stat(&rustix::fs::fstat(file)?))
     }
 
-    /// Returns what a path leads to. What it leads to later may be something else: this is for messages and early
-    /// refusals, and what is opened is looked at again.
+    /// Returns the properties of the file that a path leads to, after links are followed. The path may lead to another
+    /// file later. Therefore use this function only for messages and early refusals, and check the opened file again.
     ///
     /// # Errors
-    /// [`std::io::ErrorKind::NotFound`] if it leads to nothing; otherwise the system's error.
+    /// [`std::io::ErrorKind::NotFound`] if the path leads to nothing; otherwise the system's error.
     pub fn of_path(path: &Path) -> std::io::Result<Self> {
         Ok(Self::from_stat(&stat(path)?))
     }
 
-    /// Returns what has the name at the end of a path, which may be a link. Otherwise as [`of_path`](Self::of_path).
+    /// Returns the properties of the file or link with this path. Does not follow a link at the end of the path.
+    /// Otherwise works as [`of_path`](Self::of_path).
     ///
     /// # Errors
-    /// Those of [`of_path`](Self::of_path).
+    /// The errors of [`of_path`](Self::of_path).
     pub fn of_name(path: &Path) -> std::io::Result<Self> {
         Ok(Self::from_stat(&lstat(path)?))
     }
@@ -137,25 +139,27 @@ impl About {
         self.kind == FileKind::Link
     }
 
-    /// Whether the caller or root owns the file, or it is a device of the system: no other user planted it.
+    /// Whether the file cannot have been planted by another user, because the caller or root owns the file, or because
+    /// the file is a device of the system.
     #[must_use]
     pub fn is_trusted(&self) -> bool {
         [rustix::process::geteuid().as_raw(), 0].contains(&self.owner) || self.is_system_device
     }
 
-    /// Whether other users can plant names in this folder, and only the owner of a name can remove it, as in `/tmp`.
+    /// Whether other users can make names in this folder, and only the owner of a name can remove the name, as in
+    /// `/tmp`.
     #[must_use]
     pub fn is_open_to_others(&self) -> bool {
         self.mode & 0o1000 != 0 && self.mode & 0o022 != 0
     }
 
-    /// Returns when the contents changed.
+    /// Returns the time of the last change of the contents.
     #[must_use]
     pub fn modified_at(&self) -> SystemTime {
         time(self.modified)
     }
 
-    /// Returns when the contents, the attributes or the names changed.
+    /// Returns the time of the last change of the contents, the attributes or the names.
     #[must_use]
     pub fn changed_at(&self) -> SystemTime {
         time(self.changed)
@@ -168,8 +172,8 @@ fn time((seconds, nanoseconds): (i64, u32)) -> SystemTime {
     begin + part
 }
 
-/// Whether this device is not a pseudo-terminal, which every user can have. In a user namespace, the devices of the
-/// system seem to belong to nobody.
+/// Whether this device is not a pseudo-terminal. Every user can have a pseudo-terminal. In a user namespace, the
+/// devices of the system seem to belong to nobody.
 #[cfg(target_os = "linux")]
 fn is_of_system(stat: &Stat) -> bool {
     // The major numbers of pseudo-terminals.

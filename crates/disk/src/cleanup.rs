@@ -1,7 +1,9 @@
-//! What has to be undone if the process ends early: drafts that have names, and whatever else the program registers.
+//! Cleanups that run if the process ends early. The cleanups remove drafts that have names, and do other work that the
+//! program registers.
 //!
-//! A library installs no handlers of signals. The program does that, when [`on_first`] tells it that there is something
-//! to undo, and its handler calls [`run`]. Bindings call [`close`] when their interpreter exits.
+//! A library installs no signal handlers. The program installs its handlers when the hook of [`on_first`] is called,
+//! before the first cleanup is registered. The handlers call [`run`]. Bindings call [`close`] when their interpreter
+//! exits.
 
 use std::io;
 use std::path::PathBuf;
@@ -21,13 +23,14 @@ struct Pending {
 
 struct Entry {
     id: u64,
-    /// The process that registered it. After a fork, the child has a copy, and must not remove what its parent makes.
+    /// The process that registered the cleanup. After a fork, the child process has a copy of the cleanup, and must not
+    /// remove the files of its parent process.
     process: u32,
     cleanup: Cleanup,
 }
 
 static PENDING: Mutex<Pending> = Mutex::new(Pending { next: 0, all: Vec::new() });
-/// Whether the process ends, so that nothing new is made.
+/// Whether the process is ending. If so, no new file or folder is made.
 static ENDING: AtomicBool = AtomicBool::new(false);
 static ON_FIRST: OnceLock<fn()> = OnceLock::new();
 static ON_SWEPT: OnceLock<fn(&[PathBuf])> = OnceLock::new();
@@ -42,7 +45,7 @@ pub fn on_first(hook: fn()) {
     let _ = ON_FIRST.set(hook);
 }
 
-/// Sets a function that is told the drafts of killed runs that were removed. Only the first call counts.
+/// Sets a function that receives the paths of removed drafts of killed runs. Only the first call counts.
 pub fn on_swept(hook: fn(&[PathBuf])) {
     let _ = ON_SWEPT.set(hook);
 }
@@ -59,7 +62,8 @@ fn prepare() {
     }
 }
 
-/// A registered cleanup. Dropping the guard runs the cleanup, or removes what [`notice`] registered.
+/// A registered cleanup. Dropping the guard of [`guard`] runs the cleanup. Dropping the guard of [`notice`] only
+/// removes the registered function.
 #[must_use]
 #[derive(Debug)]
 pub struct Guard {
@@ -79,18 +83,18 @@ pub fn notice(act: impl FnMut() + Send + 'static) -> Guard {
     Guard { id: pending().add(Box::new(act)), runs_at_drop: false }
 }
 
-/// Whether the process ends: [`run`] or [`close`] was called.
+/// Whether the process is ending, because [`run`] or [`close`] was called.
 #[must_use]
 pub fn is_ending() -> bool {
     ENDING.load(Ordering::Relaxed)
 }
 
-/// Fails if the process ends. What is made while others are removed would stay.
+/// Fails if the process is ending. A file that is made while the cleanups run would not be removed.
 pub(crate) fn check() -> io::Result<()> {
     if is_ending() { Err(io::Error::other("the program ends")) } else { Ok(()) }
 }
 
-/// Makes something, and registers its cleanup. The process does not end in between.
+/// Makes a file or folder, and registers the cleanup that removes it. The process does not end between these two steps.
 pub(crate) fn make<T>(
     make: impl FnOnce() -> io::Result<T>,
     cleanup: impl FnMut() + Send + 'static,
@@ -119,11 +123,11 @@ impl Pending {
 }
 
 impl Guard {
-    /// Runs `act` and removes the cleanup, which is not needed any more. The process does not end in between. If `act`
-    /// fails, the cleanup stays registered.
+    /// Runs `act` and removes the cleanup, which is not needed any more. The process does not end between these two
+    /// steps. If `act` fails, the cleanup stays registered.
     ///
     /// # Errors
-    /// Those of `act`.
+    /// The errors of `act`.
     pub fn settle<E>(&self, act: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
         let mut pending = pending();
         act()?;
@@ -144,7 +148,7 @@ impl Drop for Guard {
     }
 }
 
-/// The end of the process waits as long as this value lives.
+/// While this value exists, the end of the process is delayed.
 #[derive(Debug)]
 pub struct Held(MutexGuard<'static, Pending>);
 
@@ -154,7 +158,8 @@ impl std::fmt::Debug for Pending {
     }
 }
 
-/// Runs `act` while the end of the process waits. `act` must neither register a cleanup nor drop a [`Guard`].
+/// Runs `act`. The end of the process is delayed until `act` returns. `act` must neither register a cleanup nor drop a
+/// [`Guard`].
 pub fn hold<T>(act: impl FnOnce(&mut Held) -> T) -> T {
     prepare();
     act(&mut Held(pending()))
@@ -167,8 +172,8 @@ impl Held {
     }
 }
 
-/// Runs all cleanups. From now on, nothing is made, and no output gets its name as long as the caller keeps the result:
-/// the caller keeps it until the process ends.
+/// Runs all cleanups. From now on, no new file or folder is made. No output gets its name while the caller keeps the
+/// result, so the caller keeps the result until the process ends.
 pub fn run() -> Held {
     ENDING.store(true, Ordering::Relaxed);
     let mut held = Held(pending());
@@ -176,7 +181,8 @@ pub fn run() -> Held {
     held
 }
 
-/// Runs all cleanups, for a caller that cannot wait for the end of the process. From now on, nothing is made.
+/// Runs all cleanups, for a caller that cannot wait for the end of the process. From now on, no new file or folder is
+/// made.
 pub fn close() {
     let mut held = run();
     held.0.all.clear();

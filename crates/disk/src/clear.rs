@@ -1,5 +1,5 @@
-//! Removes a folder and its contents, through handles, whatever the modes of its folders are. What is mounted in it
-//! stays.
+//! Removes a folder and its contents through handles, even if the modes of its folders forbid access. Does not remove
+//! file systems that are mounted in the folder.
 
 use std::ffi::{CString, OsStr};
 
@@ -9,13 +9,13 @@ use rustix::io::Errno;
 use crate::folder::{Folder, is_dots};
 use crate::names;
 
-/// The most folders that are open at once. A folder that lies deeper is moved to the top first.
+/// The maximum number of folders that are open at once. A deeper folder is first moved to the top folder.
 const OPEN: usize = 32;
 
 /// Removes a folder. Returns whether it is gone.
 #[must_use]
 pub fn clear(parent: &Folder, name: &OsStr) -> bool {
-    // An empty folder is removed without another open file, which a limit (`ulimit -n`) may not allow.
+    // Removing an empty folder needs no further open file. A limit (`ulimit -n`) may not allow a further open file.
     match parent.remove_folder(name) {
         Ok(()) | Err(Errno::NOENT) => return true,
         Err(_) => {}
@@ -32,7 +32,7 @@ pub fn clear(parent: &Folder, name: &OsStr) -> bool {
     }
 }
 
-/// Opens a folder, and lets its owner use it.
+/// Opens a folder, and gives its owner all permissions for the folder.
 fn enter(parent: &Folder, name: &OsStr) -> std::io::Result<Folder> {
     let folder = match parent.enter_unmounted(name) {
         Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
@@ -49,7 +49,7 @@ fn enter(parent: &Folder, name: &OsStr) -> std::io::Result<Folder> {
 struct ClearLevel {
     folder: Folder,
     entries: Dir,
-    /// Its name in the folder above.
+    /// The name of the folder in the folder above.
     name: CString,
 }
 
@@ -62,7 +62,7 @@ fn empty(top: &Folder) -> bool {
     while let Some(level) = levels.last_mut() {
         let Some(entry) = level.entries.next() else {
             let done = levels.pop();
-            // What the folder got meanwhile is found when it is read again, through the top.
+            // Names that were added to the folder meanwhile are found when the folder is read again, from the top.
             if let (Some(done), Some(above)) = (done, levels.last()) {
                 progress |= above.folder.remove_folder(&*done.name).is_ok();
             }
@@ -73,7 +73,7 @@ fn empty(top: &Folder) -> bool {
         if is_dots(name) {
             continue;
         }
-        // Most systems know the kind, and a wrong guess only costs a call.
+        // Most systems report the kind of a name, and a wrong guess only costs one more call.
         if kind != FileType::Directory {
             match unlinkat(level.folder.borrowed(), name, AtFlags::empty()) {
                 Err(Errno::ISDIR | Errno::PERM) => {}
@@ -113,7 +113,7 @@ mod tests {
 
     use super::*;
 
-    /// Root may remove the files whatever the modes are, so as root the test checks only what is removed.
+    /// Root may remove the files whatever their modes are. So as root, the test checks only the removal.
     #[test]
     fn folders_that_may_not_be_written_or_read() {
         let place = tempfile::tempdir().expect("a folder");
@@ -131,7 +131,7 @@ mod tests {
         assert!(place.path().join("kept").exists());
     }
 
-    /// More folders inside each other than are opened at once.
+    /// More nested folders than are opened at once.
     #[test]
     fn deep_folders() {
         let place = tempfile::tempdir().expect("a folder");

@@ -1,4 +1,4 @@
-//! Copying by the system, which shares the blocks of both files where the file system can.
+//! Copies data by a call of the system. The two files share their blocks if the file system supports that.
 
 use std::fs::File;
 use std::io;
@@ -6,11 +6,11 @@ use std::io;
 use rustix::fs::copy_file_range;
 use rustix::io::Errno;
 
-/// Copies up to `length` bytes between two files, and returns how many. Returns `None` if the system cannot copy
-/// between these files, so that the caller does it.
+/// Copies up to `length` bytes between two files, and returns the number of copied bytes. Returns `None` if the system
+/// cannot copy between these files; then the caller must copy.
 ///
 /// # Errors
-/// Those of the system.
+/// The system's errors.
 pub fn copy_range(from: &File, at: u64, to: &File, into: u64, length: usize) -> io::Result<Option<usize>> {
     loop {
         let (mut at, mut into) = (at, into);

@@ -1,8 +1,8 @@
 //! A file that gets its name when it is complete.
 //!
-//! If the file system supports files without names, the draft has none until then, so that a killed run leaves nothing
-//! behind. Otherwise the draft has a temporary name, and is removed on failures and when the process ends early. If a
-//! run is killed, its draft stays, and the next run with the same output removes it.
+//! If the file system supports files without names, the draft has no name until it is complete, so a killed run leaves
+//! no file. Otherwise the draft has a temporary name, and is removed after a failure or when the process ends early. If
+//! a run is killed, its draft stays, and the next run with the same output removes it.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -22,12 +22,12 @@ use crate::names;
 use crate::sweep::sweep;
 use crate::user::umask;
 
-/// The attributes of an output, which are set before it gets its name.
+/// The attributes of an output. The attributes are set before the output gets its name.
 #[derive(Clone, Copy, Debug)]
 pub struct Attributes {
     /// The exact permissions.
     pub mode: u32,
-    /// When the contents changed, if it is not now.
+    /// The time of the last change of the contents. `None` for the current time.
     pub modified: Option<SystemTime>,
 }
 
@@ -45,10 +45,10 @@ impl Attributes {
     }
 }
 
-/// Which file an output may replace.
+/// The file that an output may replace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Replace {
-    /// None: the name must be new.
+    /// No file: the name must be new.
     #[default]
     Nothing,
     /// Any file or link of this name.
@@ -65,16 +65,16 @@ impl Replace {
     }
 }
 
-/// How an output gets its name.
+/// Options for giving an output its name.
 ///
-/// A new file replaces an old one only after its contents are on the disk, so that after a crash the name belongs to
-/// one of both as a whole.
+/// A new file replaces an old file only after the contents of the new file are on the disk. So after a crash, the name
+/// belongs to the complete old file or to the complete new file.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Landing {
-    /// Which file the output may replace.
+    /// The file that the output may replace.
     pub replace: Replace,
-    /// Whether the output and its name are on the disk when `land` returns. Replacing implies this, except for one file
-    /// of many.
+    /// Whether the output and its name are on the disk when `land` returns. If the output replaces a file, this is done
+    /// in any case, except for a draft of [`Draft::one_of_many_in`].
     pub sync: bool,
 }
 
@@ -86,7 +86,7 @@ pub struct Draft {
     pub(crate) file: File,
     /// The temporary name, if the file needs one.
     pub(crate) named: Option<Named>,
-    /// Whether drafts of killed runs are looked for.
+    /// Whether drafts of killed runs are searched for and removed.
     sweeps: bool,
 }
 
@@ -98,8 +98,8 @@ pub(crate) struct Named {
 }
 
 impl Named {
-    /// Chooses a temporary name for a draft of `name`, and makes the file by `make`. The file is removed when the value
-    /// is dropped, and when the process ends early.
+    /// Chooses a temporary name for a draft of `name`, and makes the file by `make`. The file is removed when the
+    /// returned value is dropped, or when the process ends early.
     pub(crate) fn make<T>(
         folder: &Folder,
         name: &OsStr,
@@ -124,8 +124,8 @@ impl Draft {
         Self::create_as(folder, name, is_linkable(), true)
     }
 
-    /// As [`create_in`](Self::create_in), without looking for drafts of killed runs, which takes long in a large
-    /// folder.
+    /// Makes a file as [`create_in`](Self::create_in) does, but does not search for drafts of killed runs. This search
+    /// takes long in a large folder.
     ///
     /// # Errors
     /// If the file cannot be made.
@@ -167,7 +167,8 @@ impl Draft {
         &self.name
     }
 
-    /// Makes another file in the same folder, whose temporary name is like that of this one.
+    /// Makes another file in the same folder. The temporary name of the new file has the same form as the temporary
+    /// name of this file.
     ///
     /// # Errors
     /// If the file cannot be made.
@@ -179,16 +180,16 @@ impl Draft {
     /// Writes the contents of the file from the system's cache to the disk.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The system's errors.
     pub fn sync(&self) -> Result<(), Error> {
         self.file.sync_all().map_err(Error::write)
     }
 
-    /// Sets the attributes of the file and gives it its name.
+    /// Sets the attributes of the file and gives the file its name.
     ///
     /// # Errors
-    /// [`Error::Exists`] if something has the name that may not be replaced, [`Error::Changed`] if another file than
-    /// the one to replace has it; otherwise what the system refused.
+    /// [`Error::Exists`] if the name is taken and may not be replaced. [`Error::Changed`] if the name belongs to a
+    /// different file than the one to replace. Otherwise, an error with the step that the system refused.
     pub fn land(self, attributes: Attributes, landing: Landing) -> Result<(), Error> {
         self.dress(attributes)?;
         self.land_dressed(landing)
@@ -197,7 +198,7 @@ impl Draft {
     /// Gives the file its name, with the attributes that the caller has set.
     ///
     /// # Errors
-    /// Those of [`land`](Self::land).
+    /// The errors of [`land`](Self::land).
     pub fn land_dressed(self, landing: Landing) -> Result<(), Error> {
         let Landing { replace, sync } = landing;
         if sync {
@@ -219,10 +220,10 @@ impl Draft {
         }
     }
 
-    /// Gives a file of which parts are missing the name `NAME.incomplete`, and returns that name.
+    /// Gives an incomplete file the name `NAME.incomplete`, and returns that name.
     ///
     /// # Errors
-    /// [`Error::Exists`] if all such names are taken; otherwise what the system refused.
+    /// [`Error::Exists`] if all such names are taken; otherwise the step that the system refused.
     pub fn keep_incomplete(mut self, attributes: Attributes) -> Result<OsString, Error> {
         self.dress(attributes)?;
         for name in names::incomplete(&self.name) {
@@ -244,7 +245,7 @@ impl Draft {
         Ok(())
     }
 
-    /// Gives the file its name. Fails if the name exists.
+    /// Gives the file its name. Fails if the name is taken.
     pub(crate) fn link(&self) -> Result<(), Errno> {
         match &self.named {
             None => self.folder.link_nameless(&self.file, &self.name),
@@ -258,8 +259,8 @@ impl Draft {
         named.guard.settle(|| self.folder.rename(&named.name, &self.name)).map_err(of_rename)
     }
 
-    /// Replaces this file, and no other that has got the name meanwhile: both names are swapped, and swapped back if
-    /// the old one was not that of the file.
+    /// Replaces the file with this id, and no other file that has got the name meanwhile. The two names are swapped. If
+    /// the replaced file has another id, the names are swapped back.
     fn replace_only(mut self, id: FileId) -> Result<(), Error> {
         let named = self.prepare_to_replace()?;
         let (folder, name) = (&self.folder, &self.name);
@@ -275,10 +276,10 @@ impl Draft {
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Err(Error::Changed),
             Err(error) => Err(of_link(error)),
         })
-        // Dropping the temporary name removes the old file, which has it now, or the draft.
+        // Dropping the temporary name removes the file that has this name now: the old file, or the draft.
     }
 
-    /// Writes the contents to the disk, and gives the draft a temporary name if it has none.
+    /// Writes the contents to the disk, and gives the draft a temporary name if it has no name.
     fn prepare_to_replace(&mut self) -> Result<Named, Error> {
         self.sync()?;
         if let Some(named) = self.named.take() {
@@ -290,7 +291,7 @@ impl Draft {
         self.name_draft(&self.name.clone())
     }
 
-    /// Gives a file without a name a temporary name, like those of drafts of `name`. Files with temporary names are
+    /// Gives a file without a name a temporary name, in the form for drafts of `name`. Files with temporary names are
     /// locked.
     pub(crate) fn name_draft(&self, name: &OsStr) -> Result<Named, Error> {
         let _ = self.file.lock_now();
@@ -299,7 +300,7 @@ impl Draft {
     }
 }
 
-/// Makes a file in this folder that never gets a name.
+/// Makes a file without a name in this folder. The file never gets a name.
 ///
 /// # Errors
 /// If the file cannot be made.
@@ -309,13 +310,13 @@ pub fn scratch_in(folder: &Path) -> io::Result<File> {
     draft.file().try_clone()
 }
 
-/// Whether the system gives names to files without one, for which it needs `/proc`.
+/// Whether the system can give a name to a file without a name. The system needs `/proc` for that.
 pub(crate) fn is_linkable() -> bool {
     static MOUNTED: OnceLock<bool> = OnceLock::new();
     cfg!(target_os = "linux") && *MOUNTED.get_or_init(|| Path::new("/proc/self/fd").exists())
 }
 
-/// Makes a file with a temporary name. Its lock tells other runs that it is in use.
+/// Makes a file with a temporary name. Other runs see from the file's lock that the file is in use.
 fn named_in(folder: &Folder, name: &OsStr) -> Result<(File, Named), Error> {
     for _ in 0..64 {
         let (file, named) = match Named::make(folder, name, |temporary| folder.create(temporary)) {
@@ -332,7 +333,7 @@ fn named_in(folder: &Folder, name: &OsStr) -> Result<(File, Named), Error> {
     Err(Error::create(Errno::BUSY))
 }
 
-/// Returns the error of giving a name.
+/// Returns the error for a name that could not be given.
 pub(crate) fn of_link(error: Errno) -> Error {
     match error {
         Errno::EXIST => Error::Exists,
@@ -340,7 +341,7 @@ pub(crate) fn of_link(error: Errno) -> Error {
     }
 }
 
-/// Returns the error of replacing a file.
+/// Returns the error for a file that could not be replaced.
 fn of_rename(error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::IsADirectory => Error::IsFolder,

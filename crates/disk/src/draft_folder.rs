@@ -1,10 +1,11 @@
 //! A folder that gets its name when it is complete.
 //!
-//! Until then it lies in a draft, a folder with a temporary name to which only its owner has access. The draft is
-//! removed when the process ends early. If a run is killed, its draft stays, and the next run with the same output
-//! removes it. The folder in the draft has the same temporary name: so another user, who can rename any folder where
-//! both may change names, cannot make one look like a draft, into which only its owner can see. And what is removed is
-//! found through the handle of the draft, whatever has its name by then.
+//! Until then, the folder lies in a draft. The draft is a folder with a temporary name, and only its owner has access
+//! to it. The draft is removed when the process ends early. If a run is killed, its draft stays, and the next run with
+//! the same output removes it. The folder in the draft has the same temporary name as the draft. Another user who may
+//! change names in the same folder can rename any folder there. But that user cannot make another folder look like a
+//! draft, because only the owner can see into a draft. When a draft is removed, its contents are found through the
+//! handle of the draft, even if another folder has the draft's name by then.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -22,8 +23,8 @@ use crate::handle::{Handle, Locked};
 use crate::names;
 use crate::sweep::sweep;
 
-/// The number of temporary names that are tried. A run that removes drafts can take a new folder for one of a killed
-/// run, until the folder is locked.
+/// The number of temporary names that are tried. Until a new folder is locked, another run that removes drafts can
+/// mistake the folder for a draft of a killed run.
 const TRIES: usize = 64;
 
 /// A folder that is not complete yet.
@@ -34,7 +35,7 @@ pub struct DraftFolder {
     /// The draft.
     around: Folder,
     folder: Folder,
-    /// The name of the draft, and of the folder in it.
+    /// The name of the draft, which is also the name of the folder in the draft.
     temporary: OsString,
     guard: Guard,
 }
@@ -45,7 +46,7 @@ impl DraftFolder {
     /// # Errors
     /// If the folder cannot be made.
     pub fn create(target: &Path) -> Result<Self, Error> {
-        // A path may end with a slash here.
+        // The path of a folder may end with a slash.
         let trimmed = trimmed(target);
         let (parent, name) = Folder::holding(&trimmed)?;
         Self::create_in(&parent, &name)
@@ -63,7 +64,7 @@ impl DraftFolder {
             let opened = Arc::clone(&draft);
             let remove = move || {
                 let _ = opened.get().is_some_and(|draft| clear(draft, &own));
-                // By its name, the draft is removed only when it is empty: another folder may have the name by now.
+                // Another folder may have the draft's name by now. So a removal by name removes only an empty folder.
                 let _ = at.remove_folder(&own);
             };
             let ((), guard) = match cleanup::make(|| parent.make(&temporary, 0o700), remove) {
@@ -92,7 +93,7 @@ impl DraftFolder {
     /// Gives the folder its name. With `sync`, its contents are on the disk before this function returns.
     ///
     /// # Errors
-    /// [`Error::Exists`] if something has the name; otherwise what the system refused.
+    /// [`Error::Exists`] if the name is taken; otherwise the step that the system refused.
     pub fn land(self, sync: bool) -> Result<(), Error> {
         if sync {
             self.folder.sync_all().map_err(Error::write)?;
@@ -104,7 +105,7 @@ impl DraftFolder {
     /// Renames the folder to `NAME.incomplete` and returns that name.
     ///
     /// # Errors
-    /// [`Error::Exists`] if all such names are taken; otherwise what the system refused.
+    /// [`Error::Exists`] if all such names are taken; otherwise the step that the system refused.
     pub fn keep_incomplete(self) -> Result<OsString, Error> {
         for name in names::incomplete(&self.name) {
             match self.rename(&name) {
@@ -117,7 +118,7 @@ impl DraftFolder {
     }
 
     fn rename(&self, name: &OsStr) -> Result<(), Error> {
-        // A folder that its owner may not write to does not get another folder around it.
+        // A folder that its owner may not write to cannot be moved into another folder.
         let mode = self.folder.about().map_err(Error::dress)?.mode;
         let is_fixed = mode & 0o200 == 0;
         if is_fixed {
@@ -137,14 +138,14 @@ impl DraftFolder {
 }
 
 impl Folder {
-    /// Whether this folder is one that only this user may use, as drafts are.
+    /// Whether only this user may use this folder, as is the case for drafts.
     pub(crate) fn is_draft(&self) -> io::Result<bool> {
         let about = self.about()?;
         Ok(about.owner == geteuid().as_raw() && about.mode & 0o777 == 0o700)
     }
 }
 
-/// Opens and locks the new folder `name`. The lock tells other runs that the folder is in use. Returns `None` if
+/// Opens and locks the new folder `name`. Other runs see from the lock that the folder is in use. Returns `None` if
 /// another run removes the folder, or has removed it.
 fn lock(parent: &Folder, name: &OsStr) -> io::Result<Option<Folder>> {
     let folder = match parent.enter(name) {
@@ -153,7 +154,7 @@ fn lock(parent: &Folder, name: &OsStr) -> io::Result<Option<Folder>> {
     };
     match folder.lock_now() {
         Ok(Locked::ByOthers) => Ok(None),
-        // Where the file system has no locks, no run removes drafts.
+        // If the file system has no locks, no run removes drafts.
         _ => Ok(parent.has(name, &folder).then_some(folder)),
     }
 }

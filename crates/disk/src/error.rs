@@ -1,10 +1,11 @@
-//! What can go wrong with an output.
+//! The errors of outputs.
 
 use std::io;
 
 use crate::way::Planted;
 
-/// Why an output cannot be made, or cannot get its name. The caller knows the path, and names it.
+/// The reason why an output cannot be made, or cannot get its name. The error does not contain the path, because the
+/// caller knows the path.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -14,22 +15,22 @@ pub enum Error {
     /// The folder in which the output is to be made does not exist.
     #[error("there is no folder for it")]
     NoFolder,
-    /// Something has the name, and may not be replaced.
+    /// The name is taken, and the file with this name may not be replaced.
     #[error("it exists already")]
     Exists,
-    /// A folder has the name of a file.
+    /// The output is a file, and a folder has its name.
     #[error("it is a folder")]
     IsFolder,
-    /// Something that is neither a file nor a link has the name of a file.
+    /// The output is a file, and its name belongs to something that is neither a file nor a link.
     #[error("it is not a file")]
     NotAFile,
     /// Another program has made or replaced the file meanwhile.
     #[error("another program made it meanwhile")]
     Changed,
-    /// On the way to the folder of the output, there is a link or a folder that another user may have planted.
+    /// The path to the folder of the output contains a link or a folder that another user may have planted.
     #[error("another user may have planted it")]
     Planted(Planted),
-    /// The new file cannot keep what the replaced one had.
+    /// The new file cannot keep a property of the replaced file.
     #[error("it would lose {0}")]
     Unkept(Unkept),
     /// The system refused a step.
@@ -37,7 +38,7 @@ pub enum Error {
     System(Step, #[source] io::Error),
 }
 
-/// What the system refused.
+/// The step that the system refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Step {
@@ -51,7 +52,7 @@ pub enum Step {
     WriteFolder,
 }
 
-/// What a replaced file had, and the new one cannot have.
+/// A property of a replaced file that the new file cannot have.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unkept {
@@ -61,10 +62,10 @@ pub enum Unkept {
     /// The group, by number.
     #[error("its group (number {0})")]
     Group(u32),
-    /// Rights, as bits of the mode, that would mean something else for the new owner or group.
+    /// Rights, as bits of the mode, that would have another meaning for the new owner or group.
     #[error("rights (mode {0:03o})")]
     Rights(u32),
-    /// Its access control list.
+    /// The access control list.
     #[error("its access control list")]
     AccessList,
     /// An extended attribute, by name.
@@ -72,7 +73,7 @@ pub enum Unkept {
     Attribute(String),
 }
 
-/// Says that another program has put something else in the place of what this one has found or made.
+/// The error that another program has replaced a file or folder that this program has found or made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("another program has put something else in its place meanwhile")]
 pub struct Exchanged;
@@ -88,7 +89,7 @@ impl Error {
         Self::System(Step::Create, error.into())
     }
 
-    /// Says why a folder cannot be opened for an output.
+    /// Returns the error for a folder that cannot be opened for an output.
     #[must_use]
     pub fn of_folder(error: io::Error) -> Self {
         match error.kind() {
@@ -97,7 +98,7 @@ impl Error {
         }
     }
 
-    /// Returns the error as one of the system.
+    /// Returns this error as an error of the system.
     pub(crate) fn into_io(self) -> io::Error {
         match self {
             Self::System(_, error) => error,

@@ -1,4 +1,4 @@
-//! An open folder, and what can be done with single names in it.
+//! An open folder, and operations on single names in this folder.
 
 use std::ffi::{CStr, CString, OsStr, OsString};
 use std::fs::File;
@@ -21,28 +21,28 @@ use crate::error::{Error, Exchanged};
 use crate::handle::{Handle, times};
 use crate::names;
 
-/// How a folder is opened.
+/// The flags for opening a folder.
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
-/// How a folder is opened for the names in it alone.
+/// The flags for opening a folder only to use names in the folder. These flags do not need the right to list the names.
 #[cfg(target_os = "linux")]
 const NAMES: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
-/// How a file is opened: without waiting for the writer of a pipe, and without following a link.
+/// The flags for opening a file without waiting for the writer of a pipe and without following a link.
 const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
-/// How long ago a folder got a name at most that was made just now, whatever the clock of another machine says.
+/// A folder that was just made got its last name at most this long ago, even if the clock of another machine differs.
 const RECENT: Duration = Duration::from_secs(10);
 
 /// An open folder.
 ///
-/// Whatever happens to the path by which it was found, names are looked up in this folder. A name is a single
-/// component, and no link is followed, unless a function says that it follows one.
+/// Names are looked up in this folder, even if the path by which the folder was found leads elsewhere later. A name is
+/// a single component. No function follows a link, unless its description says so.
 #[derive(Clone, Debug)]
 pub struct Folder {
     handle: Arc<OwnedFd>,
     trail: Arc<Trail>,
 }
 
-/// How a folder was found, for messages.
+/// The path by which a folder was found, for messages.
 #[derive(Debug)]
 struct Trail {
     above: Option<Arc<Trail>>,
@@ -53,13 +53,13 @@ impl Folder {
     /// Opens the folder that `path` names, and follows links on the way.
     ///
     /// # Errors
-    /// [`io::ErrorKind::NotADirectory`] if it is no folder, [`io::ErrorKind::PermissionDenied`] if it may not be read;
-    /// otherwise the system's error.
+    /// [`io::ErrorKind::NotADirectory`] if the path names no folder, [`io::ErrorKind::PermissionDenied`] if the folder
+    /// may not be read; otherwise the system's error.
     pub fn open(path: &Path) -> io::Result<Self> {
         Ok(Self::found(openat(CWD, path, FOLDER, Mode::empty())?, None, path))
     }
 
-    /// Opens a folder for the names in it. Its user need not be allowed to list them.
+    /// Opens a folder to use names in it. The user need not have the right to list these names.
     pub(crate) fn open_for_names(path: &Path) -> io::Result<Self> {
         Ok(Self::found(open_followed(CWD, path)?, None, path))
     }
@@ -68,7 +68,7 @@ impl Folder {
         Self { handle: Arc::new(handle), trail: Arc::new(Trail { above: above.cloned(), path: path.into() }) }
     }
 
-    /// Opens the folder in which a file of this path lies, and returns the file's name in it.
+    /// Opens the folder in which a file of this path lies. Returns the folder and the file's name in the folder.
     ///
     /// # Errors
     /// [`Error::NoName`] if the path does not end with a name, [`Error::NoFolder`] if there is no such folder.
@@ -78,10 +78,10 @@ impl Folder {
         Ok((folder, name.to_owned()))
     }
 
-    /// Takes an open file that is a folder.
+    /// Makes a [`Folder`] from an open file that is a folder.
     ///
     /// # Errors
-    /// [`io::ErrorKind::NotADirectory`] if it is none.
+    /// [`io::ErrorKind::NotADirectory`] if the file is not a folder.
     pub fn from_file(file: File, path: &Path) -> io::Result<Self> {
         let folder = Self::found(file.into(), None, path);
         if folder.about()?.is_folder() { Ok(folder) } else { Err(io::ErrorKind::NotADirectory.into()) }
@@ -97,7 +97,8 @@ impl Folder {
         Self { trail: Arc::new(Trail { above: None, path: path.into() }), ..self }
     }
 
-    /// Returns the path by which the folder was found. It is for messages: other folders may have it by now.
+    /// Returns the path by which the folder was found. Use this path only for messages, because another folder may have
+    /// the path by now.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         let mut parts = vec![&self.trail.path];
@@ -121,18 +122,18 @@ impl Folder {
         Ok(self.handle.try_clone()?.into())
     }
 
-    /// Returns what the system knows of the folder itself.
+    /// Returns the properties of the folder itself.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The system's errors.
     pub fn about(&self) -> io::Result<About> {
         Ok(About::from_stat(&fstat(&self.handle)?))
     }
 
-    /// Returns what has this name, or `None` if nothing has it.
+    /// Returns the properties of the file with this name, or `None` if nothing has the name.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The system's errors.
     pub fn look(&self, name: &OsStr) -> io::Result<Option<About>> {
         Ok(self.stat(name)?.as_ref().map(About::from_stat))
     }
@@ -152,15 +153,15 @@ impl Folder {
         named.is_some_and(|named| fstat(handle.descriptor()).is_ok_and(|open| id(&open) == id(&named)))
     }
 
-    /// Returns where a symbolic link leads.
+    /// Returns the target of a symbolic link.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The system's errors.
     pub fn read_link(&self, name: &OsStr) -> io::Result<OsString> {
         Ok(OsString::from_vec(readlinkat(&self.handle, single(name)?, Vec::new())?.into_bytes()))
     }
 
-    /// Opens a folder in this one.
+    /// Opens a folder in this folder.
     ///
     /// # Errors
     /// [`io::ErrorKind::NotADirectory`] if a link or a file has the name; otherwise the system's error.
@@ -169,13 +170,13 @@ impl Folder {
         Ok(Self::found(handle, Some(&self.trail), Path::new(name)))
     }
 
-    /// Opens a folder in this one, unless something is mounted there.
+    /// Opens a folder in this folder, unless a file system is mounted there.
     #[cfg(target_os = "linux")]
     pub(crate) fn enter_unmounted(&self, name: &OsStr) -> io::Result<Self> {
         use rustix::fs::{ResolveFlags, openat2};
         let flags = FOLDER | OFlags::NOFOLLOW;
         match openat2(&self.handle, single(name)?, flags, Mode::empty(), ResolveFlags::NO_XDEV) {
-            // An old kernel, or a sandbox.
+            // An old kernel or a sandbox returns these errors.
             Err(Errno::NOSYS | Errno::PERM) => self.enter(name),
             entered => Ok(Self::found(entered?, Some(&self.trail), Path::new(name))),
         }
@@ -186,7 +187,7 @@ impl Folder {
         self.enter(name)
     }
 
-    /// Opens a folder in this one for the names in it.
+    /// Opens a folder in this folder to use names in it.
     #[cfg(target_os = "linux")]
     pub(crate) fn enter_for_names(&self, name: &OsStr) -> io::Result<Self> {
         match self.enter(name) {
@@ -203,27 +204,28 @@ impl Folder {
         self.enter(name)
     }
 
-    /// Opens the folder that a relative path names from here, one component after the other.
+    /// Opens the folder that a path names, relative to this folder, one component after the other.
     ///
     /// # Errors
-    /// [`io::ErrorKind::NotADirectory`] if a component is a link or a file, [`io::ErrorKind::InvalidInput`] if it is
-    /// `..`; otherwise the system's error.
+    /// [`io::ErrorKind::NotADirectory`] if a component is a link or a file, [`io::ErrorKind::InvalidInput`] if a
+    /// component is `..`; otherwise the system's error.
     pub fn descend(&self, path: &Path) -> io::Result<Self> {
         components(path).try_fold(self.clone(), |folder, name| folder.enter(name?))
     }
 
-    /// Opens a folder in this one, and follows a link.
+    /// Opens a folder in this folder, and follows a link.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The system's errors.
     pub fn enter_followed(&self, name: &OsStr) -> io::Result<Self> {
         Ok(self.follow(Path::new(single(name)?))?)
     }
 
-    /// Returns what a name leads to, if that is a folder or a file that may be read. Otherwise as [`look`](Self::look).
+    /// Follows a link, and returns the properties of its target, if that is a folder or a file that may be read.
+    /// Otherwise works as [`look`](Self::look).
     ///
     /// # Errors
-    /// Those of the system.
+    /// The system's errors.
     pub fn look_followed(&self, name: &OsStr) -> io::Result<Option<About>> {
         match statat(&self.handle, single(name)?, AtFlags::empty()) {
             Ok(found) => Ok(Some(About::from_stat(&found))),
@@ -232,7 +234,8 @@ impl Folder {
         }
     }
 
-    /// Whether this folder shows processes. Links there lead to what is open, whatever their text says.
+    /// Whether this folder describes processes, as in `/proc`. Links in such a folder lead to open files, and the text
+    /// of a link does not matter.
     #[cfg(target_os = "linux")]
     pub(crate) fn is_of_processes(&self) -> bool {
         rustix::fs::fstatfs(&self.handle).is_ok_and(|system| system.f_type == rustix::fs::PROC_SUPER_MAGIC)
@@ -243,8 +246,8 @@ impl Folder {
         false
     }
 
-    /// Removes a name, if it belongs to this file, and its contents are still the same. Another file that has got the
-    /// name meanwhile keeps it.
+    /// Removes a name, if the name belongs to this file and the file's contents are still the same. If another file has
+    /// got the name meanwhile, that file keeps the name.
     ///
     /// # Errors
     /// [`Error::Changed`] if another file has the name, or if the file was written to; otherwise the system's error.
@@ -264,15 +267,15 @@ impl Folder {
         })
     }
 
-    /// Opens the folder that a path names from here, and follows links on the way.
+    /// Opens the folder that a path names, relative to this folder, and follows links on the way.
     pub(crate) fn follow(&self, path: &Path) -> Result<Self, Errno> {
         Ok(Self::found(open_followed(&self.handle, path)?, Some(&self.trail), path))
     }
 
-    /// Makes a folder in this one. The umask applies to `mode`.
+    /// Makes a folder in this folder. The umask applies to `mode`.
     ///
     /// # Errors
-    /// [`io::ErrorKind::AlreadyExists`] if something has the name; otherwise the system's error.
+    /// [`io::ErrorKind::AlreadyExists`] if the name is taken; otherwise the system's error.
     pub fn make(&self, name: &OsStr, mode: u32) -> io::Result<()> {
         cleanup::check()?;
         Ok(mkdirat(&self.handle, single(name)?, Mode::from_raw_mode(mode as _))?)
@@ -281,15 +284,15 @@ impl Folder {
     /// Makes a folder and opens it.
     ///
     /// # Errors
-    /// [`io::ErrorKind::AlreadyExists`] if something has the name, [`Exchanged`] if another program has put another
-    /// folder in its place since, or a name in it; otherwise the system's error.
+    /// [`io::ErrorKind::AlreadyExists`] if the name is taken, [`Exchanged`] if another program has meanwhile replaced
+    /// the new folder or made a name in it; otherwise the system's error.
     pub fn make_and_enter(&self, name: &OsStr, mode: u32) -> io::Result<Self> {
         self.make(name, mode)?;
         let made = self.enter(name)?;
         if made.is_empty_own()? { Ok(made) } else { Err(Exchanged.into()) }
     }
 
-    /// As [`make_and_enter`](Self::make_and_enter), where other threads use the folder as soon as it is there.
+    /// Works as [`make_and_enter`](Self::make_and_enter), but other threads may use the folder as soon as it exists.
     pub(crate) fn make_and_share(&self, name: &OsStr, mode: u32) -> io::Result<Self> {
         self.make(name, mode)?;
         let made = self.enter(name)?;
@@ -299,13 +302,13 @@ impl Folder {
         if is_new { Ok(made) } else { Err(Exchanged.into()) }
     }
 
-    /// Whether no other user owns this folder, and it is empty.
+    /// Whether this folder is empty and belongs to no other user.
     pub(crate) fn is_empty_own(&self) -> io::Result<bool> {
         Ok(self.about()?.is_trusted() && self.entries()?.next().is_none())
     }
 
-    /// Opens a file for reading. Does not wait for the writer of a pipe: a caller asks [`About::kind`]
-    /// before it reads.
+    /// Opens a file for reading. Does not wait for the writer of a pipe, so a caller checks [`About::kind`] before it
+    /// reads.
     ///
     /// # Errors
     /// [`io::ErrorKind::NotADirectory`] if a link has the name; otherwise the system's error.
@@ -316,7 +319,7 @@ impl Folder {
     /// Opens a file for reading and for writing.
     ///
     /// # Errors
-    /// Those of [`file`](Self::file).
+    /// The errors of [`file`](Self::file).
     pub fn file_to_change(&self, name: &OsStr) -> io::Result<(File, About)> {
         self.file_with(name, OFlags::RDWR)
     }
@@ -327,7 +330,7 @@ impl Folder {
         Ok((file.into(), about))
     }
 
-    /// Opens a name with flags that follow no link. Systems have different errors for a link.
+    /// Opens a name with flags that follow no link. Systems return different errors if the name belongs to a link.
     fn open_unfollowed(&self, name: &OsStr, flags: OFlags) -> Result<OwnedFd, Errno> {
         openat(&self.handle, single(name)?, flags, Mode::empty()).map_err(|error| match error {
             Errno::LOOP => Errno::NOTDIR,
@@ -335,8 +338,8 @@ impl Folder {
         })
     }
 
-    /// Opens what has this name for reading, and follows a link. As everywhere, opening a pipe waits for its writer
-    /// only if `waits`.
+    /// Opens the file with this name, and follows a link. Opening a pipe waits for the pipe's writer only if `waits` is
+    /// set.
     pub(crate) fn open_followed(&self, name: &OsStr, access: OFlags, waits: bool) -> Result<File, Errno> {
         let flags = if waits { OFlags::NOCTTY | OFlags::CLOEXEC } else { FILE - OFlags::NOFOLLOW };
         Ok(openat(&self.handle, single(name)?, flags | access, Mode::empty())?.into())
@@ -345,14 +348,14 @@ impl Folder {
     /// Makes an empty file, which only its owner can read.
     ///
     /// # Errors
-    /// [`io::ErrorKind::AlreadyExists`] if something has the name; otherwise the system's error.
+    /// [`io::ErrorKind::AlreadyExists`] if the name is taken; otherwise the system's error.
     pub fn create(&self, name: &OsStr) -> io::Result<File> {
         cleanup::check()?;
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         Ok(openat(&self.handle, single(name)?, flags, Mode::RUSR | Mode::WUSR)?.into())
     }
 
-    /// Makes a file without a name. Returns `None` if the file system does not support that.
+    /// Makes a file without a name. Returns `None` if the file system does not support files without a name.
     #[cfg(target_os = "linux")]
     pub(crate) fn create_nameless(&self) -> Result<Option<File>, Errno> {
         let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
@@ -360,7 +363,7 @@ impl Folder {
             Ok(file) => Ok(Some(file.into())),
             // File systems and kernels without support return these errors.
             Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOENT) => Ok(None),
-            // So says a folder that was removed.
+            // A folder that was removed returns this error.
             Err(Errno::PERM) if self.about().is_ok_and(|about| about.links == 0) => Err(Errno::NOENT),
             Err(error) => Err(error),
         }
@@ -371,7 +374,7 @@ impl Folder {
         Ok(None)
     }
 
-    /// Gives a name to a file without one. Fails if something has the name.
+    /// Gives a name to a file without a name. Fails if the name is taken.
     pub(crate) fn link_nameless(&self, file: &File, name: &OsStr) -> Result<(), Errno> {
         let path = format!("/proc/self/fd/{}", file.as_raw_fd());
         linkat(CWD, path, &self.handle, single(name)?, AtFlags::SYMLINK_FOLLOW)
@@ -380,16 +383,16 @@ impl Folder {
     /// Makes a symbolic link to `target`.
     ///
     /// # Errors
-    /// [`io::ErrorKind::AlreadyExists`] if something has the name; otherwise the system's error.
+    /// [`io::ErrorKind::AlreadyExists`] if the name is taken; otherwise the system's error.
     pub fn symbolic_link(&self, target: &OsStr, name: &OsStr) -> io::Result<()> {
         cleanup::check()?;
         Ok(symlinkat(target, &self.handle, single(name)?)?)
     }
 
-    /// Sets owner, group and time of a symbolic link itself, as far as they are given.
+    /// Sets the given owner, group and time of a symbolic link itself.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The system's errors.
     pub fn dress_link(&self, name: &OsStr, owner: Option<(u32, u32)>, modified: Option<(i64, u32)>) -> io::Result<()> {
         let name = single(name)?;
         if let Some((owner, group)) = owner {
@@ -402,10 +405,10 @@ impl Folder {
         }
     }
 
-    /// Makes another name of the file, or of the link, that is called `from` in another folder.
+    /// Makes another name for the file or link that has the name `from` in another folder.
     ///
     /// # Errors
-    /// [`io::ErrorKind::AlreadyExists`] if something has the name; otherwise the system's error.
+    /// [`io::ErrorKind::AlreadyExists`] if the name is taken; otherwise the system's error.
     pub fn hard_link(&self, other: &Self, from: &OsStr, name: &OsStr) -> io::Result<()> {
         cleanup::check()?;
         Ok(linkat(&other.handle, single(from)?, &self.handle, single(name)?, AtFlags::empty())?)
@@ -414,20 +417,20 @@ impl Folder {
     /// Removes a name of a file or of a link.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The system's errors.
     pub fn remove(&self, name: &OsStr) -> io::Result<()> {
         Ok(unlinkat(&self.handle, single(name)?, AtFlags::empty())?)
     }
 
-    /// Renames what is called `from`, and replaces a file that is called `to`.
+    /// Renames `from` to `to`, and replaces a file with the name `to`.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The system's errors.
     pub fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         Ok(renameat(&self.handle, single(from)?, &self.handle, single(to)?)?)
     }
 
-    /// Renames what is called `from`, and replaces nothing.
+    /// Renames `from` to `to`, and never replaces a file.
     ///
     /// # Errors
     /// [`io::ErrorKind::AlreadyExists`] if something has the name `to`; otherwise the system's error.
@@ -435,7 +438,7 @@ impl Folder {
         self.move_new(from, self, to)
     }
 
-    /// Moves what is called `from` to another folder, and replaces nothing.
+    /// Moves `from` to the name `to` in another folder, and never replaces a file.
     pub(crate) fn move_new(&self, from: &OsStr, other: &Self, to: &OsStr) -> io::Result<()> {
         self.moved_new(from, other, to).map_err(|error| match error {
             Errno::NOTEMPTY => io::ErrorKind::AlreadyExists.into(),
@@ -455,7 +458,7 @@ impl Folder {
             result => return result,
         }
         match linkat(&self.handle, from, &other.handle, to, AtFlags::empty()) {
-            // Folders cannot be linked. Renaming one replaces nothing but an empty folder.
+            // Folders cannot be linked. Renaming a folder can replace only an empty folder.
             Err(Errno::PERM | Errno::ISDIR) => renameat(&self.handle, from, &other.handle, to),
             result => result.and_then(|()| unlinkat(&self.handle, from, AtFlags::empty())),
         }
@@ -483,7 +486,7 @@ impl Folder {
                 let name = OsString::from_vec(entry.file_name().to_bytes().to_vec());
                 Some(Ok((name, FileKind::from_type(entry.file_type()))))
             }
-            // A folder that its user may not read is open for its names alone.
+            // If the user may not read the folder, the handle serves only to use names.
             Err(Errno::BADF) => Some(Err(Errno::ACCESS.into())),
             Err(error) => Some(Err(error.into())),
         };
@@ -497,10 +500,11 @@ impl Folder {
     /// Writes the names in the folder to the disk.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The system's errors.
     pub fn sync(&self) -> io::Result<()> {
         match fsync(&self.handle) {
-            // A folder that its user may not read is open for its names alone. A file in it leads to its file system.
+            // If the user may not read the folder, the handle serves only to use names. A file in the folder gives
+            // access to the file system.
             #[cfg(target_os = "linux")]
             Err(Errno::BADF) => match self.create_nameless()? {
                 Some(file) => Ok(rustix::fs::syncfs(&file)?),
@@ -510,10 +514,10 @@ impl Folder {
         }
     }
 
-    /// Writes everything on the file system of the folder to the disk.
+    /// Writes all cached data of the folder's file system to the disk.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The system's errors.
     pub fn sync_all(&self) -> io::Result<()> {
         #[cfg(target_os = "linux")]
         return Ok(rustix::fs::syncfs(&self.handle)?);
@@ -524,11 +528,11 @@ impl Folder {
         }
     }
 
-    /// Gives the owner all permissions for a folder in this one that its owner may not read, and returns the mode that
-    /// it had. The mode is set through a handle, because another folder may have the name by now.
+    /// Gives the owner all permissions for a folder in this folder that its owner may not read, and returns the mode
+    /// before the change. The mode is set through a handle, because another folder may have the name by now.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The system's errors.
     #[cfg(target_os = "linux")]
     pub fn unlock(&self, name: &OsStr) -> io::Result<u32> {
         let place = openat(&self.handle, single(name)?, NAMES | OFlags::NOFOLLOW, Mode::empty())?;
@@ -537,7 +541,7 @@ impl Folder {
         Ok(mode)
     }
 
-    /// Fails: this system has no handles of folders that nobody may read.
+    /// Always fails, because this system cannot open folders that nobody may read.
     ///
     /// # Errors
     /// Always.
@@ -553,18 +557,18 @@ impl Folder {
         }
     }
 
-    /// Removes a folder in this one, if it is empty.
+    /// Removes a folder in this folder, if the folder to remove is empty.
     pub(crate) fn remove_folder(&self, name: impl rustix::path::Arg) -> Result<(), Errno> {
         unlinkat(&self.handle, name, AtFlags::REMOVEDIR)
     }
 
-    /// Renames what has this name in another folder to a name in this one.
+    /// Moves the file or folder `name` from another folder to the name `to` in this folder.
     pub(crate) fn take_from(&self, other: &Self, name: &CString, to: &OsStr) -> Result<(), Errno> {
         renameat(&other.handle, name, &self.handle, to)
     }
 }
 
-/// Opens a folder, and follows links. If its user may not read it, opens it for the names in it alone.
+/// Opens a folder, and follows links. If the user may not read the folder, opens it only to use names in it.
 fn open_followed(at: impl AsFd, path: &Path) -> Result<OwnedFd, Errno> {
     match openat(&at, path, FOLDER, Mode::empty()) {
         #[cfg(target_os = "linux")]
@@ -573,7 +577,7 @@ fn open_followed(at: impl AsFd, path: &Path) -> Result<OwnedFd, Errno> {
     }
 }
 
-/// Refuses what is no single name.
+/// Refuses a path that is not a single name.
 fn single(name: &OsStr) -> Result<&OsStr, Errno> {
     match name.as_bytes() {
         b"" | b"." | b".." => Err(Errno::INVAL),
@@ -595,22 +599,24 @@ fn components(path: &Path) -> impl Iterator<Item = io::Result<&OsStr>> {
     })
 }
 
-/// Returns the last component of a path, if that is a name. A path that ends with `/` names a folder.
+/// Returns the last component of a path, if that component is a name. A path that ends with `/` names a folder.
 pub(crate) fn name_of(path: &Path) -> Option<&OsStr> {
     let bytes = path.as_os_str().as_bytes();
     path.file_name().filter(|_| !bytes.ends_with(b"/") && !bytes.ends_with(b"/."))
 }
 
-/// Returns the path without slashes at its end. With one, the system would follow a link at the last name.
+/// Returns the path without slashes at its end. If the path ended with a slash, the system would follow a link at the
+/// last name.
 #[must_use]
 pub fn trimmed(path: &Path) -> PathBuf {
     path.components().collect()
 }
 
-/// Finds a folder, or else the nearest one above it that is there. Returns it, and the path from there.
+/// Finds a folder, or else the nearest existing folder above it. Returns the found folder, and the path from the found
+/// folder to the wanted one.
 ///
 /// # Errors
-/// Those of `find`, unless it is only [`io::ErrorKind::NotFound`].
+/// The errors of `find`, except [`io::ErrorKind::NotFound`].
 pub fn nearest<T>(path: &Path, mut find: impl FnMut(&Path) -> io::Result<T>) -> io::Result<(T, PathBuf)> {
     for above in path.ancestors() {
         match find(if above.as_os_str().is_empty() { Path::new(".") } else { above }) {

@@ -1,4 +1,4 @@
-//! What is open: a file or a folder, and the attributes that both have.
+//! Open files and folders, and the attributes that files and folders have.
 
 use std::fs::File;
 use std::io;
@@ -29,14 +29,14 @@ pub type Attribute = (Vec<u8>, Vec<u8>);
 pub enum Locked {
     /// The caller has the lock, or the file system has no locks.
     Yes,
-    /// Another process or another handle has it.
+    /// Another process or another handle has the lock.
     ByOthers,
 }
 
 mod sealed {
     use std::os::fd::{AsFd, BorrowedFd};
 
-    /// What has a handle of the system. Callers of this library never see it.
+    /// A value with a handle of the system. Callers of this library never see this trait.
     pub trait Sealed {
         fn descriptor(&self) -> BorrowedFd<'_>;
     }
@@ -56,26 +56,26 @@ mod sealed {
 
 /// An open file or folder.
 pub trait Handle: sealed::Sealed {
-    /// Sets owner and group. `None` leaves the owner as it is.
+    /// Sets owner and group. `None` does not change the owner.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The system's errors.
     fn set_owner(&self, owner: Option<u32>, group: u32) -> io::Result<()> {
         Ok(fchown(self.descriptor(), owner.map(Uid::from_raw), Some(Gid::from_raw(group)))?)
     }
 
-    /// Sets the exact permissions, whatever the umask is.
+    /// Sets the exact permissions. The umask does not apply.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The system's errors.
     fn set_mode(&self, mode: u32) -> io::Result<()> {
         Ok(fchmod(self.descriptor(), Mode::from_raw_mode(mode as _))?)
     }
 
-    /// Sets when the contents changed, as seconds since 1970 and nanoseconds.
+    /// Sets the time of the last change of the contents, as seconds since 1970 and nanoseconds.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The system's errors.
     fn set_modified_at(&self, modified: (i64, u32)) -> io::Result<()> {
         Ok(futimens(self.descriptor(), &times(modified))?)
     }
@@ -83,7 +83,7 @@ pub trait Handle: sealed::Sealed {
     /// Returns the extended attributes, in the order of their names.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The system's errors.
     fn attributes(&self) -> io::Result<Vec<Attribute>> {
         let mut names = vec![0; 64 << 10];
         let length = match flistxattr(self.descriptor(), names.as_mut_slice()) {
@@ -111,28 +111,29 @@ pub trait Handle: sealed::Sealed {
     /// Sets an extended attribute.
     ///
     /// # Errors
-    /// [`io::ErrorKind::Unsupported`] if the file system has none, [`io::ErrorKind::StorageFull`] if it has no room for
-    /// this one; otherwise the system's error.
+    /// [`io::ErrorKind::Unsupported`] if the file system has no extended attributes, [`io::ErrorKind::StorageFull`] if
+    /// it has no room for this attribute; otherwise the system's error.
     fn set_attribute(&self, name: &[u8], value: &[u8]) -> io::Result<()> {
         fsetxattr(self.descriptor(), name, value, XattrFlags::empty()).map_err(|error| match error {
-            // The kernel limits the size of attributes, and many file systems have smaller limits. Some of them report
-            // a full disk for an attribute that is too large.
+            // The kernel limits the size of attributes, and many file systems have smaller limits. Some file systems
+            // report a full disk for an attribute that is too large.
             Errno::TOOBIG | Errno::RANGE | Errno::NOSPC | Errno::DQUOT => io::ErrorKind::StorageFull.into(),
             error => error.into(),
         })
     }
 
-    /// Whether the file has an access control list. If so, the group's bits of its mode are the mask of that list.
+    /// Whether the file has an access control list. If the file has a list, the group bits of the file's mode are the
+    /// mask of the list.
     fn has_access_list(&self) -> bool {
         // The system refuses this buffer, because every list is longer.
         let mut start = [0; 1];
         cfg!(target_os = "linux") && fgetxattr(self.descriptor(), ACCESS_LIST, &mut start) == Err(Errno::RANGE)
     }
 
-    /// Removes the access control list, such as one that the file has from its folder.
+    /// Removes the access control list, for example a list that the file inherited from its folder.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The system's errors.
     fn remove_access_list(&self) -> io::Result<()> {
         match fremovexattr(self.descriptor(), ACCESS_LIST) {
             Ok(()) | Err(NO_ATTRIBUTE | Errno::OPNOTSUPP) => Ok(()),
@@ -143,7 +144,7 @@ pub trait Handle: sealed::Sealed {
     /// Locks the file, unless another handle has locked it. The lock ends when the file is closed.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The system's errors.
     fn lock_now(&self) -> io::Result<Locked> {
         match flock(self.descriptor(), FlockOperation::NonBlockingLockExclusive) {
             // Some network file systems have no locks.

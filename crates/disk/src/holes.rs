@@ -6,11 +6,11 @@ use std::io;
 use rustix::fs::{SeekFrom, seek};
 use rustix::io::Errno;
 
-/// Returns the next piece with data, from `position` on: where it begins and ends. Returns `None` if only a hole
+/// Returns the beginning and the end of the next piece with data, from `position` on. Returns `None` if only a hole
 /// follows.
 ///
 /// # Errors
-/// If the file system cannot tell, or the disk fails.
+/// If the file system cannot report holes, or the disk fails.
 pub fn next_data(file: &File, position: u64, length: u64) -> io::Result<Option<(u64, u64)>> {
     let begin = match seek(file, SeekFrom::Data(position)) {
         Err(Errno::NXIO) => return Ok(None),

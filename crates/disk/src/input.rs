@@ -1,4 +1,5 @@
-//! An input that is found once: the file, and the folders in which it was named and in which it lies.
+//! An input whose path is looked up only once. Holds the file, the folder in which the path names it, and the folder in
+//! which the file lies.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -11,7 +12,7 @@ use crate::about::{About, FileKind};
 use crate::folder::{Folder, name_of, parent, trimmed};
 use crate::way::{Planted, Way};
 
-/// How an input is opened.
+/// Options for opening an input.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OpenMode {
     /// Whether the caller writes to the file too.
@@ -21,7 +22,7 @@ pub struct OpenMode {
 }
 
 impl OpenMode {
-    /// For reading, and with patience for the writer of a pipe.
+    /// Opens for reading, and waits for the writer of a pipe.
     pub const WAITING: Self = Self { write: false, wait: true };
 }
 
@@ -44,34 +45,34 @@ impl Spot {
 
 /// An open input.
 ///
-/// What belongs beside the input goes through the folders that were held when it was opened. So nobody can change,
-/// between reading and writing, which folder that is.
+/// Outputs beside the input are made in the folders that were held open when the input was opened. So nobody can
+/// replace these folders between reading and writing.
 #[derive(Debug)]
 pub struct Input {
     /// The file.
     pub file: File,
-    /// What the system knows of it.
+    /// The properties of the file.
     pub about: About,
-    /// Where it was found.
+    /// Where the file was found.
     pub found: Found,
 }
 
 /// Where an input was found.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
-    /// Where the input was named. `None` if its path does not end with a name, like `..`.
+    /// The folder and the name in the input's path. `None` if the path does not end with a name, for example `..`.
     pub named: Option<Spot>,
-    /// Where the file lies: other than `named` only if that is a link. `None` where links have no path, like those in
-    /// `/dev/fd`, and if the name was replaced while it was opened.
+    /// The folder and the name of the file itself. Differs from `named` only if the name belongs to a link. `None` if
+    /// the link has no path (as in `/dev/fd`), or if the name was replaced while the file was opened.
     pub real: Option<Spot>,
-    /// Whether the name is that of a link.
+    /// Whether the name belongs to a link.
     pub is_link: bool,
     /// A link of another user on the way to the file.
     pub link: Option<Planted>,
 }
 
 impl Found {
-    /// Returns the folder in which the input was named, if `path` names an output beside it by the same path.
+    /// Returns the folder of the input's path, if `path` names an output in the same folder by the same path.
     #[must_use]
     pub fn folder_beside(&self, path: &Path) -> Option<&Folder> {
         self.named.as_ref().map(|named| &named.folder).filter(|folder| folder.path() == parent(path))
@@ -82,16 +83,16 @@ impl Input {
     /// Opens the file that `path` names, and follows links.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The system's errors.
     pub fn open(path: &Path, mode: OpenMode) -> io::Result<Self> {
         Self::open_by(path, mode, Way::to)
     }
 
-    /// As [`open`](Self::open). `way` leads to the folder of the file, or to the folder itself if the path ends without
-    /// a name, like `..`.
+    /// Opens a file as [`open`](Self::open) does. `way` leads to the folder of the file. If the path ends without a
+    /// name (as `..` does), `way` leads to the folder that the path names.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The system's errors.
     pub fn open_by(path: &Path, mode: OpenMode, way: impl FnOnce(&Path) -> io::Result<Way>) -> io::Result<Self> {
         let trimmed = trimmed(path);
         let Some(name) = name_of(&trimmed) else {
@@ -107,13 +108,13 @@ impl Input {
         }
     }
 
-    /// Opens the file that has this name at the end of a way, and follows links.
+    /// Opens the file with this name in the folder where `way` ends, and follows links.
     fn at(mut way: Way, name: &OsStr, mode: OpenMode) -> io::Result<Self> {
         let named = Spot { folder: way.folder().clone(), name: name.to_owned() };
         let access = if mode.write { OFlags::RDWR } else { OFlags::RDONLY };
         let file = named.folder.open_followed(name, access, mode.wait)?;
         let about = About::of_file(&file)?;
-        // Only a pipe is asked again when it has data. A device waits by itself.
+        // The caller checks whether a pipe has data before it reads. For a device, the read call itself must wait.
         if !matches!(about.kind, FileKind::File | FileKind::Folder | FileKind::Fifo) {
             fcntl_setfl(&file, fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
         }
@@ -125,7 +126,7 @@ impl Input {
     /// Opens the file at a spot, which must not be a link, without waiting for the writer of a pipe.
     ///
     /// # Errors
-    /// Those of [`Folder::file`].
+    /// The errors of [`Folder::file`].
     pub fn exactly_at(spot: Spot, write: bool) -> io::Result<Self> {
         let opened = if write { spot.folder.file_to_change(&spot.name) } else { spot.folder.file(&spot.name) };
         let (file, about) = opened?;

@@ -1,4 +1,5 @@
-//! What a file that replaces another one keeps of it: owner, group, permissions, access control list, attributes, time.
+//! Copies the properties of a replaced file to the new file: owner, group, permissions, access control list,
+//! attributes, time.
 
 use std::fs::File;
 use std::io;
@@ -7,13 +8,14 @@ use crate::about::About;
 use crate::error::{Error, Unkept};
 use crate::handle::{ACCESS_LIST, Handle};
 
-/// Gives the new file what the old one had. Who had no access to the old file has none to the new one.
+/// Gives the new file the properties of the old file. A user without access to the old file gets no access to the new
+/// file.
 ///
-/// With `lossy`, what cannot be kept is left out, together with the rights that would mean something else without it.
-/// Returns what was left out.
+/// With `lossy`, leaves out the properties that cannot be kept, and the rights that would have another meaning without
+/// these properties. Returns the properties that were left out.
 ///
 /// # Errors
-/// [`Error::Unkept`] without `lossy`; otherwise what the system refused.
+/// [`Error::Unkept`] if a property cannot be kept and `lossy` is not set; otherwise the step that the system refused.
 pub fn keep(new: &File, old: &File, lossy: bool) -> Result<Vec<Unkept>, Error> {
     let about = About::of_file(old).map_err(Error::dress)?;
     let mut lost = Vec::new();
@@ -29,7 +31,7 @@ pub fn keep(new: &File, old: &File, lossy: bool) -> Result<Vec<Unkept>, Error> {
     let now = keep_owner(new, &about).map_err(Error::dress)?;
     if now.owner != about.owner {
         lose(Unkept::Owner(about.owner))?;
-        // The new owner answers for what others may do with the file.
+        // The new owner is responsible for the rights of other users to the file.
         if mode & !0o755 != 0 {
             lose(Unkept::Rights(mode & !0o755))?;
         }
@@ -37,7 +39,7 @@ pub fn keep(new: &File, old: &File, lossy: bool) -> Result<Vec<Unkept>, Error> {
     }
     if now.group != about.group {
         lose(Unkept::Group(about.group))?;
-        // The members of another group get no more than everybody.
+        // The members of another group get no more rights than everybody.
         let less = mode & !0o2070 | (mode & 0o007) << 3;
         if mode & !less != 0 {
             lose(Unkept::Rights(mode & !less))?;
@@ -49,7 +51,8 @@ pub fn keep(new: &File, old: &File, lossy: bool) -> Result<Vec<Unkept>, Error> {
     let attributes = old.attributes().map_err(Error::dress)?;
     let list = attributes.iter().find(|(name, _)| name == ACCESS_LIST.as_bytes());
     if let Some((_, list)) = list {
-        // Without its list, the group's bits are the mask of the list, and not what the group may do.
+        // If the list is not kept, the group bits of the mode are the mask of the list, and not the rights of the
+        // group.
         new.set_mode(mode & !0o070).map_err(Error::dress)?;
         if new.set_attribute(ACCESS_LIST.as_bytes(), list).is_err() {
             lose(Unkept::AccessList)?;
@@ -58,7 +61,7 @@ pub fn keep(new: &File, old: &File, lossy: bool) -> Result<Vec<Unkept>, Error> {
     }
     new.set_mode(mode).map_err(Error::dress)?;
     for (name, value) in &attributes {
-        // Those of the system follow from the folder, and those that grant rights are not for data.
+        // Attributes of the system come from the folder. Attributes that grant rights are not copied to data files.
         if name.starts_with(b"user.") && new.set_attribute(name, value).is_err() {
             lose(Unkept::Attribute(String::from_utf8_lossy(name).into_owned()))?;
         }
@@ -67,13 +70,14 @@ pub fn keep(new: &File, old: &File, lossy: bool) -> Result<Vec<Unkept>, Error> {
     Ok(lost)
 }
 
-/// Gives the new file the owner and the group of the old one, as far as the system allows, and returns what it has.
+/// Gives the new file the owner and the group of the old one, as far as the system allows. Returns the properties of
+/// the new file.
 fn keep_owner(new: &File, old: &About) -> io::Result<About> {
     let now = About::of_file(new)?;
     if (now.owner, now.group) == (old.owner, old.group) {
         return Ok(now);
     }
-    // Where the owner cannot be kept, the group may be.
+    // If the owner cannot be kept, the group may still be kept.
     let _ = new.set_owner(Some(old.owner), old.group).or_else(|_| new.set_owner(None, old.group));
     About::of_file(new)
 }

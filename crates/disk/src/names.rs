@@ -8,11 +8,11 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 const SUFFIX: &str = ".deadpan-part";
 
-/// The most bytes of a target's name in that of its draft: names have 255 bytes at most, and the dots, the random
-/// number and the suffix need 31 of them.
+/// The maximum number of bytes of a target's name that the name of its draft contains. A name has at most 255 bytes,
+/// and the dots, the random number and the suffix need 31 bytes.
 const LONGEST_STEM: usize = 200;
 
-/// The most bytes of a name before `.incomplete` and a number.
+/// The maximum number of bytes of a name before `.incomplete` and a number.
 const LONGEST_INCOMPLETE: usize = 240;
 
 /// Returns a name for a draft of `name`. The name is random, so no file has it yet.
@@ -22,10 +22,10 @@ pub fn name(name: &OsStr) -> OsString {
     OsString::from_vec([&prefix(name)[..], format!("{random:016x}{SUFFIX}").as_bytes()].concat())
 }
 
-/// Returns the names for what stays of `name` if parts of it are missing: `NAME.incomplete`, and those with numbers.
+/// Returns the possible names for an incomplete file `name`: `NAME.incomplete`, and the same name with numbers.
 pub(crate) fn incomplete(name: &OsStr) -> impl Iterator<Item = OsString> + use<> {
     let mut stem = name.as_bytes();
-    // A character is not cut.
+    // The name is not cut within a character.
     let is_cut = |stem: &[u8]| str::from_utf8(name.as_bytes()).is_ok_and(|name| !name.is_char_boundary(stem.len()));
     while stem.len() > LONGEST_INCOMPLETE || is_cut(stem) {
         stem = &stem[..stem.len() - 1];

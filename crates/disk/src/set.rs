@@ -1,8 +1,8 @@
-//! Files that get their names together: all of them, or none.
+//! Files that get their names together: all files get their names, or no file gets its name.
 //!
-//! The end of the process waits while names are given. A file that is replaced keeps a temporary name until all new
-//! files have their names, so that it can be restored. SIGKILL is the exception: it can leave a part of the new files,
-//! and old files under temporary names.
+//! The process does not end while the files get their names. A file that is replaced keeps a temporary name until all
+//! new files have their names, so that it can be restored. SIGKILL is the exception: it can leave a part of the new
+//! files, and old files under temporary names.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -18,31 +18,32 @@ use crate::folder::Folder;
 use crate::handle::{Handle, Locked};
 use crate::sweep::sweep;
 
-/// Why the files of a set did not get their names.
+/// The reason why the files of a set did not get their names.
 #[derive(Debug)]
 pub struct SetError {
     /// The name of the file that failed.
     pub name: OsString,
-    /// Why it failed.
+    /// The reason of the failure.
     pub error: Error,
-    /// Names that could not be made as they were before.
+    /// Names that could not be restored.
     pub left: Vec<Left>,
 }
 
-/// A name that could not be made as it was before.
+/// A name that could not be restored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Left {
     /// The name.
     pub name: OsString,
-    /// The name that the old file has now. Without an old file, the new one could not be removed.
+    /// The name that the old file has now. `None` if there was no old file, and the new file could not be removed.
     pub old: Option<OsString>,
 }
 
-/// Gives each file the name beside it. All names are in the folder of the files. If one name cannot be given, or one
-/// file cannot be written, no file has its new name, and files that would have been replaced are as before.
+/// Gives each file the name with which it is paired in `files`. The files and their names must be in the same folder.
+/// If one name cannot be given, or one file cannot be written, no file gets its new name, and no existing file is
+/// replaced.
 ///
 /// # Errors
-/// The first failure, and what could not be undone.
+/// The first failure, and the names that could not be restored.
 pub fn land_set(files: Vec<(Draft, OsString)>, attributes: Attributes, landing: Landing) -> Result<(), SetError> {
     land_with(files, attributes, landing, Folder::exchange)
 }
@@ -98,26 +99,27 @@ struct Old {
     about: About,
     /// A second temporary name, for file systems that cannot swap names.
     aside: Named,
-    /// The locked file, so that no other run takes it for what a killed run left. `None` if this user cannot read it.
+    /// The file, locked so that no other run mistakes it for a draft of a killed run. `None` if this user cannot read
+    /// it.
     _lock: Option<File>,
 }
 
-/// Where a member and the file that it replaces are.
+/// The names that a member and the file that it replaces have at this moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// The new file has no name, or a temporary one.
+    /// The new file has no name, or a temporary name.
     Draft,
-    /// The new file has its name, and replaced nothing.
+    /// The new file has its name, and replaced no file.
     New,
-    /// The new file has its name, and the old file has the temporary name of the new one.
+    /// The new file has its name, and the old file has the temporary name of the new file.
     Swapped,
     /// The old file has the name `aside`. The new file may have its name.
     Aside,
 }
 
 impl Member {
-    /// Does what can take long or fail: writes the file to the disk, and gives it a temporary name if it replaces
-    /// another file.
+    /// Does the steps that can take long or fail: writes the file to the disk, and gives the file a temporary name if
+    /// it replaces another file.
     fn prepare(
         mut draft: Draft,
         name: OsString,
@@ -159,7 +161,7 @@ impl Member {
         self.state = match (&self.old, named) {
             (None, None) => folder.link_nameless(file, name).map(|()| State::New)?,
             (None, Some(named)) => folder.renamed_new(&named.name, name).map(|()| State::New)?,
-            // `prepare` gave all drafts that replace a file a temporary name.
+            // `prepare` gave a temporary name to each draft that replaces a file.
             (Some(_), None) => return Err(Errno::IO),
             (Some(old), Some(named)) => match exchange(folder, &named.name, name) {
                 Ok(()) if old.has(folder, &named.name) => State::Swapped,
@@ -183,7 +185,7 @@ impl Member {
         Ok(())
     }
 
-    /// Makes the name as it was. Returns what is left if that fails.
+    /// Restores the name. If that fails, returns the name that could not be restored.
     fn take_back(&mut self, held: &mut Held) -> Option<Left> {
         let Draft { folder, file, name, named, .. } = &self.draft;
         let kept = match (self.state, &self.old) {

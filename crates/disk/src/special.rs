@@ -1,4 +1,4 @@
-//! Outputs that exist and are written to as they are: FIFOs and devices.
+//! Existing outputs that are written to and not replaced: FIFOs and devices.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -9,11 +9,11 @@ use rustix::fs::OFlags;
 
 use crate::about::{About, FileId};
 
-/// Opens a FIFO or a device for writing, which waits for the reader of a FIFO. Returns `None` if what was opened is not
-/// the file with this id, whose owner the caller has checked.
+/// Opens a FIFO or a device for writing. Waits for the reader of a FIFO. The caller has checked the owner of the file
+/// with this id; returns `None` if the path leads to another file.
 ///
 /// # Errors
-/// Those of the system.
+/// The system's errors.
 pub fn open_special(path: &Path, id: FileId) -> io::Result<Option<File>> {
     let is_link = About::of_name(path)?.is_link();
     let flags = if is_link { OFlags::NOCTTY } else { OFlags::NOCTTY | OFlags::NOFOLLOW };
@@ -21,10 +21,10 @@ pub fn open_special(path: &Path, id: FileId) -> io::Result<Option<File>> {
     Ok((About::of_file(&file)?.id == id).then_some(file))
 }
 
-/// Opens a file to append to it. For open descriptors, which have paths such as `/dev/fd/3`.
+/// Opens a file to append to it. Serves for open descriptors, which have paths such as `/dev/fd/3`.
 ///
 /// # Errors
-/// Those of the system.
+/// The system's errors.
 pub fn append_to(path: &Path) -> io::Result<File> {
     OpenOptions::new().append(true).open(path)
 }

@@ -1,4 +1,4 @@
-//! Removing what killed runs left.
+//! Removes temporary files and folders that killed runs left.
 
 use std::ffi::OsStr;
 use std::time::Duration;
@@ -12,12 +12,13 @@ use crate::folder::Folder;
 use crate::handle::{Handle, Locked};
 use crate::names;
 
-/// How old an empty draft folder is at most while its run may not have locked it yet.
+/// An empty draft folder younger than this may belong to a run that has not locked the folder yet.
 const NEW: Duration = Duration::from_secs(5);
 
 /// Removes the temporary files and folders that killed runs of this user left for the output `name`. A running program
-/// locks its own, so they are kept. Those of other users are kept too: a deep folder would take long to remove. Drafts
-/// without names need no other draft to be gone, so making one does not sweep.
+/// locks its temporary files and folders, so they are kept. Files and folders of other users are kept too, because
+/// removing a deep folder would take long. A draft without a name works even if old drafts exist, so making such a
+/// draft does not sweep.
 pub fn sweep(folder: &Folder, name: &OsStr) {
     let mut swept = Vec::new();
     for (found, _) in folder.entries().into_iter().flatten().flatten() {
@@ -43,14 +44,14 @@ pub fn sweep(folder: &Folder, name: &OsStr) {
     cleanup::swept(&swept);
 }
 
-/// Opens what is a draft: a folder that only this user may use, and that holds nothing but a folder of the same name.
-/// Whoever may rename a folder of this user cannot make it look so.
+/// Opens a folder if it is a draft: only this user may use it, and it contains only a folder of the same name. A user
+/// who may rename a folder of this user cannot make that folder look like a draft.
 fn draft_folder(folder: &Folder, name: &OsStr, about: &About) -> Option<Folder> {
     let draft = folder.enter_unmounted(name).ok().filter(|draft| draft.about().is_ok_and(|it| it.id == about.id))?;
     let mut names = draft.entries().ok()?.map(|found| found.is_ok_and(|(found, _)| found == *name));
     let first = names.next();
     let is_so = match first {
-        // The run that made it may not have locked it yet.
+        // The run that made the draft may not have locked it yet.
         None => age(about) >= NEW,
         Some(is_same) => is_same && names.next().is_none(),
     };

@@ -100,7 +100,7 @@ fn contents(folder: &Path) -> Vec<(OsString, String)> {
     names.into_iter().map(|name| (name.clone(), fs::read_to_string(folder.join(name)).unwrap())).collect()
 }
 
-/// The third file cannot get its name, which the first file has got before.
+/// The third file cannot get its name, because the first file already has this name.
 #[test]
 fn a_set_gets_all_names_or_none() {
     for (number, (nameless, swaps)) in
@@ -125,7 +125,8 @@ fn a_set_gets_all_names_or_none() {
     }
 }
 
-/// Another program replaces the second file while the names are given: its file stays, and the set gets no name.
+/// Another program replaces the second file while the names are given: the file of the other program stays, and no file
+/// of the set gets its name.
 #[test]
 fn a_set_does_not_replace_what_another_program_made_meanwhile() {
     let folder = folder("meanwhile");
@@ -163,7 +164,8 @@ fn access_list(mask: u16) -> Vec<u8> {
     list
 }
 
-/// The list of the folder gave others rights to the new file that they did not have to the old one.
+/// The access control list of the folder once gave other users rights to the new file that they did not have to the old
+/// file.
 #[test]
 fn a_new_file_keeps_the_access_control_list_of_the_old_one() {
     let place = folder("list");
@@ -173,14 +175,14 @@ fn a_new_file_keeps_the_access_control_list_of_the_old_one() {
         let _ = writeln!(std::io::stderr(), "skipped: the file system has no access control lists");
         return;
     }
-    // The old file was there before the folder had a list.
+    // The old file was made before the folder had a list.
     old.set_mode(0o660).unwrap();
     let new = at.create(OsStr::new("new")).unwrap();
     assert!(new.has_access_list() && !old.has_access_list());
     assert_eq!(keep(&new, &old, false).unwrap(), []);
     assert!(!new.has_access_list());
     assert_eq!(About::of_file(&new).unwrap().mode, 0o660);
-    // A list of its own is kept, with its mask.
+    // A list of the old file itself is kept, with its mask.
     old.set_attribute(ACCESS_LIST.as_bytes(), &access_list(4)).unwrap();
     old.set_attribute(b"user.note", b"kept").unwrap();
     assert_eq!(keep(&new, &old, false).unwrap(), []);
@@ -216,7 +218,8 @@ fn only_the_file_that_was_read_is_replaced() {
     }
 }
 
-/// A link leads to another folder, and the folder is renamed: what belongs beside the file goes where the file is.
+/// A link leads to another folder, and the folder is renamed: outputs beside the file are made in the folder where the
+/// file is.
 #[test]
 fn an_input_knows_where_it_was_named_and_where_it_lies() {
     let place = folder("input");
@@ -229,7 +232,7 @@ fn an_input_knows_where_it_was_named_and_where_it_lies() {
     assert_eq!((named.path(), real.name.to_str()), (place.join("first"), Some("file")));
     fs::rename(place.join("far"), place.join("moved")).unwrap();
     assert!(real.folder.has(&real.name, &input.file));
-    // Names in /dev/fd lead to files without a path, and a folder may be named by dots.
+    // Names in /dev/fd lead to files without a path, and a path may end with dots for a folder.
     let descriptor = format!("/dev/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&input.file));
     assert!(Input::open(Path::new(&descriptor), OpenMode::default()).unwrap().about.is_file());
     let dots = Input::open(&place.join("moved/.."), OpenMode::default()).unwrap();
@@ -262,7 +265,8 @@ fn names_are_single_and_links_are_not_followed() {
     fs::remove_dir_all(place).unwrap();
 }
 
-/// The system is the reference: a way leads where the system goes, or fails as the system does.
+/// The system is the reference: a way leads to the same file as the system's lookup of the path, or fails in the same
+/// way.
 #[test]
 fn a_way_leads_where_the_system_goes() {
     let place = folder("way");
@@ -306,7 +310,7 @@ fn a_way_leads_where_the_system_goes() {
     fs::remove_dir_all(place).unwrap();
 }
 
-/// Where another user may change names, too, that user can call any folder like a draft.
+/// In a folder where another user may change names too, that user can give any folder the name of a draft.
 #[test]
 fn a_folder_that_only_looks_like_a_draft_stays() {
     let place = folder("likeness");
@@ -321,7 +325,7 @@ fn a_folder_that_only_looks_like_a_draft_stays() {
         assert!(place.join(name).join(inner).exists(), "{inner}");
         fs::remove_dir_all(place.join(name)).unwrap();
     }
-    // In a folder of a project, others can also change the names in it. A real one goes.
+    // In a shared folder of a project, other users can also change names. A real draft is removed.
     for (mode, left) in [(0o770, 1), (0o755, 1), (0o700, 0)] {
         fs::create_dir_all(place.join(name).join(name).join("a/b")).unwrap();
         fs::set_permissions(place.join(name), fs::Permissions::from_mode(mode)).unwrap();
@@ -340,7 +344,7 @@ fn a_folder_that_only_looks_like_a_draft_stays() {
     fs::remove_dir_all(place).unwrap();
 }
 
-/// Another user who may change names can exchange a draft that is in use.
+/// Another user who may change names can replace a draft that is in use.
 #[test]
 fn what_has_the_name_of_a_living_draft_stays() {
     let place = folder("exchanged-draft");
@@ -353,12 +357,12 @@ fn what_has_the_name_of_a_living_draft_stays() {
     fs::rename(place.join("mine"), place.join(&name)).unwrap();
     drop(draft);
     assert_eq!(fs::read(place.join(&name).join("sub/thesis")).unwrap(), b"years");
-    // Of the draft, the contents are gone.
+    // The contents of the draft are gone.
     assert_eq!(names(&place.join("moved")), [""; 0]);
     fs::remove_dir_all(place).unwrap();
 }
 
-/// Between making a folder and opening it, another program can exchange it.
+/// Another program can replace a folder after it is made and before it is opened.
 #[test]
 fn a_folder_in_the_place_of_a_new_one_is_refused() {
     let place = folder("exchanged-folder");
@@ -377,13 +381,14 @@ fn a_folder_in_the_place_of_a_new_one_is_refused() {
     let (mut refused, mut taken, begin) = (0, false, std::time::Instant::now());
     std::thread::scope(|scope| {
         scope.spawn(exchange);
-        // On a busy machine, it may take a while until something is exchanged in time.
+        // On a busy machine, it may take a while until a folder is replaced at the right moment.
         while refused < 5 && !taken && begin.elapsed().as_secs() < 20 {
             match at.make_and_enter(OsStr::new("new"), 0o700) {
                 Ok(made) => taken = made.look(OsStr::new("secret")).unwrap().is_some(),
                 Err(error) => refused += u32::from(error.get_ref().is_some_and(|inner| inner.is::<Exchanged>())),
             }
-            // The empty one of both is removed. A panic here would wait for ever for the other thread.
+            // The empty folder of the two is removed. After a panic here, the test would wait forever for the other
+            // thread.
             let _ = (fs::remove_dir(place.join("new")), fs::remove_dir(place.join("old")));
             let _ = fs::rename(place.join("new"), place.join("old"));
         }

@@ -1,17 +1,18 @@
-//! What the system says of the process: its user, the permissions that new files do not get, and how many files it may
+//! Properties of the process: its user, the permissions that new files do not get, and the number of files that it may
 //! have open.
 
 use std::sync::OnceLock;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Returns how many files the process may have open at the same time.
+/// Returns the number of files that the process may have open at the same time.
 #[must_use]
 pub fn most_open_files() -> usize {
     getrlimit(Resource::Nofile).current.and_then(|most| most.try_into().ok()).unwrap_or(usize::MAX)
 }
 
-/// Allows the process as many open files as its user may allow it: a deep tree needs an open folder for each level.
+/// Raises the limit of open files of the process as far as its user may: a deep tree needs an open folder for each
+/// level.
 pub fn allow_many_files() {
     let limit = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
@@ -23,8 +24,9 @@ pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// Returns the permission bits that new files do not get. On Linux, the system's file about the process tells.
-/// Elsewhere the only call that tells also changes them for a moment, so it is made once.
+/// Returns the permission bits that new files do not get. On Linux, reads the bits from the system's file about the
+/// process. On other systems, the only call that returns the bits also changes them for a moment, so this call is made
+/// only once.
 pub fn umask() -> u32 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("Umask:"));

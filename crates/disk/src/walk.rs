@@ -18,7 +18,7 @@ use crate::input::Spot;
 /// A file, folder or symbolic link.
 #[derive(Debug)]
 pub enum Node {
-    /// A folder, which the walk has entered, unless the error says why that failed.
+    /// A folder. The walk has entered the folder, or the error is the reason why it could not.
     Folder(Result<(), io::Error>),
     /// An open file.
     File(File),
@@ -28,7 +28,7 @@ pub enum Node {
     Special,
 }
 
-/// What a walk comes to.
+/// One step of a walk.
 #[derive(Debug)]
 pub enum WalkStep {
     /// An entry.
@@ -45,7 +45,7 @@ pub struct Walk {
     levels: Vec<WalkLevel>,
     /// The path of the current entry, relative to the root.
     path: Vec<u8>,
-    /// Where the name begins in the path.
+    /// The offset of the name in the path.
     name: usize,
 }
 
@@ -54,7 +54,7 @@ pub struct Walk {
 struct WalkLevel {
     folder: Folder,
     names: Names,
-    /// The number of names that were visited.
+    /// The number of names that the walk has passed.
     next: usize,
     /// The length of the folder's path.
     path: usize,
@@ -77,7 +77,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Returns the name of the current entry, to which [`Walk::advance`] went last.
+    /// Returns the name of the current entry, which the last call of [`Walk::advance`] selected.
     #[must_use]
     pub fn name(&self) -> &OsStr {
         OsStr::from_bytes(&self.path[self.name..])
@@ -89,19 +89,21 @@ impl Walk {
         Path::new(OsStr::from_bytes(&self.path))
     }
 
-    /// Returns the current entry itself, if the walk has entered it, or else the folder that contains the entry.
+    /// Returns the current entry itself if it is a folder that the walk has entered. Otherwise returns the folder that
+    /// contains the entry.
     #[must_use]
     pub fn folder(&self) -> Option<&Folder> {
         self.levels.last().map(|level| &level.folder)
     }
 
-    /// Returns the folder and the name of the current entry. Call this before [`Walk::open`], which may enter it.
+    /// Returns the folder and the name of the current entry. Call this before [`Walk::open`], which may enter the
+    /// entry.
     #[must_use]
     pub fn spot(&self) -> Option<Spot> {
         Some(Spot { folder: self.folder()?.clone(), name: self.name().to_owned() })
     }
 
-    /// Returns how many folders were entered and not left: 1 in the root.
+    /// Returns the number of folders that were entered and not left. In the root, the number is 1.
     #[must_use]
     pub fn depth(&self) -> usize {
         self.levels.len()
@@ -113,13 +115,13 @@ impl Walk {
         names.into_iter().flat_map(|names| (0..names.len()).map(|index| names.get(index).0))
     }
 
-    /// Leaves the folder that was entered last, with the rest of its names.
+    /// Leaves the folder that was entered last, and skips the rest of its names.
     pub fn leave(&mut self) {
         self.levels.pop();
     }
 
-    /// Goes to the next name. Returns false at the end. What has the name is not opened yet, so that the caller can
-    /// refuse the name first; [`Walk::open`] does that.
+    /// Goes to the next name. Returns false at the end. The entry is not opened yet, so that the caller can refuse the
+    /// name first. [`Walk::open`] opens the entry.
     pub fn advance(&mut self) -> bool {
         while let Some(level) = self.levels.last_mut() {
             self.path.truncate(level.path);
@@ -137,10 +139,11 @@ impl Walk {
         false
     }
 
-    /// Opens the current name. If it is a folder, its contents come next.
+    /// Opens the current name. If the entry is a folder, its contents come next.
     ///
     /// # Errors
-    /// Only if the process has too many open files. Everything else is told by the step.
+    /// Returns an error only if the process has too many open files. All other failures are reported in the returned
+    /// step.
     pub fn open(&mut self) -> io::Result<WalkStep> {
         let Some(level) = self.levels.last() else { return Ok(WalkStep::Gone) };
         let (name, kind) = level.names.get(level.next.saturating_sub(1));
@@ -159,10 +162,11 @@ impl Walk {
         }
     }
 
-    /// Looks at the current name without opening a file. If it is a folder that can be read, its contents come next.
+    /// Returns the properties of the current name without opening a file. If the entry is a folder that can be read,
+    /// its contents come next.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The system's errors.
     pub fn look(&mut self) -> io::Result<About> {
         let gone = || io::Error::from(Errno::NOENT);
         let folder = self.levels.last().map(|level| level.folder.clone()).ok_or_else(gone)?;
@@ -174,7 +178,7 @@ impl Walk {
     }
 }
 
-/// Whether the process has too many open files, which says nothing of the entry.
+/// Whether the process has too many open files. Such an error is not a fault of the entry.
 fn is_of_the_process(error: &io::Error) -> bool {
     matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE))
 }
@@ -229,7 +233,7 @@ fn opened(folder: &Folder, name: &OsStr, kind: Option<FileKind>) -> io::Result<O
     }
 }
 
-/// The names in a folder, in order. One buffer holds all names, because there may be a million.
+/// The names in a folder, in order. One buffer holds all names, because there may be a million names.
 #[derive(Debug)]
 struct Names {
     bytes: Vec<u8>,

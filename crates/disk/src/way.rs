@@ -1,8 +1,9 @@
-//! The way to a folder, one component after the other, and what other users may have planted on it.
+//! Follows the path to a folder, one component after the other, and finds links and folders that other users may have
+//! planted there.
 //!
-//! A link of another user leads to any folder of the caller. In a sticky folder that others can write, such as `/tmp`,
-//! another user can also make a folder under the name of an output. In other folders, a folder of another user can be
-//! the shared folder of a project.
+//! A link of another user can lead to any folder of the caller. In a sticky folder that others can write, such as
+//! `/tmp`, another user can also make a folder under the name of an output. In other folders, a folder of another user
+//! can be the shared folder of a project.
 
 use std::ffi::OsStr;
 use std::io;
@@ -20,18 +21,19 @@ use crate::input::Spot;
 /// The number of symbolic links that systems follow in one path.
 const LINKS: usize = 40;
 
-/// What another user may have planted.
+/// A link or folder that another user may have planted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Planted {
     /// The path, for messages.
     pub path: PathBuf,
     /// The number of the user.
     pub owner: u32,
-    /// Whether it is a link. Otherwise it is a folder, and all users may write to the folder around it.
+    /// Whether another user may have planted a link. Otherwise another user may have planted a folder, inside a folder
+    /// to which all users may write.
     pub is_link: bool,
 }
 
-/// A folder, and how its path led to it.
+/// A folder, and the links and folders on the path to it.
 #[derive(Clone, Debug)]
 pub struct Way {
     folder: Folder,
@@ -39,7 +41,7 @@ pub struct Way {
     link: Option<Planted>,
     /// The first folder that another user may have planted.
     planted: Option<Planted>,
-    /// How many links were followed.
+    /// The number of links that were followed.
     links: usize,
 }
 
@@ -50,11 +52,11 @@ impl From<Folder> for Way {
 }
 
 impl Way {
-    /// Opens the folder that `path` names, and follows links on the way as the system does. Its user need not be
-    /// allowed to list the names in it.
+    /// Opens the folder that `path` names, and follows links on the way as the system does. The user need not have the
+    /// right to list the names in this folder.
     ///
     /// # Errors
-    /// [`io::ErrorKind::NotADirectory`] if it is no folder; otherwise the system's error.
+    /// [`io::ErrorKind::NotADirectory`] if the path names no folder; otherwise the system's error.
     pub fn to(path: &Path) -> io::Result<Self> {
         if path.as_os_str().is_empty() {
             return Err(io::ErrorKind::NotFound.into());
@@ -65,20 +67,20 @@ impl Way {
         way.onward(path, path)
     }
 
-    /// Goes on from here to where a path leads. `shown` is the whole path, for messages.
+    /// Continues from this folder along a path. `shown` is the whole path, for messages.
     ///
     /// # Errors
-    /// Those of [`to`](Self::to).
+    /// The errors of [`to`](Self::to).
     pub fn onward(mut self, path: &Path, shown: &Path) -> io::Result<Self> {
         self.along(path)?;
         Ok(Self { folder: self.folder.named(shown), ..self })
     }
 
-    /// Enters the folders of a relative path, and makes those that are missing, for this `owner` if there is one.
-    /// Follows no link, and makes none in a folder that another user may have planted.
+    /// Enters the folders of a relative path, and makes the missing folders. If `owner` is given, the new folders
+    /// belong to this owner. Follows no link, and makes no folder inside a folder that another user may have planted.
     ///
     /// # Errors
-    /// Those of [`Folder::descend`] and [`Folder::make_and_enter`], and [`Error::Planted`].
+    /// The errors of [`Folder::descend`] and [`Folder::make_and_enter`], and [`Error::Planted`].
     pub fn descend_or_make(mut self, path: &Path, mode: u32, owner: Option<&About>) -> io::Result<Self> {
         for component in path.components() {
             let name = match component {
@@ -98,12 +100,12 @@ impl Way {
     fn make(&self, name: &OsStr, mode: u32, owner: Option<&About>) -> io::Result<Folder> {
         let folder = self.clone().unplanted().map_err(Error::into_io)?;
         let made = match owner {
-            // What is given away has to be empty.
+            // A folder that gets another owner must be empty.
             Some(_) => folder.make_and_enter(name, mode),
             None => folder.make_and_share(name, mode),
         };
         match (made, owner) {
-            // Another thread has made it meanwhile.
+            // Another thread has made the folder meanwhile.
             (Err(error), _) if error.kind() == io::ErrorKind::AlreadyExists => folder.enter(name),
             (Ok(made), Some(owner)) => made.set_owner(Some(owner.owner), owner.group).map(|()| made),
             (made, _) => made,
@@ -113,7 +115,7 @@ impl Way {
     /// Enters the folders of a relative path. Follows no link.
     ///
     /// # Errors
-    /// Those of [`Folder::descend`].
+    /// The errors of [`Folder::descend`].
     pub fn descend(mut self, path: &Path) -> io::Result<Self> {
         for component in path.components() {
             match component {
@@ -131,7 +133,7 @@ impl Way {
         &self.folder
     }
 
-    /// Returns what another user may have planted on the way: a link, or else a folder.
+    /// Returns the link or else the folder that another user may have planted on the way.
     #[must_use]
     pub fn planted(&self) -> Option<&Planted> {
         self.link.as_ref().or(self.planted.as_ref())
@@ -143,7 +145,7 @@ impl Way {
         self.link.as_ref()
     }
 
-    /// Returns the folder, unless another user may have planted something on the way.
+    /// Returns the folder, unless another user may have planted a link or folder on the way.
     ///
     /// # Errors
     /// [`Error::Planted`].
@@ -154,7 +156,7 @@ impl Way {
         }
     }
 
-    /// Goes on from here to where a path leads.
+    /// Continues from this folder along a path.
     fn along(&mut self, path: &Path) -> io::Result<()> {
         for component in path.components() {
             match component {
@@ -168,10 +170,10 @@ impl Way {
         Ok(())
     }
 
-    /// Goes on to the folder that has this name, or to which a link of this name leads.
+    /// Continues to the folder with this name, or to the folder to which a link of this name leads.
     ///
     /// # Errors
-    /// [`io::ErrorKind::NotADirectory`] if it leads to no folder; otherwise the system's error.
+    /// [`io::ErrorKind::NotADirectory`] if the name leads to no folder; otherwise the system's error.
     pub fn step(&mut self, name: &OsStr) -> io::Result<()> {
         match self.folder.enter_for_names(name) {
             Err(error) if error.kind() == io::ErrorKind::NotADirectory => {}
@@ -185,7 +187,7 @@ impl Way {
         Ok(())
     }
 
-    /// Goes on to a folder in this one, and notes whose it is.
+    /// Continues to a folder in this folder, and records whether another user may have planted it.
     fn go_into(&mut self, entered: Folder) -> io::Result<()> {
         if self.planted.is_none() {
             self.planted = entered.planted_in(&self.folder)?;
@@ -194,7 +196,8 @@ impl Way {
         Ok(())
     }
 
-    /// Returns where a link leads, and notes whose it is. Returns `None` if the name is not that of a link.
+    /// Returns the target of a link, and records the link if it belongs to another user. Returns `None` if the name is
+    /// not a link.
     fn read_link(&mut self, name: &OsStr) -> io::Result<Option<PathBuf>> {
         let found = self.folder.look(name)?.ok_or(io::ErrorKind::NotFound)?;
         if !found.is_link() {
@@ -211,11 +214,11 @@ impl Way {
         self.folder.read_link(name).map(|target| Some(target.into()))
     }
 
-    /// Follows the links at this name, one after the other, and returns where they end. That is `None` where the text
-    /// of a link does not name what it leads to, as in `/dev/fd`.
+    /// Follows the links at this name, one after the other, and returns the folder and the name where they end. Returns
+    /// `None` if the text of a link does not name the link's target, as in `/dev/fd`.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The system's errors.
     pub fn end(&mut self, name: &OsStr) -> io::Result<Option<Spot>> {
         let mut name = name.to_owned();
         while let Some(target) = self.read_link(&name)? {
@@ -231,21 +234,23 @@ impl Way {
 }
 
 impl Folder {
-    /// Returns this folder, if another user may have planted it in that one, in which all may make names.
+    /// Returns this folder, if all users may make names in the folder `around` and another user may have planted this
+    /// folder there.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The system's errors.
     pub fn planted_in(&self, around: &Self) -> io::Result<Option<Planted>> {
         let about = self.about()?;
         let is_planted = !about.is_trusted() && around.about()?.is_open_to_others();
         Ok(is_planted.then(|| Planted { path: self.path(), owner: about.owner, is_link: false }))
     }
 
-    /// Opens a folder in this one, and follows a link, unless another user may have planted something on the way.
+    /// Opens a folder in this folder, and follows a link. Fails if another user may have planted a link or folder on
+    /// the way.
     ///
     /// # Errors
-    /// [`Error::Planted`] if another user may have, [`Error::NoFolder`] if the folder does not exist; otherwise what
-    /// the system refused.
+    /// [`Error::Planted`] if another user may have planted a link or folder, [`Error::NoFolder`] if the folder does not
+    /// exist; otherwise the step that the system refused.
     pub fn enter_unplanted(&self, name: &OsStr) -> Result<Self, Error> {
         let mut way = Way::from(self.clone());
         way.step(name).map_err(Error::of_folder)?;

@@ -1,4 +1,4 @@
-//! Connects the engine for folders with the engine that seals: neither knows the other.
+//! Connects the engine for folders with the engine that seals. Neither engine depends on the other.
 
 use std::io;
 
@@ -6,7 +6,7 @@ use deadpan_pack::{Job, Packer, Rest, Unpacker};
 use deadpan_seal::{Sink, Source, Taken};
 
 /// Lets the sealing engine read from a packer, as in [`Sealing::gather`](deadpan_seal::Sealing::gather). Errors of the
-/// packer are inside those of reading.
+/// packer are wrapped in the errors of reading.
 #[derive(Debug)]
 pub struct PackSource(pub Packer);
 
@@ -24,7 +24,7 @@ impl Source for PackSource {
 }
 
 /// Lets the opening engine write to an unpacker, as in [`Opened::scatter`](deadpan_seal::Opened::scatter). Errors of
-/// the unpacker are inside those of writing.
+/// the unpacker are wrapped in the errors of writing.
 #[derive(Debug)]
 pub struct UnpackSink<'a>(pub &'a mut Unpacker);
 

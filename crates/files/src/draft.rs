@@ -1,4 +1,4 @@
-//! Outputs that are not complete yet: they get their names when they are.
+//! Incomplete outputs, which get their names when they are complete.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -10,8 +10,8 @@ use deadpan_disk::{
 };
 use deadpan_pack::OutputPlace;
 
-/// A file that gets its name when it is complete, for data that this crate has no function for. If it is dropped, or if
-/// the process ends, there is no file, and a file of that name stays as it is.
+/// A file that gets its name when it is complete. Serves for data for which this crate has no function. If the draft is
+/// dropped, or if the process ends, no file is made, and an existing file with the name does not change.
 ///
 /// ```
 /// use deadpan_files::DraftFile;
@@ -35,17 +35,17 @@ pub struct DraftFile {
 }
 
 impl DraftFile {
-    /// Makes a file that gets the name `target` later, and may then replace another file. Until then only its owner can
-    /// read it.
+    /// Makes a file that gets the name `target` later. With `replace`, the file may then replace another file. Before
+    /// it gets its name, only its owner can read it.
     ///
     /// # Errors
-    /// If something has that name that may not be replaced, or if the file cannot be made.
+    /// If the name is taken and may not be replaced, or if the file cannot be made.
     pub fn new(target: impl AsRef<Path>, replace: bool) -> Result<Self, Error> {
         Self::create(target.as_ref(), replace, None)
     }
 
-    /// Makes a file as [`DraftFile::new`] does. Beside the input, it is made in the folder in which the input was
-    /// found.
+    /// Makes a file as [`DraftFile::new`] does. If the output is in the same folder as the input, the file is made in
+    /// the open folder in which the input was found.
     pub(crate) fn beside(input: &Found, target: &Path, options: Options<'_>) -> Result<Self, Error> {
         Self::create(target, options.replace, Some(input))
     }
@@ -63,7 +63,7 @@ impl DraftFile {
     /// Makes another file in the same folder, for this name.
     ///
     /// # Errors
-    /// Those of [`DraftFile::new`].
+    /// The errors of [`DraftFile::new`].
     pub fn another(&self, target: impl AsRef<Path>) -> Result<Self, Error> {
         let target = target.as_ref();
         refuse_existing(target, disk::About::of_name(target).ok(), self.replace)?;
@@ -77,36 +77,38 @@ impl DraftFile {
         self.draft.file()
     }
 
-    /// Returns the file itself, which a folder that is packed may hold.
+    /// Returns the id of the file. A packer needs this id, because the file may lie in the folder that is packed.
     pub(crate) fn id(&self) -> Option<FileId> {
         disk::About::of_file(self.file()).ok().map(|about| about.id)
     }
 
-    /// Returns the place that the file gets, for a packer: a folder that is packed may hold it.
+    /// Returns the folder and the name that the file gets. A packer needs this place, because it may lie in the folder
+    /// that is packed.
     pub(crate) fn place(&self) -> Option<OutputPlace> {
         let folder = self.draft.folder().about().ok()?.id;
         Some(OutputPlace::Name { folder, name: self.draft.name().as_encoded_bytes().to_vec() })
     }
 
-    /// Gives the file its name. With `sync`, the file and its name are on the disk when this returns.
+    /// Gives the file its name. With `sync`, the file and its name are on the disk when this function returns.
     ///
     /// # Errors
-    /// If something has the name by now that may not be replaced, or if the system refuses.
+    /// If the name is taken by now and may not be replaced, or if the system refuses.
     pub fn land(self, sync: bool) -> Result<(), Error> {
         self.land_with(None, None, sync)
     }
 
-    /// Gives the file its name, with the mode and the time, or those of a new file.
+    /// Gives the file its name, with this mode and time, or with the usual mode and time of a new file.
     pub(crate) fn land_with(self, mode: Option<u32>, modified: Option<SystemTime>, sync: bool) -> Result<(), Error> {
         let attributes = Attributes { mode: mode.unwrap_or(0o666) & 0o777 & !umask(), modified };
         let landing = Landing { replace: Replace::any_if(self.replace), sync };
         self.draft.land(attributes, landing).map_err(|error| Error::output(&self.target, error))
     }
 
-    /// Gives all files their names, or none. All are made by [`DraftFile::another`] of the first.
+    /// Gives all files their names, or no file. All files must be made by [`DraftFile::another`] of the first file.
     ///
     /// # Errors
-    /// Those of [`DraftFile::land`], and [`Error::Left`] if files that were replaced meanwhile could not be restored.
+    /// The errors of [`DraftFile::land`], and [`Error::Left`] if files that were replaced meanwhile could not be
+    /// restored.
     pub fn land_all(files: Vec<Self>) -> Result<(), Error> {
         let replace = files.iter().any(|file| file.replace);
         let targets: Vec<_> = files.iter().map(|file| file.target.clone()).collect();
@@ -124,7 +126,7 @@ impl DraftFile {
     }
 }
 
-/// Refuses what has the name of an output, unless it is a file that may be replaced.
+/// Refuses an output whose name is taken, unless the name belongs to a file that may be replaced.
 fn refuse_existing(target: &Path, there: Option<disk::About>, replace: bool) -> Result<(), Error> {
     match there {
         None => Ok(()),
@@ -140,8 +142,8 @@ pub(crate) struct DraftFolder {
 }
 
 impl DraftFolder {
-    /// Makes a folder that gets the name `target` later. Beside the input, it is made in the folder in which the input
-    /// was found.
+    /// Makes a folder that gets the name `target` later. If the output is in the same folder as the input, the new
+    /// folder is made in the open folder in which the input was found.
     pub(crate) fn beside(input: &Found, target: &Path) -> Result<Self, Error> {
         let failed = |error| Error::output(target, error);
         let (folder, name) = Folder::holding(target).map_err(failed)?;

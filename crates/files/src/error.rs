@@ -1,4 +1,4 @@
-//! Why sealing or opening from path to path failed.
+//! The errors of sealing and opening from path to path.
 
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use deadpan_disk::Left;
 use deadpan_seal::key::KeyError;
 
-/// The reason why a file or folder was not sealed or opened. After an error there is no output, and nothing was
+/// The reason why a file or folder was not sealed or opened. After an error, no output was made, and no file was
 /// replaced.
 ///
-/// Messages name the path, with characters escaped that a terminal would obey.
+/// Messages contain the path. Characters that would control a terminal are escaped.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -36,10 +36,10 @@ pub enum Error {
     /// A key is damaged, or its passphrase is wrong.
     #[error(transparent)]
     Key(#[from] KeyError),
-    /// A private key stands where a public one is needed.
+    /// The text holds a private key, but a public key is needed.
     #[error("this is a private key, and a public one is needed")]
     KeyIsPrivate,
-    /// A public key stands where a private one is needed.
+    /// The text holds a public key, but a private key is needed.
     #[error("this is a public key, and a private one is needed")]
     KeyIsPublic,
     /// There is no public key.
@@ -48,23 +48,23 @@ pub enum Error {
     /// There is no private key.
     #[error("the text holds no private key that opens files")]
     NoPrivateKey,
-    /// There are several keys, and one is wanted.
+    /// There are several keys, but exactly one key is needed.
     #[error("the text holds {0} keys, and one is wanted: read them one by one")]
     SeveralKeys(usize),
     /// A private key needs its passphrase.
     #[error("the private key is protected by a passphrase")]
     Locked,
-    /// A key file does not hold the key that is wanted.
+    /// A key file does not hold the needed key.
     #[error("{}: {error}", shown(path))]
     KeyFile {
         /// The key file.
         path: PathBuf,
-        /// What is wrong with its text.
+        /// The fault in the text of the key file.
         error: Box<Self>,
     },
 
     // The caller.
-    /// The recipients or the options are not possible.
+    /// The recipients or the options are invalid.
     #[error(transparent)]
     Sealing(#[from] deadpan_seal::Error),
     /// The output exists.
@@ -72,25 +72,25 @@ pub enum Error {
     Exists {
         /// The output.
         path: PathBuf,
-        /// Whether it is no file, which could not be replaced either.
+        /// Whether the existing output is not a file. Such an output can never be replaced.
         is_other: bool,
     },
     /// The output is the input.
     #[error("{} is the input as well as the output", shown(.0))]
     SameFile(PathBuf),
-    /// The input is a folder, and a file is wanted.
+    /// The input is a folder, but a file is needed.
     #[error("{} is a folder", shown(.0))]
     IsFolder(PathBuf),
     /// The input is not a folder.
     #[error("{} is not a folder", shown(.0))]
     NotAFolder(PathBuf),
-    /// The sealed file holds a folder, and a file is wanted.
+    /// The sealed file holds a folder, but a file is needed.
     #[error("{} holds a folder", shown(.0))]
     HoldsFolder(PathBuf),
     /// The sealed file holds no folder.
     #[error("{} holds no folder", shown(.0))]
     HoldsNoFolder(PathBuf),
-    /// The input is a pipe, and would have to be read at positions.
+    /// The input is a pipe, but it must be read at any position.
     #[error("{} is a pipe, and cannot be read at any place", shown(.0))]
     IsPipe(PathBuf),
     /// The file is longer than any key file.
@@ -130,16 +130,16 @@ pub enum Error {
     Output {
         /// The output.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         #[source]
         error: deadpan_disk::Error,
     },
-    /// One of several outputs failed, and names could not be made as they were before.
+    /// One of several outputs failed, and some names could not be restored.
     #[error("{error}{}", list(left))]
     Left {
-        /// What failed.
+        /// The first failure.
         error: Box<Self>,
-        /// The names.
+        /// The names that could not be restored.
         left: Vec<Left>,
     },
     /// The caller stopped the work.
@@ -148,12 +148,12 @@ pub enum Error {
 }
 
 impl Error {
-    /// Returns the error of an input that the system cannot open or read.
+    /// Returns the error for an input that the system cannot open or read.
     pub(crate) fn read(path: &Path, error: io::Error) -> Self {
         if has_zero(path) { Self::ZeroByte(path.to_owned()) } else { Self::Read { path: path.to_owned(), error } }
     }
 
-    /// Returns the error of an output that the system cannot make or write.
+    /// Returns the error for an output that the system cannot make or write.
     pub(crate) fn write(path: &Path, error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::AlreadyExists => Self::Exists { path: path.to_owned(), is_other: false },
@@ -162,7 +162,7 @@ impl Error {
         }
     }
 
-    /// Returns the error of making an output, or of giving it its name.
+    /// Returns the error for an output that cannot be made, or cannot get its name.
     pub(crate) fn output(path: &Path, error: deadpan_disk::Error) -> Self {
         use deadpan_disk::Error as Disk;
         let place = path.to_owned();
@@ -176,8 +176,8 @@ impl Error {
         }
     }
 
-    /// Returns the error of the sealing engine with the path that it is about. Errors of the engine for folders, and of
-    /// an input that waits, travel inside errors of reading and writing.
+    /// Returns an error of the sealing engine, together with the path that the error concerns. Errors of the engine for
+    /// folders and of an input that waits are wrapped in errors of reading and writing.
     pub(crate) fn sealed(error: deadpan_seal::Error, input: &Path, output: &Path) -> Self {
         use deadpan_seal::Error as Engine;
         match error {
@@ -189,8 +189,9 @@ impl Error {
         }
     }
 
-    /// Returns an error of the engine for folders, such as those of [`list_folder`](crate::list_folder)'s entries, with
-    /// the path of the sealed file. An error of the sealing engine inside is taken out.
+    /// Returns an error of the engine for folders, together with the path of the sealed file. Reading the entries of
+    /// [`list_folder`](crate::list_folder) can return such an error. If the error wraps an error of the sealing engine,
+    /// returns the wrapped error.
     #[must_use]
     pub fn folder(error: deadpan_pack::Error, path: &Path) -> Self {
         use deadpan_pack::Error as Engine;
@@ -202,7 +203,7 @@ impl Error {
         }
     }
 
-    /// Returns the error of an engine inside an error of the system, if there is one.
+    /// Returns the error of an engine that is wrapped in an error of the system, if there is such an error.
     fn within(error: io::Error, path: &Path) -> Result<Self, io::Error> {
         let error = match error.downcast::<deadpan_seal::Error>() {
             Ok(error) => return Ok(Self::sealed(error, path, path)),
@@ -212,8 +213,8 @@ impl Error {
     }
 }
 
-/// Returns a path for a text. Characters that a terminal would obey, and invisible ones, are escaped, because programs
-/// print the texts of errors.
+/// Returns a path as text. Characters that would control a terminal and invisible characters are escaped, because
+/// programs print the texts of errors.
 fn shown(path: &Path) -> String {
     deadpan_pack::shown(path.as_os_str().as_bytes())
 }
@@ -222,7 +223,7 @@ fn has_zero(path: &Path) -> bool {
     path.as_os_str().as_bytes().contains(&0)
 }
 
-/// Returns what became of names.
+/// Returns a text about the names that could not be restored.
 fn list(left: &[Left]) -> String {
     let one = |Left { name, old }: &Left| {
         let now = old.as_ref().map_or("could not be removed".into(), |old| format!("is {} now", shown(old.as_ref())));

@@ -41,8 +41,8 @@ pub fn seal_file(
 /// input may also be a pipe.
 ///
 /// # Errors
-/// If the input cannot be read or does not open, if it holds a folder, if the output exists or cannot be written, or if
-/// the work is stopped.
+/// If the input cannot be read or does not open, if the input holds a folder, if the output exists or cannot be
+/// written, or if the work is stopped.
 pub fn open_file(
     identities: &[Identity],
     input: impl AsRef<Path>,
@@ -70,7 +70,8 @@ pub fn open_file(
     Ok(summary)
 }
 
-/// Returns a reader of the data of a sealed file, which reads at any position and opens only what is read.
+/// Returns a reader for the data of a sealed file. The reader reads at any position, and opens only the bytes that are
+/// read.
 ///
 /// ```
 /// use std::io::{Read, Seek, SeekFrom};
@@ -93,7 +94,7 @@ pub fn open_file(
 /// ```
 ///
 /// # Errors
-/// If the input cannot be read or does not open, or if it is a pipe.
+/// If the input cannot be read or does not open, or if the input is a pipe.
 pub fn open_reader(identities: &[Identity], input: impl AsRef<Path>) -> Result<DataReader, Error> {
     let input = input.as_ref();
     let (file, length) = open_seekable(input)?;
@@ -106,7 +107,7 @@ pub(crate) fn unlock(source: impl Read, identities: &[Identity]) -> Result<Opene
     Header::read(source)?.open(identities)
 }
 
-/// Refuses to replace the input by the output.
+/// Fails if the output would replace the input.
 pub(crate) fn refuse_same(input: &About, path: &Path, output: &Path) -> Result<(), Error> {
     match About::of_path(output) {
         Ok(about) if about.id == input.id => Err(Error::SameFile(path.to_owned())),
@@ -114,7 +115,7 @@ pub(crate) fn refuse_same(input: &About, path: &Path, output: &Path) -> Result<(
     }
 }
 
-/// Returns the metadata that are sealed with a file or folder.
+/// Returns the metadata that are sealed together with a file or folder.
 pub(crate) fn metadata(path: &Path, about: &About, kind: Kind) -> Metadata {
     let name = path.canonicalize().ok().and_then(|path| path.file_name().map(|name| name.as_encoded_bytes().to_vec()));
     Metadata {

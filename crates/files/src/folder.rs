@@ -11,8 +11,8 @@ use deadpan_disk::{Folder, Input, umask};
 use deadpan_pack::{Contents, Excerpt, Notes, Outcome, Packer, Packing, Selection, Unpacker, Unpacking};
 use deadpan_seal::{Cursor, Identity, Kind, Sealing, Summary};
 
-/// Seals a folder with everything in it, on all cores. Returns what was done, and notes about entries that were left
-/// out, such as sockets.
+/// Seals a folder with everything in it, on all cores. Returns the summary of the sealing, and notes about entries that
+/// were left out, such as sockets.
 ///
 /// # Errors
 /// If an entry cannot be read, if the output exists or cannot be written, or if the work is stopped.
@@ -44,8 +44,8 @@ pub fn seal_folder(
 /// Opens a sealed folder to a new folder, on all cores. The input may also be a pipe.
 ///
 /// # Errors
-/// If the input cannot be read or does not open, if it holds no folder, if the output exists, if an entry cannot be
-/// written, or if the work is stopped.
+/// If the input cannot be read or does not open, if the input holds no folder, if the output exists, if an entry cannot
+/// be written, or if the work is stopped.
 pub fn open_folder(
     identities: &[Identity],
     input: impl AsRef<Path>,
@@ -68,12 +68,12 @@ pub fn open_folder(
     Ok(summary)
 }
 
-/// Opens a part of a sealed folder to a new folder, and reads only this part. `only` has paths, as a listing shows
-/// them, and patterns such as `2024/*.jpg`; a folder is taken with everything in it.
+/// Opens a part of a sealed folder to a new folder, and reads only this part. `only` contains paths as a listing shows
+/// them, and patterns such as `2024/*.jpg`. A selected folder is opened with everything in it.
 ///
 /// # Errors
-/// The errors of [`open_folder`], and if nothing is selected, if a path or pattern matches nothing, or if the input is
-/// a pipe.
+/// The errors of [`open_folder`]. Also if `only` is empty, if a path or pattern matches nothing, or if the input is a
+/// pipe.
 pub fn open_folder_part(
     identities: &[Identity],
     input: impl AsRef<Path>,
@@ -123,11 +123,10 @@ fn land(
     draft.land(options.sync)
 }
 
-/// Returns the contents of a sealed folder, to walk and to search. Only the index is read, and only the parts of it
-/// that are needed.
+/// Returns the contents of a sealed folder, to walk and to search. Reads only the needed parts of the index.
 ///
 /// # Errors
-/// If the input cannot be read or does not open, if it is a pipe, or if it holds no folder.
+/// If the input cannot be read or does not open, if the input is a pipe, or if the input holds no folder.
 pub fn list_folder(identities: &[Identity], input: impl AsRef<Path>) -> Result<Contents<DataReader>, Error> {
     let input = input.as_ref();
     contents(open_reader(identities, input)?, input)

@@ -1,4 +1,4 @@
-//! What can be seen of a sealed file.
+//! Describes a sealed file: the properties that everybody can see, and the properties that the holder of a key can see.
 
 use std::path::Path;
 
@@ -12,13 +12,14 @@ use deadpan_seal::{Header, Identity, Opened};
 pub struct Description {
     /// The length of the sealed file.
     pub length: u64,
-    /// What everybody can see: the format, the recipients' kinds, whether the file is signed.
+    /// The properties that everybody can see: the format, the recipients' kinds, whether the file is signed.
     pub header: Header,
-    /// What the holder of a key can see too: name, time and mode, and whether the length is hidden.
+    /// The properties that only the holder of a key can see: name, time and mode, and whether the length is hidden.
     pub opened: Option<Opened>,
 }
 
-/// Describes a sealed file: what everybody can see, and with identities also its metadata. The data are not read.
+/// Describes a sealed file: the properties that everybody can see, and with identities also the file's metadata. The
+/// data are not read.
 ///
 /// ```
 /// use deadpan_files::{Options, inspect, seal_file};

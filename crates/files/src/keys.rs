@@ -8,13 +8,13 @@ use deadpan_disk::{Input, OpenMode};
 use deadpan_seal::key::{self, Found};
 use deadpan_seal::{Passphrase, PrivateKey, PublicKey, Secret};
 
-/// The most bytes in a key file.
+/// The maximum number of bytes in a key file.
 const LONGEST: usize = 1 << 20;
 
-/// Returns all public keys in a text that seal: PEM, or age recipients.
+/// Returns all public keys for sealing in a text: PEM, or age recipients.
 ///
 /// # Errors
-/// If the text holds none, or a damaged key.
+/// If the text holds no public key for sealing, or a damaged key.
 pub fn public_keys(text: impl AsRef<[u8]>) -> Result<Vec<PublicKey>, Error> {
     let found = key::read(text.as_ref())?;
     let is_private = found.iter().any(|found| matches!(found, Found::Private(_) | Found::Protected(_)));
@@ -27,10 +27,10 @@ pub fn public_keys(text: impl AsRef<[u8]>) -> Result<Vec<PublicKey>, Error> {
     }
 }
 
-/// Returns the public key in a text. A text with several is an error, so that no recipient is lost.
+/// Returns the public key in a text. A text with several keys is an error, so that no recipient is lost.
 ///
 /// # Errors
-/// If the text holds no public key that seals, several of them, or a damaged key.
+/// If the text holds no public key for sealing, several such keys, or a damaged key.
 pub fn public_key(text: impl AsRef<[u8]>) -> Result<PublicKey, Error> {
     one(public_keys(text)?)
 }
@@ -38,7 +38,7 @@ pub fn public_key(text: impl AsRef<[u8]>) -> Result<PublicKey, Error> {
 /// Returns the private key in a text, PEM or an age identity. A protected key needs its passphrase.
 ///
 /// # Errors
-/// If the text holds none or several, or a damaged key, or if the passphrase is missing or wrong.
+/// If the text holds no private key, several private keys or a damaged key, or if the passphrase is missing or wrong.
 pub fn private_key(text: impl AsRef<[u8]>, passphrase: Option<&Passphrase>) -> Result<PrivateKey, Error> {
     let found = key::read(text.as_ref())?;
     let is_public = found.iter().any(|found| matches!(found, Found::Public(_)));
@@ -63,19 +63,19 @@ fn one<T>(keys: Vec<T>) -> Result<T, Error> {
     }
 }
 
-/// Returns all public keys in a file that seal: see [`public_keys`].
+/// Returns all public keys for sealing in a file: see [`public_keys`].
 ///
 /// # Errors
-/// Those of [`public_keys`], and if the file cannot be read.
+/// The errors of [`public_keys`], and an error if the file cannot be read.
 pub fn read_public_keys(path: impl AsRef<Path>) -> Result<Vec<PublicKey>, Error> {
     let path = path.as_ref();
     public_keys(&*read(path)?).map_err(|error| in_file(path, error))
 }
 
-/// Returns the private key in a file: see [`private_key`]. What was read is wiped.
+/// Returns the private key in a file: see [`private_key`]. The memory with the text of the file is wiped.
 ///
 /// # Errors
-/// Those of [`private_key`], and if the file cannot be read.
+/// The errors of [`private_key`], and an error if the file cannot be read.
 pub fn read_private_key(path: impl AsRef<Path>, passphrase: Option<&Passphrase>) -> Result<PrivateKey, Error> {
     let path = path.as_ref();
     private_key(&*read(path)?, passphrase).map_err(|error| in_file(path, error))
@@ -90,10 +90,10 @@ fn read(path: &Path) -> Result<Secret, Error> {
     key_text(&input, path)
 }
 
-/// Returns the text of an open key file, which may hold a private key. `path` names it in errors.
+/// Returns the text of an open key file, which may hold a private key. `path` is the file's path for errors.
 ///
 /// # Errors
-/// If the file has more than one mebibyte, or cannot be read.
+/// If the file is longer than one mebibyte, or cannot be read.
 pub fn key_text(input: &Input, path: &Path) -> Result<Secret, Error> {
     let (mut file, about) = (&input.file, &input.about);
     let size = if about.is_file() { usize::try_from(about.length).unwrap_or(usize::MAX) } else { LONGEST };

@@ -1,8 +1,8 @@
-//! How an output is made.
+//! Options for making an output.
 
 use deadpan_seal::Work;
 
-/// How an output is made, and how the caller watches the work. The default replaces nothing and takes all cores.
+/// Options for making an output and for watching the work. The default replaces no file and uses all cores.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -19,10 +19,10 @@ use deadpan_seal::Work;
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options<'a> {
-    /// Whether a file may replace another file. A folder replaces nothing.
+    /// Whether a file may replace another file. A folder never replaces a file or folder.
     pub replace: bool,
-    /// Whether the output and its name are on the disk when the call returns. A file that replaces another one is there
-    /// in any case. If the name alone does not reach the disk, the call fails, and the output stays.
+    /// Whether the output and its name must be on the disk when the call returns. A file that replaces another file is
+    /// on the disk in any case. If the name alone does not reach the disk, the call fails, and the output stays.
     pub sync: bool,
     /// The number of threads, and callbacks to watch and stop the work.
     pub work: Work<'a>,

@@ -10,7 +10,7 @@ use crate::Error;
 use deadpan_disk::{About, FileKind, Input, OpenMode};
 use deadpan_seal::Work;
 
-/// The time between two checks whether the work was stopped, while a pipe has no data.
+/// While a pipe has no data, the time between two checks whether the work was stopped.
 const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 40_000_000 };
 
 /// Opens an input of any kind. Opening does not wait for the writer of a pipe.
@@ -18,10 +18,10 @@ pub(crate) fn open_input(path: &Path) -> Result<Input, Error> {
     Input::open(path, OpenMode::default()).map_err(|error| Error::read(path, error))
 }
 
-/// Opens an input that is read at any position, and returns its length too.
+/// Opens an input that is read at any position. Returns the file and its length.
 ///
 /// # Errors
-/// If the input cannot be read, or is a pipe.
+/// If the input cannot be read, or if it is a pipe.
 pub fn open_seekable(path: impl AsRef<Path>) -> Result<(File, u64), Error> {
     let path = path.as_ref();
     let Input { file, about, .. } = open_input(path)?;
@@ -29,7 +29,7 @@ pub fn open_seekable(path: impl AsRef<Path>) -> Result<(File, u64), Error> {
     Ok((file, about.length))
 }
 
-/// Refuses a pipe, which is read in order only.
+/// Refuses a pipe, because a pipe can be read only in order.
 pub(crate) fn refuse_fifo(about: &About, path: &Path) -> Result<(), Error> {
     match about.kind {
         FileKind::Fifo => Err(Error::IsPipe(path.to_owned())),

@@ -10,10 +10,11 @@ use crate::path::{is_under, order};
 use crate::scan::{Listed, Scan};
 use crate::stale::current;
 
-/// The contents of a pack. Each question reads only the parts of the index that it needs, one at a time.
+/// The contents of a pack. Each method reads only the parts of the index that it needs, and reads these parts one at a
+/// time.
 ///
 /// The index is checked for contradictions, but not compared with the archive. [`Excerpt`](crate::Excerpt) extracts
-/// entries, and compares each with its headers.
+/// entries, and compares the index's record of each entry with the entry's headers.
 #[derive(Debug)]
 pub struct Contents<R> {
     pub(crate) input: R,
@@ -22,9 +23,8 @@ pub struct Contents<R> {
 }
 
 impl<R: Read + Seek> Contents<R> {
-    /// Reads the index's table. Returns `None` if the input is not an archive, or one of another program: it does not
-    /// begin with the marker of a pack, or another program has changed the pack (see
-    /// [`index_is_stale`](crate::index_is_stale)).
+    /// Reads the index's table. Returns `None` if the input does not begin with the marker of a pack, or if another
+    /// program has changed the pack (see [`index_is_stale`](crate::index_is_stale)).
     ///
     /// # Errors
     /// If there is a marker but no index, if the index is damaged, or if reading fails.
@@ -45,8 +45,8 @@ impl<R: Read + Seek> Contents<R> {
         Ok(Some(Self { input, root, table }))
     }
 
-    /// As [`Contents::read`], if the beginning of the pack cannot be read. `root` is the name of the folder that was
-    /// packed.
+    /// Reads the index's table as [`Contents::read`] does, for a pack whose beginning cannot be read. `root` is the
+    /// name of the folder that was packed.
     ///
     /// # Errors
     /// If the index is damaged, or if reading fails.
@@ -74,7 +74,7 @@ impl<R: Read + Seek> Contents<R> {
     /// Finds the entry with exactly this path, relative to the root. Reads one part of the index.
     ///
     /// # Errors
-    /// If that part is damaged, or reading fails.
+    /// If that part of the index is damaged, or if reading fails.
     pub fn find(&mut self, path: &[u8]) -> Result<Option<Entry>, Error> {
         let part = self.table.part_of(path);
         let mut records = PartReader::read(&mut self.input, &self.table, part, PathDebt::default())?;
@@ -88,13 +88,13 @@ impl<R: Read + Seek> Contents<R> {
         Ok(None)
     }
 
-    /// The entry `folder` and all entries under it, in order. Yields nothing if there is no such entry.
+    /// The entry `folder` and all entries under it, in order. The iterator is empty if the entry does not exist.
     pub fn under(&mut self, folder: &[u8]) -> Entries<'_, R> {
         let walk = IndexWalk::new(self, folder);
         Entries { contents: self, walk, done: false }
     }
 
-    /// Returns the input. Its position is not defined.
+    /// Returns the input. The position of the input is not defined.
     pub fn into_inner(self) -> R {
         self.input
     }
@@ -109,7 +109,7 @@ pub(crate) struct IndexWalk {
     records: Option<PartReader>,
     /// The end of the preceding part's entries in the archive, if that part was read.
     end: Option<u64>,
-    /// The debt of the parts that were read.
+    /// The path debt of the parts that were read.
     debt: PathDebt,
 }
 
@@ -119,7 +119,7 @@ impl IndexWalk {
         Self { folder: folder.to_vec(), part, records: None, end: None, debt: PathDebt::default() }
     }
 
-    /// The next entry. Must not be called after an error.
+    /// The next entry. This function must not be called after an error.
     pub(crate) fn next<R: Read + Seek>(&mut self, contents: &mut Contents<R>) -> Result<Option<Entry>, Error> {
         let Contents { input, table, .. } = contents;
         loop {
@@ -150,7 +150,7 @@ impl IndexWalk {
     }
 }
 
-/// Entries of a pack, in order: see [`Contents::entries`] and [`Contents::under`]. Ends after an error.
+/// Entries of a pack, in order: see [`Contents::entries`] and [`Contents::under`]. The iterator ends after an error.
 #[derive(Debug)]
 pub struct Entries<'a, R> {
     contents: &'a mut Contents<R>,

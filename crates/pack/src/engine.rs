@@ -14,7 +14,7 @@ use crate::work::Work;
 
 /// The length of a chunk, in bytes.
 const CHUNK: usize = 512 << 10;
-/// The most bytes in the buffers of all workers.
+/// The maximum number of bytes in the buffers of all workers.
 const MEMORY: usize = 16 << 20;
 
 struct PackState {
@@ -24,8 +24,8 @@ struct PackState {
     failure: Option<Error>,
 }
 
-/// A chunk that a worker holds. Dropping a written chunk lets the next one be written. Dropping any other chunk stops
-/// the other workers.
+/// A chunk that a worker holds. After a written chunk is dropped, the next chunk may be written. Dropping any other
+/// chunk stops the other workers.
 struct Chunk<'a> {
     number: u64,
     turn: &'a Turn,

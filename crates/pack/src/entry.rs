@@ -8,7 +8,7 @@ use crate::block::BLOCK;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kind {
-    /// A file that is stored as it is.
+    /// A file whose whole content is stored.
     File,
     /// A folder.
     Folder,
@@ -16,21 +16,21 @@ pub enum Kind {
     SymbolicLink,
     /// A hard link: another name of an earlier file or symbolic link.
     HardLink,
-    /// A file with holes, of which only the pieces with data are stored.
+    /// A file with holes. Only the pieces with data are stored.
     Sparse,
 }
 
-/// A file's time, to the nanosecond. It may lie before 1970.
+/// A file's time, to the nanosecond. The time may lie before 1970.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Time {
     /// Seconds since 1970, rounded down.
     pub seconds: i64,
-    /// Nanoseconds after that, below 1 000 000 000.
+    /// Nanoseconds after `seconds`, below 1 000 000 000.
     pub nanoseconds: u32,
 }
 
 impl Time {
-    /// The time as the standard library's type, or `None` if that cannot hold it.
+    /// The time as the standard library's type, or `None` if that type cannot hold the time.
     #[must_use]
     pub fn system(self) -> Option<SystemTime> {
         let whole = Duration::from_secs(self.seconds.unsigned_abs());
@@ -43,7 +43,7 @@ impl Time {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The path, with `/` between the components. In a pack, it is relative to the root, and the root's own path is
-    /// empty. In an archive of another program, it is the path as it is in the archive.
+    /// empty. In an archive of another program, the path is stored here exactly as in the archive.
     pub path: Vec<u8>,
     /// The kind of the entry.
     pub kind: Kind,
@@ -59,7 +59,7 @@ pub struct Entry {
     pub content: u64,
     /// The length of the content in the archive, in bytes.
     pub stored: u64,
-    /// The BLAKE3 hash of the content as the archive has it, if the index tells it.
+    /// The BLAKE3 hash of the content as the archive has it, if the index contains the hash.
     pub hash: Option<[u8; 32]>,
     /// The target of a link.
     pub target: Option<Vec<u8>>,

@@ -22,11 +22,11 @@ pub enum Fault {
     System,
 }
 
-/// The reason why packing, unpacking or listing ended. Paths in it are escaped as by [`shown`](crate::shown).
+/// The reason why packing, unpacking or listing ended. Paths in the message are escaped as by [`shown`](crate::shown).
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The archive is damaged, hostile, or of a kind that this crate does not read.
+    /// The archive is damaged or hostile, or this crate does not read this kind of archive.
     #[error(transparent)]
     Archive(#[from] Flaw),
     /// The archive ends before its end marker.
@@ -112,7 +112,7 @@ impl fmt::Display for Action {
     }
 }
 
-/// Copies the system's errors by their number, or else by their kind and text.
+/// Copies a system error by its number. If the error has no number, copies its kind and text.
 impl Clone for Error {
     fn clone(&self) -> Self {
         let again = |error: &io::Error| match error.raw_os_error() {
@@ -145,7 +145,7 @@ impl Error {
         Self::Archive(Flaw::Damaged(what.into()))
     }
 
-    /// The reason alone, for messages that name the operation and the path themselves.
+    /// Returns the reason alone, for messages that name the operation and the path themselves.
     pub(crate) fn cause(&self) -> String {
         match self {
             Self::Entry { error, .. } => words(error),
@@ -164,9 +164,10 @@ impl Error {
     }
 }
 
-/// Returns the reason of a system error in this crate's words, or else the system's text as such.
+/// Returns the reason of a system error as a message of this crate. If this crate has no message for the error, returns
+/// the system's text.
 pub(crate) fn words(error: &io::Error) -> String {
-    // What is not from the system has words of its own.
+    // An error that does not come from the system contains its own message.
     if let Some(inner) = error.get_ref() {
         return inner.to_string();
     }

@@ -17,30 +17,30 @@ use crate::shown::shown;
 use crate::tar::write::{self, About};
 use crate::tar::{Event, Parser};
 
-/// The most bytes of an entry's headers: enough for its pax header of a megabyte and several others.
+/// The maximum number of bytes of an entry's headers: enough for its pax header of a megabyte and several others.
 const LONGEST_HEADERS: u64 = 4 << 20;
 
-/// The most paths that are kept of entries that were left out.
+/// The maximum number of paths that are kept for entries that were left out.
 const MOST_PATHS: usize = 1000;
 
-/// Entries that an excerpt leaves out, because parts of them cannot be read.
+/// Entries that an excerpt leaves out, because parts of these entries cannot be read.
 #[derive(Clone, Debug, Default)]
 pub struct LeftOut {
-    /// How many there are.
+    /// The number of entries that were left out.
     pub count: u64,
-    /// The paths of the first thousand.
+    /// The paths of the first thousand entries that were left out.
     pub paths: Vec<Vec<u8>>,
 }
 
-/// The selected entries and the folders above them, as a pack. Reading an excerpt reads only these parts of the
-/// original pack, and unpacking it checks hashes and order as for any pack.
+/// The selected entries and the folders above them, as a pack. Reading an excerpt reads only these entries of the
+/// original pack. Unpacking an excerpt checks hashes and order as for any pack.
 #[derive(Debug)]
 pub struct Excerpt<'a, R, S> {
     picks: Picks<'a, R>,
     contents: Contents<S>,
     index: IndexWriter,
     frame: Frame,
-    /// The length of the content that follows the frame's bytes, and the bytes of it that are left.
+    /// The length of the content that follows the frame's bytes, and the number of its bytes that are left.
     content: u64,
     left: u64,
     /// The last folder that was added.
@@ -49,7 +49,7 @@ pub struct Excerpt<'a, R, S> {
     check: Parser,
     /// Whether contents are compared with their hashes.
     hashing: bool,
-    /// The hash of the content so far, and the entry that it belongs to.
+    /// The hash of the content so far, and the entry of this content.
     hash: Option<(Hasher, Entry)>,
     /// Ranges of the pack that cannot be read, in order.
     gaps: Vec<Range<u64>>,
@@ -63,7 +63,7 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
         let frame = Frame::new();
         let mut check = Parser::new();
         let mut at = 0;
-        // This marker was written by this crate. If it were wrong, every entry would be refused later.
+        // This marker was written by this crate. If the marker were wrong, every entry would be refused later.
         while let Ok(Some(_)) = check.next(frame.ready(), &mut at) {}
         Self {
             picks,
@@ -81,8 +81,8 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
         }
     }
 
-    /// Leaves out entries that need one of these ranges of the pack, which are in order and cannot be read. Folders
-    /// whose headers lie there are made from the index, which does not tell their owners and attributes.
+    /// Leaves out entries that need bytes in `gaps`: the ranges of the pack that cannot be read, in order. A folder
+    /// whose headers lie in a gap is made from the index, which does not contain the folder's owner and attributes.
     #[must_use]
     pub fn around(self, gaps: Vec<Range<u64>>) -> Self {
         Self { gaps, ..self }
@@ -111,8 +111,8 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
         Ok(self.is_damaged(&pick.entry) || of_source || target.is_some_and(|target| self.is_damaged(&target)))
     }
 
-    /// Compares each content with its hash in the index, and ends with an error after one that differs. Use this if
-    /// another program unpacks the excerpt. This crate does the same comparison itself.
+    /// Compares each content with its hash in the index, and ends with an error after a content that differs. Use this
+    /// if another program unpacks the excerpt. This crate does the same comparison itself.
     #[must_use]
     pub fn hashed(self) -> Self {
         Self { hashing: true, ..self }
@@ -164,7 +164,7 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
         }
     }
 
-    /// Adds a folder with its own headers, or with others if those cannot be read.
+    /// Adds a folder with its own headers, or with new headers if its own headers cannot be read.
     fn folder(&mut self, folder: Entry) -> Result<(), Error> {
         self.folder = Some(folder.path.clone());
         if !self.is_damaged(&folder) {
@@ -192,7 +192,7 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
         self.copy(&entry)
     }
 
-    /// Reads the headers of an entry that the index names, and compares the two.
+    /// Reads the headers of an entry, and compares the headers with the entry's record in the index.
     fn checked_headers(&mut self, entry: &Entry) -> Result<Vec<u8>, Error> {
         let length = entry.content.saturating_sub(entry.begin);
         if length > LONGEST_HEADERS {
@@ -204,12 +204,12 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
         Ok(headers)
     }
 
-    /// Refuses headers that differ from the index. They could describe an entry that was not selected, and the check at
-    /// the end of unpacking would come after that entry had replaced a file.
+    /// Refuses headers that differ from the index. Such headers could describe an entry that was not selected, and the
+    /// check at the end of unpacking would come after that entry had replaced a file.
     fn compare(&mut self, entry: &Entry, bytes: &[u8]) -> Result<(), Error> {
         let mut at = 0;
         let same = match self.check.next(bytes, &mut at)? {
-            // The positions differ in the excerpt, and headers hold no hash.
+            // An entry's position in the excerpt differs from its position in the pack, and headers contain no hash.
             Some(Event::Member(member)) if at == bytes.len() => {
                 Entry { begin: entry.begin, content: entry.content, hash: entry.hash, ..member.entry } == *entry
             }

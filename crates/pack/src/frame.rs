@@ -1,8 +1,8 @@
 //! The frame of a pack as it is written: all its bytes except contents of files.
 //!
 //! [`Packer`](crate::Packer) and [`Excerpt`](crate::Excerpt) write a pack in the same steps: the marker; entries, with
-//! index blocks between them; the end of the archive; the parts of the index that are left, the table and the trailer.
-//! They differ in the source of the entries and the contents.
+//! index blocks between them; the end of the archive; the remaining parts of the index, the table and the trailer. The
+//! two types differ in the source of the entries and the contents.
 
 use crate::block::{BLOCK, filling};
 use crate::index::write::IndexWriter;
@@ -14,13 +14,13 @@ use crate::tar::write::{About, comment, headers};
 pub(crate) struct Frame {
     /// Number of bytes of the pack that were returned.
     position: u64,
-    /// The next bytes, and how many of them were returned.
+    /// The next bytes, and the number of these bytes that were returned.
     ready: Vec<u8>,
     given: usize,
     stage: Stage,
 }
 
-/// The stage after all ready bytes were returned.
+/// The part of the pack that follows after all ready bytes were returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
     /// Entries, or the end of the archive.
@@ -48,7 +48,8 @@ impl Frame {
         self.stage == Stage::Nothing && self.ready.is_empty()
     }
 
-    /// Writes ready bytes to the output, as far as there is room. Returns the number of bytes; 0 if none is ready.
+    /// Copies ready bytes into `buffer`, as far as there is room. Returns the number of copied bytes, which is 0 if no
+    /// byte is ready.
     pub(crate) fn give(&mut self, buffer: &mut [u8]) -> usize {
         let length = buffer.len().min(self.ready.len() - self.given);
         buffer[..length].copy_from_slice(&self.ready[self.given..][..length]);
@@ -81,7 +82,7 @@ impl Frame {
         headers(&mut self.ready, about);
     }
 
-    /// Adds bytes as they are.
+    /// Adds bytes without a change.
     pub(crate) fn add(&mut self, bytes: &[u8]) {
         self.ready.extend_from_slice(bytes);
     }
@@ -98,7 +99,8 @@ impl Frame {
         self.ready.resize(self.ready.len() + filling(length) as usize, 0);
     }
 
-    /// Makes an index block ready if too much of the index is waiting. Returns whether it did.
+    /// Makes an index block ready if too many bytes of the index wait to be written. Returns whether it made an index
+    /// block ready.
     pub(crate) fn block(&mut self, index: &mut IndexWriter) -> bool {
         let Some(block) = index.block(self.position) else { return false };
         self.ready = block;
@@ -111,7 +113,7 @@ impl Frame {
         self.stage = Stage::Index;
     }
 
-    /// Makes the next part of the index ready, or after the last part the table and the trailer.
+    /// Makes the next part of the index ready, or, after the last part, the table and the trailer.
     pub(crate) fn index(&mut self, index: &mut IndexWriter) {
         self.ready = index.part(self.position).unwrap_or_else(|| {
             self.stage = Stage::Nothing;

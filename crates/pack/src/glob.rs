@@ -1,8 +1,8 @@
 //! Patterns for paths. The usual crates match `?` against a byte, or require paths that are text. Here, paths are bytes
 //! that are usually text.
 
-/// A pattern, split into components. `*` matches anything within a component, `?` a character, `[a-z]` and `[!a-z]` one
-/// character of a set, and the component `**` any number of components.
+/// A pattern, split into components. `*` matches anything within a component. `?` matches one character. `[a-z]` and
+/// `[!a-z]` match one character of a set. The component `**` matches any number of components.
 #[derive(Clone, Debug)]
 pub(crate) struct Glob(Vec<Vec<u8>>);
 
@@ -16,7 +16,7 @@ impl Glob {
         pattern.iter().any(|byte| matches!(byte, b'*' | b'?' | b'['))
     }
 
-    /// Returns the folder that contains all matches, as far as the pattern names it.
+    /// Returns the components before the first special character. All matches lie in this folder.
     pub(crate) fn base(&self) -> Vec<u8> {
         let plain: Vec<_> = self.0.iter().take_while(|component| !Self::is_one(component)).map(Vec::as_slice).collect();
         plain.join(&b'/')
@@ -29,7 +29,7 @@ impl Glob {
         let mut retry = None;
         loop {
             match self.0.get(at).map(Vec::as_slice) {
-                // A folder that matches comes with all of its contents.
+                // If a folder matches, all of its contents match too.
                 None => return true,
                 Some(b"**") if at + 1 < self.0.len() => {
                     retry = Some((at + 1, place));
@@ -66,7 +66,7 @@ fn component(pattern: &[u8], name: &[u8]) -> bool {
             (rest, left) = (&rest[used..], &left[length..]);
             continue;
         }
-        // The star takes one character more than before.
+        // Let the star match one character more than before.
         let Some((behind, from)) = retry else { return false };
         let Some((_, length)) = character(from) else { return false };
         retry = Some((behind, &from[length..]));
@@ -74,7 +74,7 @@ fn component(pattern: &[u8], name: &[u8]) -> bool {
     }
 }
 
-/// Matches the first character. Returns the lengths of both, in the pattern and in the name.
+/// Matches the first character of `name`. Returns the number of matched bytes in the pattern and in the name.
 fn one(pattern: &[u8], name: &[u8]) -> Option<(usize, usize)> {
     let (found, length) = character(name)?;
     match pattern.first()? {
@@ -84,8 +84,8 @@ fn one(pattern: &[u8], name: &[u8]) -> Option<(usize, usize)> {
     }
 }
 
-/// Returns the length of the set that the pattern begins with, and whether the character is in it. Returns `None` if
-/// the set has no end.
+/// Returns the length of the set that the pattern begins with, and whether the character is in the set. Returns `None`
+/// if the set has no end.
 fn class(pattern: &[u8], found: u32) -> Option<(usize, bool)> {
     let mut at = 1;
     let negated = matches!(pattern.get(at), Some(b'!' | b'^'));

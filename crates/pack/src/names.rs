@@ -25,7 +25,7 @@ pub(crate) struct Paths {
 }
 
 impl Paths {
-    /// Adds a path. Returns false if the set already has it.
+    /// Adds a path. Returns false if the set already has this path.
     pub(crate) fn add(&mut self, path: &[u8]) -> bool {
         let hash = self.exactly(path);
         self.seen.insert(hash)

@@ -23,7 +23,7 @@ pub enum What {
     Output,
     /// The entry was left out: it was removed while the folder was packed.
     Gone,
-    /// The file changed while it was read. The packed contents may be neither the old nor the new ones.
+    /// The file changed while it was read. The packed contents may be neither the old contents nor the new contents.
     Changed,
     /// The entry was left out, because it could not be read and the caller asked to keep going. Holds the reason.
     Unreadable(String),
@@ -36,8 +36,8 @@ pub enum What {
     Bare(String),
     /// The entry was packed without its access control list, because extended attributes were not requested.
     AccessList,
-    /// Another name in the same folder differs only in case or Unicode form. Some systems treat both as one name, and
-    /// keep only one of the two files.
+    /// Another name in the same folder differs only in case or Unicode form. Some systems treat both names as one name,
+    /// and keep only one of the two files.
     Alike,
 }
 
@@ -67,7 +67,7 @@ impl fmt::Display for Note {
     }
 }
 
-/// The notes on a packing: the first thousand, and the number of the others.
+/// The notes on a packing: the first thousand notes, and the number of further notes.
 #[derive(Clone, Debug, Default)]
 pub struct Notes {
     list: Vec<Note>,
@@ -75,7 +75,7 @@ pub struct Notes {
     incomplete: bool,
 }
 
-/// The most notes that are kept. There may be a note on every file.
+/// The maximum number of notes that are kept. There may be a note on every file.
 pub(crate) const LONGEST: usize = 1000;
 
 impl Notes {
@@ -88,7 +88,7 @@ impl Notes {
         }
     }
 
-    /// Whether an entry, or a part of one, is missing from the pack because it could not be read or was cut off.
+    /// Whether an entry, or a part of an entry, is missing from the pack because it could not be read or was cut off.
     #[must_use]
     pub fn incomplete(&self) -> bool {
         self.incomplete
@@ -100,7 +100,7 @@ impl Notes {
         &self.list
     }
 
-    /// The number of notes beyond those that were kept.
+    /// The number of notes that were not kept.
     #[must_use]
     pub fn more(&self) -> u64 {
         self.more

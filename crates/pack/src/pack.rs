@@ -25,12 +25,12 @@ use job::{Piece, Shared};
 use links::Links;
 use source::{Extents, Source};
 
-/// The most files that the job of a chunk reads. These files stay open until the job is completed.
+/// The maximum number of files that the job of a chunk reads. These files stay open until the job is completed.
 const LEFT_OPEN: usize = 200;
-/// Of the files that the process may have open, jobs leave so many for everything else, and half of the others.
+/// Jobs do not use this many of the files that the process may have open. Of the other files, jobs use at most half.
 const LEFT_FREE: usize = 32;
 
-/// The most bytes of an entry's extended attributes. The rest of its pax header is for paths.
+/// The maximum number of bytes of an entry's extended attributes. The rest of its pax header is for paths.
 const MOST_XATTRS: usize = LONGEST_PAX as usize - (256 << 10);
 
 /// Options for packing a folder.
@@ -54,9 +54,10 @@ pub struct Packing {
 /// The output of a pack, which may be inside the folder that is packed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OutputPlace {
-    /// An open file: all of its names are the output.
+    /// An open file. All names of this file count as the output.
     File(FileId),
-    /// A name that the pack gets when it is complete. Other names of the file that it replaces are packed.
+    /// A name that the pack gets when it is complete. If the pack replaces a file, the other names of that file are
+    /// packed.
     Name {
         /// The folder of the name.
         folder: FileId,
@@ -130,7 +131,7 @@ impl Packer {
         })
     }
 
-    /// The notes. They are complete after all jobs are completed.
+    /// The notes. The notes are complete after all jobs are completed.
     #[must_use]
     pub fn notes(&self) -> Notes {
         self.shared.notes.lock().clone()
@@ -281,8 +282,8 @@ impl Packer {
         Ok(())
     }
 
-    /// Reads extended attributes, if the options ask for them. If they do not fit the headers, they are left out with a
-    /// note.
+    /// Reads extended attributes, if the options ask for them. If the attributes do not fit the headers, they are left
+    /// out with a note.
     fn xattrs(&self, path: &[u8], handle: &impl Handle) -> Result<Vec<Attribute>, Error> {
         if !self.options.xattrs {
             if handle.has_access_list() {
@@ -326,7 +327,7 @@ impl Packer {
         let path = entry.path.clone();
         let Some(slot) = self.add(entry, about, &xattrs) else { return Ok(()) };
         let source = Arc::new(Source::new(path, file, about, stored, slot));
-        // Where a file was cut, its pieces were found as if a hole were there, and no read fails.
+        // If the file was cut before its pieces were listed, the missing end looks like a hole, and no read fails.
         if kind == Kind::Sparse && source.is_short() {
             self.shared.shrank(&source)?;
         }
@@ -342,7 +343,7 @@ impl Packer {
         Ok(())
     }
 
-    /// The entry, without the fields that are known only when its headers are written.
+    /// Returns the entry, without the fields that are known only when the entry's headers are written.
     fn entry(&self, path: Vec<u8>, kind: Kind, about: &About) -> Entry {
         let modified = if self.options.deterministic { Time::default() } else { time_of(about) };
         let mode = about.mode;
@@ -391,7 +392,7 @@ impl Packer {
 }
 
 impl Content {
-    /// The next piece of at most `room` bytes, to be read into the buffer from `filled` on.
+    /// Returns the next piece of at most `room` bytes. The piece is read into the buffer from `filled` on.
     fn piece(&mut self, filled: usize, room: usize) -> Option<Piece> {
         let (offset, length) = self.extents.take(room as u64)?;
         let piece = Piece {

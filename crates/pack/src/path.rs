@@ -1,4 +1,4 @@
-//! Paths: their order, and which of them are accepted.
+//! The order of paths, and the rules for accepted paths.
 
 use std::cmp::Ordering;
 
@@ -9,7 +9,8 @@ pub(crate) const DEEPEST: usize = 1024;
 
 /// Compares paths component by component, so that the contents of a folder come right after the folder.
 pub(crate) fn order(one: &[u8], other: &[u8]) -> Ordering {
-    // No component has a byte 0. A `/` counts as 0, so a component sorts before all longer ones that begin like it.
+    // No component has a byte 0. A `/` counts as 0, so a component sorts before all longer components that begin with
+    // the same bytes.
     let rank = |byte: u8| if byte == b'/' { 0 } else { byte };
     match one.iter().zip(other).position(|(one, other)| one != other) {
         Some(at) => rank(one[at]).cmp(&rank(other[at])),
@@ -32,7 +33,7 @@ pub(crate) fn name(path: &[u8]) -> &[u8] {
     &path[path.iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1)..]
 }
 
-/// Whether `path` is `folder` or lies in it, at any depth. Every path lies in the root, whose path is empty.
+/// Whether `path` is `folder` or lies in `folder`, at any depth. Every path lies in the root, whose path is empty.
 pub(crate) fn is_under(path: &[u8], folder: &[u8]) -> bool {
     folder.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.first().is_none_or(|byte| *byte == b'/'))
 }

@@ -1,4 +1,4 @@
-//! Lists an archive by its headers: one without an index, or one that comes through a pipe.
+//! Lists an archive by its headers. This module is for archives that have no index or come through a pipe.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -10,8 +10,8 @@ use crate::tar::{self, Event, Oddity, Parser};
 /// The number of bytes that are read at once.
 const BUFFER: usize = 1 << 16;
 
-/// An iterator over the entries of an archive, in order. In packs the paths are below the root, as in
-/// [`crate::Contents`]. The hashes are not known. The iterator ends after an error.
+/// An iterator over the entries of an archive, in order. In packs, paths are relative to the root, as in
+/// [`crate::Contents`]. The entries have no hashes. The iterator ends after an error.
 #[derive(Debug)]
 pub struct Scan<R> {
     input: R,
@@ -28,7 +28,7 @@ pub struct Scan<R> {
     noted: Vec<Oddity>,
     /// Another program has changed a pack.
     stale: bool,
-    /// Where the archive ends, once the iterator came there.
+    /// The offset where the archive ends. `None` until the iterator reaches it.
     end: Option<u64>,
     done: bool,
 }
@@ -41,7 +41,7 @@ pub enum Listed {
     Entry(Entry),
     /// An entry that is never unpacked: a device, or a path that leads out of the target.
     Refused {
-        /// The path as it is in the archive.
+        /// The path exactly as in the archive.
         path: Vec<u8>,
         /// The reason.
         flaw: Flaw,
@@ -88,19 +88,21 @@ impl<R: Read> Scan<R> {
         }
     }
 
-    /// Returns the name of a pack's root, once its entry came. Archives of other programs have none.
+    /// Returns the name of a pack's root, after the root's entry was read. Archives of other programs have no such
+    /// name.
     #[must_use]
     pub fn root_name(&self) -> Option<&[u8]> {
         self.parser.root()
     }
 
-    /// Whether the archive is a pack. This is known once the first entry came.
+    /// Whether the archive is a pack. The answer is known after the first entry was read.
     #[must_use]
     pub fn is_pack(&self) -> bool {
         self.parser.is_pack()
     }
 
-    /// The end of the archive, after its two blocks of zeros, once the iterator came there.
+    /// Returns the end of the archive, after its two blocks of zeros. Returns `None` until the iterator reaches the
+    /// end.
     pub(crate) fn end(&self) -> Option<u64> {
         self.end
     }
@@ -148,12 +150,12 @@ impl<R: Read> Scan<R> {
     /// Checks that the archive may end here, where the input ends.
     fn ended(&mut self) -> Result<Option<Listed>, Error> {
         let odd = if self.end.is_none() { self.parser.end()? } else { None };
-        // The next call comes here again.
+        // The next call reaches this line again, and must not check the end twice.
         self.end.get_or_insert(0);
         Ok(odd.and_then(|odd| self.note(odd)))
     }
 
-    /// Returns a note, the first time that an oddity comes.
+    /// Returns a note when this oddity occurs for the first time.
     fn note(&mut self, odd: Oddity) -> Option<Listed> {
         if self.noted.contains(&odd) {
             return None;
@@ -183,7 +185,7 @@ impl<R: Read + Seek> Scan<R> {
     /// an archive of that program (see [`index_is_stale`]).
     ///
     /// # Errors
-    /// If the input cannot be read there.
+    /// If the input cannot be read.
     pub fn seekable(mut input: R) -> Result<Self, Error> {
         if index_is_stale(&mut input)? {
             Ok(Self { stale: true, ..Self::foreign(input)? })

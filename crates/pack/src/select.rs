@@ -10,11 +10,11 @@ use crate::glob::Glob;
 use crate::path::{is_under, order};
 use crate::shown::shown;
 
-/// Selected paths and patterns. A folder is selected with all of its contents. Paths in a pack may have the root's name
-/// in front or not.
+/// Selected paths and patterns. A folder is selected with all of its contents. A path in a pack may begin with the
+/// root's name or leave it out.
 ///
-/// In a pattern, `*` stands for anything but `/`, `?` for one character, `[a-z]` for one character of a set, and `**`
-/// for any number of folders.
+/// In a pattern, `*` matches any characters except `/`, `?` matches one character, `[a-z]` matches one character of a
+/// set, and `**` matches any number of folders.
 #[derive(Clone, Debug)]
 pub struct Selection(Vec<Vec<u8>>);
 
@@ -52,7 +52,8 @@ impl Selection {
         Self(paths.into_iter().map(|path| plain(&path).to_vec()).collect())
     }
 
-    /// Whether this is a single path, and no pattern: where the path is that of a file, its contents are meant.
+    /// Whether the selection is a single path and not a pattern. If this path names a file, the contents of that file
+    /// are meant.
     #[must_use]
     pub fn is_one_name(&self) -> bool {
         matches!(self.0.as_slice(), [wanted] if !Glob::is_one(wanted))
@@ -104,7 +105,8 @@ fn plain(path: &[u8]) -> &[u8] {
     if &path[..end] == b"." { b"" } else { &path[..end] }
 }
 
-/// Returns the possible paths below the root: without the root's name, if the path begins with it, and as it is.
+/// Returns the possible paths below the root: the path without the root's name, if the path begins with this name, and
+/// the unchanged path.
 fn below(wanted: &[u8], root: Option<&[u8]>) -> Vec<Vec<u8>> {
     let rest = root.and_then(|root| wanted.strip_prefix(root)).filter(|rest| rest.is_empty() || rest.starts_with(b"/"));
     let mut ways: Vec<_> = rest.map(|rest| rest.strip_prefix(b"/").unwrap_or_default().to_vec()).into_iter().collect();
@@ -116,7 +118,7 @@ fn below(wanted: &[u8], root: Option<&[u8]>) -> Vec<Vec<u8>> {
 fn below_pattern(wanted: &[u8], root: Option<&[u8]>) -> Option<Vec<u8>> {
     let slash = wanted.iter().position(|byte| *byte == b'/')?;
     let (first, rest) = (&wanted[..slash], &wanted[slash + 1..]);
-    // `**` matches below the root as it is.
+    // A pattern that begins with `**` needs no change to match below the root.
     let matches = first != b"**" && Glob::is_one(first) && Glob::new(first).takes(root?);
     matches.then(|| rest.to_vec())
 }
@@ -134,11 +136,11 @@ fn nothing(wanted: &[u8]) -> Error {
     Refusal::NoMatch { wanted: shown(wanted) }.into()
 }
 
-/// A selection in one pack, which has all of its paths.
+/// A selection in one pack. The pack has all selected paths.
 #[derive(Clone, Debug)]
 pub struct Chosen {
     rules: Vec<Rule>,
-    /// Files and folders that contain the selection, sorted, none inside another.
+    /// Files and folders that contain the selection, in order. No folder contains another of these files and folders.
     bases: Vec<Vec<u8>>,
 }
 
@@ -179,8 +181,8 @@ impl Chosen {
 pub struct Pick {
     /// The entry.
     pub entry: Entry,
-    /// The target of a selected hard link, if the target itself is not selected. It is unpacked under the hard link's
-    /// path.
+    /// The target of a selected hard link, if the target itself is not selected. The target is unpacked under the hard
+    /// link's path.
     pub source: Option<Entry>,
 }
 
@@ -192,7 +194,7 @@ impl Pick {
     }
 }
 
-/// An iterator over selected entries, in order. It ends after an error.
+/// An iterator over selected entries, in order. The iterator ends after an error.
 #[derive(Debug)]
 pub struct Picks<'a, R> {
     chosen: &'a Chosen,
@@ -257,9 +259,9 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Whether an entry's path is selected. `root` is the name of a pack's root, the same each time.
+    /// Whether an entry's path is selected. `root` is the name of a pack's root, and must be the same in each call.
     pub fn takes(&mut self, path: &[u8], root: Option<&[u8]>) -> bool {
-        // The path of a refused entry is the path as it is in the archive.
+        // The path of a refused entry is not cleaned, but is exactly as in the archive.
         let path = plain(path);
         if self.rules.is_empty() {
             let both = |way: Vec<u8>| {
@@ -288,7 +290,7 @@ impl Filter {
     /// Checks that each selected path or pattern matched an entry.
     ///
     /// # Errors
-    /// [`Error::Refused`] if one matched no entry.
+    /// [`Error::Refused`] if a path or pattern matched no entry.
     pub fn finish(&self) -> Result<(), Error> {
         let unseen = self.wanted.iter().zip(&self.seen).find(|(_, seen)| !**seen);
         if let Some((wanted, _)) = unseen { Err(nothing(wanted)) } else { Ok(()) }

@@ -40,8 +40,8 @@ pub(crate) fn beginning(path: &[u8]) -> String {
     }
 }
 
-/// Whether a character is visible and stands for itself alone: no control character, no invisible one, and none that
-/// moves or changes other characters, such as the controls of writing direction.
+/// Whether a character is visible and stands for itself alone: it is not a control character, not invisible, and does
+/// not move or change other characters, as the controls of writing direction do.
 #[must_use]
 pub fn is_plain(character: char) -> bool {
     // The last two code points of each plane are not characters.
@@ -51,9 +51,9 @@ pub fn is_plain(character: char) -> bool {
 
 /// Characters that are invisible, move or change other characters, or have no distinct shape, in order.
 ///
-/// These are `Default_Ignorable_Code_Point` of Unicode 16 whole, with the variation selectors and the fillers of Hangul
-/// in it, line and paragraph separators, the controls of writing direction, the marks of annotations, private use, and
-/// the blank pattern of Braille.
+/// These are all characters of `Default_Ignorable_Code_Point` in Unicode 16 (which include the variation selectors and
+/// the fillers of Hangul), line and paragraph separators, the controls of writing direction, the marks of annotations,
+/// private use, and the blank pattern of Braille.
 const HIDDEN: [RangeInclusive<char>; 20] = [
     '\u{ad}'..='\u{ad}',
     '\u{34f}'..='\u{34f}',

@@ -1,7 +1,7 @@
 //! Packs that another program has changed, as `tar r` does.
 //!
-//! Such a program overwrites the two blocks of zeros at the end of the archive, and what follows them as far as it
-//! writes. It knows no index. So an old index may still be there, whole or in part, and must not be used.
+//! Such a program overwrites the two blocks of zeros at the end of the archive, and some of the bytes after them. The
+//! program does not know the index. So the whole old index or a part of it may still be there, and must not be used.
 
 use std::cmp::Ordering;
 use std::io::{Read, Seek, SeekFrom};
@@ -15,9 +15,9 @@ use crate::path::{is_under, order};
 use crate::scan::{Listed, Scan};
 
 /// Whether the input begins like a pack, but another program has changed the archive, so that the index is gone or out
-/// of date. [`Contents`](crate::Contents) and [`Scan::seekable`] then read it as an archive of that program. An
-/// [`Unpacker`](crate::Unpacker) must be told, before the first bytes:
-/// [`Unpacker::without_index`](crate::Unpacker::without_index). Afterwards the input's position is not defined.
+/// of date. [`Contents`](crate::Contents) and [`Scan::seekable`] then read it as an archive of that program. For an
+/// [`Unpacker`](crate::Unpacker), call [`Unpacker::without_index`](crate::Unpacker::without_index) before the first
+/// bytes. After this function, the input's position is not defined.
 ///
 /// A pack that was damaged or cut short is a different case: reading it ends with an error.
 ///
@@ -51,7 +51,7 @@ pub(crate) fn current(input: &mut (impl Read + Seek)) -> Result<Option<Table>, E
     }
 }
 
-/// Whether a pack without a valid index is complete up to the end of the archive, but the index does not follow there.
+/// Whether a pack without a valid index is complete up to the end of the archive, but no index follows the archive.
 fn ends_elsewhere(input: &mut (impl Read + Seek)) -> Result<bool, Error> {
     let mut scan = Scan::foreign(&mut *input)?;
     let (mut root, mut before) = (None, Vec::new());
@@ -68,14 +68,14 @@ fn ends_elsewhere(input: &mut (impl Read + Seek)) -> Result<bool, Error> {
             Err(_) => return Ok(false),
         }
     }
-    // Only blocks of zeros end a pack.
+    // A pack must end with blocks of zeros.
     let Some(end) = scan.end().filter(|end| *end > 0) else { return Ok(false) };
-    // No pack has such entries.
+    // No pack has entries outside its root or out of order.
     if other {
         return Ok(true);
     }
     let whole = input.seek(SeekFrom::End(0)).map_err(Error::Read)?;
-    // An index begins with a number that is not zero, and programs fill their last record with zeros.
+    // An index begins with a number that is not zero, but other programs fill their last tar record with zeros.
     let mut next = Vec::new();
     input.seek(SeekFrom::Start(end)).map_err(Error::Read)?;
     input.take(BLOCK).read_to_end(&mut next).map_err(Error::Read)?;

@@ -1,8 +1,9 @@
 //! Computes the BLAKE3 hash of a content whose pieces several threads add in any order.
 //!
 //! BLAKE3 is a binary tree over chunks of 1024 bytes. Each piece is split into the largest whole subtrees that it
-//! contains, and these are hashed without the lock. Two siblings are merged as soon as both are hashed. The bytes
-//! before the first whole chunk of a piece, and after the last one, are stored until the rest of their chunk is added.
+//! contains, and these subtrees are hashed without the lock. Two siblings are merged as soon as both are hashed. The
+//! bytes of a piece before its first whole chunk and after its last whole chunk are stored until the rest of their
+//! chunk is added.
 
 use std::collections::HashMap;
 
@@ -97,10 +98,10 @@ impl Tree {
         }
     }
 
-    /// Adds a subtree. If its sibling is hashed, merges the two, then their parent and its sibling, and so on up to the
-    /// level below the root.
+    /// Adds a subtree. If the subtree's sibling is hashed, merges the two subtrees. Then merges their parent with the
+    /// parent's sibling in the same way, and so on up to the level below the root.
     fn insert(&self, state: &mut TreeState, (mut level, mut index): (u32, u64), mut node: ChainingValue) {
-        // A parent is complete if its last chunk exists, and is not the root if there are chunks outside of it.
+        // A parent is complete if its last chunk exists, and is not the root if there are chunks outside of the parent.
         while (index / 2 + 1) << (level + 1) <= self.chunks() && 1 << (level + 1) < self.chunks() {
             let Some(sibling) = state.nodes.remove(&(level, index ^ 1)) else { break };
             let (left, right) = if index.is_multiple_of(2) { (&node, &sibling) } else { (&sibling, &node) };
@@ -110,7 +111,7 @@ impl Tree {
         state.nodes.insert((level, index), node);
     }
 
-    /// Merges the subtrees that are left, from the smallest, which is the last, to the root.
+    /// Merges the remaining subtrees up to the root. Begins with the last subtree, which is the smallest.
     fn root(&self, state: &TreeState) -> [u8; 32] {
         let chunks = self.chunks();
         if chunks <= 1 {

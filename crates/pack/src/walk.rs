@@ -1,5 +1,5 @@
-//! Walks a folder that is packed: the paths of its entries, their bounds, and names that some systems take for the
-//! same.
+//! Walks a folder that is being packed. Returns the paths of its entries, checks the limits of these paths, and finds
+//! names that some systems treat as equal.
 
 use std::fs::File;
 use std::io;
@@ -55,12 +55,14 @@ impl Walk {
         self.walk.path().as_os_str().as_bytes()
     }
 
-    /// Returns the handle of the current entry, if that is a folder, or else of the folder that contains the entry.
+    /// Returns the handle of the current entry if the entry is a folder. Otherwise returns the handle of the folder
+    /// that contains the entry.
     pub(crate) fn folder(&self) -> Option<&Folder> {
         self.walk.folder()
     }
 
-    /// Takes the paths whose names clash with an earlier name, in the folders that were entered since the last call.
+    /// Removes and returns the paths whose names clash with an earlier name, in the folders that were entered since the
+    /// last call.
     pub(crate) fn alike(&mut self) -> Vec<Vec<u8>> {
         std::mem::take(&mut self.alike)
     }

@@ -1,4 +1,4 @@
-//! How packing and unpacking run.
+//! Settings for packing and unpacking: threads, progress and stopping.
 
 /// The threads to use, and callbacks for progress and for stopping.
 #[derive(Clone, Copy, Default)]

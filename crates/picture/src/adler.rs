@@ -1,4 +1,4 @@
-//! Adler-32 of pieces that are joined.
+//! Computes the Adler-32 checksum of joined pieces from the checksums of the pieces.
 
 const PRIME: u64 = 65_521;
 
@@ -20,7 +20,7 @@ impl Adler {
         Self { sum: simd_adler32::adler32(&bytes), length: bytes.len() as u64 }
     }
 
-    /// Returns the checksum of these bytes and the next ones.
+    /// Returns the checksum of these bytes followed by the bytes of `next`.
     pub(crate) fn then(self, next: Self) -> Self {
         let low = |sum: u32| u64::from(sum & 0xffff);
         let high = |sum: u32| u64::from(sum >> 16);

@@ -1,14 +1,14 @@
-//! How a picture that carries data differs from its cover, and what five known detectors find in that picture.
+//! Compares a picture that carries data with its cover, and runs five known detectors on that picture.
 //!
 //! Three methods, chi-square, RS and sample pairs, look for *low-bit replacement*: a sample 2k becomes 2k + 1 or stays,
-//! and the other way around, but never becomes 2k − 1. Each of them measures this asymmetry. Templates change samples
-//! by ±1 instead, which has no such asymmetry. The other two methods, [`hcf_com`] and [`adjacency_hcf_com`], look for
-//! changes by ±1. Trained classifiers find more than these five, so a picture in which the methods find nothing may
-//! carry data.
+//! and a sample 2k + 1 becomes 2k or stays. A sample 2k never becomes 2k − 1. Each of the three methods measures this
+//! asymmetry. Templates change samples by ±1 instead, which has no such asymmetry. The other two methods, [`hcf_com`]
+//! and [`adjacency_hcf_com`], look for changes by ±1. Trained classifiers find more than these five methods. So a
+//! picture in which the five methods find nothing may still carry data.
 //!
-//! A *rate* is the share of the samples that carry a bit, from 0 to 1. Estimates are not clamped: in a picture that
-//! carries nothing, they are as often below 0 as above it. Each color has an estimate of its own, and the estimate of a
-//! picture is their mean.
+//! A *rate* is the share of the samples that carry a bit, from 0 to 1. Estimates are not clamped: for pictures without
+//! data, estimates are as often below 0 as above 0. Each color has a separate estimate, and the estimate of a picture
+//! is the mean of these estimates.
 //!
 //! ```
 //! use deadpan_picture::{Channels, Pixels, analysis};
@@ -41,7 +41,7 @@ pub use sample_pairs::sample_pairs;
 
 use crate::Pixels;
 
-/// What the five methods find in one picture.
+/// The results of the five methods for one picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Findings {
     /// The chi-square attack on the whole picture.
@@ -50,9 +50,10 @@ pub struct Findings {
     pub rs: Option<f64>,
     /// The rate that sample pair analysis estimates. `None` if the picture is too small.
     pub sample_pairs: Option<f64>,
-    /// The ratio of the calibrated HCF-COM: lower after changes by ±1. `None` if the picture is too small.
+    /// The ratio of the calibrated HCF-COM. Changes by ±1 lower this ratio. `None` if the picture is too small.
     pub hcf_com: Option<f64>,
-    /// The ratio of the calibrated adjacency HCF-COM: lower after changes by ±1. `None` if the picture is too small.
+    /// The ratio of the calibrated adjacency HCF-COM. Changes by ±1 lower this ratio. `None` if the picture is too
+    /// small.
     pub adjacency_hcf_com: Option<f64>,
 }
 
@@ -80,7 +81,7 @@ impl Plane {
     }
 }
 
-/// Returns the colors of a picture, one after the other. A picture without pixels has none.
+/// Returns the colors of a picture, one after the other. A picture without pixels has no colors.
 fn planes(picture: &Pixels) -> impl Iterator<Item = Plane> {
     let channels = if picture.width == 0 { 0 } else { picture.channels.count() };
     (0..channels).map(move |channel| Plane {
@@ -95,8 +96,9 @@ fn mean(picture: &Pixels, estimate: impl Fn(&Plane) -> Option<f64>) -> Option<f6
     (!estimates.is_empty()).then(|| estimates.iter().sum::<f64>() / estimates.len() as f64)
 }
 
-/// Returns the root of `a·x² + b·x + c` that is nearer to 0, as its real and its imaginary part. Noise makes the roots
-/// complex where two curves that just touch are apart. Returns `None` if every number is a root, or none.
+/// Returns the root of `a·x² + b·x + c` that is nearer to 0, as its real and its imaginary part. Where two curves only
+/// touch, noise can move the curves apart, and then the roots are complex. Returns `None` if every number is a root, or
+/// if no number is a root.
 fn nearer_root(a: f64, b: f64, c: f64) -> Option<(f64, f64)> {
     let square = b * b - 4.0 * a * c;
     let root = if a == 0.0 {
@@ -104,7 +106,8 @@ fn nearer_root(a: f64, b: f64, c: f64) -> Option<(f64, f64)> {
     } else if square < 0.0 {
         (-b / (2.0 * a), (-square).sqrt() / (2.0 * a))
     } else {
-        // Adding numbers of the same sign gives the farther root without cancellation. The product of both is c ÷ a.
+        // Adding numbers of the same sign gives the farther root without cancellation. The product of the two roots is
+        // c ÷ a.
         let sum = -(b + square.sqrt().copysign(b)) / 2.0;
         (if sum == 0.0 { 0.0 } else { c / sum }, 0.0)
     };

@@ -1,5 +1,6 @@
-//! Carriers: pictures whose pixels are the bytes. A set of carriers is one file for its users, read and written at any
-//! position by several threads, because each byte of the data lies at a constant offset of its picture's file.
+//! Carriers: pictures whose pixels are the bytes of the data. Users read and write a set of carriers like one file, at
+//! any position and with several threads. This is possible because each byte of the data lies at a constant offset in
+//! its picture's file.
 //!
 //! ```
 //! use std::fs::File;

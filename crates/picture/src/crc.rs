@@ -1,6 +1,8 @@
-//! Checksums of joined pieces: the checksum of `x ‖ y` from those of `x` and `y`, without their bytes.
+//! Computes checksums of joined pieces: the checksum of `x ‖ y` from the checksums of `x` and `y`, without the bytes of
+//! `x` and `y`.
 //!
-//! `crc-fast` can do this too, but builds a matrix for each call, which takes longer than the checksum of the piece.
+//! `crc-fast` has such a function too, but builds a matrix for each call. Building the matrix takes longer than the
+//! checksum of the piece.
 
 use crc_fast::{CrcAlgorithm, checksum};
 
@@ -14,17 +16,17 @@ pub(crate) fn crc32(bytes: &[u8]) -> u32 {
     checksum(CrcAlgorithm::Crc32IsoHdlc, bytes) as u32
 }
 
-/// Returns the CRC-64/NVME of two joined pieces from those of the pieces and the length of the second.
+/// Returns the CRC-64/NVME of two joined pieces from the checksums of the pieces and the length of the second piece.
 pub(crate) fn join64(first: u64, second: u64, length: u64) -> u64 {
     CRC64.shift(first, length) ^ second
 }
 
-/// Returns the CRC-32 of two joined pieces from those of the pieces and the length of the second.
+/// Returns the CRC-32 of two joined pieces from the checksums of the pieces and the length of the second piece.
 pub(crate) fn join32(first: u32, second: u32, length: u64) -> u32 {
     shift32(first, length) ^ second
 }
 
-/// Multiplies a CRC-32 by `x` to the power of `8 · length`, which is what `length` more bytes do to it.
+/// Multiplies a CRC-32 by `x` to the power of `8 · length`. Appending `length` bytes has the same effect on the CRC.
 pub(crate) fn shift32(crc: u32, length: u64) -> u32 {
     CRC32.shift(u64::from(crc), length) as u32
 }

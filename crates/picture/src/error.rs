@@ -4,14 +4,14 @@ use std::io;
 
 use crate::FileFormat;
 
-/// Why a picture could not be read or written.
+/// The reason why a picture could not be read or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The file is no picture, or of an unknown format.
+    /// The file is not a picture, or it has an unknown format.
     #[error("not a PNG, WebP or JPEG picture")]
     NotAPicture,
-    /// The file is a picture of a format that is not read.
+    /// The file is a picture in a format that this crate does not read.
     #[error("a picture in the format {0}, not PNG, WebP or JPEG")]
     OtherFormat(
         /// The name of the format.
@@ -23,12 +23,12 @@ pub enum Error {
     /// The file breaks the rules of its format.
     #[error("the {format} file is damaged: {reason}")]
     Damaged {
-        /// The format that the file claims.
+        /// The format that the beginning of the file states.
         format: FileFormat,
         /// The broken rule, in plain words.
         reason: String,
     },
-    /// The format has this feature, but the decoder does not.
+    /// The format has this feature, but the decoder does not support it.
     #[error("the {format} file has {feature}, which is not supported")]
     Unsupported {
         /// The format of the file.
@@ -49,16 +49,16 @@ pub enum Error {
         width: u32,
         /// Rows.
         height: u32,
-        /// The most pixels that the caller allows.
+        /// The maximum number of pixels that the caller allows.
         limit: u64,
     },
     /// Decoding takes more memory than the caller allows.
     #[error("decoding the picture takes more memory than the limit of {limit} bytes")]
     TooMuchMemory {
-        /// The most bytes that the caller allows.
+        /// The maximum number of bytes that the caller allows.
         limit: u64,
     },
-    /// Decoding takes much memory for so short a file: an empty picture, or one that is made to exhaust memory.
+    /// Decoding takes too much memory for the length of the file. The picture is empty, or was made to exhaust memory.
     #[error(
         "reading the picture takes {} MiB of memory, which is out of proportion to its file of {length} bytes",
         memory.div_ceil(1 << 20)
@@ -83,18 +83,18 @@ pub enum Error {
         /// Width and height of the other picture.
         result: (u32, u32),
     },
-    /// No file of the format has this width and height, or the samples are not as many as they tell.
+    /// No file of the format can have this width and height, or the number of samples does not match width and height.
     #[error("the file format has no pictures of {width} × {height} pixels with {samples} samples")]
     Size {
         /// The width in pixels.
         width: u32,
         /// The height in pixels.
         height: u32,
-        /// How many samples there are.
+        /// The number of samples.
         samples: u64,
     },
-    /// The picture is gray, and WebP has no gray: it would be read with three channels, in which the data of a gray
-    /// template are not found.
+    /// The picture is gray, and WebP has no gray pictures. The file would be read with three channels, and the data of
+    /// a gray template are not found in three channels.
     #[error("WebP has no gray pictures")]
     GrayWebP,
     /// The system has no random bytes.
@@ -109,7 +109,7 @@ pub enum Error {
         samples: u64,
         /// The samples that the seed and the doors take.
         reserved: u64,
-        /// The most bytes that the cover carries.
+        /// The maximum number of bytes that the cover carries.
         room: u64,
         /// The length of the part.
         length: u64,
@@ -117,10 +117,10 @@ pub enum Error {
     /// There are more secrets than a picture has doors.
     #[error("a picture has at most 32 doors, not {doors}")]
     Doors {
-        /// How many doors are necessary, that of the set included.
+        /// The number of necessary doors, including the door of the set.
         doors: usize,
     },
-    /// The width or the height of a carrier is impossible, or so small that nothing fits.
+    /// The width or the height of a carrier is impossible, or so small that the carrier has no room for data.
     #[error("a carrier of {width} × {height} pixels is impossible")]
     CarrierSize {
         /// Pixels in a row.
@@ -131,14 +131,14 @@ pub enum Error {
     /// The data need more pictures than a set can have.
     #[error("the set would have too many pictures")]
     TooManyPictures,
-    /// A set of so few pictures cannot have so many spare ones.
+    /// A set with this number of pictures cannot have this number of spare pictures.
     #[error("{spares} spare pictures are too many for {count} that carry data, which can have {most}")]
     TooManySpares {
         /// How many pictures carry data.
         count: u32,
         /// How many spare pictures the set would have.
         spares: u32,
-        /// How many it can have.
+        /// The maximum number of spare pictures that the set can have.
         most: u32,
     },
     /// The caller did not write all data.
@@ -150,8 +150,8 @@ pub enum Error {
     /// The label of a carrier is damaged.
     #[error("the label of the picture is damaged")]
     Label,
-    /// The label of a carrier has its checksum, but no set has such a picture: the label claims too many pictures or
-    /// spare ones, or a part outside of the data.
+    /// The label of a carrier has the correct checksum, but no set has such a picture: the label states too many
+    /// pictures, too many spare pictures, or a part outside of the data.
     #[error("the label of the picture is whole, but describes a set that cannot be")]
     ImpossibleLabel,
     /// Too many pictures of the set are missing or damaged.
@@ -159,10 +159,10 @@ pub enum Error {
     MissingPictures {
         /// How many of the pictures that carry data are missing or damaged.
         missing: u32,
-        /// How many spare pictures there are, without those that are known to be damaged.
+        /// The number of spare pictures, without the spare pictures that are known to be damaged.
         spares: u32,
         /// The indexes of the pictures that turned out to be damaged, in the order in which
-        /// [`Set::reject`](crate::Set::reject) takes them out of the set. An index comes again for each damaged copy.
+        /// [`Set::reject`](crate::Set::reject) removes them from the set. An index occurs once for each damaged copy.
         damaged: Vec<u32>,
     },
     /// The labels of a set contradict each other.

@@ -15,7 +15,7 @@ pub fn checksum(part: &[u8]) -> u64 {
 /// Describes the part that a picture carries, and its set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Label {
-    /// The set: random, the same in all pictures of a set.
+    /// The random name of the set, which is the same in all pictures of the set.
     pub set: [u8; 16],
     /// The index of the picture in the set. Spare pictures come after all others.
     pub index: u32,
@@ -66,7 +66,7 @@ impl Label {
         label.is_possible().then_some(label)
     }
 
-    /// Returns whether the picture is a spare one.
+    /// Returns whether the picture is a spare picture.
     #[must_use]
     pub fn is_spare(&self) -> bool {
         self.index >= self.count

@@ -1,12 +1,12 @@
-//! Keeps a limited number of files open: those that were used most recently.
+//! Keeps a limited number of files open: the files that were used most recently.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The most files that are open for a set. Systems allow a process 256 to 1024 by default.
+/// The maximum number of files that are open for a set. By default, systems allow a process 256 to 1024 open files.
 const MOST: usize = 128;
 
-/// Things that are open, by the index of their picture. Another thread may still use one that was taken out.
+/// Open items, by the index of their picture. Another thread may still use an item that was removed.
 #[derive(Debug)]
 pub(crate) struct Open<T> {
     items: HashMap<u32, (Arc<T>, u64)>,
@@ -30,7 +30,7 @@ impl<T> Open<T> {
         self.items.contains_key(&index)
     }
 
-    /// Inserts an item. Takes the one out that was not used for the longest time, if there are too many.
+    /// Inserts an item. If there are too many items, removes the item that was not used for the longest time.
     pub(crate) fn insert(&mut self, index: u32, item: T) -> Arc<T> {
         self.limit(self.most - 1, |_| true);
         self.clock += 1;
@@ -39,7 +39,7 @@ impl<T> Open<T> {
         item
     }
 
-    /// Keeps half as many items open from now on. Returns `false` if at most one is open.
+    /// From now on, keeps half as many items open. Returns `false` if at most one item is open.
     pub(crate) fn shrink(&mut self) -> bool {
         let open = self.items.len();
         if open > 1 {
@@ -53,8 +53,8 @@ impl<T> Open<T> {
         self.items.remove(&index);
     }
 
-    /// Takes items of a kind out, those first that were not used for the longest time, until only `most` are left.
-    /// Returns those that it took out.
+    /// Removes items of a kind until only `most` items of this kind are left. Removes the items first that were not
+    /// used for the longest time. Returns the removed items.
     pub(crate) fn limit(&mut self, most: usize, kind: impl Fn(&T) -> bool) -> Vec<Arc<T>> {
         let mut out = Vec::new();
         while self.items.values().filter(|(item, _)| kind(item)).count() > most {

@@ -34,7 +34,7 @@ pub struct Pixels {
 }
 
 impl Pixels {
-    /// Makes three equal channels of one. A picture in color stays as it is.
+    /// Converts a gray picture to three equal channels. A picture in color does not change.
     ///
     /// ```
     /// use deadpan_picture::{Channels, Pixels};
@@ -60,7 +60,7 @@ pub(crate) fn is_gray(samples: &[u8]) -> bool {
     samples.as_chunks::<3>().0.iter().all(|[red, green, blue]| red == green && green == blue)
 }
 
-/// Keeps one of three channels.
+/// Keeps only one of the three channels of each pixel.
 pub(crate) fn one_channel(samples: &[u8]) -> Vec<u8> {
     samples.as_chunks::<3>().0.iter().map(|[_, green, _]| *green).collect()
 }

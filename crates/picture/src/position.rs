@@ -1,4 +1,4 @@
-//! Reading and writing files at positions, on every system.
+//! Reads and writes files at given positions, on every system.
 
 use std::fs::File;
 use std::io;

@@ -1,8 +1,8 @@
-//! Reading pictures: PNG, WebP and JPEG become opaque pixels of 8 bits a sample.
+//! Reads PNG, WebP and JPEG pictures as opaque pixels with 8 bits in each sample.
 //!
-//! Lossless pictures come back exactly: color profiles and gamma are ignored. All that a file claims is checked against
-//! [`Limits`] before memory is allocated, among them the memory for each byte of the file. Text, profiles and
-//! thumbnails are skipped, whatever their size.
+//! The pixels of lossless pictures are returned exactly: color profiles and gamma are ignored. All sizes that a file
+//! states are checked against [`Limits`] before memory is allocated. One of these limits is the memory for each byte of
+//! the file. Text, profiles and thumbnails are skipped, whatever their size.
 
 mod alpha;
 mod exif;
@@ -22,16 +22,16 @@ pub(crate) use self::png::{HEAD as PNG_HEAD, plain as plain_png};
 use self::turn::Turn;
 use crate::{Channels, Error, FileFormat, Pixels};
 
-/// What happens to pictures whose EXIF data say that they lie on a side.
+/// How pictures are treated whose EXIF data contain an orientation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Orientation {
     /// Turns the picture upright, as programs show it. For covers.
     Apply,
-    /// Returns the pixels as they are stored. For pictures that carry data.
+    /// Returns the pixels in the stored orientation. Use this for pictures that carry data.
     Ignore,
 }
 
-/// A picture's properties, from its header alone.
+/// A picture's properties that are read from its header alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// The format of the file.
@@ -51,7 +51,7 @@ pub struct Decoded {
     pub pixels: Pixels,
     /// The format of the file.
     pub source: FileFormat,
-    /// How the pixels differ from what the file stores.
+    /// The differences between the pixels and the pixels that the file stores.
     pub notes: Vec<Note>,
 }
 
@@ -66,17 +66,17 @@ pub struct Decoded {
 /// ```
 ///
 /// # Errors
-/// The file is no picture, damaged, cut, animated, transparent, larger than the limits, out of proportion to its
-/// length, or of an unsupported kind; the system cannot read.
+/// If the file is no picture, damaged, cut, animated, transparent, larger than the limits, out of proportion to its
+/// length, or of an unsupported kind, or if the system cannot read.
 pub fn read(input: impl BufRead + Seek, orientation: Orientation, limits: &Limits) -> Result<Decoded, Error> {
     read_into(input, orientation, limits, Vec::new())
 }
 
-/// Decodes a picture as [`read`] does, into the memory of `room`, if the decoder can: those of PNG and lossless WebP.
-/// The contents of `room` do not matter. So the system need not make new memory for each of many pictures.
+/// Decodes a picture as [`read`] does. The decoders for PNG and lossless WebP use the memory of `room` for the pixels,
+/// so the system need not allocate new memory for each of many pictures. The contents of `room` do not matter.
 ///
 /// # Errors
-/// As [`read`].
+/// The errors of [`read`].
 pub fn read_into(
     mut input: impl BufRead + Seek,
     orientation: Orientation,
@@ -99,8 +99,8 @@ pub fn read_into(
     Ok(Decoded { pixels, source, notes })
 }
 
-/// Decodes only the first rows of a lossless picture in color: as many as have `pixels` pixels, if there are so many.
-/// Returns `None` if the picture is of another kind, or cannot be decoded row by row.
+/// Decodes only the first rows of a lossless picture in color: enough rows for `pixels` pixels, or all rows if the
+/// picture has fewer pixels. Returns `None` if the picture is of another kind, or cannot be decoded row by row.
 pub(crate) fn first_rows(
     mut input: impl BufRead + Seek,
     pixels: u32,
@@ -122,7 +122,7 @@ pub(crate) fn first_rows(
 /// Reads the header of the picture that begins at the input's position. Decodes no pixels.
 ///
 /// # Errors
-/// The file is no picture, or its header is cut, damaged or of an unsupported kind; the system cannot read.
+/// If the file is no picture, if its header is cut, damaged or of an unsupported kind, or if the system cannot read.
 pub fn probe(mut input: impl BufRead + Seek) -> Result<Header, Error> {
     match Container::sniff(&mut input)? {
         Container::Png => png::header(&mut input),
@@ -131,7 +131,7 @@ pub fn probe(mut input: impl BufRead + Seek) -> Result<Header, Error> {
     }
 }
 
-/// A picture as its file stores it.
+/// A decoded picture in the form that its file stores.
 struct DecodedFile {
     pixels: Pixels,
     source: FileFormat,
@@ -146,7 +146,7 @@ enum Container {
 }
 
 impl Container {
-    /// Tells the container by its first bytes. Leaves the input where it was.
+    /// Recognizes the container by its first bytes. Does not change the position of the input.
     fn sniff(mut input: impl BufRead + Seek) -> Result<Self, Error> {
         let start = input.stream_position().map_err(Error::Read)?;
         let mut first = Vec::with_capacity(12);
@@ -161,7 +161,7 @@ impl Container {
     }
 }
 
-/// Tells the formats that people may take for one of ours, by the first 12 bytes of the file.
+/// Recognizes other picture formats by the first 12 bytes of the file, because people may pass such files by mistake.
 fn other_format(first: &[u8]) -> Option<&'static str> {
     Some(match first {
         [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => "GIF",
@@ -186,7 +186,7 @@ fn make_room(samples: &mut Vec<u8>, length: usize) {
     }
 }
 
-/// Returns how many bytes the input has from its position on. Leaves the input where it was.
+/// Returns the number of bytes from the input's position to its end. Does not change the position.
 fn length(mut input: impl Seek) -> Result<u64, Error> {
     let start = input.stream_position().map_err(Error::Read)?;
     let end = input.seek(io::SeekFrom::End(0)).map_err(Error::Read)?;
@@ -194,13 +194,13 @@ fn length(mut input: impl Seek) -> Result<u64, Error> {
     Ok(end.saturating_sub(start))
 }
 
-/// Returns a length of compressed data that no encoder reaches. Most of a longer file can be a hole, which takes no
-/// room on the disk but would take memory.
+/// Returns a length of compressed data that no encoder reaches. A longer file may be mostly a hole, which takes no
+/// space on the disk but would take memory.
 fn most_data(pixels: u64) -> u64 {
     pixels.saturating_mul(16).saturating_add(1 << 20)
 }
 
-/// The reason if there are more data than [`most_data`].
+/// The reason of the error if there are more data than [`most_data`].
 const LONG_DATA: &str = "it has more data than its pixels need";
 
 /// Returns the error for a failure of the system, or for an input that ends too early.
@@ -211,14 +211,14 @@ fn failed(error: io::Error, format: FileFormat) -> Error {
     }
 }
 
-/// The reason if a decoder gives up. Its own words are for those who know its code.
+/// The reason of the error if a decoder fails. The decoder's own message is understandable only with its code.
 const UNDECODABLE: &str = "its pixels cannot be decoded";
 
 fn damaged(format: FileFormat, reason: impl Into<String>) -> Error {
     Error::Damaged { format, reason: reason.into() }
 }
 
-/// Reads an array. An input that ends is cut.
+/// Reads an array. If the input ends too early, the file counts as cut.
 fn array<const N: usize>(mut input: impl Read, format: FileFormat) -> Result<[u8; N], Error> {
     let mut bytes = [0; N];
     input.read_exact(&mut bytes).map_err(|error| failed(error, format))?;

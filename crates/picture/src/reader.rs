@@ -1,4 +1,4 @@
-//! Reads the data of a set as one file: at any position, by several threads.
+//! Reads the data of a set as one file, at any position and with several threads.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -16,14 +16,14 @@ use crate::template::Template;
 use crate::threads::together;
 use crate::{Error, Label, Pixels, Set, spare};
 
-/// A picture that was opened to read its part.
+/// A picture that is open, so that its part can be read.
 #[derive(Debug)]
 pub enum Opened {
     /// A carrier whose part lies at constant offsets of its file.
     Carrier(File, Layout),
-    /// A carrier that another program wrote, from its pixels.
+    /// The pixels of a carrier that another program wrote.
     Pixels(Pixels, SampleOrder),
-    /// A file that holds the part and nothing else.
+    /// A file that holds only the part.
     Part(File),
     /// A template in a file without compression.
     Template(Box<Template>),
@@ -46,10 +46,10 @@ impl Opened {
         }
     }
 
-    /// Reads the whole part, of `length` bytes. Two parts with the same digest are the same.
+    /// Reads the whole part, which has `length` bytes. Two parts with the same digest are equal.
     ///
     /// # Errors
-    /// If the picture cannot be read, or is too short.
+    /// If the picture cannot be read, or if it is too short.
     pub fn digest(&self, length: u32) -> io::Result<Digest> {
         let (mut sums, mut hash, buffers) = (Sums::default(), blake3::Hasher::new(), Buffers::default());
         let mut buffer = Vec::new();
@@ -68,7 +68,7 @@ impl Opened {
     }
 }
 
-/// What [`Opened::digest`] computes from a part.
+/// The digest of a part, which [`Opened::digest`] computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub struct Digest {
@@ -80,8 +80,8 @@ pub struct Digest {
 
 /// Reads the data of a set as if it were one file.
 ///
-/// Checksums of the parts are not compared while the data are read, because sealed data are authenticated anyway. They
-/// are computed on the way, so that [`Reader::damaged`] reads only what was not read yet.
+/// Checksums of the parts are not compared while the data are read, because sealed data are authenticated anyway. The
+/// checksums are computed while the data are read, so [`Reader::damaged`] reads only the bytes that were not read yet.
 #[derive(Debug)]
 pub struct Reader<T, O> {
     set: Set<T>,
@@ -94,22 +94,22 @@ pub struct Reader<T, O> {
     scratch: Option<SpareParts>,
     rejected: Vec<(u32, T)>,
     buffers: Buffers,
-    /// The number of cores. Asking the system takes a dozen calls.
+    /// The number of cores. Finding this number takes a dozen system calls.
     cores: usize,
-    /// Takes the memory of decoded pictures that are read.
+    /// Receives the memory of decoded pictures that are not needed any more.
     give_back: fn(Vec<u8>),
 }
 
-/// A file for parts, one after the other: those of missing pictures, and copies of those of decoded pictures.
+/// A file with parts, one after the other: the parts of missing pictures, and copies of the parts of decoded pictures.
 #[derive(Debug)]
 struct SpareParts {
     file: File,
-    /// The length of a spare part, which is that of the longest part or a little more.
+    /// The length of a spare part, which is the length of the longest part or a little more.
     length: u64,
     places: Mutex<PartPlaces>,
 }
 
-/// Which part lies where in the file, counted in parts.
+/// The place of each part in the file, counted in parts.
 #[derive(Debug, Default)]
 struct PartPlaces {
     by_index: BTreeMap<u32, u64>,
@@ -125,7 +125,7 @@ impl SpareParts {
         place * self.length
     }
 
-    /// Gives the place of a part to others.
+    /// Frees the place of a part for other parts.
     fn remove(&self, index: u32) {
         let mut places = self.places.lock();
         let place = places.by_index.remove(&index);
@@ -147,30 +147,30 @@ struct Part {
 #[derive(Debug)]
 struct Slots {
     open: Open<Opened>,
-    /// The pictures that threads are opening now.
+    /// The indexes of the pictures that threads are opening now.
     opening: BTreeSet<u32>,
-    /// Whether pictures of this set are decoded, so that opening one takes long.
+    /// Whether pictures of this set are decoded, so that opening a picture takes long.
     in_memory: bool,
 }
 
-/// A picture whose part is not what its label says.
+/// A picture whose part does not match its label.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Damage {
     /// The index of the picture.
     pub index: u32,
-    /// The error if the part could not be read. Otherwise, the part does not have its checksum.
+    /// The error if the part could not be read. `None` if the part could be read, but has a wrong checksum.
     pub error: Option<io::Error>,
 }
 
-/// Pieces of a part that are remembered at most. Reading here and there makes more of them.
+/// The maximum number of remembered pieces of a part. Reading at scattered positions makes more pieces.
 const MOST_PIECES: usize = 1024;
-/// How many bytes are read at once to check them.
+/// The number of bytes that are read at once for a check.
 const CHECK: usize = 1 << 20;
 
 impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
-    /// Reads a set of which no picture that carries data is missing. `open` opens a picture, and is called again for
-    /// the same picture when many are open.
+    /// Reads a set in which all pictures that carry data are present. `open` opens a picture, and is called again for
+    /// the same picture when many pictures are open.
     ///
     /// # Errors
     /// [`Error::MissingPictures`] if a picture that carries data is missing, [`Error::Contradiction`] if the parts do
@@ -183,21 +183,23 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
         }
     }
 
-    /// Reads a set, and makes the parts of missing pictures from spare ones first. They go to the file that `scratch`
-    /// opens for reading and writing, which is called only if a picture is missing. The parts of pictures that are
-    /// [`Opened::Pixels`] or [`Opened::Bytes`] go there, too, so that each of them is opened once.
+    /// Reads a set, and first makes the parts of missing pictures from spare pictures. These parts are written to the
+    /// file that `scratch` opens for reading and writing. `scratch` is called only if a picture is missing. The parts
+    /// of pictures that are [`Opened::Pixels`] or [`Opened::Bytes`] are copied to the same file, so that each such
+    /// picture is opened only once.
     ///
-    /// A damaged picture would damage the parts that are made. Therefore all pictures that are used are checked before,
-    /// and [`Reader::rejected`] tells which ones were left out. If no picture is missing, nothing is checked.
+    /// A damaged picture would damage the parts that are made. Therefore all used pictures are checked first, and
+    /// [`Reader::rejected`] returns the pictures that were left out. If no picture is missing, no picture is checked.
     ///
-    /// The work is in proportion to the lengths in the labels of the pictures that are there. A caller that takes
-    /// pictures from strangers compares these lengths with those of the files: a short file can have a long part.
+    /// The work is in proportion to the lengths in the labels of the pictures that are present. A caller that receives
+    /// pictures from strangers should compare these lengths with the lengths of the files, because a short file can
+    /// have a long part.
     ///
     /// # Errors
-    /// [`Error::MissingPictures`] if more pictures are missing or damaged than there are spare ones,
-    /// [`Error::Contradiction`] if the labels do not tell where the missing parts lie, [`Error::TooManySpares`] and
-    /// [`Error::TooManyPictures`] if no set has so many pictures, [`Error::Read`] and [`Error::Write`] if the system
-    /// cannot read or write.
+    /// [`Error::MissingPictures`] if more pictures are missing or damaged than there are spare pictures,
+    /// [`Error::Contradiction`] if the offsets of the missing parts do not follow from the labels,
+    /// [`Error::TooManySpares`] and [`Error::TooManyPictures`] if no set has so many pictures, [`Error::Read`] and
+    /// [`Error::Write`] if the system cannot read or write.
     pub fn recovering(set: Set<T>, open: O, scratch: impl FnOnce() -> io::Result<File>) -> Result<Self, Error> {
         let (missing, spares) = (set.lost(), set.spares_present());
         if missing > spares {
@@ -220,9 +222,9 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
         Ok(reader)
     }
 
-    /// Checks the pictures that carry data, and as many spare ones as must replace missing and damaged ones. Takes the
-    /// damaged ones out of the set, and returns the indexes of the good ones. No picture is read twice, however many
-    /// are damaged.
+    /// Checks the pictures that carry data, and as many spare pictures as must replace missing and damaged pictures.
+    /// Removes the damaged pictures from the set, and returns the indexes of the good pictures. No picture is read
+    /// twice, however many pictures are damaged.
     fn check(&mut self, scratch: &SpareParts) -> Result<BTreeSet<u32>, Error> {
         let mut good = BTreeSet::new();
         loop {
@@ -232,7 +234,8 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
                 return Err(Error::MissingPictures { missing, spares, damaged });
             }
             let needed = missing as usize - good.range(self.set.count()..).count().min(missing as usize);
-            // Where many are damaged, more of them are likely to be: a round for each would take long.
+            // If many pictures are damaged, further pictures are likely to be damaged too. A separate round for each
+            // damaged picture would take long.
             let mut more = if needed == 0 { 0 } else { needed + self.rejected.len() };
             let labels = self.set.pictures().map(|(label, _)| *label).filter(|label| !good.contains(&label.index));
             let labels: Vec<Label> = labels
@@ -254,8 +257,8 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
         }
     }
 
-    /// Gives the memory of each picture that was read, if it was [`Opened::Pixels`], to `take`. So `open` can use it
-    /// again, and the system need not make new memory for each picture.
+    /// Passes the memory of each [`Opened::Pixels`] picture to `take` after the picture was read. So `open` can use the
+    /// memory again, and the system need not allocate new memory for each picture.
     #[must_use]
     pub fn giving_back(self, take: fn(Vec<u8>)) -> Self {
         Self { give_back: take, ..self }
@@ -276,9 +279,9 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
         Ok(damaged.into_inner())
     }
 
-    /// Returns whether a picture can be read and its part has its checksum. The code works on short stripes of all
-    /// pictures at a time, and only a few decoded pictures fit into memory. So the part of a decoded one is copied to
-    /// the scratch file, and otherwise would be decoded again for each stripe.
+    /// Returns whether a picture can be read and its part has the correct checksum. The Reed–Solomon code works on
+    /// short stripes of all pictures at a time, and only a few decoded pictures fit into memory. So the part of a
+    /// decoded picture is copied to the scratch file. Otherwise the picture would be decoded again for each stripe.
     fn examine(&self, label: &Label, scratch: &SpareParts) -> Result<bool, Error> {
         let Ok(opened) = self.opened(label.index) else { return Ok(false) };
         let place = opened.is_in_memory().then(|| scratch.add(label.index));
@@ -323,7 +326,7 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
         Ok(Self { set, open, parts, opened, changed, passed, scratch, rejected, buffers, cores, give_back: drop })
     }
 
-    /// Returns the length of the spare parts, which is the same for all.
+    /// Returns the length of the spare parts. All spare parts have the same length.
     fn spare_length(&self) -> Result<u64, Error> {
         let longest = self.parts.iter().map(|part| part.length).max().unwrap_or(0);
         let length = u64::from(longest).next_multiple_of(64);
@@ -331,7 +334,7 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
         if spares.all(|(label, _)| u64::from(label.length) == length) { Ok(length) } else { Err(Error::Contradiction) }
     }
 
-    /// Makes the parts that are missing, from those of good pictures.
+    /// Makes the missing parts from the parts of good pictures.
     fn recover(&self, good: &BTreeSet<u32>) -> Result<(), Error> {
         let Some(scratch) = &self.scratch else { return Ok(()) };
         let read = |index: u32, buffer: &mut [u8], at: u64| {
@@ -361,21 +364,20 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
         &self.set
     }
 
-    /// Returns the set, for example to take out damaged pictures and begin again.
+    /// Returns the set, for example to remove damaged pictures and begin again.
     #[must_use]
     pub fn into_set(self) -> Set<T> {
         self.set
     }
 
-    /// Returns the indexes of the pictures that [`Reader::recovering`] left out because they were damaged, and the
-    /// pictures.
+    /// Returns the damaged pictures that [`Reader::recovering`] left out, with their indexes.
     #[must_use]
     pub fn rejected(&self) -> &[(u32, T)] {
         &self.rejected
     }
 
-    /// Reads into `buffer` from `position` on. Returns how many bytes were read: fewer than the buffer has room
-    /// for only at the end of the data.
+    /// Reads into `buffer` from `position` on. Returns the number of bytes that were read. This number is smaller than
+    /// the buffer only at the end of the data.
     ///
     /// # Errors
     /// If a picture cannot be opened or read.
@@ -390,7 +392,7 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
             let left = (u64::from(part.length) - at) as usize;
             let (now, later) = rest.split_at_mut(left.min(rest.len()));
             if let Err(error) = self.read_part(part.index, now, at) {
-                // The picture is damaged, and counts as one of which something was read.
+                // The picture is damaged. It counts as a picture that was read in part.
                 self.passed.lock().entry(part.index).or_default();
                 return Err(error);
             }
@@ -413,8 +415,8 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
         self.damaged_of(|label| !label.is_spare())
     }
 
-    /// Compares the checksums of the parts of which at least a byte was read. Each of these parts is read to its end.
-    /// Returns the damaged pictures in the order of their indexes.
+    /// Compares the checksums of the parts from which at least one byte was read. Each of these parts is read to its
+    /// end. Returns the damaged pictures in the order of their indexes.
     #[must_use]
     pub fn damaged_so_far(&self) -> Vec<Damage> {
         let read: BTreeSet<u32> = self.passed.lock().keys().copied().collect();
@@ -455,7 +457,7 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
         Ok(sums.crc64)
     }
 
-    /// Remembers the checksum of bytes that were read.
+    /// Records the checksum of bytes that were read.
     fn pass(&self, index: u32, bytes: &[u8], at: u64) {
         let sums = Sums::plain(bytes);
         let mut passed = self.passed.lock();
@@ -479,14 +481,14 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
         }
     }
 
-    /// Gives the memory of a picture back, if no other thread reads it and it is not open any more.
+    /// Gives back the memory of a picture, if no other thread reads the picture and the picture is not open any more.
     fn release(&self, opened: Arc<Opened>) {
         if let Some(Opened::Pixels(pixels, _)) = Arc::into_inner(opened) {
             (self.give_back)(pixels.samples);
         }
     }
 
-    /// Opens a picture once for all threads. A thread whose picture another one is decoding decodes the next picture
+    /// Opens a picture once for all threads. If another thread is decoding this picture, decodes the next picture
     /// meanwhile, because the data are mostly read in order.
     fn opened(&self, index: u32) -> io::Result<Arc<Opened>> {
         let most = self.cores.clamp(2, 4);
@@ -526,17 +528,18 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
                     slots.in_memory |= opened.is_in_memory();
                     slots.open.insert(target, opened);
                 }
-                // The process may open fewer files than it did here: close some, and try again.
+                // The process may open fewer files than are open here. Close some files, and try again.
                 Err(error) if is_out_of_files(&error) && slots.open.shrink() => {}
                 Err(error) if target == index => return Err(error),
-                // The thread that needs this picture will meet the error.
+                // The thread that needs this picture will get the same error.
                 Err(_) => {}
             }
         }
     }
 }
 
-/// Whether an error says that the process or the system has too many open files. `ErrorKind` has no name for it.
+/// Whether an error means that the process or the system has too many open files. `ErrorKind` has no name for this
+/// error.
 fn is_out_of_files(error: &io::Error) -> bool {
     const ENFILE: i32 = 23;
     const EMFILE: i32 = 24;

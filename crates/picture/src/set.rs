@@ -1,4 +1,4 @@
-//! Sets of pictures: which pictures belong together, and which ones are missing.
+//! Sets of pictures: which pictures belong together, and which pictures are missing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -7,14 +7,14 @@ use crate::Label;
 
 /// Sorts pictures into sets by their labels, in any order.
 ///
-/// `T` is what the caller knows about a picture: its path, for example.
+/// `T` is the caller's data about a picture, for example its path.
 #[derive(Debug)]
 pub struct Sets<T> {
     sets: Vec<Set<T>>,
     by_key: BTreeMap<SetKey, usize>,
 }
 
-/// What is the same in all labels of a set.
+/// The values that are the same in all labels of a set.
 type SetKey = ([u8; 16], u32, u32, u64);
 
 fn key(label: &Label) -> SetKey {
@@ -28,7 +28,7 @@ impl<T> Sets<T> {
         Self { sets: Vec::new(), by_key: BTreeMap::new() }
     }
 
-    /// Whether there is no picture.
+    /// Whether no picture was added.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.sets.is_empty()
@@ -63,7 +63,7 @@ pub struct Set<T> {
     /// A label of the set.
     label: Label,
     pictures: BTreeMap<u32, Copies<T>>,
-    /// The pictures with an index that another picture has with another label.
+    /// The pictures whose index also occurs in a different label of another picture.
     conflicts: BTreeMap<u32, Vec<(Label, T)>>,
 }
 
@@ -71,7 +71,7 @@ pub struct Set<T> {
 #[derive(Clone, Debug)]
 struct Copies<T> {
     label: Label,
-    /// The one in use is the first.
+    /// The first picture is the picture in use.
     pictures: Vec<T>,
 }
 
@@ -100,7 +100,8 @@ impl<T> Set<T> {
         self.label.total
     }
 
-    /// Returns the pictures that are present, in the order of their indexes. Of copies, returns the one in use.
+    /// Returns the pictures that are present, in the order of their indexes. If a picture has copies, returns only the
+    /// copy in use.
     pub fn pictures(&self) -> impl Iterator<Item = (&Label, &T)> {
         self.pictures.values().filter_map(|copies| Some((&copies.label, copies.pictures.first()?)))
     }
@@ -112,46 +113,46 @@ impl<T> Set<T> {
         Some((&copies.label, copies.pictures.first()?))
     }
 
-    /// Returns the pictures that are present several times, with all copies. They do no harm.
+    /// Returns the pictures that are present several times, with all copies. Copies do no harm.
     pub fn doubled(&self) -> impl Iterator<Item = (&Label, &[T])> {
         let doubled = self.pictures.values().filter(|copies| copies.pictures.len() > 1);
         doubled.map(|copies| (&copies.label, &*copies.pictures))
     }
 
-    /// Returns the pictures that claim the index of another picture with another label, and are not in use. Which of
-    /// the labels is in use depends on the order in which the pictures were added, until [`Set::keep`] decides.
+    /// Returns the pictures that are not in use because another picture with a different label has the same index. The
+    /// order in which the pictures were added decides which label is in use, until [`Set::keep`] decides otherwise.
     pub fn conflicts(&self) -> impl Iterator<Item = (&Label, &T)> {
         self.conflicts.values().flatten().map(|(label, picture)| (label, picture))
     }
 
-    /// Returns the indexes that several pictures claim, with the same label or with different ones.
+    /// Returns the indexes that occur in the labels of several pictures, with the same label or with different labels.
     pub fn claimed_twice(&self) -> impl Iterator<Item = u32> {
         let several =
             |(index, copies): &(&u32, &Copies<T>)| copies.pictures.len() > 1 || self.conflicts.contains_key(*index);
         self.pictures.iter().filter(several).map(|(index, _)| *index)
     }
 
-    /// Returns all pictures that claim an index, those in use first.
+    /// Returns all pictures whose label has this index. The pictures in use come first.
     pub fn claims(&self, index: u32) -> impl Iterator<Item = (&Label, &T)> {
         let copies = self.pictures.get(&index);
         let copies = copies.into_iter().flat_map(|it| it.pictures.iter().map(|picture| (&it.label, picture)));
         copies.chain(self.conflicts.get(&index).into_iter().flatten().map(|(label, picture)| (label, picture)))
     }
 
-    /// Uses this picture, with the index in its label, and takes all others with this index out.
+    /// Uses this picture for the index in its label, and removes all other pictures with this index.
     pub fn keep(&mut self, label: Label, picture: T) {
         self.conflicts.remove(&label.index);
         self.pictures.insert(label.index, Copies { label, pictures: vec![picture] });
     }
 
-    /// Takes all pictures with this index out.
+    /// Removes all pictures with this index.
     pub fn remove(&mut self, index: u32) {
         self.conflicts.remove(&index);
         self.pictures.remove(&index);
     }
 
-    /// Returns the indexes of the pictures that are missing, as ranges. Indexes from [`Set::count`] on are those of
-    /// spare pictures.
+    /// Returns the indexes of the pictures that are missing, as ranges. Indexes from [`Set::count`] on belong to spare
+    /// pictures.
     pub fn missing(&self) -> impl Iterator<Item = Range<u32>> {
         let all = self.count().saturating_add(self.spares());
         let present = self.pictures.keys().copied().chain([all]);
@@ -181,14 +182,14 @@ impl<T> Set<T> {
         self.lost() == 0
     }
 
-    /// Returns whether the data can be read: all pictures that carry data are present, or there are as many spare ones
-    /// as are missing.
+    /// Returns whether the data can be read: all pictures that carry data are present, or there are at least as many
+    /// spare pictures as missing pictures.
     #[must_use]
     pub fn is_readable(&self) -> bool {
         self.lost() <= self.spares_present()
     }
 
-    /// Takes a picture out that turned out to be damaged. A copy takes its place, if there is one.
+    /// Removes a damaged picture. If the picture has a copy, the copy replaces it.
     pub fn reject(&mut self, index: u32) -> Option<T> {
         let copies = self.pictures.get_mut(&index)?;
         let rejected = (!copies.pictures.is_empty()).then(|| copies.pictures.remove(0));
@@ -198,9 +199,10 @@ impl<T> Set<T> {
         rejected
     }
 
-    /// Takes out the pictures that do not fit most of the others, and returns them. In a set with spare pictures, all
-    /// parts except the last have the same length, and each label tells this length. The pictures that agree on it are
-    /// right if they are enough to read the data, and no others that agree are. If nothing decides, all stay.
+    /// Removes and returns the pictures that do not fit most of the other pictures. In a set with spare pictures, all
+    /// parts except the last part have the same length, and this length follows from each label. A group of pictures
+    /// that agree on this length is correct if it is large enough to read the data, and no other such group is large
+    /// enough. Otherwise no picture is removed.
     pub fn take_misfits(&mut self) -> Vec<T> {
         if self.spares() == 0 {
             return Vec::new();
@@ -225,8 +227,8 @@ impl<T> Set<T> {
         misfits
     }
 
-    /// Returns offset and length of the part with this index, also if its picture is missing. Returns `None` if the
-    /// labels that are present do not tell.
+    /// Returns offset and length of the part with this index, even if its picture is missing. Returns `None` if offset
+    /// and length do not follow from the labels that are present.
     #[must_use]
     pub fn part(&self, index: u32) -> Option<(u64, u32)> {
         if let Some(copies) = self.pictures.get(&index) {
@@ -254,12 +256,12 @@ impl<T> Set<T> {
         Some((begin, u32::try_from(end.checked_sub(begin)?).ok()?))
     }
 
-    /// Returns the length that all parts except the last have in a set with spare pictures.
+    /// Returns the length of all parts except the last part in a set with spare pictures.
     fn equal_part(&self) -> Option<u64> {
         let mut labels = self.pictures.values().map(|copies| &copies.label);
         labels.find_map(|label| match label.index {
             _ if self.spares() == 0 => None,
-            // A spare part is as long as the longest part, which is a multiple of 64 if there are several.
+            // A spare part is as long as the longest part. If there are several parts, this length is a multiple of 64.
             _ if label.is_spare() && self.count() > 1 => Some(u64::from(label.length)),
             _ if label.is_spare() || self.count() == 1 => Some(self.total()),
             index if index + 1 < self.count() => Some(u64::from(label.length)),
@@ -277,8 +279,8 @@ impl<T> Set<T> {
     }
 }
 
-/// Returns the length that all parts except the last have in a set with spare pictures, according to a label: that of
-/// the spare parts. Returns `None` if no set with spare pictures has this label.
+/// Returns the length of all parts except the last part in a set with spare pictures, according to a label. The spare
+/// parts have this length too. Returns `None` if no set with spare pictures has this label.
 fn usual_length(label: &Label) -> Option<u64> {
     let (index, last) = (u64::from(label.index), u64::from(label.count) - 1);
     let length = match index {
@@ -301,7 +303,7 @@ fn usual_length(label: &Label) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// The labels of a set of 3 pictures that carry 3000 bytes, and 2 spare ones.
+    /// The labels of a set with 3 pictures that carry 3000 bytes, and 2 spare pictures.
     fn labels() -> Vec<Label> {
         let label = |index: u32| {
             let offset = if index < 3 { u64::from(index) * 1024 } else { 0 };
@@ -354,7 +356,7 @@ mod tests {
             Label { length: 951, ..all[2] },
         ];
         for odd in odd {
-            // In any order, beside the picture whose index it claims, or in its place.
+            // In any order, in addition to the picture with the same index, or instead of that picture.
             assert_eq!(misfits(&[&all[..], &[odd]].concat()), [5], "{odd:?}");
             assert_eq!(misfits(&[&[odd], &all[..]].concat()), [0], "{odd:?}");
             let mut replaced = all.clone();

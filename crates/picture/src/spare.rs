@@ -1,5 +1,5 @@
-//! Spare pictures: a Reed–Solomon code over the parts of a set, so that any pictures may be lost, as many as there are
-//! spare ones.
+//! Spare pictures: a Reed–Solomon code over the parts of a set. Any pictures may be lost, up to the number of spare
+//! pictures.
 //!
 //! The parts are worked on in stripes, so the memory does not depend on the length of the data.
 
@@ -13,25 +13,26 @@ use reed_solomon_simd::{ReedSolomonDecoder, ReedSolomonEncoder};
 use crate::Error;
 use crate::threads::together;
 
-/// The most pictures of a set that has spare ones.
+/// The maximum number of pictures in a set that has spare pictures.
 pub const MOST: u32 = 32_768;
 
-/// Returns how many spare pictures a set can have in which `count` pictures carry data: 16 for each of them and 64
-/// more, as long as the set has at most [`MOST`] pictures.
+/// Returns how many spare pictures a set can have in which `count` pictures carry data. The number is 16 for each of
+/// these pictures and 64 more, but the set has at most [`MOST`] pictures.
 ///
-/// The work of the code grows with the spare pictures of the set, also with those that are not there. A reader needs
-/// `count` pictures, so with this limit the work is in proportion to the pictures that are there. Without it, a forged
-/// label could make a tiny picture one of 32 768, and keep a reader busy for hours.
+/// The work of the code grows with the number of spare pictures in the set, even if these pictures are missing. A
+/// reader needs `count` pictures, so with this limit the work is in proportion to the pictures that are present.
+/// Without the limit, a forged label could state that a tiny picture is one of 32 768 pictures, and keep a reader busy
+/// for hours.
 #[must_use]
 pub fn most_spares(count: u32) -> u32 {
     MOST.saturating_sub(count).min(count.saturating_mul(16).saturating_add(64))
 }
 
-/// Checks that a set can have so many pictures that carry data, and so many spare ones.
+/// Checks that a set can have `count` pictures that carry data and `spares` spare pictures.
 ///
 /// # Errors
 /// [`Error::TooManyPictures`] if there are more than [`MOST`] pictures, [`Error::TooManySpares`] if there are more
-/// spare ones than [`most_spares`] allows.
+/// spare pictures than [`most_spares`] allows.
 pub fn check(count: u32, spares: u32) -> Result<(), Error> {
     let most = most_spares(count);
     match count.checked_add(spares) {
@@ -41,20 +42,21 @@ pub fn check(count: u32, spares: u32) -> Result<(), Error> {
     }
 }
 
-/// The most bytes that all stripes take together, unless the shortest stripes of so many pictures are longer.
+/// The maximum number of bytes of all stripes together, unless the pictures are so many that their shortest stripes
+/// take more.
 const MEMORY: usize = 16 << 20;
-/// The shortest stripe. Each 64 bytes of the parts form a code word of their own.
+/// The shortest stripe. Each 64 bytes of the parts form a separate code word.
 const WORD: usize = 64;
 
-/// Makes the parts of `spares` spare pictures from those of `count` pictures. All of them have `length` bytes, a
+/// Makes the parts of `spares` spare pictures from the parts of `count` pictures. All parts have `length` bytes, a
 /// multiple of 64.
 ///
-/// `read(index, buffer, position)` fills the buffer from a position of a part, with zeros after its end.
-/// `write(spare, bytes, position)` writes to a position of a spare part; the spare parts are counted from 0. Several
-/// threads call both at once.
+/// `read(index, buffer, position)` fills the buffer from a position of a part, with zeros after its end. `write(spare,
+/// bytes, position)` writes to a position of a spare part; the spare parts are counted from 0. Several threads call
+/// these two functions at the same time.
 ///
 /// # Errors
-/// Those of [`check`], and [`Error::Read`] and [`Error::Write`] if a function fails.
+/// The errors of [`check`], and [`Error::Read`] and [`Error::Write`] if a function fails.
 pub fn encode(
     count: u32,
     spares: u32,
@@ -82,15 +84,15 @@ pub fn encode(
     })
 }
 
-/// Makes the parts of the pictures that carry data and are not in `present`, from the parts of those that are. Indexes
-/// from `count` on are those of spare pictures. All parts have `length` bytes, a multiple of 64.
+/// Makes the parts of the pictures that carry data and are not in `present`, from the parts of the pictures in
+/// `present`. Indexes from `count` on belong to spare pictures. All parts have `length` bytes, a multiple of 64.
 ///
 /// `read(index, buffer, position)` fills the buffer from a position of a part, with zeros after its end. `write(index,
-/// bytes, position)` writes to a position of a missing part. Several threads call both at once.
+/// bytes, position)` writes to a position of a missing part. Several threads call these two functions at the same time.
 ///
 /// # Errors
-/// Those of [`check`], [`Error::MissingPictures`] if fewer than `count` pictures are present, and [`Error::Read`] and
-/// [`Error::Write`] if a function fails.
+/// The errors of [`check`], [`Error::MissingPictures`] if fewer than `count` pictures are present, and [`Error::Read`]
+/// and [`Error::Write`] if a function fails.
 pub fn recover(
     count: u32,
     spares: u32,
@@ -132,7 +134,7 @@ pub fn recover(
     })
 }
 
-/// The code refuses counts and lengths only, which were checked.
+/// The code refuses only invalid counts and lengths, which were already checked.
 fn impossible(_: reed_solomon_simd::Error) -> Error {
     Error::TooManyPictures
 }
@@ -145,7 +147,7 @@ fn stripes(
     work: impl Fn(usize, &dyn Fn() -> Option<(u64, usize)>) -> Result<(), Error> + Sync,
 ) -> Result<(), Error> {
     let threads = thread::available_parallelism().map_or(1, usize::from).min(4);
-    // The code works on a power of two of shards.
+    // The code works on a number of shards that is a power of two.
     let shards = (pictures as usize).next_power_of_two() * 2;
     let stripe = (MEMORY / threads / shards / WORD * WORD).clamp(WORD, 256 << 10);
     let (next, failed) = (AtomicU64::new(0), AtomicBool::new(false));

@@ -1,8 +1,8 @@
 //! Photographs whose lowest bits carry a part.
 //!
-//! [`embed`] changes some samples of a cover by ±1 and, at two bits a sample and more, by ±2 to ±8. [`find`] looks for
-//! a label with the secrets that a reader has, and [`extract`] takes the part out again. The caller hashes passphrases:
-//! the seed of the picture, [`Seed`], is the salt.
+//! [`embed`] changes some samples of a cover by ±1. With two or more bits in each sample, it also makes changes by ±2
+//! to ±8. [`find`] searches for a label with the secrets that a reader has, and [`extract`] extracts the part again.
+//! The caller hashes passphrases, with the picture's [`Seed`] as the salt.
 //!
 //! ```
 //! use deadpan_picture::template::{self, Bits, Hiding, Order, Secret, Seed};
@@ -50,22 +50,22 @@ pub use secret::{Secret, Seed};
 
 use crate::Pixels;
 
-/// The most doors that a picture has, the one of the set included.
+/// The maximum number of doors of a picture, including the door of the set.
 pub const DOORS: usize = 32;
 
-/// The samples of a line.
+/// The number of samples in a line.
 const LINE: usize = 64;
-/// The lines of the seed.
+/// The number of lines of the seed.
 const SEED_LINES: usize = secret::SEED * 8 / LINE;
-/// The lines of a door.
+/// The number of lines of a door.
 const DOOR_LINES: usize = door::DOOR * 8 / LINE;
 
-/// How many bits a sample of the data lines carries: 1 to 4.
+/// The number of bits that a sample of the data lines carries: 1 to 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bits(u8);
 
 impl Bits {
-    /// Returns `None` unless `bits` is 1 to 4.
+    /// Makes a number of bits. Returns `None` unless `bits` is 1 to 4.
     #[must_use]
     pub fn new(bits: u8) -> Option<Self> {
         (1..=4).contains(&bits).then_some(Self(bits))
@@ -82,27 +82,28 @@ impl Bits {
     }
 }
 
-/// Where the values of a part lie in the data lines.
+/// The places of a part's values in the data lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Spread evenly over the picture, in places that only the set key tells.
+    /// The values are spread evenly over the picture. The places can be found only with the set key.
     Keyed,
-    /// One after the other from the first data line.
+    /// The values lie one after the other, from the first data line on.
     InOrder,
 }
 
-/// Returns how many bytes a picture with so many samples carries. `doors` counts the doors besides that of the set,
-/// like [`Hiding::doors`].
+/// Returns how many bytes a picture with `samples` samples carries. `doors` is the number of doors without the door of
+/// the set, as in [`Hiding::doors`].
 #[must_use]
 pub fn capacity(samples: u64, bits: Bits, doors: usize) -> u64 {
     data_lines(samples, doors + 1) * (LINE as u64 / 8) * u64::from(bits.0)
 }
 
-/// Returns how smooth a cover is where the seed and the doors lie: the share of samples that lie on a line with their
-/// neighbors, within a step. `doors` counts as in [`Hiding::doors`].
+/// Returns how smooth a cover is in the region of the seed and the doors. The result is the share of samples that lie
+/// on a straight line with their two neighbors, with a tolerance of one step. `doors` is the number of doors as in
+/// [`Hiding::doors`].
 ///
-/// Seed and doors change half of the first samples by a step, however short the part is. Where a cover is smooth, as in
-/// a clear sky, everybody can see that.
+/// The seed and the doors change half of the first samples by one step, even if the part is short. If the cover is
+/// smooth there, as in a clear sky, everybody can see the changes.
 #[must_use]
 pub fn smoothness(cover: &Pixels, doors: usize) -> f64 {
     let (samples, step) = (&cover.samples, cover.channels.count());
@@ -116,17 +117,17 @@ pub fn smoothness(cover: &Pixels, doors: usize) -> f64 {
     (0..count).filter(is_smooth).count() as f64 / count.max(1) as f64
 }
 
-/// Returns the number of the first data line. `doors` counts all doors.
+/// Returns the number of the first data line. `doors` is the number of all doors.
 fn first_data_line(doors: usize) -> u64 {
     (SEED_LINES + DOOR_LINES * doors) as u64
 }
 
-/// Returns the number of data lines. `doors` counts all doors.
+/// Returns the number of data lines. `doors` is the number of all doors.
 fn data_lines(samples: u64, doors: usize) -> u64 {
     (samples / LINE as u64).saturating_sub(first_data_line(doors))
 }
 
-/// Returns the data lines. `doors` counts all doors.
+/// Returns the data lines. `doors` is the number of all doors.
 fn data(samples: &[u8], doors: usize) -> &[u8] {
     let end = samples.len() / LINE;
     let count = data_lines(samples.len() as u64, doors) as usize;

@@ -9,24 +9,24 @@ use std::io::Write;
 
 use crate::{Error, Format, Limits, Pixels};
 
-/// How a PNG file is compressed. Both ways keep all samples.
+/// The compression of a PNG file. Every value keeps all samples.
 ///
-/// A full template at 2 bits has four samples for each byte of data. With [`Stored`](Self::Stored), data are hidden
-/// twice and revealed four times as fast as with [`Fast`](Self::Fast): `scripts/bench pictures`.
+/// A full template at 2 bits has four samples for each byte of data. With [`Stored`](Self::Stored), hiding data is
+/// twice as fast and revealing data is four times as fast as with [`Fast`](Self::Fast): `scripts/bench pictures`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compression {
-    /// Each row as the difference to the row above, with prefix codes, as fast encoders of other programs do. A full
-    /// template of a photograph takes half to two thirds of the length of its samples.
+    /// Stores each row as the difference to the row above, with prefix codes, as fast encoders of other programs do. A
+    /// full template of a photograph takes half to two thirds of the length of its samples.
     Fast,
-    /// Not compressed, for speed. Few programs write such files: an observer who looks at the length of the file, and
-    /// not only at the picture, notices them. Where that matters, take [`Fast`](Self::Fast).
+    /// The rows are not compressed, for speed. Few programs write such files: an observer who checks the length of the
+    /// file, and not only the picture, notices such a file. If that matters, use [`Fast`](Self::Fast).
     #[default]
     Stored,
 }
 
-/// Returns whether [`read`](crate::read), with the usual [`Limits`], takes a PNG file of this length that [`write()`]
-/// made of these pixels. A nearly empty picture that is compressed could be made to exhaust the memory of its reader,
-/// and is refused: write it with [`Compression::Stored`].
+/// Returns whether [`read`](crate::read) with the usual [`Limits`] accepts a PNG file of this length that [`write()`]
+/// made from these pixels. The limits refuse a compressed picture that is nearly empty, because such a file could be
+/// made to exhaust the reader's memory. Write such a picture with [`Compression::Stored`].
 #[must_use]
 pub fn is_readable(pixels: &Pixels, length: u64) -> bool {
     // A decoder keeps a few rows.
@@ -34,13 +34,14 @@ pub fn is_readable(pixels: &Pixels, length: u64) -> bool {
     Limits::default().allow(memory, length)
 }
 
-/// Writes a picture. `threads` is how many threads compress it; WebP takes one.
+/// Writes a picture. `threads` is the number of threads that compress the picture. WebP uses only one thread.
 ///
 /// # Errors
 ///
-/// [`Error::Write`] if the picture cannot be written; [`Error::Size`] if the file format has no such width or height,
-/// or if the samples are not as many as width and height tell; [`Error::GrayWebP`] if the picture is gray, and the
-/// format WebP. Make three channels with [`Pixels::into_rgb`] then, before data are hidden in them.
+/// [`Error::Write`] if the picture cannot be written; [`Error::Size`] if the file format does not allow this width or
+/// height, or if the number of samples does not match width and height; [`Error::GrayWebP`] if the picture is gray and
+/// the format is WebP. In that case, make three channels with [`Pixels::into_rgb`] before data are hidden in the
+/// picture.
 pub fn write(
     pixels: &Pixels,
     format: Format,
@@ -50,7 +51,7 @@ pub fn write(
 ) -> Result<(), Error> {
     let (width, height) = (pixels.width, pixels.height);
     let most = match format {
-        // The format allows 2³¹ − 1. A row of this limit fits into one chunk, however it is compressed.
+        // The format allows 2³¹ − 1. A row of this maximum width fits into one chunk, however it is compressed.
         Format::Png => 1 << 28,
         Format::WebP => 1 << 14,
     };

@@ -1,4 +1,4 @@
-//! Files and folders from path to path.
+//! Tests of sealing and opening files and folders from path to path.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -155,7 +155,7 @@ fn pipes_are_inputs_in_order_only() {
     let options = Options::default();
     let written = std::thread::scope(|scope| {
         let writer = scope.spawn(|| fs::write(&pipe, b"straight face"));
-        // Opening the pipe does not wait for its writer; reading does.
+        // Opening the pipe does not wait for its writer, but reading does.
         let sealed = seal_file(&sealing, &pipe, &sealed, options);
         (writer.join().expect("a thread"), sealed)
     });
@@ -164,7 +164,7 @@ fn pipes_are_inputs_in_order_only() {
     open_file(&identities, &sealed, &back, options).expect("opened");
     assert_eq!(fs::read(&back).expect("read"), b"straight face");
 
-    // Without a writer that ends, only a stop ends the work.
+    // The writer never closes the pipe, so only a stop ends the work.
     let _writer = fs::File::options().read(true).write(true).open(&pipe).expect("opened");
     let stop = || true;
     let stopped = Options { work: Work { stop: Some(&stop), ..Work::default() }, ..REPLACING };

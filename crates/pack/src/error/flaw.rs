@@ -4,7 +4,7 @@ use std::fmt;
 
 use thiserror::Error;
 
-/// A fault in an archive. Paths in it are escaped as by [`shown`](crate::shown).
+/// A fault in an archive. Paths in the message are escaped as by [`shown`](crate::shown).
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Flaw {
@@ -37,7 +37,7 @@ pub enum Flaw {
     /// A path leads out of the target folder, or has no clear meaning.
     #[error("{path} in the archive {reason}")]
     Path {
-        /// The path, or its beginning where it is long.
+        /// The path, or the beginning of a long path.
         path: String,
         /// The reason, as the end of a sentence about the path.
         reason: &'static str,
@@ -78,7 +78,7 @@ pub enum Flaw {
          one for each 64 of its bytes"
     )]
     ImpliedFolders {
-        /// The entry's path, or its beginning where it is long.
+        /// The entry's path, or the beginning of a long path.
         path: String,
     },
     /// A component of an entry's path exists, but is not a folder.
@@ -87,7 +87,7 @@ pub enum Flaw {
         /// The entry's path.
         path: String,
     },
-    /// The number of an entry's owner or group is larger than any system's.
+    /// The number of an entry's owner or group is larger than any system supports.
     #[error("{path} belongs to an owner or a group that no system has")]
     Owner {
         /// The entry's path.
@@ -99,9 +99,9 @@ pub enum Flaw {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Change {
-    /// Its headers differ: path, kind, size, mode, time or position.
+    /// The entry's headers differ: path, kind, size, mode, time or position.
     Headers,
-    /// Its content differs.
+    /// The entry's content differs.
     Content,
 }
 

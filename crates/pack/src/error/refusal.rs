@@ -2,7 +2,8 @@
 
 use thiserror::Error;
 
-/// The reason why a request of the caller is impossible. Paths in it are escaped as by [`shown`](crate::shown).
+/// The reason why a request of the caller is impossible. Paths in the message are escaped as by
+/// [`shown`](crate::shown).
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Refusal {
@@ -13,7 +14,7 @@ pub enum Refusal {
     /// A path is too deep to be packed.
     #[error("{path} is too deep: a path has at most 1024 components")]
     Deep {
-        /// The path, or its beginning where it is long.
+        /// The path, or the beginning of a long path.
         path: String,
     },
     /// A path is too long to be packed.
@@ -38,7 +39,7 @@ pub enum Refusal {
     LinkWithoutFile {
         /// The link's path.
         link: String,
-        /// The path of the file, where the content is.
+        /// The path of the file that holds the content.
         file: String,
     },
     /// Several entries are selected, but the output takes only one file.
@@ -55,7 +56,7 @@ pub enum Refusal {
         /// The entry's path.
         path: String,
     },
-    /// The folders above a selected entry have more extended attributes than are kept in memory.
+    /// The folders above a selected entry have more extended attributes than the unpacker keeps in memory.
     #[error("the folders down to {path} have extended attributes of more than {limit} bytes")]
     Attributes {
         /// The path of the last folder.
@@ -77,13 +78,13 @@ pub enum Refusal {
         /// The path.
         path: String,
     },
-    /// The archive itself has this path in the target folder.
+    /// The archive file itself lies at this path in the target folder.
     #[error("{path} is the archive that is being unpacked, and is not replaced")]
     IsArchive {
         /// The path.
         path: String,
     },
-    /// With this file, the unpacked files become larger than they may be.
+    /// With this file, the size of all unpacked files would exceed the limit.
     #[error("{path} is too large: with its holes it has {size} {}, and {}", bytes(*size), too_large(*limit))]
     TooLarge {
         /// The file's path.

@@ -1,13 +1,15 @@
-//! The bound on paths: a record stores only the end of its path, so few bytes of an index can describe long paths.
+//! The limit for the length of paths. A limit is needed because a record stores only the end of its path, so few bytes
+//! of an index can describe long paths.
 
-/// Paths may always have this many bytes. The deepest folders with the longest names have half of it.
+/// All paths together may always have this many bytes. The paths of the deepest folders with the longest names have
+/// half as many bytes.
 const FREE: u64 = 64 << 20;
 
-/// Longer paths are accepted up to this many times the bytes of their records. A registry of packages and a whole
-/// `/usr` need less than 2.
+/// More bytes of paths are accepted, up to this many times the bytes of their records. For a registry of packages and
+/// for a whole `/usr`, the paths have less than 2 times the bytes of their records.
 const RATIO: u64 = 16;
 
-/// The bytes of paths that exceed [`RATIO`] times the bytes of their records, in records that follow each other. A
+/// The number of bytes by which paths exceed [`RATIO`] times the bytes of their records, in a sequence of records. A
 /// count that begins at a later record is never higher, so a reader of a few parts accepts what a reader of the whole
 /// index accepts.
 #[derive(Clone, Copy, Debug, Default)]

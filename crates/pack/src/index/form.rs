@@ -9,10 +9,11 @@ pub(crate) const SIGNATURE: &[u8; 8] = b"DPNPACK\x01";
 /// Bytes of the trailer, which ends with the signature.
 pub(crate) const TRAILER: usize = 64;
 
-/// Bytes of a part before its records: where the first entry begins, and the number of entries.
+/// The length of a part's head in bytes. The head precedes the records, and holds the offset where the first entry
+/// begins and the number of entries.
 pub(crate) const HEAD: usize = 12;
 
-/// The first byte of a record.
+/// Returns the first byte of a record for this kind of entry.
 pub(crate) fn code(kind: Kind) -> u8 {
     match kind {
         Kind::File => 1,
@@ -23,42 +24,42 @@ pub(crate) fn code(kind: Kind) -> u8 {
     }
 }
 
-/// The kind that the first byte of a record stands for.
+/// Returns the kind of entry for the first byte of a record.
 pub(crate) fn kind(code: u8) -> Option<Kind> {
     [Kind::File, Kind::Folder, Kind::SymbolicLink, Kind::HardLink, Kind::Sparse]
         .into_iter()
         .find(|kind| self::code(*kind) == code)
 }
 
-/// A big-endian number of up to eight bytes.
+/// Decodes a big-endian number of up to eight bytes.
 pub(crate) fn number(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
-/// The table's line for a part.
+/// Returns the table's row for a part.
 pub(crate) fn line(offset: u64, length: u32, count: u32, hash: &blake3::Hash, first: &[u8]) -> Vec<u8> {
     let numbers = [&offset.to_be_bytes()[..], &length.to_be_bytes(), &count.to_be_bytes()].concat();
     [&numbers, &hash.as_bytes()[..], &(first.len() as u16).to_be_bytes(), first].concat()
 }
 
-/// Bytes of a record, in which GNU tar reads and writes archives.
+/// The length of a tar record in bytes. GNU tar reads and writes archives in whole records.
 const RECORD: u64 = 10_240;
 
-/// The number of zeros between a table that ends at `end` and the trailer. They make the pack a multiple of a record.
-/// `tar r` destroys an archive that is no multiple of a block. `tar --delete` loses entries of an archive whose last
-/// record is short.
+/// Returns the number of zeros between a table that ends at `end` and the trailer. The zeros make the pack's length a
+/// multiple of the length of a tar record. `tar r` destroys an archive whose length is not a multiple of a block. `tar
+/// --delete` loses entries of an archive whose last record is short.
 pub(crate) fn zeros(end: u64) -> usize {
     let length = end + TRAILER as u64;
     (length.next_multiple_of(RECORD) - length) as usize
 }
 
-/// The trailer after a table that begins at `offset`.
+/// Returns the trailer after a table that begins at `offset`.
 pub(crate) fn trailer(offset: u64, length: u64, entries: u64, parts: u32, hash: &blake3::Hash) -> Vec<u8> {
     let numbers = [offset, length, entries].map(u64::to_be_bytes).concat();
     [&numbers[..], &parts.to_be_bytes(), &[0; 4], &hash.as_bytes()[..24], SIGNATURE].concat()
 }
 
-/// The index contradicts itself. `what` describes the contradiction.
+/// Returns the error for an index that contradicts itself. `what` describes the contradiction.
 pub(crate) fn damaged(what: &'static str) -> Error {
     Flaw::Index(what).into()
 }

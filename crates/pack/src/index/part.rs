@@ -1,4 +1,4 @@
-//! Reads the entries of one part, at the offset that the table gives.
+//! Reads the entries of one part, at the offset that the table states.
 
 use std::io::{Read, Seek};
 
@@ -21,7 +21,8 @@ pub(crate) struct PartReader {
 }
 
 impl PartReader {
-    /// Reads a part whole, and checks its hash and its first fields. `debt` is that of the parts that were read before.
+    /// Reads a whole part, and checks the part's hash and first fields. `debt` is the debt of the parts that were read
+    /// before.
     pub(crate) fn read(
         input: &mut (impl Read + Seek),
         table: &Table,
@@ -49,7 +50,7 @@ impl PartReader {
         self.decoder.end()
     }
 
-    /// Returns the debt of all records that were read, and of the parts before.
+    /// Returns the debt of all records that were read, including the records of earlier parts.
     pub(crate) fn debt(&self) -> PathDebt {
         self.decoder.debt()
     }
@@ -80,7 +81,7 @@ impl PartReader {
         Ok(Some(entry))
     }
 
-    /// Checks that this part has no more bytes, and that the next part's first path may follow this part's last one.
+    /// Checks that this part has no more bytes, and that the next part's first path may follow this part's last path.
     fn check_end(&self, table: &Table) -> Result<(), Error> {
         if self.at != self.bytes.len() {
             return Err(damaged("a part has bytes after its last entry"));

@@ -32,7 +32,8 @@ pub(crate) struct Decoder {
 }
 
 impl Decoder {
-    /// Begins with the first bytes of a part, before its records. `debt` is that of the parts that were read before.
+    /// Begins with the first bytes of a part, before its records. `debt` is the debt of the parts that were read
+    /// before.
     pub(crate) fn new(head: &[u8; HEAD], debt: PathDebt) -> Result<Self, Error> {
         let (end, count) = (number(&head[..8]), number(&head[8..]) as u32);
         if count == 0 || !end.is_multiple_of(BLOCK) {
@@ -57,7 +58,7 @@ impl Decoder {
         self.end
     }
 
-    /// Returns the debt of all records that were decoded, and of the parts before.
+    /// Returns the debt of all records that were decoded, including the records of earlier parts.
     pub(crate) fn debt(&self) -> PathDebt {
         self.debt
     }
@@ -137,7 +138,7 @@ impl Decoder {
         })
     }
 
-    /// Checks the target of a link, whose path is the current path.
+    /// Checks the target of the link at the current path.
     fn target(&self, kind: Kind, target: &[u8]) -> Result<Vec<u8>, &'static str> {
         if kind == Kind::HardLink {
             if path::fault(target, 0).is_some() || order(target, &self.path) != Ordering::Less {
@@ -149,8 +150,8 @@ impl Decoder {
         Ok(target.to_vec())
     }
 
-    /// Checks that a path may follow the preceding path: it is later in the order, and its folder precedes it. The path
-    /// consists of the first `shared` bytes of the preceding path and of `suffix`.
+    /// Checks that a path may follow the preceding path: the path is later in the order, and its folder precedes it.
+    /// The path consists of the first `shared` bytes of the preceding path and of `suffix`.
     pub(crate) fn check_next(&self, shared: usize, suffix: &[u8]) -> Result<(), &'static str> {
         let path = &self.path;
         if order(&path[shared..], suffix) != Ordering::Less {
@@ -158,7 +159,8 @@ impl Decoder {
         }
         let last = |bytes: &[u8]| bytes.iter().rposition(|byte| *byte == b'/');
         let parent = last(suffix).map(|slash| shared + slash).or_else(|| last(&path[..shared])).unwrap_or(0);
-        // A path may share fewer bytes than possible, so its folder may extend beyond the shared bytes.
+        // A record may state fewer shared bytes than both paths have in common, so the path of the folder may extend
+        // beyond the shared bytes.
         let same = parent <= shared || path.get(shared..parent).is_some_and(|rest| suffix.starts_with(rest));
         let holds = match path.get(parent) {
             None => self.folder && path.len() == parent,

@@ -9,15 +9,15 @@ use crate::block::BLOCK;
 use crate::error::{Error, Flaw};
 use crate::path::{self, order};
 
-/// The maximum length of a table, which is enough for a hundred million entries with usual paths.
+/// The maximum length of a table. This length is enough for a hundred million entries with usual paths.
 pub(super) const LONGEST_TABLE: u64 = 16 << 20;
 /// The maximum length of a part. Writers make parts of about an eighth of this length.
 const LONGEST_PART: u32 = 1 << 20;
-/// The length of the shortest record, which is that of a folder.
+/// The length of the shortest record, which describes a folder.
 const SHORTEST_RECORD: u32 = 8;
 /// The length of the marker at the beginning: a header, and a block for the header's record.
 pub(crate) const MARKER: u64 = 2 * BLOCK;
-/// The text between the record's length and the part, in an index block.
+/// In an index block, the text between the record's length and the part.
 const COMMENT: &[u8] = b" comment=deadpan index ";
 
 /// A row of the table, which describes one part.
@@ -82,8 +82,8 @@ impl Table {
         Ok(Self { bytes, rows, entries, blocks, end })
     }
 
-    /// Whether the archive ends where the index says. A program that appends to an archive overwrites these two blocks
-    /// of zeros, and may leave the rest of the index as it was.
+    /// Whether the archive ends where the index says. A program that appends to an archive overwrites the two blocks of
+    /// zeros at the archive's end, and may leave the rest of the index as it was.
     pub(crate) fn ends_archive(&self, input: &mut (impl Read + Seek)) -> Result<bool, Error> {
         let mut blocks = [0; 2 * BLOCK as usize];
         fill(input, self.end, &mut blocks)?;
@@ -112,13 +112,13 @@ impl Table {
         self.rows.partition_point(|row| order(self.path(row), path) != Ordering::Greater).saturating_sub(1)
     }
 
-    /// Returns the offset of the entry that follows an entry with the end `end`, after any index blocks between them.
+    /// Returns the offset of the entry that follows an entry that ends at `end`, after any index blocks between them.
     pub(crate) fn after(&self, end: u64) -> u64 {
         self.blocks.binary_search_by_key(&end, |block| block.0).map_or(end, |found| self.blocks[found].1)
     }
 
-    /// Returns the range for an entry that begins at `begin`: from the preceding index block to the next one, or to
-    /// the end of the entries.
+    /// Returns the range that an entry may use if it begins at `begin`: from the preceding index block to the next one,
+    /// or to the end of the entries.
     pub(crate) fn room(&self, begin: u64) -> Range<u64> {
         let next = self.blocks.partition_point(|block| block.0 < begin);
         let before = next.checked_sub(1).map_or(MARKER, |before| self.blocks[before].1);
@@ -180,7 +180,7 @@ fn layout(rows: &[Row], table: u64) -> Result<(Vec<(u64, u64)>, u64), Error> {
     let mut blocks: Vec<(u64, u64)> = Vec::new();
     for row in &rows[..inside] {
         let record = record_length(row.length);
-        // The record follows the header. It ends with the part and a line feed.
+        // The record follows the header. The record ends with the part and a line feed.
         let behind = row.offset.checked_add(u64::from(row.length) + 1);
         let content =
             behind.and_then(|behind| behind.checked_sub(record)).filter(|content| content.is_multiple_of(BLOCK));

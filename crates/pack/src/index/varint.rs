@@ -1,4 +1,4 @@
-//! Numbers of few bytes: unsigned LEB128 in its shortest form.
+//! Numbers in few bytes: unsigned LEB128 in its shortest form.
 
 /// The reason why no number could be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,7 +9,7 @@ pub(crate) enum Unread {
     Malformed,
 }
 
-/// Writes seven bits a byte, the lowest first.
+/// Writes a number with seven bits in each byte, the lowest bits first.
 pub(crate) fn put(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
@@ -23,11 +23,11 @@ pub(crate) fn put_signed(out: &mut Vec<u8>, value: i64) {
     put(out, ((value << 1) ^ (value >> 63)) as u64);
 }
 
-/// Takes a number from the front of `bytes`, which stay as they are if that fails.
+/// Takes a number from the front of `bytes`. If that fails, `bytes` does not change.
 pub(crate) fn take(bytes: &mut &[u8]) -> Result<u64, Unread> {
     let mut number = 0;
     for (place, byte) in bytes.iter().enumerate() {
-        // The tenth byte has room for the last of 64 bits.
+        // The tenth byte may hold only the last of the 64 bits.
         if place == 9 && *byte > 1 || place > 0 && *byte == 0 {
             return Err(Unread::Malformed);
         }
@@ -40,7 +40,7 @@ pub(crate) fn take(bytes: &mut &[u8]) -> Result<u64, Unread> {
     Err(Unread::Incomplete)
 }
 
-/// The signed number of a zigzag form.
+/// Returns the signed number for a number in zigzag form.
 pub(crate) fn signed(number: u64) -> i64 {
     (number >> 1) as i64 ^ -((number & 1) as i64)
 }

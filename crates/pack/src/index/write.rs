@@ -159,7 +159,7 @@ impl IndexWriter {
         Some(block)
     }
 
-    /// Returns the next of the parts that follow the archive, for offset `position` of the pack.
+    /// Returns the next part that follows the archive, for offset `position` of the pack.
     pub(crate) fn part(&mut self, position: u64) -> Option<Vec<u8>> {
         let part = self.parts.pop_front()?;
         let (line, bytes) = self.close(part);

@@ -15,13 +15,13 @@ use crate::shown::shown;
 
 /// The state that the packer and its jobs share.
 pub(super) struct Shared {
-    /// Whether zeros replace bytes that are missing or cannot be read. Otherwise, a file without them is an error.
+    /// Whether zeros replace bytes that are missing or cannot be read. Otherwise, a file with such bytes is an error.
     keep_going: bool,
     index: Mutex<IndexWriter>,
     /// Signals that no hash is missing, or that packing failed.
     settled: Condvar,
     failed: AtomicBool,
-    /// The number of pieces in jobs, each of which may keep a file open, and the most.
+    /// The number of pieces in jobs, and the maximum of that number. Each piece may keep a file open.
     pieces: AtomicUsize,
     most: usize,
     pub(super) notes: Mutex<Notes>,
@@ -58,7 +58,7 @@ impl Shared {
         if self.failed.load(Ordering::Relaxed) { Err(Error::Stopped) } else { Ok(index) }
     }
 
-    /// Handles a file that became shorter: with an error, or with a note for all of its pieces together.
+    /// Handles a file that became shorter: with an error, or with one note for all pieces of the file.
     pub(super) fn shrank(&self, source: &Source) -> Result<(), Error> {
         if !self.keep_going {
             return Err(Error::Shrank { path: shown(&source.path) });
@@ -144,7 +144,7 @@ impl Job {
         Ok(())
     }
 
-    /// Reads the files of the chunk into `buffer`, and hashes them. `buffer` must be the one given to
+    /// Reads the files of the chunk into `buffer`, and hashes them. `buffer` must be the buffer that was passed to
     /// [`Packer::take`](crate::Packer::take), cut to the length of the chunk.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use crate::index::varint::{put, put_signed, signed, take};
 use crate::path;
 
 /// The number of records in a block. The first record of a block is complete, and each other record stores the
-/// difference from the preceding one. A lookup decodes half a block on average.
+/// difference from the preceding record. A lookup decodes half a block on average.
 const IN_BLOCK: u32 = 32;
 
 /// The number of slots in the smallest table.
@@ -19,7 +19,7 @@ const SMALLEST: usize = 64;
 /// The content of an empty slot. No record has this number, because there are fewer records than slots.
 const FREE: u32 = u32::MAX;
 
-/// The most records that a table of 32-bit numbers can hold.
+/// The maximum number of records that a table of 32-bit numbers can hold.
 const MOST: u32 = 3 << 30;
 
 /// The first paths of files with several names.
@@ -86,7 +86,7 @@ impl Links {
         record
     }
 
-    /// Reslots the table by a larger one. The old table is dropped first, because the records hold all keys.
+    /// Replaces the table with a larger one. The old table is dropped first, because the records hold all keys.
     fn grow(&mut self) {
         self.table.clear();
         let mut number = 0;
@@ -115,7 +115,7 @@ struct LinkRecord {
 }
 
 impl LinkRecord {
-    /// Turns this record into the next one, and writes the difference to `out`.
+    /// Turns this record into the next record, and writes the difference to `out`.
     fn follow(&mut self, key: Key, path: &[u8], out: &mut Vec<u8>) {
         let shared = path::shared(path, &self.path);
         put(out, key.device);
@@ -128,7 +128,8 @@ impl LinkRecord {
         self.path.extend_from_slice(&path[shared..]);
     }
 
-    /// Turns this record into the next one, whose difference it takes from `rest`. Returns `None` at the end.
+    /// Turns this record into the next record, with the difference that is taken from `rest`. Returns `None` at the
+    /// end.
     fn next(&mut self, rest: &mut &[u8]) -> Option<()> {
         self.key.device = take(rest).ok()?;
         self.key.inode = self.key.inode.wrapping_add_signed(signed(take(rest).ok()?));
@@ -143,7 +144,7 @@ impl LinkRecord {
 /// key's hash, so that a lookup rarely decodes the record of another key.
 #[derive(Debug, Default)]
 struct LinkTable {
-    /// The slots. Their number is a power of two, or 0.
+    /// The slots. The number of slots is a power of two, or 0.
     slots: Vec<u32>,
     /// A random key, so that an attacker cannot choose files whose hashes share one slot.
     secret: RandomState,
@@ -174,7 +175,7 @@ impl LinkTable {
         (0..slots).map(move |step| (hash as usize).wrapping_add(step) & (slots - 1))
     }
 
-    /// Returns the part of a hash that a slot holds beside the number.
+    /// Returns the part of a hash that a slot holds in addition to the number.
     fn tag(&self, hash: u64) -> u32 {
         (hash >> 32) as u32 & !self.numbers()
     }
@@ -201,7 +202,7 @@ mod tests {
 
     use super::*;
 
-    /// Random inode numbers, some of them equal or close together, and random paths.
+    /// Random inode numbers (some numbers are equal or close together), and random paths.
     struct Random(u64);
 
     impl Random {

@@ -54,8 +54,8 @@ impl Source {
         }
     }
 
-    /// Reads `bytes` at `offset` of the file. Returns false if the file ends within them. Bytes that are missing or
-    /// cannot be read become zeros, because the headers already state the length of the content.
+    /// Reads `bytes` at `offset` of the file. Returns false if the file ends before the end of these bytes. Bytes that
+    /// are missing or cannot be read become zeros, because the headers already state the length of the content.
     pub(super) fn read(&self, offset: u64, bytes: &mut [u8]) -> io::Result<bool> {
         let mut filled = 0;
         while filled < bytes.len() {
@@ -75,8 +75,8 @@ impl Source {
         Ok(true)
     }
 
-    /// Hashes a piece at `offset` of the stored content. Returns the content's hash after the last piece. `whole` tells
-    /// that the piece is the whole content.
+    /// Hashes a piece at `offset` of the stored content. Returns the content's hash after the last piece. `whole`
+    /// states whether the piece is the whole content.
     pub(super) fn see(&self, offset: u64, bytes: &[u8], whole: bool) -> Option<[u8; 32]> {
         if whole {
             return Some(blake3::hash(bytes).into());
@@ -87,12 +87,12 @@ impl Source {
         self.tree.get_or_init(|| Tree::new(self.stored)).add(offset, bytes)
     }
 
-    /// Records that a piece could not be read. Returns whether this was the first.
+    /// Records that a piece could not be read. Returns whether this was the first such piece.
     pub(super) fn damage(&self) -> bool {
         !self.damaged.swap(true, Ordering::Relaxed)
     }
 
-    /// Records that the file was too short for a piece. Returns whether this was the first.
+    /// Records that the file was too short for a piece. Returns whether this was the first such piece.
     pub(super) fn cut(&self) -> bool {
         !self.cut.swap(true, Ordering::Relaxed)
     }
@@ -142,12 +142,12 @@ impl Extents {
                 Err(_) => return whole(),
             };
             if pieces.len() == MOST_PIECES {
-                // Readers refuse more pieces.
+                // Readers refuse a file with more pieces.
                 return whole();
             }
             pieces.push_back((data, hole - data));
             if pieces.len() == MOST_PIECES {
-                // Readers refuse more pieces.
+                // Readers refuse a file with more pieces.
                 return whole();
             }
             position = hole;

@@ -14,13 +14,13 @@ pub(crate) enum Event {
     Member(Box<Member>),
     /// An entry that is never unpacked: a device, or a path that leads out of the target. The parser skips its content.
     Refused {
-        /// The path as it is in the archive.
+        /// The path exactly as in the archive.
         path: Vec<u8>,
         /// The reason.
         flaw: Flaw,
     },
-    /// The map of the last entry, which has holes. The map tells where the pieces of content belong. This event comes
-    /// before the first piece. Content that holds the map itself may come earlier.
+    /// The map of the last entry, which has holes. The map states where in the file the pieces of content belong. This
+    /// event comes before the first piece. Content that holds the map itself may come earlier.
     Map(Map),
     /// A part of the content of the last entry.
     Content {
@@ -50,9 +50,9 @@ pub(crate) struct Member {
     /// The fields that a pack's index also has. The path and the hard link's target have no leading `./` and no
     /// trailing `/`. In a pack, the root is removed too.
     pub(crate) entry: Entry,
-    /// Its owner.
+    /// The number of the entry's owner.
     pub(crate) uid: u64,
-    /// Its group.
+    /// The number of the entry's group.
     pub(crate) gid: u64,
     /// Extended attributes: names and values.
     pub(crate) attributes: Vec<(Vec<u8>, Vec<u8>)>,

@@ -15,5 +15,5 @@ pub(crate) const INDEX_BLOCK: &[u8] = b"deadpan index ";
 /// The longest pax header that is read.
 pub(crate) const LONGEST_PAX: u64 = 1 << 20;
 
-/// The most pieces that a file with holes may have, since the map is held in memory.
+/// The maximum number of pieces of a file with holes. There is a limit because the map is held in memory.
 pub(crate) const MOST_PIECES: usize = 1 << 20;

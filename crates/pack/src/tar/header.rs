@@ -4,7 +4,7 @@ use super::form::BLOCK;
 use super::number;
 use crate::error::Error;
 
-/// A header block, with its raw fields. Their meaning depends on the format.
+/// A header block, with its raw fields. The meaning of the fields depends on the format.
 pub(super) struct Header<'a>(&'a [u8; BLOCK]);
 
 /// The format of a header.
@@ -12,7 +12,7 @@ pub(super) struct Header<'a>(&'a [u8; BLOCK]);
 pub(super) enum HeaderFormat {
     /// POSIX: `ustar` and pax.
     Posix,
-    /// GNU tar without pax. It has other fields in place of the POSIX prefix.
+    /// GNU tar without pax. This format has other fields in place of the POSIX prefix.
     Gnu,
     /// Formats older than POSIX and GNU.
     Old,
@@ -24,7 +24,8 @@ impl<'a> Header<'a> {
         let header = Self(block);
         let damaged = || Error::damaged(format!("at byte {offset} there is no header of a tar archive"));
         let sum = number::field(&block[148..156]).ok_or_else(damaged)?;
-        // The bytes of the checksum field count as spaces. Some writers added up signed bytes.
+        // The bytes of the checksum field count as spaces. Some writers added up the bytes as signed numbers, so both
+        // sums are accepted.
         let (mut unsigned, mut signed) = (0_i64, 0_i64);
         for (place, byte) in block.iter().enumerate() {
             let byte = if (148..156).contains(&place) { b' ' } else { *byte };
@@ -76,7 +77,7 @@ impl<'a> Header<'a> {
         number::field(&self.0[124..136])
     }
 
-    /// Whether a number was too long for its field, and runs into the next one.
+    /// Whether a number was too long for its field, and continues in the next field.
     pub(super) fn overflows(&self) -> bool {
         [108..116, 116..124, 124..136, 136..148].into_iter().any(|field| number::overflown(&self.0[field]))
     }

@@ -9,8 +9,8 @@ pub(super) fn field(bytes: &[u8]) -> Option<i64> {
     }
 }
 
-/// Whether the field begins with the zero byte that ends the number in the field before it. AIX writes sizes from 8 GiB
-/// on in this way.
+/// Whether the field begins with the zero byte that ends the number in the field before it. AIX writes sizes of 8 GiB
+/// and more in this way.
 pub(super) fn overflown(bytes: &[u8]) -> bool {
     bytes.first() == Some(&0) && bytes.get(1).is_some_and(u8::is_ascii_digit)
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// An irregularity that other tar readers accept too, although no good writer produces it.
+/// An irregularity that other tar readers accept too, although correct writers do not produce it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Oddity {
     /// The archive holds no entries.

@@ -13,7 +13,7 @@ use super::sparse::{Pieces, Reading};
 use crate::block::{self, filling};
 use crate::error::{Error, Flaw};
 
-/// The longest name in a GNU header for long names, with its zero byte.
+/// The maximum length of a name in a GNU header for long names, including the zero byte.
 const LONGEST_NAME: u64 = 65_536;
 
 /// The largest content, so that no sum of offsets overflows.
@@ -74,7 +74,7 @@ enum State {
         length: u64,
         wanted: bool,
     },
-    /// The parser is in the padding after a content. The number counts the bytes that are left.
+    /// The parser is in the padding after a content. Holds the number of padding bytes that are left.
     Padding(u64),
     /// The parser has seen one block of zeros.
     Ending,
@@ -124,7 +124,7 @@ impl Parser {
         }
     }
 
-    /// Returns how many bytes from here on are content and its padding. A caller that does not need them may
+    /// Returns how many bytes from here on are content and its padding. A caller that does not need these bytes may
     /// [`Self::skip`] them.
     pub(crate) fn skippable(&self) -> u64 {
         match &self.state {
@@ -292,7 +292,7 @@ impl Parser {
         if kind != b'g' {
             self.next.begin.get_or_insert(begin);
         }
-        // Memory grows with the bytes that arrive, not with the length that the header claims.
+        // Memory grows with the bytes that arrive, not with the length that the header states.
         self.state = State::Long { kind, begin: begin + block::BLOCK, length, bytes: Vec::new() };
         if length == 0 { self.long().map(|()| None) } else { Ok(None) }
     }
@@ -331,7 +331,7 @@ impl Parser {
         Ok(())
     }
 
-    /// Continues with content. `wanted` says whether the caller gets the content.
+    /// Continues with content. `wanted` states whether the caller gets the content.
     fn content(&mut self, length: u64, wanted: bool) {
         self.state = if length == 0 { State::Header } else { State::Content { seen: 0, length, wanted } };
     }

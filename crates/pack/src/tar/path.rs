@@ -1,4 +1,4 @@
-//! Which paths are accepted.
+//! Checks whether a path is accepted.
 
 use std::borrow::Cow;
 
@@ -34,7 +34,7 @@ pub(crate) fn check_path(path: &[u8]) -> Result<(), Flaw> {
     if depth > DEEPEST { refused("is deeper than 1024 components") } else { Ok(()) }
 }
 
-/// Returns the path of another program without empty components and without `.` as a component, as tar reads it.
+/// Returns a path from another program's archive without empty components and without `.` components, as tar does.
 /// Absolute paths stay absolute.
 pub(super) fn plain(path: &[u8]) -> Cow<'_, [u8]> {
     let is_name = |component: &&[u8]| !component.is_empty() && *component != b".";

@@ -27,7 +27,7 @@ pub(super) struct Sparse {
     pub(super) minor: Option<u64>,
     pub(super) name: Option<Vec<u8>>,
     pub(super) real_size: Option<u64>,
-    /// The map of versions 0.0 and 0.1, which stands in the records.
+    /// The map of versions 0.0 and 0.1, which is stored in the records.
     pub(super) pieces: Option<Pieces>,
     /// The offset of a piece of version 0.0, whose length follows.
     offset: Option<u64>,
@@ -82,7 +82,7 @@ impl PaxRecords {
     }
 
     /// Reads the records of a global header, which apply to all entries after it, and a comment. Paths and sizes are
-    /// refused there.
+    /// refused in a global header.
     pub(super) fn global(&mut self, bytes: &[u8]) -> Result<Option<Comment>, Error> {
         let mut comment = None;
         for record in records(bytes) {

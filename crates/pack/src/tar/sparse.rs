@@ -1,10 +1,10 @@
-//! The maps of files with holes. A map tells where in the file the pieces of content belong.
+//! The maps of files with holes. A map states where in the file the pieces of content belong.
 
 use super::form::{BLOCK, MOST_PIECES};
 use super::number::{decimal, field};
 use crate::error::Error;
 
-/// The pieces read so far. Each begins at or after the end of the previous one.
+/// The pieces read so far. Each piece begins at or after the end of the previous piece.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pieces {
     /// For each piece with data: the end of the piece among the stored data, and the piece's offset in the file.
@@ -49,7 +49,7 @@ impl Pieces {
     }
 }
 
-/// Tells where the pieces of a file with holes belong.
+/// States where the pieces of a file with holes belong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Map {
     /// Number of bytes of the content before the first piece, which hold the map itself.
@@ -58,8 +58,8 @@ pub(crate) struct Map {
 }
 
 impl Map {
-    /// Returns the pieces of the file, as offsets and lengths, that `length` bytes of the content hold from byte
-    /// `stored` on. Bytes of the map itself are left out.
+    /// Returns the pieces of the file, as offsets and lengths, whose data are in the `length` bytes of the content from
+    /// byte `stored` on. Bytes of the map itself are left out.
     pub(crate) fn pieces(&self, stored: u64, length: u64) -> impl Iterator<Item = (u64, u64)> {
         let mut from = stored.saturating_sub(self.begin);
         let end = (stored + length).saturating_sub(self.begin);
@@ -78,7 +78,7 @@ impl Map {
 #[derive(Debug, Default)]
 pub(super) struct Reading {
     digits: Vec<u8>,
-    /// The number of pieces that follow, once that number was read.
+    /// The number of pieces that follow. `None` until that number is read.
     left: Option<u64>,
     offset: Option<u64>,
     pieces: Pieces,

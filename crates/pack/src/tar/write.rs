@@ -5,7 +5,7 @@ use crate::entry::Time;
 
 /// The length of a header in bytes.
 const HEADER: usize = BLOCK as usize;
-/// The most bytes of an entry's name that the name of its pax header contains.
+/// The maximum number of bytes of an entry's name that the name of its pax header contains.
 const LONGEST_HINT: usize = 80;
 
 /// The values for an entry's headers.
@@ -26,7 +26,7 @@ pub(crate) struct About<'a> {
     pub(crate) xattrs: &'a [(Vec<u8>, Vec<u8>)],
 }
 
-/// Appends a global header with one `comment` record. Other tar readers ignore it.
+/// Appends a global header with one `comment` record. Other tar readers ignore this header.
 pub(crate) fn comment(out: &mut Vec<u8>, parts: &[&[u8]]) {
     let mut records = Vec::new();
     record(&mut records, b"comment", parts);
@@ -198,7 +198,8 @@ mod tests {
         }
     }
 
-    /// Readers that know no holes extract a file of this name. In one folder for all, files of the same name collided.
+    /// Tar readers that do not support holes extract a file of this name. When one folder was used for all such files,
+    /// files of the same name collided.
     #[test]
     fn a_file_with_holes_is_named_in_its_own_folder() {
         let written = |path: &str| {

@@ -41,8 +41,8 @@ impl Place {
         path
     }
 
-    /// Returns whether a file of this name exists and will be replaced. Fails if a file exists that must not be
-    /// replaced, or a folder.
+    /// Returns whether a file of this name exists and will be replaced. Fails if a folder has the name, or a file that
+    /// must not be replaced.
     fn taken(&self, folder: &disk::Folder) -> Result<bool, Trouble> {
         match folder.look(os(&self.name)).map_err(Trouble::system(Action::Create))? {
             None => Ok(false),
@@ -106,7 +106,7 @@ struct LinkTrouble(Action, io::Error);
 /// The failure of a hard link whose target is neither a file nor a link.
 pub(super) const NO_FILE: Trouble = Trouble::Archive(|path| Flaw::HardLink { path });
 
-/// A file that is not complete. Dropping the draft removes the file, unless [`Draft::land`] gave it its name.
+/// A file that is not complete. Dropping the draft removes the file, unless [`Draft::land`] gave the file its name.
 #[derive(Debug)]
 struct Draft {
     place: Place,
@@ -117,9 +117,10 @@ struct Draft {
 /// How a file gets its name.
 #[derive(Debug)]
 enum DraftWay {
-    /// It has its name in a folder that nobody else uses. `None` after it is complete.
+    /// The file has its final name from the beginning, in a folder that nobody else uses. `None` after the file is
+    /// complete.
     Named(Option<disk::Folder>),
-    /// It gets its name when it is complete. An existing file is replaced if `taken`.
+    /// The file gets its name when the file is complete. An existing file is replaced if `taken`.
     Unnamed { draft: Option<disk::Draft>, taken: bool },
 }
 
@@ -150,7 +151,7 @@ impl Draft {
         match &mut self.way {
             DraftWay::Named(folder) => *folder = None,
             DraftWay::Unnamed { draft, taken } => {
-                // A file that another program has made meanwhile is replaced, too, if the user asks for that.
+                // If the user allows replacing, a file that another program has made meanwhile is replaced, too.
                 let replace = Replace::any_if(*taken || self.place.replace);
                 let landed = draft.take().map(|draft| draft.land_dressed(Landing { replace, sync: false }));
                 landed.unwrap_or(Ok(())).map_err(of_disk)?;
@@ -186,7 +187,7 @@ pub(super) fn write_whole(place: Place, dress: &Dress, bytes: &[u8], ledger: &Le
     draft.land(dress, ledger)
 }
 
-/// A file whose content arrives in several pieces, which several threads write.
+/// A file whose content arrives in several pieces. Several threads write these pieces.
 #[derive(Debug)]
 pub(super) struct Growing {
     number: u64,
@@ -251,7 +252,8 @@ impl Growing {
         if !last || self.failed.load(Ordering::Acquire) {
             return;
         }
-        // A lock taken in the head of the `match` would be held until its end, and `fail` takes the same lock.
+        // A lock taken in the head of the `match` would be held until the end of the `match`, and `fail` takes the same
+        // lock.
         let draft = self.draft.lock().take();
         match draft.map(|draft| draft.land(&self.dress, &self.ledger)) {
             Some(Ok(())) => self.ledger.complete(self.number, self.hash.get().copied()),

@@ -1,8 +1,8 @@
 //! Folders into which entries are unpacked.
 //!
-//! A folder gets its mode and time when it is full: when its last reference is dropped, which happens before the last
-//! reference to its parent is dropped. A folder is opened when it is needed, relative to its parent and by a single
-//! name, so that no symbolic link is followed.
+//! A folder gets its mode and time when it is full, which means when its last reference is dropped. The last reference
+//! to a folder is dropped before the last reference to its parent. A folder is opened when it is needed, relative to
+//! its parent and by a single name, so that no symbolic link is followed.
 
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
@@ -22,8 +22,8 @@ use deadpan_disk::{self as disk, About, FileId, Handle};
 /// When a folder is opened again, this many folders above it stay open, since they are likely to be needed next.
 const REOPENED: usize = 32;
 
-/// If at least this many folders are open, a folder is closed when the next entry is in another folder. Fewer are open
-/// where the system allows few open files.
+/// If at least this many folders are open, a folder is closed when the next entry is in another folder. Fewer folders
+/// stay open where the system allows few open files.
 const MANY: usize = 128;
 
 /// A folder.
@@ -32,7 +32,8 @@ pub(super) struct Folder {
     parent: Option<Arc<Folder>>,
     name: Vec<u8>,
     handle: Mutex<Option<disk::Folder>>,
-    /// What is expected when the folder is opened again, if other users may be able to exchange it.
+    /// The identity that is expected when the folder is opened again. Set if other users may be able to exchange the
+    /// folder.
     id: Option<FileId>,
     at_last: Mutex<Option<AtLast>>,
     ledger: Arc<Ledger>,
@@ -44,7 +45,7 @@ struct AtLast {
     /// The number of the entry that describes the folder.
     number: Option<u64>,
     dress: Dress,
-    /// The folder existed before this run: if the run fails, the folder gets nothing from the archive.
+    /// The folder existed before this run: if the run fails, the folder gets no properties from the archive.
     existed: bool,
     /// Mode and time that the folder had when it was entered.
     found: Option<Dress>,
@@ -104,12 +105,12 @@ impl Dress {
     }
 }
 
-/// Returns a time as the system wants it.
+/// Returns a time in the form that the system takes.
 pub(super) fn time(modified: Time) -> (i64, u32) {
     (modified.seconds, modified.nanoseconds)
 }
 
-/// Returns the name of an entry as the system wants it.
+/// Returns the name of an entry in the form that the system takes.
 pub(super) fn os(name: &[u8]) -> &OsStr {
     OsStr::from_bytes(name)
 }
@@ -129,7 +130,7 @@ impl Folder {
         Arc::new(folder)
     }
 
-    /// Makes a folder. Returns `None` if the name exists. Into a `fresh` target, other users cannot see.
+    /// Makes a folder. Returns `None` if the name exists. Other users cannot see into a `fresh` target.
     pub(super) fn make(parent: &Arc<Self>, name: &[u8], mode: u32, fresh: bool) -> Result<Option<Arc<Self>>, Trouble> {
         let above = parent.handle()?;
         let made = if fresh {
@@ -144,9 +145,9 @@ impl Folder {
         }
     }
 
-    /// Opens an existing folder to unpack into it. If this run has `made` it or replaces it (`ours`), a mode that
-    /// forbids access is changed for that time. Mode and time are restored afterwards. One that another user may have
-    /// planted is refused.
+    /// Opens an existing folder to unpack into it. If this run has made the folder or replaces it (`ours`), a mode that
+    /// forbids access is changed for the time of unpacking. The folder's mode and time are restored afterwards. A
+    /// folder that this run has not `made` is refused if another user may have planted it.
     pub(super) fn enter(parent: &Arc<Self>, name: &[u8], ours: bool, made: bool) -> Result<Arc<Self>, Trouble> {
         let above = parent.handle()?;
         let mut locked = None;
@@ -181,14 +182,15 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Records the properties that the folder gets when it is full. `existed` tells whether it existed before this run.
+    /// Records the properties that the folder gets when it is full. `existed` states whether the folder existed before
+    /// this run.
     pub(super) fn at_last(&self, number: u64, dress: Dress, existed: bool) {
         let mut at_last = self.at_last.lock();
         let found = at_last.take().and_then(|before| before.found);
         *at_last = Some(AtLast { number: Some(number), dress, existed, found });
     }
 
-    /// Sets the folder's mode and time. Nothing may be made in the folder after this.
+    /// Sets the folder's mode and time. Afterwards, no entry may be made in the folder.
     pub(super) fn fill(&self) {
         let at_last = self.at_last.lock().take();
         let Some(at_last) = at_last else { return };
@@ -202,7 +204,7 @@ impl Folder {
             Dress { mode: dress.mode | special, ..dress }.put_on(&handle, || self.path(), &self.ledger)
         });
         match filled {
-            // Whoever may write into a folder of another user need not own it.
+            // A user may be allowed to write into a folder of another user, but cannot set the folder's mode and time.
             Err(Trouble::System(Action::SetMode | Action::SetTime, error))
                 if existed && error.kind() == ErrorKind::PermissionDenied =>
             {
@@ -227,7 +229,7 @@ impl Folder {
 
     /// Returns the open folder, and opens it if necessary.
     pub(super) fn handle(&self) -> Result<disk::Folder, Trouble> {
-        // This folder and those above it that are not open.
+        // The folders on the path to this folder that are not open, including this folder.
         let mut closed = Vec::new();
         let mut folder = self;
         let mut handle = loop {
@@ -266,7 +268,7 @@ impl Folder {
         }
     }
 
-    /// Returns how many folders on a way may be open at the same time.
+    /// Returns how many folders on a path from the target may be open at the same time.
     pub(super) fn most_on_a_way(&self) -> usize {
         (self.ledger.most_open / 8).max(1)
     }

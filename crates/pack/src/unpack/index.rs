@@ -1,7 +1,7 @@
 //! Compares a pack's index with its archive.
 //!
-//! Each part is compared when it arrives, and then dropped. The table can be computed from the parts, so only its hash
-//! is kept.
+//! Each part is compared when it arrives, and then dropped. The table can be computed from the parts, so only the hash
+//! of the table is kept.
 
 use blake3::Hasher;
 
@@ -14,7 +14,7 @@ use crate::index::{Decoder, PathDebt, damaged};
 /// The state of the comparison.
 #[derive(Debug, Default)]
 pub(super) struct IndexCheck {
-    /// The hash and the length of the table that belongs to the parts.
+    /// The hash and the length of the table that is computed from the parts.
     table: Hasher,
     table_length: u64,
     /// The hash and the length of the table in the archive, as far as it was read.
@@ -28,7 +28,7 @@ pub(super) struct IndexCheck {
     part: Option<SeenPart>,
     /// The debt of the parts that were read.
     debt: PathDebt,
-    /// Bytes after the end of the archive that were not used yet, and where they begin.
+    /// Bytes after the end of the archive that were not used yet, and the offset where these bytes begin.
     rest: Vec<u8>,
     offset: u64,
 }
@@ -36,12 +36,12 @@ pub(super) struct IndexCheck {
 /// A part that is being read.
 #[derive(Debug)]
 struct SeenPart {
-    /// Where it begins in the pack.
+    /// The offset where the part begins in the pack.
     offset: u64,
     decoder: Decoder,
     length: u64,
     hash: Hasher,
-    /// The path of its first entry, after that entry was read.
+    /// The path of the part's first entry. `None` until that entry is read.
     first: Option<Vec<u8>>,
 }
 
@@ -79,7 +79,7 @@ impl IndexCheck {
         Ok(())
     }
 
-    /// Compares the table and the trailer, which follow from the parts.
+    /// Compares the table and the trailer with the values that are computed from the parts.
     fn close(&mut self, mut rest: Vec<u8>) -> Result<Vec<u8>, Error> {
         // The table is hashed and not kept, whatever its length.
         let missing = self.table_length - self.seen_length;
@@ -110,7 +110,7 @@ impl IndexCheck {
         Ok(Vec::new())
     }
 
-    /// Whether the whole index came.
+    /// Whether the whole index was read.
     pub(super) fn done(&self) -> bool {
         self.done
     }

@@ -15,7 +15,8 @@ use crate::names::Paths;
 use crate::shown::shown;
 use deadpan_disk::{cleanup, most_open_files};
 
-/// The maximum number of failures and of remarks that are kept. An archive can cause one for each entry.
+/// The maximum number of failures and of remarks that are kept. An archive can cause a failure or a remark for each
+/// entry.
 const MOST_WORDS: usize = 1000;
 
 /// The state of all entries.
@@ -31,10 +32,10 @@ pub(super) struct Ledger {
     lost: AtomicBool,
     /// The number of open folders.
     pub(super) folders: AtomicUsize,
-    /// How many files the process may have open. Asking the system for each entry would take time.
+    /// The number of files that the process may have open. Asking the system for each entry would take time.
     pub(super) most_open: usize,
-    /// Set when a folder of another user was refused. Folders that were there then keep their modes: the mode of the
-    /// folder around it is why it was refused.
+    /// Set when a folder of another user was refused. Existing folders then keep their modes, because the refusal
+    /// depends on the mode of the folder around the refused one.
     pub(super) refused: AtomicBool,
 }
 
@@ -109,8 +110,8 @@ impl Ledger {
     pub(super) fn complete(&self, number: u64, hash: Option<[u8; 32]>) {
         let mut state = self.state.lock();
         let Some(item) = state.queue.get_mut(number) else {
-            // The entry is a folder that was first passed over, and is now needed. The root is always the first of
-            // these.
+            // The entry is a folder that was skipped at first, and is needed now. The root is always the first of these
+            // folders.
             state.complete += 1;
             state.root |= number == 0;
             return;

@@ -1,4 +1,4 @@
-//! Makes the entries of an archive: folders and links at once, files when their content arrives.
+//! Makes the entries of an archive. Makes folders and links immediately, and files when their content arrives.
 
 use std::ops::Range;
 use std::os::unix::ffi::OsStringExt;
@@ -29,9 +29,9 @@ const NO_OWNER: Trouble = Trouble::Archive(|path| Flaw::Owner { path });
 /// The attribute that holds an access control list.
 const ACCESS_LIST: &[u8] = b"system.posix_acl_access";
 
-/// Whether an extended attribute is restored. Attributes outside of `user.` grant rights: a capability to everybody who
-/// runs the file, and an access control list to users by their numbers. As the setuid bit, they are restored only with
-/// the owner.
+/// Whether an extended attribute is restored. Attributes outside of `user.` grant rights: a capability grants rights to
+/// everybody who runs the file, and an access control list grants rights to users by their numbers. Like the setuid
+/// bit, such attributes are restored only with the owner.
 fn is_restored(name: &[u8], owner: bool) -> bool {
     let rights: [&[u8]; 3] = [b"security.capability", ACCESS_LIST, b"system.posix_acl_default"];
     name.starts_with(b"user.") || owner && rights.contains(&name)
@@ -98,7 +98,7 @@ impl Maker {
         }
     }
 
-    /// Sets whether the archive is a pack. Called before the first entry is made.
+    /// Sets whether the archive is a pack. Must be called before the first entry is made.
     pub(super) fn begin(&mut self, pack: bool) {
         self.pack = pack;
     }
@@ -109,8 +109,8 @@ impl Maker {
         self.next = NextContent::Ignored;
     }
 
-    /// Makes an entry. `bytes` are the bytes that the caller passed in. The last `ready` of them belong to the entry's
-    /// content or to later entries.
+    /// Makes an entry. `bytes` are the bytes that the caller passed in. The last `ready` bytes of `bytes` belong to the
+    /// entry's content or to later entries.
     pub(super) fn make(&mut self, member: Member, number: u64, bytes: &[u8], ready: usize) -> Result<(), Trouble> {
         let dress = self.dress(&member)?;
         let entry = member.entry;
@@ -172,7 +172,7 @@ impl Maker {
         }
     }
 
-    /// Takes the next piece of the content. `range` is its position in the bytes that the caller passed in.
+    /// Takes the next piece of the content. `range` is the range of this piece in the bytes that the caller passed in.
     pub(super) fn content(&mut self, offset: u64, range: Range<usize>) {
         match &self.next {
             NextContent::Ignored => {}
@@ -300,20 +300,21 @@ impl Maker {
         Ok(self.way.last())
     }
 
-    /// Whether the folders of `path` after its first `known` bytes are more than an archive may name without entries,
-    /// if their entry's content begins at byte `position`. The content does not count: its length may be a lie.
+    /// Whether `path` names too many folders that have no entries in the archive. The first `known` bytes of `path`
+    /// name a folder that exists already. The content of the entry at `path` begins at byte `position` of the archive.
+    /// The content does not count, because its stated length may be false.
     fn are_too_many(&self, path: &[u8], known: usize, position: u64) -> bool {
         let most = most_implied(position);
         let is_new = |end: &usize| {
             let folder = &path[..*end];
             !self.names.has_folded(parent(folder), name(folder))
         };
-        // Most archives are far below the limit, so that no name is looked up.
+        // Most archives are far below the limit. For these archives, no name is looked up.
         self.implied + ends(path, known).count() as u64 > most
             && self.implied + ends(path, known).filter(is_new).count() as u64 > most
     }
 
-    /// Makes or opens a folder. `named` tells whether an entry of the archive describes the folder.
+    /// Makes or opens a folder. `named` states whether an entry of the archive describes the folder.
     fn folder(
         &mut self,
         parent: &Arc<Folder>,

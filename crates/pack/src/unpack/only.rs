@@ -10,7 +10,8 @@ use crate::tar::Member;
 /// attributes, and a thousand folders can be nested.
 const MOST_ATTRIBUTES: usize = 16 << 20;
 
-/// The memory of an attribute in addition to its bytes. It counts, since there can be millions of short attributes.
+/// The memory of an attribute in addition to its bytes. This memory counts too, since there can be millions of short
+/// attributes.
 const ATTRIBUTE: usize = size_of::<(Vec<u8>, Vec<u8>)>();
 
 /// The selection, and the folders that may still be needed.
@@ -18,8 +19,8 @@ const ATTRIBUTE: usize = size_of::<(Vec<u8>, Vec<u8>)>();
 pub(super) struct Only {
     filter: Filter,
     /// Folders that are not made yet, with their numbers, each inside the previous one. A folder is made when an entry
-    /// in it is selected. In a pack, only the folders above the current entry can still be needed, so their number is
-    /// at most the depth of a path.
+    /// in the folder is selected. In a pack, only the folders above the current entry can still be needed, so their
+    /// number is at most the depth of a path.
     passed: Vec<(u64, Member)>,
 }
 
@@ -32,7 +33,7 @@ impl Only {
         &mut self.filter
     }
 
-    /// Keeps a folder that is not selected, in case an entry in it is.
+    /// Keeps a folder that is not selected, because an entry in the folder may be selected.
     pub(super) fn pass(&mut self, number: u64, folder: Member) -> Result<(), Error> {
         let path = &folder.entry.path;
         while self
@@ -51,7 +52,7 @@ impl Only {
         Err(Refusal::Attributes { path, limit: MOST_ATTRIBUTES }.into())
     }
 
-    /// Removes and returns the folders above `path` that were passed over, the outermost first.
+    /// Removes and returns the folders above `path` that were skipped, the outermost folder first.
     pub(super) fn above(&mut self, path: &[u8]) -> Vec<(u64, Member)> {
         let count = self.passed.iter().take_while(|(_, folder)| is_under(path, &folder.entry.path)).count();
         self.passed.drain(..count).collect()

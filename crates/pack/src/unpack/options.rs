@@ -7,16 +7,16 @@ use deadpan_disk::FileId;
 pub struct Unpacking {
     /// Replaces files that exist, and sets the mode and the time of folders that exist.
     pub replace: bool,
-    /// Records an entry that fails, and unpacks the others. A full disk nevertheless ends the work.
+    /// Records an entry that fails, and unpacks the other entries. A full disk nevertheless ends the work.
     pub keep_going: bool,
-    /// Permission bits that files and folders do not get, whatever the archive says: the umask of the process, or 0
-    /// for the modes exactly as they were packed.
+    /// Permission bits that files and folders never get, even if the archive states them. Use the umask of the process,
+    /// or 0 for exactly the packed modes.
     pub mask: u32,
     /// Restores owners and groups, and with them setuid, setgid and sticky bits. Has no effect unless the process runs
     /// as root.
     pub owner: bool,
-    /// Restores extended attributes: those of users, whose names begin with `user.`. Together with `owner`, access
-    /// control lists and capabilities are restored too, since these grant rights as the setuid bit does.
+    /// Restores the extended attributes of users, whose names begin with `user.`. Together with `owner`, access control
+    /// lists and capabilities are restored too, since these grant rights as the setuid bit does.
     pub attributes: bool,
     /// The target folder is new, and no other program uses it before the work ends: files get their final names at
     /// once.

@@ -1,4 +1,4 @@
-//! What an unpacker reports: progress, failures and the result.
+//! The reports of an unpacker: progress, failures and the result.
 
 use crate::error::Error;
 
@@ -18,15 +18,16 @@ pub struct Failure {
 pub struct Progress {
     /// The number of entries that are complete.
     pub complete: u64,
-    /// Whether the target folder itself counts among these, as the entry of the root.
+    /// Whether the target folder itself counts among the complete entries, as the entry of the root.
     pub root: bool,
-    /// The last entry up to which every entry is complete or has failed.
+    /// The path of the last entry for which this is true: the entry and all entries before it are complete or have
+    /// failed.
     pub until: Option<Vec<u8>>,
-    /// Whether all of these were compared with the index of a pack.
+    /// Whether all entries up to `until` were compared with the index of a pack.
     pub compared: bool,
     /// The number of entries that failed.
     pub failed: u64,
-    /// The first thousand failures, without the one whose error ended the work.
+    /// The first thousand failures, without the failure that ended the work.
     pub failures: Vec<Failure>,
 }
 
@@ -36,7 +37,7 @@ pub struct Progress {
 pub struct Outcome {
     /// The number of entries in the archive.
     pub entries: u64,
-    /// Bytes of their contents, as stored in the archive.
+    /// The number of bytes of the entries' contents, as stored in the archive.
     pub bytes: u64,
     /// Whether the archive was a pack, and agreed with its index.
     pub pack: bool,

@@ -1,7 +1,7 @@
 //! Entries that are not done, or that the index has not named yet, in order.
 //!
-//! The parts of a pack's index name its entries up to some hundred thousand entries later. To save memory, the queue
-//! keeps of each path only the part that differs from the previous path.
+//! In a pack, an entry and the part of the index that names it can be some hundred thousand entries apart. To save
+//! memory, the queue keeps only the part of each path that differs from the previous path.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ use crate::path::shared;
 const MOST_WAITING: u64 = (4 << 20) + (128 << 10) + (256 << 10);
 
 /// The maximum number of bytes of headers before an index block that is due. A writer hashes files on several threads,
-/// and is at most 16 MiB ahead of the slowest one.
+/// and is at most 16 MiB ahead of the slowest thread.
 const MOST_LATE: u64 = 32 << 20;
 
 /// Bytes of a record without path, hash and target.
@@ -20,13 +20,13 @@ const SHORTEST_RECORD: usize = 8;
 /// An entry.
 #[derive(Debug)]
 pub(super) struct Item {
-    /// The number of bytes that the path shares with the path before, at its beginning.
+    /// The number of bytes at the beginning of the path that are the same as in the previous path.
     shared: u16,
     /// The rest of the path.
     rest: Box<[u8]>,
     /// The minimum length of the entry's record in the index, in bytes.
     record: u32,
-    /// A hash of what the headers say.
+    /// A hash of the entry's properties in the headers.
     pub(super) facts: [u8; 16],
     pub(super) hash: Hash,
     /// Whether the entry was made. `None` until it is made or has failed.
@@ -41,9 +41,9 @@ pub(super) struct Item {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hash {
     Unknown,
-    /// The hash of what was written.
+    /// The hash of the written content.
     Found([u8; 32]),
-    /// The hash that the index names.
+    /// The hash that the index states.
     Expected([u8; 32]),
 }
 
@@ -53,7 +53,7 @@ pub(super) struct Queue {
     /// The number of the first item.
     first: u64,
     items: VecDeque<Item>,
-    /// The path before the first item's, and the path of the last item.
+    /// The path of the entry before the first item, and the path of the last item.
     before: Vec<u8>,
     last: Vec<u8>,
     /// The bytes of paths since the last path that is stored in full.
@@ -65,12 +65,13 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    /// Adds an entry with `headers` bytes of headers. `stored` is the length of its record in the index, without the
-    /// path.
+    /// Adds an entry with `headers` bytes of headers. `stored` is the length of the entry's record in the index,
+    /// without the path.
     pub(super) fn push(&mut self, path: &[u8], facts: [u8; 16], stored: usize, headers: u64) -> u64 {
         let mut common = shared(path, &self.last);
         self.since += path.len() - common;
-        // A path is stored in full after as many bytes as it has, so that a path can be rebuilt in few steps.
+        // The path is stored in full if the paths since the last full path have at least as many bytes as this path. So
+        // a path can be rebuilt in few steps.
         if self.since >= path.len() || common > u16::MAX.into() {
             (common, self.since) = (0, 0);
         }
@@ -184,7 +185,7 @@ mod tests {
         }
     }
 
-    /// A long path that all entries share is not kept for each of them.
+    /// The queue does not keep the common beginning of long paths for each entry.
     #[test]
     fn what_paths_share_is_kept_once() {
         let mut queue = Queue::default();

@@ -7,7 +7,7 @@ use super::file::{Growing, Place, write_whole};
 use super::folder::Dress;
 use super::ledger::Ledger;
 
-/// Files to be written. If a rest is dropped without [`Rest::complete`], its files are left out.
+/// Files to be written. If a rest is dropped without [`Rest::complete`], the files of the rest are not written.
 #[derive(Debug)]
 #[must_use]
 pub struct Rest {
@@ -29,7 +29,8 @@ impl Rest {
         Self { jobs, ledger }
     }
 
-    /// Writes the files, from the same bytes that were put. The unpacker records failures.
+    /// Writes the files. `bytes` must be the same bytes that were passed to `Unpacker::put`. The unpacker records
+    /// failures.
     pub fn complete(mut self, bytes: &[u8]) {
         for job in std::mem::take(&mut self.jobs) {
             job.run(bytes, &self.ledger);

@@ -17,13 +17,13 @@ const UNIT: usize = 1 << 20;
 /// The maximum number of threads. More threads do not make a file system faster.
 const MOST_THREADS: usize = 16;
 
-/// Unpacks all of `input`. After an error, [`Unpacker::progress`] tells what is complete.
+/// Unpacks all of `input`. After an error, [`Unpacker::progress`] reports which entries are complete.
 pub fn unpack(input: impl Read + Send, unpacker: &mut Unpacker, work: &Work<'_>) -> Result<Outcome, Error> {
     let cores = || thread::available_parallelism().map_or(1, usize::from);
     let threads = if work.threads == 0 { cores() } else { work.threads }.min(MOST_THREADS);
     let turn = Mutex::new(UnpackTurn { input, unpacker: &mut *unpacker, error: None, ended: false });
     thread::scope(|scope| {
-        // If the system cannot start a thread, the threads that run do its work.
+        // If the system cannot start a thread, the running threads do the work of that thread.
         let spawned =
             (1..threads).filter_map(|_| thread::Builder::new().spawn_scoped(scope, || take_turns(&turn, work)).ok());
         let _others: Vec<_> = spawned.collect();

@@ -23,14 +23,14 @@ pub(super) struct Single {
     left: u64,
     hash: Hasher,
     hashed: bool,
-    /// The holes of the file, if it has some.
+    /// The holes of the file, if the file has holes.
     holes: Option<Holes>,
 }
 
 /// The holes of the file: zeros in the stream that are not in the archive.
 #[derive(Debug)]
 struct Holes {
-    /// The map. `None` until it is read; until then, the content consists of the map.
+    /// The map. `None` until the map is read. Until then, the content consists of the map.
     map: Option<Map>,
     /// Bytes of the file that are written, and the length of the file.
     at: u64,
@@ -124,7 +124,7 @@ impl Holes {
     }
 }
 
-/// Returns the error for a hard link whose file is not selected: the file's content was passed over.
+/// Returns the error for a hard link whose file is not selected: the file's content was already skipped.
 pub(super) fn without_file(link: &[u8], file: &[u8]) -> Refusal {
     Refusal::LinkWithoutFile { link: shown(link), file: shown(file) }
 }

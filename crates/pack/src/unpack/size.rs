@@ -18,7 +18,7 @@ impl Size {
     /// Larger holes are accepted up to this many times the stored bytes.
     const RATIO: u64 = 1000;
 
-    /// Counts a file, and returns true; returns false if the file exceeds the limit.
+    /// Counts a file. Returns false if the file exceeds the limit.
     pub(super) fn add(&mut self, entry: &Entry) -> bool {
         let stored = self.stored.saturating_add(entry.stored);
         let holes = self.holes.saturating_add(entry.size.saturating_sub(entry.stored));

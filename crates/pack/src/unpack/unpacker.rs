@@ -32,9 +32,9 @@ pub struct Unpacker {
     index: IndexCheck,
     /// The selection, if only a part is unpacked.
     only: Option<Only>,
-    /// The stream that one file goes to, instead of a folder.
+    /// The stream to which one file is written, instead of a folder.
     single: Option<Single>,
-    /// The path of the entry before, in a pack.
+    /// In a pack, the path of the previous entry.
     before: Option<Vec<u8>>,
     entries: u64,
     bytes: u64,
@@ -50,7 +50,7 @@ impl Unpacker {
     }
 
     /// Writes the one file that `filter` selects to a stream, during [`Unpacker::put`], with zeros for its holes. Only
-    /// [`Unpacker::finish`] tells whether the content was right.
+    /// [`Unpacker::finish`] reports whether the content was correct.
     #[must_use]
     pub fn single(filter: Filter, output: impl Write + Send + 'static) -> Self {
         let mut unpacker = Self::with(None, Unpacking::default());
@@ -95,20 +95,20 @@ impl Unpacker {
     /// Sets the maximum number of bytes of all files, holes included. A file that exceeds the limit fails with
     /// [`Refusal::TooLarge`](crate::Refusal::TooLarge).
     ///
-    /// Without this call, the holes of all files may take 64 GiB, or 1000 times the bytes that are stored so far, if
-    /// that is more: an archive of five kilobytes can describe a file of an exbibyte.
+    /// Without this call, the holes of all files may take 64 GiB, or 1000 times the bytes that are stored so far,
+    /// whichever is more. A limit is needed because an archive of five kilobytes can describe a file of an exbibyte.
     pub fn max_size(&mut self, bytes: u64) {
         self.size.limit = Some(bytes);
     }
 
     /// Takes the next bytes of the archive, which may be cut anywhere. Returns the files that are left to write; any
-    /// thread may complete these during the next call.
+    /// thread may complete these files during the next call.
     ///
-    /// This call may wait for the rests of earlier calls. A thread completes or drops the rest that it holds before it
-    /// calls this again.
+    /// This call may wait for the rests of earlier calls. A thread must complete or drop the rest that it holds before
+    /// it calls `put` again.
     ///
-    /// The next call returns an error in the archive, so that the entries before it are not lost. The same holds for
-    /// the error of an entry, unless [`Unpacking::keep_going`] is set.
+    /// An error in the archive is returned by the next call, so that the entries before the error are not lost. The
+    /// same holds for the error of an entry, unless [`Unpacking::keep_going`] is set.
     pub fn put(&mut self, bytes: &[u8]) -> Result<Rest, Error> {
         self.check()?;
         if let Err(error) = self.read(bytes) {
@@ -118,7 +118,7 @@ impl Unpacker {
     }
 
     /// Ends the work, once all rests are complete. Sets the modes and times of folders, and checks that the archive was
-    /// whole.
+    /// complete.
     pub fn finish(&mut self) -> Result<Outcome, Error> {
         // If the last file is not complete, the file is removed.
         self.maker.next_entry();
@@ -283,7 +283,8 @@ impl Unpacker {
         self.ledger.begin(path, facts, entry)
     }
 
-    /// Checks that the paths of a pack are sorted. Then no path occurs twice, and no path is inside a file.
+    /// Checks that the paths of a pack are sorted. If the paths are sorted, no path occurs twice, and no path is inside
+    /// a file.
     fn in_order(&mut self, entry: &Entry) -> Result<(), Error> {
         if !self.parser.is_pack() {
             return Ok(());

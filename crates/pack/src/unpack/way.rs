@@ -7,10 +7,10 @@ use super::trouble::Trouble;
 use crate::error::Action;
 use crate::path::{name, parent};
 
-/// At most this many folders on the way are open, and fewer where the system allows few open files.
+/// At most this many folders on the way are open. The number is smaller if the system allows few open files.
 const OPEN: usize = 64;
 
-/// Folders, each inside the one before.
+/// A list of folders. Each folder lies inside the previous folder.
 #[derive(Debug)]
 pub(super) struct Way {
     folders: Vec<Arc<Folder>>,

@@ -1,4 +1,4 @@
-//! Tests that measure the whole process, so they run in a program of their own and one after the other.
+//! Tests that measure the whole process. Therefore these tests run in a separate program, one after the other.
 
 #[path = "../it/archive/mod.rs"]
 mod archive;
@@ -9,7 +9,7 @@ mod tree;
 
 use parking_lot::{Mutex, MutexGuard};
 
-/// One test at a time.
+/// Lets only one test run at a time.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock()

@@ -35,7 +35,7 @@ fn value(path: &Path, name: &str) -> Option<Vec<u8>> {
     getxattr(path, name, &mut value).ok().map(|length| value[..length].to_vec())
 }
 
-/// A folder with a file that has a list and a capability, if this system can make one.
+/// Makes a folder with a file that has an access control list and a capability, if this system can make such a file.
 fn sample() -> Option<tempfile::TempDir> {
     let folder = tempdir().unwrap();
     let path = folder.path().join("file");

@@ -128,7 +128,7 @@ fn random_trees_are_read_back() {
     }
 }
 
-/// A pack with `count` folders, whose paths take 60 000 bytes in the index each, and few in the archive.
+/// A pack with `count` folders. Each path has 60 000 bytes in the index, and few bytes in the archive.
 fn far_fetched(count: u32) -> Vec<u8> {
     let long = "x".repeat(60_000);
     let mut made = Pack::new().add(&root());
@@ -190,7 +190,7 @@ fn every_truncation_is_found() {
     let (whole, ..) = archive(&items, &[4], true);
     for cut in 1024..pack.len() {
         if cut == whole.len() {
-            // Exactly the index is missing.
+            // The pack ends exactly before the index.
             assert!(Contents::read(Cursor::new(&pack[..cut])).unwrap().is_none())
         } else {
             assert!(read(&pack[..cut]).is_err(), "{cut} of {}", pack.len())
@@ -215,7 +215,7 @@ fn every_changed_byte_of_the_index_is_found() {
     for place in 1024..whole.len() {
         let mut changed = pack.clone();
         changed[place] ^= 0xff;
-        // Without its blocks of zeros, the archive is one that another program has changed.
+        // Without its blocks of zeros, the archive counts as changed by another program.
         if place < whole.len() - 1024
             && let Ok(found) = read(&changed)
         {
@@ -224,7 +224,7 @@ fn every_changed_byte_of_the_index_is_found() {
     }
 }
 
-/// A pack of the root and of the records that `more` adds to the one part. The archive has room for `count` entries.
+/// A pack with the root and the records that `more` adds to the only part. The archive has room for `count` entries.
 fn forged(count: u32, more: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     let room: Vec<_> = std::iter::once(Item::folder(""))
         .chain((1..count).map(|number| Item::file(format!("{number}"), 1000)))
@@ -238,7 +238,7 @@ fn forged(count: u32, more: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     with_index(archive, &[part])
 }
 
-/// A pack of the root and one file, whose record has this path.
+/// A pack with the root and one file. The record of the file has this path.
 fn forged_path(before: &str, shared: u64, suffix: &[u8]) -> Vec<u8> {
     let two = !before.is_empty();
     forged(if two { 3 } else { 2 }, |bytes| {
@@ -374,7 +374,8 @@ fn lengths_beyond_the_file_take_no_memory() {
     }
 }
 
-/// The zeros before the trailer make the length a multiple of GNU tar's record. Packs of the first version have none.
+/// The zeros before the trailer make the length a multiple of GNU tar's record. Packs of the first version have no such
+/// zeros.
 #[test]
 fn only_zeros_stand_between_the_table_and_the_trailer() {
     let mut lengths = std::collections::BTreeSet::new();

@@ -1,4 +1,4 @@
-//! The tests of the crate through its public interface, as one program. Those that measure the whole process are in
+//! The tests of the crate through its public interface, as one program. The tests that measure the whole process are in
 //! `tests/alone`.
 
 mod archive;

@@ -105,8 +105,8 @@ fn deterministic_packs_have_no_holes() {
     );
 }
 
-/// Packs a folder of three files of 300,000 bytes: `b` is removed before, and `a` gets the length `length` while it is
-/// packed.
+/// Packs a folder of three files of 300,000 bytes: `b` is removed before it is packed, and `a` gets the length `length`
+/// while it is packed.
 fn packed_during_changes(keep_going: bool, length: u64) -> Result<(Vec<u8>, Notes), Error> {
     let tree = folder();
     for name in ["a", "b", "c"] {
@@ -256,7 +256,7 @@ fn invalid_root_names_are_refused() {
     assert!(Packer::new(&tree.path().join("none"), b"x", Packing::default()).is_err());
 }
 
-/// Folders at the deepest level allowed can be packed and unpacked. Packing refuses deeper ones.
+/// Folders at the deepest level allowed can be packed and unpacked. Packing refuses deeper folders.
 #[test]
 fn folders_up_to_the_deepest_level_are_packed() {
     let (tree, target) = (folder(), folder());
@@ -291,7 +291,7 @@ fn folders_up_to_the_deepest_level_are_packed() {
     assert!(error.contains("too deep") && error.len() < 500, "{error}");
 }
 
-/// Files in /sys take no room on a disk, and the kernel cannot tell where their data are.
+/// Files in /sys take no room on a disk, and the kernel cannot report where the data of these files are.
 #[cfg(target_os = "linux")]
 #[test]
 #[allow(clippy::print_stderr)] // A test that is skipped says so.

@@ -1,4 +1,4 @@
-//! Packing and unpacking give the same tree, or the same part of it. Changed packs are refused.
+//! Packing and unpacking give the same tree, or the same part of the tree. Changed packs are refused.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -29,7 +29,7 @@ fn packed(root: &Path) -> Vec<u8> {
     bytes
 }
 
-/// Unpacking restores setuid only for root, and only together with owners.
+/// Removes the special bits: unpacking restores setuid only for root, and only together with owners.
 fn without_special_bits(mut tree: BTreeMap<Vec<u8>, String>) -> BTreeMap<Vec<u8>, String> {
     tree.values_mut().for_each(|facts| *facts = facts.replacen("104711", "100711", 1));
     tree
@@ -105,7 +105,7 @@ fn a_hard_link_whose_target_is_not_selected_is_unpacked_as_a_file() {
     assert_eq!(fs::read_dir(target.path()).expect("a folder").count(), 1);
 }
 
-/// A tree whose pack is short.
+/// Makes a small tree, and packs it.
 fn small() -> (TempDir, Vec<u8>) {
     let source = folder();
     fs::create_dir(source.path().join("folder")).expect("a folder");
@@ -116,7 +116,7 @@ fn small() -> (TempDir, Vec<u8>) {
     (source, bytes)
 }
 
-/// All bytes of a pack, but few of the thousands of zeros before the trailer.
+/// Returns the positions of all bytes of a pack, except most of the thousands of zeros before the trailer.
 fn places(pack: &[u8]) -> impl Iterator<Item = usize> {
     let number = |from: usize| u64::from_be_bytes(pack[pack.len() - 64 + from..][..8].try_into().unwrap());
     let zeros = (number(0) + number(8)) as usize + 8..pack.len() - 72;
@@ -183,7 +183,7 @@ fn a_hard_link_to_changed_contents_is_removed_too() {
     assert!(target.path().join("link").is_symlink());
 }
 
-/// `cp -al` makes several names of one symbolic link. They come back as that.
+/// `cp -al` makes several names of one symbolic link. After unpacking, these names are again names of one link.
 #[test]
 fn the_names_of_a_symbolic_link_come_back_as_one_link() {
     let source = folder();
@@ -196,7 +196,7 @@ fn the_names_of_a_symbolic_link_come_back_as_one_link() {
     let is = |path: &str| fs::symlink_metadata(target.path().join(path)).expect("a link");
     assert!(is("a").is_symlink() && is("a").nlink() == 2 && is("a").ino() == is("copy/a").ino());
     assert_eq!(fs::read_link(target.path().join("copy/a")).expect("a link"), Path::new("nowhere"));
-    // Without the first name, the second is a link of its own.
+    // Without the first name, the second name is a separate link.
     let read = || Contents::read(Cursor::new(&bytes)).expect("readable").expect("a pack");
     let (mut contents, other) = (read(), read());
     let chosen = Selection::new([b"copy".to_vec()]).within(&mut contents).expect("it is there");

@@ -42,7 +42,7 @@ fn paths(wanted: &[&[u8]]) -> Vec<String> {
     all(&[3])
 }
 
-/// The paths that a filter selects when the whole archive is read. There, a name counts as a pattern too.
+/// The paths that a filter selects when the whole archive is read. In a filter, a name counts as a pattern too.
 fn filtered(wanted: &[&[u8]]) -> Result<usize, Error> {
     let (pack, _) = pack(&items(), &[5], true);
     let mut scan = Scan::stream(&pack[..]);

@@ -15,7 +15,7 @@ fn going() -> Unpacking {
     Unpacking { keep_going: true, ..fresh() }
 }
 
-/// Few bytes of paths once made as many folders as they named, which took minutes to make and to remove.
+/// An archive with few bytes of paths once made so many folders that making and removing them took minutes.
 #[test]
 fn folders_that_only_paths_name_are_bounded() {
     let deep = |number: u32| {
@@ -28,7 +28,7 @@ fn folders_that_only_paths_name_are_bounded() {
     assert_eq!(outcome.failed, 36);
     assert_eq!(fs::read_dir(target.path()).unwrap().count(), 64, "of a refused entry, no folder is made");
     assert!(target.path().join("00/a/fine").exists(), "folders that are there do not count again");
-    // A length that lies does not raise the limit.
+    // A false length of a content does not raise the limit.
     let path = format!("lie/{}x", "a/".repeat(63));
     let lie = [pax(b'x', &[("path", path.as_bytes()), ("size", b"1000000000000")]), file("x", b"")].concat();
     let archive = [(0..64).map(deep).collect::<Vec<_>>().concat(), lie].concat();
@@ -38,7 +38,8 @@ fn folders_that_only_paths_name_are_bounded() {
     assert!(error.to_string().starts_with("the folders of lie/a/a/") && error.to_string().len() < 400, "{error}");
 }
 
-/// Archives without entries for folders are common. Each of these empty files has three folders of its own.
+/// Archives without entries for folders are common. Each of these empty files lies in three folders that contain no
+/// other file.
 #[test]
 fn honest_archives_may_leave_out_their_folders() {
     let files: Vec<_> = (0..1500).map(|number| file(&format!("a{number}/b{number}/c/x"), b"")).collect();
@@ -48,8 +49,8 @@ fn honest_archives_may_leave_out_their_folders() {
     assert!(target.path().join("a1499/b1499/c/x").exists());
 }
 
-/// None of these archives writes outside the target, in any way of unpacking. The valid file in the same archive is
-/// still created.
+/// No way of unpacking writes outside the target for any of these archives. The valid file in the same archive is still
+/// created.
 #[test]
 fn nothing_is_written_outside_the_target() {
     let attacks: &[(&str, Vec<Vec<u8>>)] = &[
@@ -287,7 +288,7 @@ fn an_empty_input_is_not_an_archive() {
     assert!(into(target.path(), &vec![0; 10_240], fresh()).is_ok());
 }
 
-/// ext4 reports a full disk if an attribute does not fit into a block. No file may be lost because of this.
+/// ext4 reports a full disk if an attribute does not fit into a block. No file may be lost because of such an error.
 #[test]
 fn attributes_that_do_not_fit_are_noted() {
     let to = tempdir().unwrap();
@@ -347,7 +348,7 @@ fn owners_with_too_large_numbers_are_refused() {
     }
 }
 
-/// A file of `size` bytes, of which none is stored.
+/// A file of `size` bytes that consists of one hole.
 fn hole(name: &str, size: u64) -> Vec<u8> {
     let (size, map) = (size.to_string(), format!("1\n{size}\n0\n"));
     let records: &[(&str, &[u8])] = &[

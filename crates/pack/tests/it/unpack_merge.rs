@@ -41,7 +41,7 @@ fn existing_files_are_kept_unless_forced() {
     assert_eq!(names(target.path()), ["sub", "sub/a", "sub/b", "sub/kept"]);
 }
 
-/// Another program makes the name while the file is written.
+/// Another program makes a file of the same name while the file is written.
 #[test]
 fn a_name_that_is_made_meanwhile_is_replaced_if_forced() {
     let archive = ended(&[file("a", &[7; 4000])]);
@@ -58,8 +58,8 @@ fn a_name_that_is_made_meanwhile_is_replaced_if_forced() {
     }
 }
 
-/// The text of the first failure ends with the text of the second. A comparison of texts once dropped the second
-/// failure.
+/// The text of the first failure ends with the text of the second failure. A comparison of texts once dropped the
+/// second failure.
 #[test]
 fn failures_with_similar_texts_are_all_reported() {
     let target = tempdir().unwrap();
@@ -87,7 +87,7 @@ fn existing_files_are_kept_when_the_new_one_is_large() {
     assert_eq!(names(target.path()), ["a"]);
 }
 
-/// The unpacker once waited for itself here and never ended.
+/// In this case, the unpacker once waited for itself and never ended.
 #[test]
 fn a_large_file_whose_path_is_taken_during_unpacking() {
     let target = tempdir().unwrap();
@@ -108,8 +108,8 @@ fn a_large_file_whose_path_is_taken_during_unpacking() {
     assert_eq!(names(target.path()), ["a", "b"]);
 }
 
-/// Ends a process, as a signal does, while four threads unpack into a draft. Nothing that they make meanwhile is left.
-/// Each time needs a process of its own.
+/// Ends a process, as a signal does, while four threads unpack into a draft. No file that the threads make meanwhile is
+/// left. Each repetition needs a separate process.
 #[test]
 fn drafts_are_removed_while_threads_create_more() {
     const PLACE: &str = "DEADPAN_TEST_DRAFTS";
@@ -135,7 +135,7 @@ fn drafts_are_removed_while_threads_create_more() {
         std::thread::sleep(std::time::Duration::from_millis(delay));
         deadpan_disk::cleanup::close();
         assert_eq!(names(std::path::Path::new(&place)), [""; 0], "nothing is left when the process would exit");
-        // The run may have ended before.
+        // The run may have ended before the signal.
         let _ = running.join().unwrap();
     });
 }
@@ -179,7 +179,7 @@ fn existing_files_are_not_targets_of_hard_links() {
         assert!(outcome.failed > 0);
         assert_eq!(names(target.path()), ["theirs"]);
     }
-    // An archive that names the same file twice still does not own a file that existed before.
+    // An archive that names the same file twice still must not replace a file that existed before.
     let archive = ended(&[file("theirs", b"x"), file("theirs", b"y")]);
     assert_eq!(into(target.path(), &archive, going()).unwrap().failed, 2);
     assert_eq!(fs::read(target.path().join("theirs")).unwrap(), b"theirs");
@@ -290,7 +290,7 @@ fn existing_files_are_kept_when_the_index_is_wrong() {
     }
 }
 
-/// The index names one file, and the headers at that offset name another one, which the user did not select.
+/// The index names one file, but the headers at that offset name another file, which the user did not select.
 #[test]
 fn only_selected_entries_are_unpacked() {
     let (wanted, other) = (a_file("picture", b"content"), a_file(".bashrc", b"content"));

@@ -141,7 +141,7 @@ fn a_hard_link_whose_target_is_not_selected_is_refused() {
     }
 }
 
-/// Every byte is compared with the index, also of skipped entries, except the contents of skipped files.
+/// Every byte is compared with the index, except the contents of skipped files.
 #[test]
 fn a_changed_pack_is_refused() {
     let fine = [root(), a_file("a", b"alpha"), a_file("b", b"beta"), a_file("c", b"gamma")];

@@ -199,7 +199,7 @@ fn a_pack_without_an_index_counts_as_truncated() {
     assert_eq!(unpacker.progress().until.as_deref(), Some(&b"a"[..]));
 }
 
-/// Reading in order treated this archive as a pack, reading by offset did not.
+/// Reading in order once treated this archive as a pack, but reading by offset did not.
 #[test]
 fn a_header_with_the_marker_and_another_record_is_not_a_marker() {
     let marker = pax(b'g', &[("comment", b"deadpan pack 1"), ("x", b"y")]);

@@ -6,11 +6,11 @@ use crate::Pixels;
 /// The outcome of the chi-square attack.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChiSquare {
-    /// The statistic. Where all samples carry replaced bits, its mean is half of `freedom`.
+    /// The statistic. If all samples carry replaced bits, the mean of the statistic is half of `freedom`.
     pub statistic: f64,
     /// The degrees of freedom.
     pub freedom: u32,
-    /// The probability of embedding, as the paper calls it: near 1 where the values of each pair are equally frequent.
+    /// The probability of embedding, as the paper calls it: near 1 if the values of each pair are equally frequent.
     pub p: f64,
 }
 
@@ -27,8 +27,9 @@ impl ChiSquare {
 ///
 /// Low-bit replacement makes the two values of each pair 2k, 2k + 1 equally frequent, while their sum stays the same.
 /// The statistic compares the frequency of 2k with half of the sum: A. Westfeld, A. Pfitzmann, "Attacks on
-/// Steganographic Systems" (Information Hiding 1999), section 4.2. Pairs with an expected frequency of 4 or less count
-/// together, as there. Each color has pairs of its own, and statistics and degrees of freedom are added up.
+/// Steganographic Systems" (Information Hiding 1999), section 4.2. As in this paper, pairs with an expected frequency
+/// of 4 or less are counted together. Each color has separate pairs. The statistics of the colors are added up, and
+/// their degrees of freedom too.
 #[must_use]
 pub fn chi_square(picture: &Pixels) -> ChiSquare {
     evaluate(&count(&picture.samples, picture.channels.count()))
@@ -36,9 +37,8 @@ pub fn chi_square(picture: &Pixels) -> ChiSquare {
 
 /// Runs the chi-square attack on the first 1 ÷ `steps` of a picture, the first 2 ÷ `steps`, and so on to all of it.
 ///
-/// Data that begin at the top of a picture and replace its low bits give a curve near 1 that falls where the data end:
-/// A. Westfeld, A. Pfitzmann, "Attacks on Steganographic Systems" (Information Hiding 1999), section 4.2, figures 9
-/// to 11.
+/// If data begin at the top of a picture and replace its low bits, the curve is near 1 and falls where the data end: A.
+/// Westfeld, A. Pfitzmann, "Attacks on Steganographic Systems" (Information Hiding 1999), section 4.2, figures 9 to 11.
 #[must_use]
 pub fn chi_square_curve(picture: &Pixels, steps: usize) -> Vec<ChiSquare> {
     let channels = picture.channels.count();

@@ -1,14 +1,14 @@
-//! A picture beside its cover.
+//! Compares a picture with its cover.
 
 use crate::{Channels, Error, Pixels};
 
-/// How a picture differs from its cover.
+/// The differences between a picture and its cover.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     samples: u64,
     pixels: u64,
     changed_pixels: u64,
-    /// How many samples have each difference, from −255 to 255.
+    /// The number of samples with each difference, from −255 to 255.
     histogram: Box<[u64; 511]>,
 }
 
@@ -52,7 +52,8 @@ impl Comparison {
     }
 }
 
-/// Compares a picture with its cover. A picture in gray is compared with one in colors as if it had equal colors.
+/// Compares a picture with its cover. If one picture is gray and the other has colors, the gray picture is treated as a
+/// picture with three equal colors.
 ///
 /// # Errors
 /// [`Error::Sizes`] if the pictures have different sizes.
@@ -74,16 +75,16 @@ pub fn compare(cover: &Pixels, result: &Pixels) -> Result<Comparison, Error> {
 
 /// Returns the share of the samples that are 0 or 255.
 ///
-/// Such a sample can change in one direction only, as in low-bit replacement. So the methods that look for replacement
-/// find what a template carries in white and in black areas.
+/// Such a sample can change in only one direction, as in low-bit replacement. So in white and in black areas, the
+/// methods that look for replacement find the data of a template.
 #[must_use]
 pub fn clipped(picture: &Pixels) -> f64 {
     let clipped = picture.samples.iter().filter(|&&sample| matches!(sample, 0 | 255)).count();
     clipped as f64 / picture.samples.len().max(1) as f64
 }
 
-/// Draws the difference between a picture and its cover: black where both are equal, and `gain` times as bright as the
-/// difference elsewhere, up to white.
+/// Draws the difference between a picture and its cover: black where the two pictures are equal, and elsewhere `gain`
+/// times as bright as the difference, up to white.
 ///
 /// # Errors
 /// [`Error::Sizes`] if the pictures have different sizes.

@@ -6,33 +6,34 @@ use std::f64::consts::TAU;
 use super::{Plane, mean};
 use crate::Pixels;
 
-/// The values of a sample.
+/// The number of possible values of a sample.
 const VALUES: usize = 256;
-/// The frequencies of a Fourier transform that count. The others mirror them.
+/// The number of frequencies of a Fourier transform that count. The other frequencies mirror these.
 const FREQUENCIES: usize = VALUES / 2;
 
-/// Measures how smooth a picture's histogram is beside that of the same picture at half the size: the calibrated
-/// HCF-COM.
+/// Compares how smooth a picture's histogram is with the smoothness of the histogram at half the picture's size: the
+/// calibrated HCF-COM.
 ///
 /// Changes by ±1 are noise that is added to the samples, so they smooth the histogram. The high frequencies of its
 /// Fourier transform, the *histogram characteristic function*, become weaker, and the center of mass of the function
-/// moves down. The method divides this center by the one for the picture at half the size, in which each sample is the
-/// mean of 2 × 2 samples, rounded down. The mean evens out most of the changes, so the small picture stands for the
-/// cover: A. D. Ker, "Steganalysis of LSB Matching in Grayscale Images" (IEEE Signal Processing Letters 12, 2005). A
-/// last row or column that has no neighbor does not count for the small picture.
+/// moves down. The method divides this center by the center for the picture at half the size, in which each sample is
+/// the mean of 2 × 2 samples, rounded down. The mean removes most of the changes, so the small picture serves as an
+/// approximation of the cover: A. D. Ker, "Steganalysis of LSB Matching in Grayscale Images" (IEEE Signal Processing
+/// Letters 12, 2005). The small picture leaves out a last row or column that has no neighbor.
 ///
-/// Returns the ratio of the two centers: about 1 for many covers, and less after changes. Nothing is trained, but
-/// covers differ among themselves, so a ratio alone proves little. Returns `None` if the picture is too small.
+/// Returns the ratio of the two centers: about 1 for many covers, and less after changes. The method needs no training.
+/// But covers differ from each other, so a ratio alone proves little. Returns `None` if the picture is too small.
 #[must_use]
 pub fn hcf_com(picture: &Pixels) -> Option<f64> {
     mean(picture, |plane| Some(center(plane) / center(&plane.half()?)))
 }
 
-/// Measures the same for the histogram of pairs of neighbors: the calibrated adjacency HCF-COM, from the same paper.
+/// Makes the same comparison for the histogram of pairs of neighbors: the calibrated adjacency HCF-COM, from the same
+/// paper.
 ///
-/// Neighbors in a photograph are much alike, so their histogram is narrow, and changes by ±1 smooth it more. The pairs
-/// are all horizontal neighbors of one color. Returns the ratio of the two centers, as [`hcf_com`] does, and `None` if
-/// the picture is too small.
+/// Neighboring samples in a photograph are similar, so the histogram of pairs is narrow, and changes by ±1 smooth this
+/// histogram more. The pairs are all horizontal neighbors of one color. Returns the ratio of the two centers, as
+/// [`hcf_com`] does, and `None` if the picture is too small.
 #[must_use]
 pub fn adjacency_hcf_com(picture: &Pixels) -> Option<f64> {
     mean(picture, |plane| {
@@ -42,7 +43,7 @@ pub fn adjacency_hcf_com(picture: &Pixels) -> Option<f64> {
 }
 
 impl Plane {
-    /// Returns the means of 2 × 2 samples, or `None` if there are none.
+    /// Returns the means of 2 × 2 samples, or `None` if there are no 2 × 2 samples.
     fn half(&self) -> Option<Self> {
         let pairs = |row: &[u8]| row.as_chunks::<2>().0.to_vec();
         let rows = self.samples.chunks_exact(2 * self.width).flat_map(|rows| {
@@ -160,16 +161,17 @@ mod tests {
 
     #[test]
     fn centers_agree_with_closed_forms() {
-        // All frequencies of a single value are equally strong, and their mean is 63.5; that of sums of two is 127.
+        // All frequencies of a single value are equally strong, and their mean is 63.5. The mean of sums of two
+        // frequencies is 127.
         assert!((center(&plane(9, [77; 90])) - 63.5).abs() < 1e-9);
         assert!((adjacency_center(&plane(9, [77; 90])) - 127.0).abs() < 1e-9);
-        // Equal counts have the frequency 0 alone.
+        // If all values are equally frequent, only the frequency 0 is not zero.
         assert!(center(&plane(16, (0..=255).collect::<Vec<u8>>())) < 1e-9);
         // Two equal counts of values that are 3 apart have the magnitudes |cos(3πf ÷ 256)|.
         let magnitude = |f: usize| (TAU * f as f64 * 3.0 / 512.0).cos().abs();
         let expected = center_of_mass((0..FREQUENCIES).map(|f| (f, magnitude(f))));
         assert!((center(&plane(2, [100, 103, 103, 100])) - expected).abs() < 1e-9);
-        // For the pairs (100, 103) and (103, 100), they are |cos(3π(f − g) ÷ 256)|.
+        // For the pairs (100, 103) and (103, 100), the magnitudes are |cos(3π(f − g) ÷ 256)|.
         let both = (0..FREQUENCIES).flat_map(|f| (0..FREQUENCIES).map(move |g| (f, g)));
         let expected = center_of_mass(both.map(|(f, g)| (f + g, magnitude(f.abs_diff(g)))));
         assert!((adjacency_center(&plane(2, [100, 103, 103, 100])) - expected).abs() < 1e-9);

@@ -3,16 +3,16 @@
 use super::{Plane, mean, nearer_root};
 use crate::Pixels;
 
-/// The samples of a group. The two in the middle are flipped: the mask is 0 1 1 0.
+/// The number of samples in a group. The two samples in the middle are flipped: the mask is 0 1 1 0.
 const GROUP: usize = 4;
 
 /// Estimates the rate of low-bit replacement by RS analysis.
 ///
 /// The method flips samples in groups of four, and counts the groups that become rougher (*regular*) or smoother
-/// (*singular*), with the flips 2k ↔ 2k + 1 and with the flips 2k ↔ 2k − 1. In a photograph both give the same counts.
-/// Replacement makes the two apart, and the rate follows from a quadratic equation: J. Fridrich, M. Goljan, R. Du,
-/// "Reliable Detection of LSB Steganography in Color and Grayscale Images" (ACM Multimedia and Security 2001),
-/// section 3, equation (4). The groups are four samples of one color in a row, and do not overlap.
+/// (*singular*), with the flips 2k ↔ 2k + 1 and with the flips 2k ↔ 2k − 1. In a photograph, both kinds of flips give
+/// the same counts. Replacement makes the counts differ, and the rate follows from a quadratic equation: J. Fridrich,
+/// M. Goljan, R. Du, "Reliable Detection of LSB Steganography in Color and Grayscale Images" (ACM Multimedia and
+/// Security 2001), section 3, equation (4). The groups are four samples of one color in a row, and do not overlap.
 ///
 /// Returns `None` if the picture is too small.
 #[must_use]
@@ -30,14 +30,14 @@ fn estimate(plane: &Plane) -> Option<f64> {
     let [plus, minus, plus_flipped, minus_flipped] = differences.0.map(|difference| difference as f64);
     let (a, b, c) = (2.0 * (plus_flipped + plus), minus - minus_flipped - plus_flipped - 3.0 * plus, plus - minus);
     let (x, imaginary) = nearer_root(a, b, c)?;
-    // The real part of x ÷ (x − ½). At the rate 1, x is infinite, and noise makes it complex in half of the pictures.
+    // The real part of x ÷ (x − ½). At the rate 1, x is infinite, and noise makes x complex in half of the pictures.
     let (from_pole, square) = (x - 0.5, imaginary * imaginary);
     let rate = (x * from_pole + square) / (from_pole * from_pole + square);
     (differences.1 > 0 && rate.is_finite()).then_some(rate)
 }
 
-/// Regular minus singular groups: for the flips 2k ↔ 2k + 1 and the flips 2k ↔ 2k − 1, in the picture and in the
-/// picture whose low bits are all flipped. The second field counts the groups.
+/// The numbers of regular groups minus singular groups: for the flips 2k ↔ 2k + 1 and the flips 2k ↔ 2k − 1, in the
+/// picture and in the picture whose low bits are all flipped. The second field counts the groups.
 #[derive(Default)]
 struct Differences([i64; 4], u64);
 
@@ -61,12 +61,12 @@ fn plus(sample: i16) -> i16 {
     sample ^ 1
 }
 
-/// The flip 2k ↔ 2k − 1. It gives −1 and 256 at the ends of the range, as in the paper.
+/// The flip 2k ↔ 2k − 1. At the ends of the range, the result is −1 or 256, as in the paper.
 fn minus(sample: i16) -> i16 {
     ((sample + 1) ^ 1) - 1
 }
 
-/// The discrimination function of the paper: the sum of the steps.
+/// The discrimination function of the paper: the sum of the steps between neighbors.
 fn roughness(group: [i16; GROUP]) -> i16 {
     (group[1] - group[0]).abs() + (group[2] - group[1]).abs() + (group[3] - group[2]).abs()
 }

@@ -8,8 +8,8 @@ const SETS: usize = 31;
 
 /// Estimates the rate of low-bit replacement by sample pair analysis.
 ///
-/// The method sorts pairs of neighbors (u, v) by their difference. In a photograph, pairs with an odd difference
-/// 2m + 1 are as often upward from an even sample (the set X) as from an odd one (Y). Replacement moves pairs
+/// The method sorts pairs of neighbors (u, v) by their difference. In a photograph, pairs with an odd difference 2m + 1
+/// go upward from an even sample (the set X) as often as from an odd sample (the set Y). Replacement moves pairs
 /// between these sets and the pairs with even differences, with known probabilities, so the rate follows from a
 /// quadratic equation: S. Dumitrescu, X. Wu, Z. Wang, "Detection of LSB Steganography via Sample Pair Analysis" (IEEE
 /// Transactions on Signal Processing 51, 2003), section III, with the trace sets 0 to 30 taken together. The pairs are
@@ -32,7 +32,8 @@ fn estimate(plane: &Plane) -> Option<f64> {
     pairs.estimate()
 }
 
-/// How many pairs (u, v) have each difference |u − v|. The pairs are counted apart by the larger sample.
+/// The number of pairs (u, v) with each difference |u − v|. Pairs whose larger sample is even and pairs whose larger
+/// sample is odd are counted separately.
 struct Pairs {
     odd: [u64; 256],
     even: [u64; 256],
@@ -48,11 +49,11 @@ impl Pairs {
 
     fn estimate(&self) -> Option<f64> {
         let with = |difference: usize| (self.odd[difference] + self.even[difference]) as f64;
-        // A pair with the difference 2m + 1 is in X if its larger sample is even: then the samples without their low
-        // bits are m + 1 apart. In Y they are m apart.
+        // A pair with the difference 2m + 1 is in X if its larger sample is even. Then the samples without their low
+        // bits differ by m + 1. In Y, the samples without their low bits differ by m.
         let x = |m: usize| self.even[2 * m + 1] as f64;
         let y = |m: usize| self.odd[2 * m + 1] as f64;
-        // The trace set C: pairs whose samples without their low bits are m apart.
+        // The trace set C: pairs whose samples without their low bits differ by m.
         let c = |m: usize| if m == 0 { with(0) + y(0) } else { with(2 * m) + x(m - 1) + y(m) };
         let surplus: f64 = (0..SETS).map(|m| y(m) - x(m)).sum();
         let root =

@@ -38,7 +38,7 @@ fn waves(channels: Channels, seed: u64) -> Pixels {
     Pixels { width, height, channels, samples }
 }
 
-/// Areas of few levels, with little noise: as a photograph has after strong compression.
+/// Areas with few levels and little noise, like a photograph after strong compression.
 fn areas(channels: Channels, seed: u64) -> Pixels {
     let (width, height) = (320, 240);
     let mut random = Random(seed);
@@ -52,7 +52,7 @@ fn areas(channels: Channels, seed: u64) -> Pixels {
     Pixels { width, height, channels, samples: samples.collect() }
 }
 
-/// Replaces the low bit of this share of the samples by random bits.
+/// Replaces the low bits by random bits, in the share `rate` of the samples.
 fn replace(cover: &Pixels, rate: f64, seed: u64) -> Pixels {
     let mut random = Random(seed);
     let mut result = cover.clone();
@@ -64,7 +64,7 @@ fn replace(cover: &Pixels, rate: f64, seed: u64) -> Pixels {
     result
 }
 
-/// Changes the low bit of this share of the samples to random bits by ±1.
+/// Changes the low bits to random bits by adding ±1, in the share `rate` of the samples.
 fn match_bits(cover: &Pixels, rate: f64, seed: u64) -> Pixels {
     let mut random = Random(seed);
     let mut result = cover.clone();
@@ -92,7 +92,8 @@ fn rs_and_sample_pairs_estimate_the_rate_of_replacement() {
 
 #[test]
 fn rs_and_sample_pairs_estimate_full_replacement() {
-    // Both methods are least exact there: sample pairs have a double root, and the root of RS analysis is infinite.
+    // Both methods are least exact at this rate: the equation of sample pairs has a double root, and the root of RS
+    // analysis is infinite.
     for seed in 0..4 {
         let findings = examine(&replace(&waves(Channels::Rgb, seed), 1.0, 40 + seed));
         let (rs, pairs) = (findings.rs.unwrap(), findings.sample_pairs.unwrap());
@@ -129,7 +130,8 @@ fn hcf_com_falls_with_the_rate_of_matching() {
 
 #[test]
 fn chi_square_sees_full_replacement_only() {
-    // Every third value is missing, as after a change of contrast, so that pairs are unequal.
+    // Every third value is missing, as after a change of contrast. So the two values of a pair are not equally
+    // frequent.
     let mut cover = waves(Channels::Rgb, 8);
     cover.samples.iter_mut().for_each(|sample| *sample = *sample / 3 * 3);
     let before = chi_square(&cover);

@@ -1,24 +1,24 @@
-//! The place of each byte of a carrier in its file. Format, width and height alone determine it.
+//! The place of each byte of a carrier in its file. Only format, width and height determine this place.
 
 use super::{png, webp};
 use crate::{Error, Format, LABEL};
 
-/// The most pixels in a row, and the most rows. The formats allow more, but libwebp writes at most this size, and
-/// `image-webp` 0.2 does not read a larger one.
+/// The maximum number of pixels in a row, and of rows. The formats allow more, but libwebp writes at most this size,
+/// and `image-webp` 0.2 does not read a larger size.
 pub const MOST: u32 = 16_383;
 
 /// The usual width and height. The file of such a picture has 33.5 MB.
 const USUAL: (u32, u32) = (4096, 2730);
-/// Data that would need more usual pictures than these get larger pictures.
+/// If data need more than this many pictures of the usual size, larger pictures are used.
 const MANY: u64 = 1000;
 
-/// The most pictures of a set.
+/// The maximum number of pictures in a set.
 pub const MOST_PICTURES: u32 = 65_536;
 
 /// The first bytes of a carrier.
 pub(crate) const MAGIC: [u8; 8] = *b"\x89DPNPIC\x01";
 
-/// Magic, label and checksum of both.
+/// The length of the header: the magic bytes, the label, and the checksum of the magic bytes and the label.
 pub(crate) const HEADER: usize = MAGIC.len() + LABEL + 8;
 
 /// The file format and the size of a picture.
@@ -61,15 +61,15 @@ impl Layout {
         self.height
     }
 
-    /// Returns how many bytes of data each picture of a set carries, except for the last: a multiple of 64. Pictures of
-    /// fewer than 46 pixels carry nothing.
+    /// Returns how many bytes of data each picture of a set carries, except for the last picture. The number is a
+    /// multiple of 64. Pictures with fewer than 46 pixels carry no data.
     #[must_use]
     pub fn part(&self) -> u32 {
         (self.bytes().saturating_sub(HEADER as u64) / 64 * 64) as u32
     }
 
-    /// Returns the usual size for `total` bytes of data, or for data of unknown length: 4096 × 2730 pixels, less if the
-    /// data need less, and more if they would need more than 1000 pictures.
+    /// Returns the usual size for `total` bytes of data, or for data of unknown length: 4096 × 2730 pixels. The size is
+    /// smaller if the data need less, and larger if the data would need more than 1000 pictures.
     ///
     /// # Errors
     /// [`Error::CarrierSize`] if no picture is large enough.
@@ -79,13 +79,13 @@ impl Layout {
         if total <= MANY * u64::from(usual.part()) {
             return Ok(usual.fitted(total));
         }
-        // Three bytes a pixel. 128 bytes are more than the header takes.
+        // Each pixel has three bytes. 128 bytes are more than the length of the header.
         let side = (total.div_ceil(MANY).saturating_add(128).div_ceil(3).isqrt() + 1).min(MOST.into());
         Self::new(format, side as u32, side as u32)
     }
 
-    /// Returns how many pictures `total` bytes of data need, spare ones not counted. Returns `None` if they are more
-    /// than [`MOST_PICTURES`].
+    /// Returns how many pictures `total` bytes of data need, without spare pictures. Returns `None` if the number
+    /// exceeds [`MOST_PICTURES`].
     #[must_use]
     pub fn pictures(&self, total: u64) -> Option<u32> {
         let part = u64::from(self.part());
@@ -94,7 +94,7 @@ impl Layout {
     }
 
     /// Returns a smaller size, almost a square, that is enough for `total` bytes in one picture. Returns the same size
-    /// if they need a picture of this size or several ones.
+    /// if the bytes need a picture of this size, or several pictures.
     #[must_use]
     pub fn fitted(self, total: u64) -> Self {
         if self.pictures(total) != Some(1) {
@@ -105,7 +105,7 @@ impl Layout {
         let width = side.min(u64::from(self.width));
         let height = pixels.div_ceil(width).min(u64::from(self.height));
         let width = pixels.div_ceil(height).max(width);
-        // Both are at most those of this layout, because the data fit into it.
+        // Width and height are at most those of this layout, because the data fit into this layout.
         Self { width: width as u32, height: height as u32, ..self }
     }
 
@@ -134,7 +134,7 @@ impl Layout {
         self.row() * u64::from(self.height)
     }
 
-    /// Returns the bytes of the file before those of the pixels.
+    /// Returns the bytes of the file before the bytes of the pixels.
     pub(crate) fn head(&self) -> Vec<u8> {
         match self.format {
             Format::Png => png::head(self),
@@ -142,8 +142,8 @@ impl Layout {
         }
     }
 
-    /// Returns the offset in the file of what belongs to byte `at` of the carrier: the byte itself, after the structure
-    /// that comes directly before it.
+    /// Returns the offset in the file where byte `at` of the carrier begins, including the structure that comes
+    /// directly before this byte.
     pub(crate) fn start(&self, at: u64) -> u64 {
         match self.format {
             Format::Png => png::start(self, at),

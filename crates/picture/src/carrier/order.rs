@@ -1,4 +1,4 @@
-//! Carriers that another program wrote: the bytes come back from the pixels.
+//! Carriers that another program wrote. The bytes are restored from the pixels.
 
 use std::io::{self, BufRead, Seek, SeekFrom};
 
@@ -7,31 +7,31 @@ use super::recognize::label;
 use crate::read::{first_rows, probe};
 use crate::{Channels, Error, Header, Label, Limits, Pixels};
 
-/// How many pixels are put in order before their bits are reversed: in loops of their own, the compiler works on many
-/// bytes at a time, and they are still in the cache.
+/// The number of pixels that are put in order before their bits are reversed. With two separate loops, the compiler can
+/// work on many bytes at a time, and the bytes are still in the cache for the second loop.
 const BLOCK: usize = 1 << 10;
 
 /// The order in which the samples of a pixel carry bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SampleOrder {
-    /// Red, green, blue, as they are: the picture was written as PNG first.
+    /// Red, green, blue, without a change: the picture was written as PNG first.
     Rgb,
     /// Green, red, blue, with reversed bits: the picture was written as WebP first.
     Reversed,
 }
 
-/// What the pixels of a picture tell about carriers.
+/// The result of a check whether a picture's pixels are a carrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finding {
     /// A carrier.
     Carrier(Label, SampleOrder),
     /// A carrier with a damaged label.
     Damaged,
-    /// A carrier whose label is whole, but no set has such a picture.
+    /// A carrier with an undamaged label that no set can have.
     Impossible,
     /// A carrier that was scaled, or compressed with loss. The data are lost.
     Lossy,
-    /// Nothing that a carrier would have.
+    /// No sign of a carrier.
     Other,
 }
 
@@ -45,15 +45,15 @@ impl SampleOrder {
         read.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
     }
 
-    /// Returns how far the first samples are from those of the magic at most.
+    /// Returns the largest difference between the first samples and the samples of the magic bytes.
     fn distance(self, header: &[u8; HEADER]) -> u8 {
         let sample = |byte: u8| if self == Self::Reversed { byte.reverse_bits() } else { byte };
         header.iter().zip(MAGIC).map(|(byte, magic)| sample(*byte).abs_diff(sample(magic))).max().unwrap_or(0)
     }
 
     /// Returns whether the label is not damaged, but changed by a template whose cover is a carrier. A template changes
-    /// half of the samples by 1. One of 256 leaves all those of the magic as they are, but hardly ever those of the
-    /// label that are 0 in almost all sets, too.
+    /// half of the samples by 1. One of 256 templates does not change the samples of the magic bytes. But it is very
+    /// unlikely that such a template also leaves unchanged all samples of the label that are 0 in almost all sets.
     fn has_changed_zeros(self, header: &[u8; HEADER]) -> bool {
         let one = if self == Self::Reversed { 1_u8.reverse_bits() } else { 1 };
         ZEROS.iter().any(|at| header[*at] == one)
@@ -65,7 +65,8 @@ impl SampleOrder {
         match self {
             Self::Rgb => buffer.copy_from_slice(samples.get(at..end)?),
             Self::Reversed => {
-                // Complete pixels from the first border on; the bytes before and after belong to cut pixels.
+                // Copy complete pixels from the first pixel border on. The bytes before and after them belong to
+                // incomplete pixels.
                 let before = (at.next_multiple_of(3) - at).min(buffer.len());
                 let samples = samples.get(..end.next_multiple_of(3))?;
                 let byte = |at: usize| samples[at / 3 * 3 + [1, 0, 2][at % 3]].reverse_bits();
@@ -87,12 +88,12 @@ impl SampleOrder {
     }
 }
 
-/// Looks whether a lossless picture is a carrier that another program wrote again. Decodes only the first rows, so the
-/// rest of the file may be damaged. Returns `None` if [`Finding::in_pixels`] must decide by all pixels.
+/// Checks whether a lossless picture is a carrier that another program wrote again. Decodes only the first rows, so the
+/// rest of the file may be damaged. Returns `None` if the decision needs all pixels, with [`Finding::in_pixels`].
 ///
 /// # Errors
-/// The file is no picture, its beginning is damaged, cut or transparent, it is larger than the limits; the system
-/// cannot read.
+/// If the file is no picture, if its beginning is damaged, cut or transparent, if it is larger than the limits, or if
+/// the system cannot read.
 pub fn rewritten(mut input: impl BufRead + Seek, limits: &Limits) -> Result<Option<(Label, SampleOrder)>, Error> {
     let start = input.stream_position().map_err(Error::Read)?;
     let Header { width, height, .. } = probe(&mut input)?;
@@ -108,7 +109,7 @@ pub fn rewritten(mut input: impl BufRead + Seek, limits: &Limits) -> Result<Opti
 }
 
 impl Finding {
-    /// Looks at the pixels of a picture.
+    /// Checks all pixels of a picture.
     #[must_use]
     pub fn in_pixels(pixels: &Pixels) -> Self {
         if pixels.channels != Channels::Rgb {
@@ -126,7 +127,7 @@ impl Finding {
                 };
             }
             match order.copy(&pixels.samples, 0, &mut header).map(|()| order.distance(&header)) {
-                // A template whose cover is a carrier.
+                // The picture is a template whose cover is a carrier.
                 Some(..=1) => return Self::Other,
                 Some(..=NEAR) => return Self::Lossy,
                 _ => {}
@@ -136,15 +137,15 @@ impl Finding {
     }
 }
 
-/// How far the first samples are from those of the magic at most after weak compression.
+/// The largest difference between the first samples and the samples of the magic bytes after weak compression.
 const NEAR: u8 = 24;
 
-/// Where a carrier has zeros: the first bytes of index, count and spares, which are at most 65 536 each, and of offset
-/// and total length, which are zero below 1 TiB.
+/// Positions where a carrier has zeros: the first bytes of index, count and spares, because these numbers are at most
+/// 65 536; and the first bytes of offset and total length, because these bytes are zero below 1 TiB.
 const ZEROS: [usize; 9] = [24, 28, 32, 40, 41, 42, 48, 49, 50];
 
-/// Returns whether neighbors have almost nothing in common, as in a carrier of sealed data, also after it was scaled
-/// down or compressed. In photographs, neighbors are similar.
+/// Returns whether neighboring samples are almost independent. This is so in a carrier of sealed data, even after it
+/// was scaled down or compressed. In photographs, neighboring samples are similar.
 fn is_noise(pixels: &Pixels) -> bool {
     let row = 3 * pixels.width as usize;
     let step = (pixels.height as usize / 128).max(1);

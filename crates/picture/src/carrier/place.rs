@@ -1,4 +1,4 @@
-//! Reading the part of a carrier from its file.
+//! Reads the part of a carrier from the carrier's file.
 
 use std::fs::File;
 use std::io;
@@ -10,7 +10,8 @@ use super::png;
 use crate::Format;
 use crate::position::read_exact_at;
 
-/// How many bytes are read before their structure is taken out of them. They stay in the core's cache.
+/// The number of bytes that are read before the file's structure is removed from them. So many bytes stay in the core's
+/// cache.
 const STEP: usize = 256 << 10;
 
 /// Buffers that are used again.

@@ -3,11 +3,11 @@
 use super::layout::{HEADER, Layout};
 use crate::crc::{crc32, shift32};
 
-/// Signature, `IHDR`, length and type of `IDAT`, and the header of the zlib stream.
+/// The length of the signature, `IHDR`, length and type of `IDAT`, and the header of the zlib stream.
 pub(super) const HEAD: u64 = 8 + 25 + 8 + 2;
-/// Length, complement of the length, and the bit of the last block.
+/// The length of a block's header: length, complement of the length, and the bit that marks the last block.
 const BLOCK: u64 = 5;
-/// The most bytes of a stored block.
+/// The maximum number of bytes in a stored block.
 const MOST_BLOCK: u64 = 65_535;
 const END: [u8; 12] = *b"\0\0\0\0IEND\xae\x42\x60\x82";
 
@@ -34,7 +34,7 @@ pub(super) fn head(layout: &Layout) -> Vec<u8> {
     let mut header = b"IHDR".to_vec();
     header.extend_from_slice(&layout.width().to_be_bytes());
     header.extend_from_slice(&layout.height().to_be_bytes());
-    // 8 bits a sample, red, green and blue, deflate, the standard filters, not interlaced.
+    // The values mean: 8 bits in each sample; red, green and blue; deflate; the standard filters; not interlaced.
     header.extend_from_slice(&[8, 2, 0, 0, 0]);
     head.extend_from_slice(&header);
     head.extend_from_slice(&crc32(&header).to_be_bytes());
@@ -44,12 +44,13 @@ pub(super) fn head(layout: &Layout) -> Vec<u8> {
     head
 }
 
-/// Returns the bytes of the file after those of the pixels.
+/// Returns the bytes of the file after the bytes of the pixels.
 pub(super) fn tail(adler: u32, crc: u32) -> Vec<u8> {
     [&adler.to_be_bytes()[..], &crc.to_be_bytes()[..], &END[..]].concat()
 }
 
-/// A row's filter byte, and before it the block's header if a block begins there, belong to the row's first byte.
+/// The first byte of a row includes the row's filter byte. If a block begins with the row, the first byte also includes
+/// the block's header.
 pub(super) fn start(layout: &Layout, at: u64) -> u64 {
     let (row, column) = (at / layout.row(), at % layout.row());
     let blocks = match column {
@@ -118,18 +119,18 @@ pub(super) fn unframe(layout: &Layout, at: u64, mut file: &[u8], mut bytes: &mut
     }
 }
 
-/// A block's header that a picture of fewer rows has in another form.
+/// A block's header that differs in a picture of fewer rows.
 pub(super) struct Patch {
     /// The place of the header in the file.
     pub(super) offset: u64,
     /// The header.
     pub(super) bytes: [u8; 5],
-    /// The checksum of `IDAT` with the old header, exclusive or its checksum with this one.
+    /// The exclusive or of two checksums of `IDAT`: with the old header, and with this header.
     pub(super) crc: u32,
 }
 
 /// Compares the last block of a picture of fewer rows with the same block of a picture of all rows. Returns `None` if
-/// nothing changes in bytes that belong to the part.
+/// the block's header does not change, or if it lies before the part.
 pub(super) fn patch(whole: &Layout, cut: &Layout) -> Option<Patch> {
     let row = (u64::from(cut.height()) - 1) / rows(cut) * rows(cut);
     let (old, bytes) = (block(whole, row), block(cut, row));
@@ -139,6 +140,6 @@ pub(super) fn patch(whole: &Layout, cut: &Layout) -> Option<Patch> {
     let offset = start(cut, row * cut.row());
     let end = HEAD - ZLIB.len() as u64 + stream_length(cut);
     let change: [u8; 5] = std::array::from_fn(|at| old[at] ^ bytes[at]);
-    // A CRC is affine: a change of some bytes changes it in the same way, whatever the other bytes are.
+    // A CRC is affine: a change of some bytes changes the CRC in the same way, whatever the other bytes are.
     Some(Patch { offset, bytes, crc: shift32(crc32(&change) ^ crc32(&[0; 5]), end - offset - BLOCK) })
 }

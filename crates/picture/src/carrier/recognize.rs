@@ -8,7 +8,7 @@ use crate::crc::crc64;
 use crate::position::read_at;
 use crate::{Error, Format, LABEL, Label, Opened};
 
-/// A picture whose part lies at constant offsets of its file.
+/// A picture whose part lies at constant offsets in the picture's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Carrier {
     /// The label of the picture.
@@ -17,12 +17,12 @@ pub struct Carrier {
     pub layout: Layout,
 }
 
-/// Enough bytes for a label in the narrowest picture.
+/// A number of bytes that is enough to contain the label, even in the narrowest picture.
 const ENOUGH: usize = 256;
 
 impl Carrier {
-    /// Looks whether a file is a carrier as this crate writes them. Returns `None` if it is not, which says nothing
-    /// about its pixels: another program may have written a carrier again.
+    /// Checks whether a file is a carrier in the form that this crate writes. Returns `None` if the file has another
+    /// form. The pixels may still be a carrier that another program wrote again.
     ///
     /// # Errors
     /// [`Error::Cut`] and [`Error::Label`] if this crate wrote the picture, but the end of the file is missing or the
@@ -57,18 +57,18 @@ impl Carrier {
         if fits { Ok((length == expected).then_some(Self { label, layout })) } else { Err(Error::Label) }
     }
 
-    /// Gives the picture's file to a [`Reader`](crate::Reader).
+    /// Returns the opened picture for a [`Reader`](crate::Reader). `file` is the picture's file.
     #[must_use]
     pub fn open(&self, file: File) -> Opened {
         Opened::Carrier(file, self.layout)
     }
 }
 
-/// How many rows are looked at for filters.
+/// The number of rows that are checked for filters.
 const ROWS: u32 = 8;
 
-/// Returns whether rows are not as this crate writes them. A program that writes stored blocks of the same lengths, but
-/// filters rows, makes a file that otherwise looks the same.
+/// Returns whether rows are filtered, which this crate never does. If a program writes stored blocks of the same
+/// lengths but filters rows, its file otherwise looks the same.
 fn has_filters(file: &File, layout: &Layout) -> Result<bool, Error> {
     let rows = layout.height();
     let step = (rows / ROWS).max(1);
@@ -86,7 +86,7 @@ fn has_filters(file: &File, layout: &Layout) -> Result<bool, Error> {
 /// Reads the label after the magic.
 ///
 /// # Errors
-/// [`Error::Label`] if it is damaged, [`Error::ImpossibleLabel`] if no set has such a picture.
+/// [`Error::Label`] if the label is damaged, [`Error::ImpossibleLabel`] if no set has such a picture.
 pub(super) fn label(header: &[u8; HEADER]) -> Result<Label, Error> {
     if header[64..] != crc64(&header[..64]).to_be_bytes() {
         return Err(Error::Label);
@@ -95,7 +95,7 @@ pub(super) fn label(header: &[u8; HEADER]) -> Result<Label, Error> {
     Label::from_bytes(label).ok_or(Error::ImpossibleLabel)
 }
 
-/// Reads format and size where this crate writes them.
+/// Reads format and size at the places where this crate writes format and size.
 fn layout(first: &[u8]) -> Option<Layout> {
     if first.starts_with(b"\x89PNG") {
         let number = |at: usize| first.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes);

@@ -1,4 +1,4 @@
-//! Checksums of pieces of a carrier, which are joined when the pieces meet.
+//! Checksums of pieces of a carrier. The checksums of adjacent pieces are joined.
 
 use std::collections::BTreeMap;
 
@@ -8,16 +8,17 @@ use crate::Format;
 use crate::adler::Adler;
 use crate::crc::{crc32, crc64, join32, join64};
 
-/// The checksums of a piece of a carrier: of its bytes, and of what they become in a PNG.
+/// The checksums of a piece of a carrier: checksums of the piece's bytes, and checksums of the PNG data for these
+/// bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sums {
-    /// Bytes of the piece.
+    /// The number of bytes of the piece.
     pub(crate) length: u64,
-    /// Their CRC-64.
+    /// The CRC-64 of the bytes of the piece.
     pub(crate) crc64: u64,
     /// The bytes of the zlib stream.
     stream: u64,
-    /// Their CRC-32.
+    /// The CRC-32 of the bytes of the zlib stream.
     pub(crate) crc32: u32,
     /// The Adler-32 of the rows, filter types included.
     adler: Adler,
@@ -34,7 +35,7 @@ impl Sums {
         Self { stream: bytes.len() as u64, crc32: crc32(bytes), ..Self::default() }
     }
 
-    /// Appends to `file` what the bytes from `at` on become in the file, and returns their checksums.
+    /// Appends the file's form of the bytes from `at` on to `file`, and returns the checksums of these bytes.
     pub(crate) fn frame(layout: &Layout, at: u64, bytes: &[u8], file: &mut Vec<u8>) -> Self {
         let (from, mut sums) = (file.len(), Self::plain(bytes));
         match layout.format() {
@@ -53,7 +54,7 @@ impl Sums {
         self.adler.sum()
     }
 
-    /// Appends the piece that comes directly after this one.
+    /// Appends the piece that comes directly after this piece.
     pub(crate) fn append(&mut self, next: &Self) {
         self.crc64 = join64(self.crc64, next.crc64, next.length);
         self.length += next.length;
@@ -63,12 +64,12 @@ impl Sums {
     }
 }
 
-/// The pieces of a part that are known so far, by the offset of each in the part. Pieces that meet become one.
+/// The known pieces of a part, by the offset of each piece in the part. Adjacent pieces become one piece.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pieces(BTreeMap<u64, Sums>);
 
 impl Pieces {
-    /// Inserts a piece. Returns `false` and changes nothing if a byte of it is there already.
+    /// Inserts a piece. Returns `false` and changes nothing if a byte of the piece is already known.
     pub(crate) fn insert(&mut self, mut at: u64, mut sums: Sums) -> bool {
         if sums.length == 0 {
             return true;
@@ -91,7 +92,8 @@ impl Pieces {
         true
     }
 
-    /// Returns the one piece that there is, if it begins at 0, and empty checksums if there is none.
+    /// Returns the checksums of the only piece, if that piece begins at 0. Returns empty checksums if there is no
+    /// piece.
     pub(crate) fn whole(&self) -> Option<Sums> {
         match self.0.len() {
             0 => Some(Sums::default()),
@@ -100,7 +102,7 @@ impl Pieces {
         }
     }
 
-    /// Returns how many pieces there are.
+    /// Returns the number of pieces.
     pub(crate) fn count(&self) -> usize {
         self.0.len()
     }

@@ -3,7 +3,7 @@
 
 use super::layout::Layout;
 
-/// Everything before the pixels: three chunk headers, the header of `VP8L`, and the prefix codes.
+/// The length of everything before the pixels: three chunk headers, the header of `VP8L`, and the prefix codes.
 pub(super) const HEAD: u64 = 20 + CODES;
 const CODES: u64 = 27;
 
@@ -24,7 +24,7 @@ pub(super) fn head(layout: &Layout) -> Vec<u8> {
     head
 }
 
-/// Returns the bytes of the file after those of the pixels: chunks have an even length.
+/// Returns the bytes of the file after the bytes of the pixels. Chunks are filled up to an even length.
 pub(super) fn tail(layout: &Layout) -> Vec<u8> {
     vec![0; (chunk_length(layout) % 2) as usize]
 }
@@ -37,25 +37,25 @@ fn codes(layout: &Layout) -> Vec<u8> {
     // No alpha, version 0; no transform, no color cache, no meta prefix codes.
     bits.put(0, 1 + 3);
     bits.put(0, 1 + 1 + 1);
-    // Green: 256 literals, and nothing for the lengths of repetitions. The unused entries of this code's lengths bring
-    // the pixels to a border of bytes.
+    // Green has 256 literals, and no symbols for the lengths of repetitions. The unused entries of this code's lengths
+    // make the pixels begin at a byte border.
     bits.lengths(19);
     bits.put(1, 1);
     bits.put(3, 3);
     bits.put(256 - 2, 8);
-    // Red and blue: all 256 symbols.
+    // Red and blue have all 256 symbols.
     for _ in 0..2 {
         bits.lengths(12);
         bits.put(0, 1);
     }
-    // Alpha has the one symbol 255, distance the one symbol 0.
+    // Alpha has only the symbol 255, and distance has only the symbol 0.
     bits.put(0b101, 3);
     bits.put(255, 8);
     bits.put(0b0001, 4);
     bits.bytes
 }
 
-/// BitString from the lowest to the highest bit of each byte.
+/// A string of bits, from the lowest to the highest bit of each byte.
 #[derive(Default)]
 struct BitString {
     bytes: Vec<u8>,
@@ -73,8 +73,8 @@ impl BitString {
         }
     }
 
-    /// Puts a normal prefix code all of whose lengths are 8. The code of the lengths has only this symbol, so that
-    /// each of them takes no bits.
+    /// Writes a normal prefix code in which all lengths are 8. The code of the lengths has only the symbol 8, so each
+    /// length takes no bits.
     fn lengths(&mut self, entries: u32) {
         // The order of entries is 17, 18, 0, 1, 2, 3, 4, 5, 16, 6, 7, 8, 9 and so on.
         const EIGHT: u32 = 11;

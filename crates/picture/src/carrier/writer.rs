@@ -1,4 +1,4 @@
-//! Writes a set of carriers as one file: any bytes at any position, from several threads, in any order.
+//! Writes a set of carriers as one file: any bytes at any position, with several threads, in any order.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -16,13 +16,14 @@ use crate::open_files::Open;
 use crate::position::write_all_at;
 use crate::{Error, Format, Label, spare};
 
-/// How many bytes get their structure and their checksums before they are written. They stay in the core's cache.
+/// The number of bytes that get their structure and checksums before they are written. So many bytes stay in the core's
+/// cache.
 const STEP: usize = 256 << 10;
 
 /// Writes a set of carriers as if it were one file.
 ///
-/// Every byte is written exactly once. The checksums of the pictures are made from those of the pieces, so no picture
-/// is read again, except to make spare ones.
+/// Every byte is written exactly once. The checksums of the pictures are computed from the checksums of the pieces. So
+/// no picture is read again, except to make spare pictures.
 #[derive(Debug)]
 pub struct Writer<O> {
     layout: Layout,
@@ -49,9 +50,9 @@ impl<O: Fn(u32) -> io::Result<File> + Sync> Writer<O> {
     /// Begins a set of pictures of this size. [`Layout::fitted`] finds the size for data of a known length that need
     /// only one picture.
     ///
-    /// `open` opens the file of a picture for writing, and for reading too if there will be spare pictures. It creates
-    /// the file if there is none, and leaves the contents of an existing one, because it is called again for the same
-    /// picture when many are open. The writer never reads bytes that it did not write.
+    /// `open` opens the file of a picture for writing, and for reading too if there will be spare pictures. `open`
+    /// creates the file if it does not exist, and does not change the contents of an existing file. `open` is called
+    /// again for the same picture when many pictures are open. The writer never reads bytes that it did not write.
     ///
     /// # Errors
     /// [`Error::CarrierSize`] if pictures of this size are too small to carry anything.
@@ -84,16 +85,17 @@ impl<O: Fn(u32) -> io::Result<File> + Sync> Writer<O> {
         Ok(())
     }
 
-    /// Returns a writer for data that come in order, from the first byte on.
+    /// Returns a writer for data that are written in order, from the first byte on.
     pub fn stream(&self) -> CarrierStream<'_, O> {
         CarrierStream { writer: self, position: 0 }
     }
 
-    /// Completes the pictures: makes `spares` spare ones, and writes labels and checksums. `set` must be random.
+    /// Completes the pictures: makes `spares` spare pictures, and writes labels and checksums. `set` is the name of the
+    /// set, and must be random.
     ///
     /// # Errors
-    /// [`Error::Incomplete`] if bytes were left out, [`Error::TooManyPictures`] if the set would have too many, and
-    /// [`Error::Write`] or [`Error::Read`] if the system fails.
+    /// [`Error::Incomplete`] if bytes were left out, [`Error::TooManyPictures`] if the set would have too many
+    /// pictures, and [`Error::Write`] or [`Error::Read`] if the system fails.
     pub fn finish(self, set: [u8; 16], spares: u32) -> Result<Written, Error> {
         let part = u64::from(self.layout.part());
         let count = self.state.lock().pieces.last_key_value().map_or(1, |(last, _)| last + 1);
@@ -172,7 +174,7 @@ impl<O: Fn(u32) -> io::Result<File> + Sync> Writer<O> {
         spare::encode(count, spares, length, &read, &write)
     }
 
-    /// Writes what is around a part: before it, and after it up to the end of the file.
+    /// Writes the bytes of the file before a part, and the bytes after the part up to the end of the file.
     fn complete(&self, label: &Label, part: &Sums) -> io::Result<()> {
         let whole = label.index + 1 < label.count;
         let layout = if whole { self.layout } else { self.layout.cut(part.length) };
@@ -200,12 +202,12 @@ impl<O: Fn(u32) -> io::Result<File> + Sync> Writer<O> {
         }
         write_all_at(&file, &tail, layout.start(end))?;
         write_all_at(&file, &head, 0)?;
-        // A file that was there before may have been longer.
+        // An older file of the same name may have been longer.
         file.set_len(layout.file_length())
     }
 }
 
-/// Returns what comes before a part in its carrier.
+/// Returns the bytes that precede a part in its carrier.
 fn header(label: &Label) -> [u8; HEADER] {
     let mut header = [0; HEADER];
     header[..8].copy_from_slice(&MAGIC);

@@ -1,14 +1,14 @@
-//! Dropping alpha channels.
+//! Drops alpha channels.
 
 use crate::Error;
 
 /// Removes the last of `N` samples of each pixel, in place.
 ///
 /// # Errors
-/// A pixel is not opaque.
+/// If a pixel is not opaque.
 pub fn drop_opaque<const N: usize>(samples: &mut Vec<u8>) -> Result<(), Error> {
     let (pixels, _) = samples.as_chunks::<N>();
-    // Blocks, so that the compiler compares many pixels at a time.
+    // Working on blocks lets the compiler compare many pixels at a time.
     let opaque = |pixels: &[[u8; N]]| pixels.iter().fold(255, |least, pixel| least & pixel[N - 1]) == 255;
     if !pixels.chunks(1024).all(opaque) {
         return Err(Error::Transparent);

@@ -1,12 +1,13 @@
-//! The one tag of EXIF data that matters for pixels: the orientation.
+//! Reads the orientation, which is the only tag of EXIF data that matters for pixels.
 
 use super::turn::Turn;
 
 const ORIENTATION: u16 = 0x0112;
-/// The type of numbers of 16 bits.
+/// The EXIF type for numbers of 16 bits.
 const SHORT: u16 = 3;
 
-/// Returns the orientation in EXIF data. Data without a valid orientation are [`Turn::UPRIGHT`], as in browsers.
+/// Returns the orientation in EXIF data. Returns [`Turn::UPRIGHT`] for data without a valid orientation, as browsers
+/// do.
 ///
 /// The data begin with the TIFF header, or with `Exif\0\0` before it.
 pub fn turn(exif: &[u8]) -> Turn {
@@ -78,7 +79,7 @@ mod tests {
     #[test]
     fn cut_and_flipped_data_are_no_panic() {
         let bytes = tiff(false, 0x0112, 3, 1, 6);
-        // The end of the value decides; the padding and the next directory do not.
+        // Data are enough if they contain the end of the value. The padding and the next directory may be missing.
         for end in 0..bytes.len() {
             assert_eq!(turn(&bytes[..end]) != Turn::UPRIGHT, end >= bytes.len() - 6, "{end}");
         }

@@ -1,9 +1,9 @@
-//! JPEG, by the crate `jpeg-decoder`.
+//! Reads JPEG with the crate `jpeg-decoder`.
 //!
-//! The crate gets few changes, but decodes every sampling. `zune-jpeg` 0.5.15, which is faster, returns wrong pixels
-//! where a color has a fourth of the samples of another, and wrong inks where the first color has fewer than the last.
-//! This module reads the header itself, and gives the decoder tables and frames alone. So metadata cost nothing, and
-//! this module decides what the samples mean.
+//! This crate is seldom updated, but decodes every sampling. `zune-jpeg` 0.5.15 is faster. But it returns wrong pixels
+//! if one color has a fourth of the samples of another color, and wrong inks if the first color has fewer samples than
+//! the last color. This module reads the header itself, and passes only tables and frames to the decoder. So metadata
+//! cost no time and no memory, and this module decides the meaning of the samples.
 
 mod scans;
 mod segments;
@@ -69,7 +69,7 @@ pub fn read(mut input: impl BufRead + Seek, budget: &Budget) -> Result<DecodedFi
 fn lights(samples: &mut Vec<u8>) {
     for [c, m, y, k] in samples.as_chunks_mut::<4>().0 {
         for ink in [c, m, y] {
-            // The product of the two lights, rounded.
+            // The rounded product of the two amounts of light.
             let product = u32::from(255 - *ink) * u32::from(255 - *k) + 128;
             *ink = ((product + (product >> 8)) >> 8) as u8;
         }

@@ -1,13 +1,14 @@
-//! What decoding may cost.
+//! Limits for the memory and the time of decoding.
 
 use crate::Error;
 
-/// Bounds for pictures that are read. A file that claims more is an error, before memory is allocated.
+/// Limits for pictures that are read. A file that exceeds the limits is refused before memory is allocated.
 ///
-/// A file of a few bytes can claim a picture of gigabytes: compressed areas of one color take hardly any room.
-/// Therefore the length of the file bounds the memory, and with it the time: reading takes at most [`free`](Self::free)
-/// bytes, and [`per_byte`](Self::per_byte) bytes more for each byte of the file. A PNG picture takes 1 to 4 bytes of
-/// memory for each pixel, a WebP picture 4 to 11, a JPEG picture mostly 8 to 18.
+/// A file of a few bytes can describe a picture of gigabytes, because compressed areas of one color take hardly any
+/// space. Therefore the length of the file bounds the memory, and so also the time: reading takes at most
+/// [`free`](Self::free) bytes, and [`per_byte`](Self::per_byte) bytes more for each byte of the file. A PNG picture
+/// takes 1 to 4 bytes of memory for each pixel, a WebP picture takes 4 to 11 bytes, and a JPEG picture mostly takes 8
+/// to 18 bytes.
 ///
 /// ```
 /// use deadpan_picture::Limits;
@@ -17,34 +18,36 @@ use crate::Error;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The most pixels.
+    /// The maximum number of pixels.
     pub pixels: u64,
-    /// The most bytes of memory, the result included. Decoders hold less than one mebibyte beside what is counted.
+    /// The maximum number of bytes of memory, including the result. Decoders hold less than one mebibyte that is not
+    /// counted.
     pub bytes: u64,
     /// The bytes of memory that a file of any length may take.
     pub free: u64,
-    /// The bytes of memory that each byte of the file adds to those.
+    /// The bytes of memory that each byte of the file adds to [`Limits::free`].
     pub per_byte: u64,
-    /// The most scans of a JPEG picture. Each scan takes the time of a whole picture, and can be short. Programs write
-    /// 1 to 20.
+    /// The maximum number of scans of a JPEG picture. A scan can be short, but takes the time of a whole picture.
+    /// Programs write 1 to 20 scans.
     pub scans: usize,
 }
 
 impl Default for Limits {
-    /// 2²⁸ pixels, as the largest carrier has, and 2 GiB; but at most 64 MiB and 512 bytes for each byte of the file.
-    /// 100 scans.
+    /// The limits are 2²⁸ pixels, which is the size of the largest carrier, and 2 GiB of memory, but at most 64 MiB
+    /// plus 512 bytes for each byte of the file. At most 100 scans.
     ///
-    /// The bounds let all photographs pass: a photograph has less than 100 pixels for each byte of its file, and is
-    /// refused only if it has more. A picture of a single color passes up to 22 million pixels as PNG with three
-    /// channels, 14 million as WebP, and 10 million as JPEG without progression. A drawing of one bit a pixel passes up
-    /// to 67 million pixels if it is blank, and up to 140 million if its file has 150 KB.
+    /// The bounds let all photographs pass: a photograph has less than 100 pixels for each byte of its file, and only a
+    /// file with more pixels for each byte is refused. A picture of a single color is accepted with up to 22 million
+    /// pixels as PNG with three channels, 14 million pixels as WebP, and 10 million pixels as JPEG without progression.
+    /// A drawing with one bit for each pixel is accepted with up to 67 million pixels if it is blank, and up to 140
+    /// million pixels if its file has 150 KB.
     fn default() -> Self {
         Self { pixels: 1 << 28, bytes: 1 << 31, free: 64 << 20, per_byte: 512, scans: 100 }
     }
 }
 
 impl Limits {
-    /// Whether reading a picture may take so much memory, if its file has this length.
+    /// Whether reading a picture may take `memory` bytes of memory, if the picture's file has `length` bytes.
     #[must_use]
     pub fn allow(&self, memory: u64, length: u64) -> bool {
         self.budget(length).check_memory(memory).is_ok()
@@ -56,7 +59,7 @@ impl Limits {
     }
 }
 
-/// What decoding a file may cost.
+/// The limits for decoding one file.
 #[derive(Clone, Copy)]
 pub struct Budget {
     pub limits: Limits,
@@ -77,7 +80,7 @@ impl Budget {
         if bytes > self.most() { Err(self.refusal(bytes)) } else { Ok(()) }
     }
 
-    /// Returns the most bytes of memory.
+    /// Returns the maximum number of bytes of memory.
     pub fn most(&self) -> u64 {
         self.limits.bytes.min(self.in_proportion())
     }
@@ -86,7 +89,7 @@ impl Budget {
         self.limits.free.saturating_add(self.limits.per_byte.saturating_mul(self.length))
     }
 
-    /// Returns why a picture that takes more memory than [`most`](Self::most) is refused.
+    /// Returns the error for a picture that takes more memory than [`most`](Self::most).
     pub fn refusal(&self, bytes: u64) -> Error {
         if bytes > self.limits.bytes {
             self.too_much()

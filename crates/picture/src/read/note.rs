@@ -1,12 +1,12 @@
-//! What a reader should know about a decoded picture.
+//! Notes for the reader of a decoded picture.
 
 use std::fmt;
 
-/// A way in which decoded pixels differ from what the file stores.
+/// A difference between the decoded pixels and the pixels that the file stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Note {
-    /// Samples of 16 bits were reduced to their upper 8.
+    /// Samples of 16 bits were reduced to their upper 8 bits.
     SixteenBits,
     /// The alpha channel, in which all pixels are opaque, was dropped.
     OpaqueAlpha,

@@ -1,4 +1,4 @@
-//! PNG, by the crate `png`.
+//! Reads PNG with the crate `png`.
 
 mod packed;
 mod stored;
@@ -16,10 +16,10 @@ use crate::{Channels, Error, FileFormat, Pixels};
 
 const FORMAT: FileFormat = FileFormat::Png;
 
-/// The most memory for all chunks beside the pixels, of which only EXIF data may be long.
+/// The maximum memory for all chunks except the pixels. Of these chunks, only EXIF data may be long.
 const METADATA: u64 = 16 << 20;
 
-/// Reads signature and header. Leaves the input anywhere.
+/// Reads signature and header. Afterwards, the input's position is not defined.
 pub fn header(input: impl Read) -> Result<Header, Error> {
     let [_, _, _, _, _, _, _, _, head @ ..] = array::<26>(input, FORMAT)?;
     let (Some((b"\0\0\0\rIHDR", head)), [.., color]) = (head.split_first_chunk(), head) else {
@@ -46,20 +46,20 @@ fn begin<R: BufRead + Seek>(mut input: R, budget: &Budget) -> Result<(Header, pn
     budget.check_pixels(width, height)?;
     input.seek(SeekFrom::Start(start)).map_err(Error::Read)?;
 
-    // Rows have at most 8 bytes a pixel.
+    // A row has at most 8 bytes for each pixel.
     let least = METADATA + 8 * u64::from(width);
     let bytes = usize::try_from(least.min(budget.limits.bytes)).unwrap_or(usize::MAX);
     let mut decoder = png::Decoder::new_with_limits(input, png::Limits { bytes });
     decoder.set_ignore_text_chunk(true);
     decoder.set_ignore_iccp_chunk(true);
-    // All samples get 8 bits, palettes become colors, and transparent colors an alpha channel.
+    // All samples get 8 bits, palettes become colors, and transparent colors become an alpha channel.
     decoder.set_transformations(Transformations::EXPAND | Transformations::STRIP_16);
     let reader = decoder.read_info().map_err(failed)?;
     let info = reader.info();
     if info.animation_control.is_some() || info.frame_control.is_some() {
         return Err(Error::Animated);
     }
-    // The decoder panics at another length.
+    // The decoder panics at a palette of another length.
     let is_whole = |palette: &[u8]| palette.len().is_multiple_of(3) && palette.len() <= 3 * 256;
     if info.color_type == ColorType::Indexed && !info.palette.as_deref().is_some_and(is_whole) {
         return Err(damaged(FORMAT, "its palette has another length"));
@@ -67,7 +67,8 @@ fn begin<R: BufRead + Seek>(mut input: R, budget: &Budget) -> Result<(Header, pn
     Ok((header, reader))
 }
 
-/// Decodes only the first rows, at least one. Returns `None` if the picture is gray, or its rows are not in order.
+/// Decodes only the first rows, at least one row. Returns `None` if the picture is gray, or if its rows are not stored
+/// in order.
 pub fn first_rows(input: impl BufRead + Seek, rows: u32, budget: &Budget) -> Result<Option<Pixels>, Error> {
     let (Header { width, channels, .. }, mut reader) = begin(input, budget)?;
     if reader.info().interlaced || channels != Channels::Rgb {
@@ -87,14 +88,14 @@ pub fn first_rows(input: impl BufRead + Seek, rows: u32, budget: &Budget) -> Res
     Ok(Some(Pixels { width, height, channels, samples }))
 }
 
-/// `room` is memory for the samples, whose contents do not matter.
+/// Reads a picture. `room` is memory for the samples; the contents of `room` do not matter.
 pub fn read(mut input: impl BufRead + Seek, budget: &Budget, mut room: Vec<u8>) -> Result<DecodedFile, Error> {
     let start = input.stream_position().map_err(Error::Read)?;
     let Header { width, height, channels, .. } = header(&mut input)?;
     budget.check_pixels(width, height)?;
     budget.check_memory(u64::from(width) * u64::from(height) * channels.count() as u64)?;
     input.seek(SeekFrom::Start(start)).map_err(Error::Read)?;
-    // Pictures as this crate writes them are read faster.
+    // Pictures in the form that this crate writes are read by faster functions.
     let is_ours = stored::read(&mut input, width, height, channels, &mut room).is_some() || {
         input.seek(SeekFrom::Start(start)).map_err(Error::Read)?;
         packed::read(&mut input, width, height, channels, &mut room).is_some()

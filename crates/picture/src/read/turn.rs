@@ -1,24 +1,25 @@
-//! Turning pictures upright.
+//! Turns pictures upright.
 
 use crate::{Channels, Pixels};
 
-/// The rows of a picture are read and written in squares of this side, so that both stay in the cache.
+/// Pixels are read and written in squares with this side, so that the read and the written rows stay in the cache.
 const TILE: usize = 64;
 
-/// An orientation as EXIF numbers it, 1 to 8: where the first row and the first column of the stored picture are shown.
+/// An orientation by its EXIF number, 1 to 8. The number states at which sides the first row and the first column of
+/// the stored picture are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn(u16);
 
 impl Turn {
-    /// The picture is stored as it is shown.
+    /// The turn of a picture that is stored upright.
     pub const UPRIGHT: Self = Self(1);
 
-    /// Returns `None` for numbers without a meaning.
+    /// Makes a turn from an EXIF number. Returns `None` for a number without a meaning.
     pub fn new(number: u16) -> Option<Self> {
         (1..=8).contains(&number).then_some(Self(number))
     }
 
-    /// Returns the picture as it is shown.
+    /// Returns the upright picture.
     pub fn apply(self, pixels: &Pixels) -> Pixels {
         let (width, height) =
             if self.swaps_sides() { (pixels.height, pixels.width) } else { (pixels.width, pixels.height) };
@@ -33,8 +34,8 @@ impl Turn {
         self.0 >= 5
     }
 
-    /// Returns the index of the stored pixel that is shown first, and the steps to the pixels that are shown right
-    /// of it and below.
+    /// Returns the index of the stored pixel that is shown first, and the steps to the pixels that are shown to the
+    /// right of this pixel and below this pixel.
     fn steps(self, width: isize, height: isize) -> (isize, isize, isize) {
         let (right, bottom) = (width - 1, (height - 1) * width);
         match self.0 {

@@ -1,6 +1,8 @@
-//! WebP: lossless pictures by a decoder of our own, lossy ones by the crate `image-webp`.
+//! Reads WebP. This crate has its own decoder for lossless pictures, and uses the crate `image-webp` for lossy
+//! pictures.
 //!
-//! This module reads the container itself, and gives the decoders the frame alone, so metadata cost nothing.
+//! This module reads the container itself, and passes only the frame to the decoders. So metadata cost no time and no
+//! memory.
 
 mod lossless;
 
@@ -14,9 +16,9 @@ use super::turn::Turn;
 use super::{Budget, DecodedFile, Header, LONG_DATA, Note, UNDECODABLE, array, damaged, exif, most_data};
 use crate::{Channels, Error, FileFormat, Pixels};
 
-/// The most chunks of a file that are looked at. An honest file has less than ten.
+/// The maximum number of chunks of a file that are read. An ordinary file has less than ten chunks.
 const CHUNKS: usize = 1000;
-/// Longer EXIF data are ignored. JPEG allows 64 KiB.
+/// Longer EXIF data are ignored. For comparison, JPEG allows EXIF data of 64 KiB.
 const EXIF: u32 = 1 << 20;
 
 const ANIMATION: u8 = 0b10;
@@ -29,13 +31,13 @@ struct Chunk {
     length: u32,
 }
 
-/// A file's chunks that matter.
+/// The needed chunks of a file.
 struct Contents {
     frame: Chunk,
     format: FileFormat,
     width: u32,
     height: u32,
-    /// The frame claims transparent pixels.
+    /// The frame states that it has transparent pixels.
     alpha: bool,
     alpha_plane: Option<Chunk>,
     exif: Option<Chunk>,
@@ -59,7 +61,7 @@ pub fn first_rows(mut input: impl BufRead + Seek, rows: u32, budget: &Budget) ->
     Ok(Some(Pixels { width, height, channels: Channels::Rgb, samples }))
 }
 
-/// `room` is memory for the samples of lossless pictures, whose contents do not matter.
+/// Reads a picture. `room` is memory for the samples of lossless pictures; the contents of `room` do not matter.
 pub fn read(mut input: impl BufRead + Seek, budget: &Budget, room: Vec<u8>) -> Result<DecodedFile, Error> {
     let contents = Contents::read(&mut input)?;
     let Contents { frame, format, width, height, .. } = contents;
@@ -115,7 +117,7 @@ fn decode(input: impl BufRead + Seek, format: FileFormat, budget: &Budget) -> Re
     Ok(samples)
 }
 
-/// Returns a file with an extended header, up to the data of its last chunk.
+/// Returns the bytes of a file with an extended header, up to the data of its last chunk.
 fn head(width: u32, height: u32, flags: u8, chunks: &[u8], (name, length): (&[u8; 4], u32)) -> Vec<u8> {
     let three = |number: u32| [number as u8, (number >> 8) as u8, (number >> 16) as u8];
     let mut extended = vec![flags, 0, 0, 0];
@@ -156,13 +158,14 @@ impl Contents {
         room: Vec<u8>,
     ) -> Result<Vec<u8>, Error> {
         let pixels = u64::from(self.width) * u64::from(rows);
-        // The decoder counts exactly, the tables of codes too. This is what most pictures take.
+        // The decoder counts its memory exactly, including the tables of codes. This is the memory that most pictures
+        // take.
         let window = lossless::window(self.width, self.height, rows);
         budget.check_memory((pixels * 4 + pixels / 2).max(pixels * 3 + window))?;
         input.seek(SeekFrom::Start(self.frame.offset)).map_err(Error::Read)?;
         let frame = input.take(self.frame.length.into());
         match lossless::decode(frame, (self.width, self.height), rows, room, Memory::new(budget.most())) {
-            // The frame may say that its alpha channel means nothing.
+            // The frame may state that its alpha channel has no meaning.
             Ok(Rows { opaque: false, .. }) if self.alpha => Err(Error::Transparent),
             Ok(Rows { samples, .. }) => Ok(samples),
             Err(Fault::Cut) => Err(Error::Cut(self.format)),
@@ -172,9 +175,9 @@ impl Contents {
         }
     }
 
-    /// Reads the container. Each chunk that it returns lies in the file.
+    /// Reads the container. Each returned chunk lies completely in the file.
     fn read(mut input: impl BufRead + Seek) -> Result<Self, Error> {
-        // Whether a file without a frame is lossy does not matter: both are called WebP.
+        // It does not matter whether a file without a frame is lossy: error messages call both formats WebP.
         let format = FileFormat::WebPLossless;
         let start = input.stream_position().map_err(Error::Read)?;
         let end = input.seek(SeekFrom::End(0)).map_err(Error::Read)?;
@@ -208,7 +211,7 @@ impl Contents {
                 b"VP8L" if found.is_none() => found = Some(Self::lossless(&mut input, chunk)?),
                 _ => {}
             }
-            // Without an extended header, the frame is all there is.
+            // Without an extended header, the file contains only the frame.
             if canvas.is_none() && found.is_some() {
                 break;
             }
@@ -221,7 +224,7 @@ impl Contents {
             if (canvas.width, canvas.height) != (contents.width, contents.height) {
                 return Err(damaged(format, "its frame has another size than the picture"));
             }
-            // The alpha plane of a lossy frame counts if the extended header says so.
+            // The alpha plane of a lossy frame is used only if the extended header states that there is alpha.
             contents.alpha |= canvas.alpha && contents.format == FileFormat::WebPLossy && alpha_plane.is_some();
         }
         Ok(contents)
@@ -233,7 +236,7 @@ impl Contents {
         if tag & 1 != 0 || sync != [0x9d, 0x01, 0x2a] {
             return Err(damaged(format, "its frame is no key frame"));
         }
-        // The upper two bits ask for scaling, which all programs ignore.
+        // The upper two bits request scaling. All programs ignore these bits.
         let [width, height] = [[a, b], [c, d]].map(|side| u32::from(u16::from_le_bytes(side) & 0x3fff));
         if width == 0 || height == 0 {
             return Err(damaged(format, format!("{width} × {height} pixels")));
@@ -271,7 +274,7 @@ impl Canvas {
     }
 }
 
-/// Reads the first bytes of a chunk, which must be as long.
+/// Reads the first bytes of a chunk, which must be long enough.
 fn short<const N: usize>(input: impl Read, chunk: Chunk, format: FileFormat) -> Result<[u8; N], Error> {
     if (chunk.length as usize) < N {
         Err(damaged(format, "one of its chunks is too short"))

@@ -1,15 +1,15 @@
-//! How much a picture was changed.
+//! Measures how much a picture was changed.
 
 use std::ops::AddAssign;
 
-/// How much the samples of a picture were changed.
+/// The changes to the samples of a picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Distortion {
     /// The sum of the squares of all differences.
     pub squares: u64,
-    /// How many samples were changed.
+    /// The number of samples that were changed.
     pub changed: u64,
-    /// How many samples the picture has.
+    /// The number of samples of the picture.
     pub samples: u64,
 }
 

@@ -12,69 +12,69 @@ use crate::{Channels, Error, Header, Limits, Pixels, probe};
 
 /// The length of a door in bytes.
 pub(super) const DOOR: usize = SEALED + CODE;
-/// The part of a door that is encrypted.
+/// The length of the encrypted part of a door.
 const SEALED: usize = LABEL + 8 + 32;
-/// The authentication code of a door.
+/// The length of the authentication code of a door.
 const CODE: usize = 8;
 
-/// What a secret opened: all that is necessary to extract the part.
+/// The contents of a door that a secret opened. The contents are enough to extract the part.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Found {
-    /// The label of the picture. Its length is at most the capacity of the picture.
+    /// The label of the picture. The length in the label is at most the capacity of the picture.
     pub label: Label,
-    /// How many bits a sample carries.
+    /// The number of bits that a sample carries.
     pub bits: Bits,
-    /// Where the values lie.
+    /// The order of the values in the picture.
     pub order: Order,
-    /// The number of doors, that of the set included.
+    /// The number of doors, including the door of the set.
     pub doors: usize,
     /// The key of the set, which opens the other pictures of the set: [`Secret::set`].
     pub set_key: [u8; 32],
     /// The seed of the picture.
     pub seed: Seed,
-    /// Which of the secrets opened the picture.
+    /// The index of the secret that opened the picture.
     pub secret: usize,
     /// Whether the picture was gray, and another program wrote it with three equal channels.
     pub gray_in_color: bool,
 }
 
 impl Found {
-    /// Whether a picture has room for the part, as the one had whose label was found.
+    /// Whether a picture has room for the part. The picture in which the label was found has this room.
     #[must_use]
     pub fn fits(&self, pixels: &Pixels) -> bool {
         let channels = if self.gray_in_color { 3 } else { 1 };
         self.fits_in(pixels.samples.len() as u64 / channels)
     }
 
-    /// Whether a picture with so many samples has room for the part.
+    /// Whether a picture with `samples` samples has room for the part.
     pub(super) fn fits_in(&self, samples: u64) -> bool {
         u64::from(self.label.length) <= capacity(samples, self.bits, self.doors - 1)
     }
 }
 
-/// Looks for a label that one of the secrets opens. Returns `None` if the picture carries no data for them.
+/// Searches for a label that one of the secrets opens. Returns `None` if the picture carries no data for these secrets.
 #[must_use]
 pub fn find(pixels: &Pixels, secrets: &[Secret]) -> Option<Found> {
     Front::in_pixels(pixels)?.find(secrets)
 }
 
-/// The samples of the seed and of the most doors.
+/// The number of samples of the seed and of the maximum number of doors.
 const FRONT: usize = (SEED_LINES + DOOR_LINES * DOORS) * LINE;
 
-/// The seed and the doors of a picture, which are random bits of a picture that carries no data. They lie in the first
-/// rows, and tell everything that is necessary to find a label.
+/// The seed and the doors of a picture. In a picture without data, these are ordinary low bits. The seed and the doors
+/// lie in the first rows, and are enough to find a label.
 #[derive(Clone, Debug)]
 pub struct Front {
     seed: Seed,
     doors: Vec<[u8; DOOR]>,
-    /// The samples of the picture.
+    /// The number of samples of the picture.
     samples: u64,
     gray_in_color: bool,
 }
 
 impl Front {
-    /// Takes the front of a picture. Returns `None` if the picture is too small to have one.
+    /// Takes the front of a picture. Returns `None` if the picture is too small to have a front.
     #[must_use]
     pub fn in_pixels(pixels: &Pixels) -> Option<Self> {
         let samples = &pixels.samples;
@@ -86,20 +86,20 @@ impl Front {
     /// Returns `None` if the whole picture must be decoded instead, for [`Front::in_pixels`].
     ///
     /// # Errors
-    /// The file is no picture, its beginning is damaged, cut or transparent, it is larger than the limits; the system
-    /// cannot read.
+    /// If the file is no picture, if its beginning is damaged, cut or transparent, if it is larger than the limits, or
+    /// if the system cannot read.
     pub fn read(mut input: impl BufRead + Seek, limits: &Limits) -> Result<Option<Self>, Error> {
         let start = input.stream_position().map_err(Error::Read)?;
         let Header { width, height, .. } = probe(&mut input)?;
         input.seek(SeekFrom::Start(start)).map_err(Error::Read)?;
-        // As many samples as are necessary even if only one channel of three counts.
+        // Read enough samples for the case that only one of three channels counts.
         let Some(first) = first_rows(input, FRONT as u32, limits)? else { return Ok(None) };
         Ok(Self::from(&first.samples, first.channels, 3 * u64::from(width) * u64::from(height)))
     }
 
-    /// Takes the front of the first rows of a picture with so many samples.
+    /// Takes the front from the first rows of a picture with `samples` samples.
     fn from(first: &[u8], channels: Channels, samples: u64) -> Option<Self> {
-        // Seed and doors make the channels of a template in color differ.
+        // In a color template, the seed and the doors make the channels differ.
         let gray_in_color = channels == Channels::Rgb && is_gray(first);
         let gray = gray_in_color.then(|| one_channel(first));
         let (first, samples) = match &gray {
@@ -120,7 +120,8 @@ impl Front {
         &self.seed
     }
 
-    /// Looks for a label that one of the secrets opens. Returns `None` if the picture carries no data for them.
+    /// Searches for a label that one of the secrets opens. Returns `None` if the picture carries no data for these
+    /// secrets.
     #[must_use]
     pub fn find(&self, secrets: &[Secret]) -> Option<Found> {
         let there = self.doors.len();
@@ -181,13 +182,15 @@ impl Inside {
     }
 }
 
-/// Makes the seed and all doors as they lie in the samples, the door of the set first.
+/// Makes the bytes of the seed and of all doors, in the order in which they lie in the samples. The door of the set
+/// comes first.
 pub(super) fn seal(inside: &Inside, seed: &Seed, secrets: &[Secret]) -> Result<Vec<u8>, Error> {
     let mut bytes = seed.0.to_vec();
     let contents = inside.to_bytes();
     bytes.extend(DoorKey::new(&Secret::set(&inside.set_key), seed).seal(&contents));
     for (at, secret) in secrets.iter().enumerate() {
-        // Two doors with one secret would be alike, and everybody could see that. One of them is enough.
+        // Two doors with the same secret would be equal, and everybody could see that they are equal. One door for each
+        // secret is enough.
         if secrets[..at].iter().any(|before| before.bytes == secret.bytes) {
             let mut noise = [0; DOOR];
             secret::random(&mut noise)?;

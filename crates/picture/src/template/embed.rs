@@ -12,29 +12,29 @@ use super::{Bits, DOOR_LINES, DOORS, Distortion, LINE, Order, SEED_LINES, capaci
 use crate::label::Label;
 use crate::{Error, Pixels};
 
-/// How a part is hidden.
+/// Options for hiding a part.
 #[derive(Clone, Debug)]
 pub struct Hiding {
-    /// How many bits each sample of the data lines carries.
+    /// The number of bits that each sample of the data lines carries.
     pub bits: Bits,
-    /// Where the values lie.
+    /// The order of the values in the data lines.
     pub order: Order,
-    /// The random key of the set, the same in all its pictures.
+    /// The random key of the set, which is the same for all pictures of the set.
     pub set_key: [u8; 32],
-    /// The secrets that open the picture besides that of the set: at most 31.
+    /// The secrets that open the picture besides the secret of the set: at most 31 secrets.
     pub doors: Vec<Secret>,
 }
 
-/// Hides a part in a picture, with its label and the seed. `threads` is how many threads work on the picture.
+/// Hides a part in a picture, with its label and the seed. `threads` is the number of threads that work on the picture.
 ///
 /// # Errors
 ///
-/// [`Error::SmallCover`] if the picture does not have the room, [`Error::Doors`] if there are more than 31 doors, and
-/// [`Error::Random`] if the system has no random bytes. The picture is unchanged then.
+/// [`Error::SmallCover`] if the picture does not have enough room, [`Error::Doors`] if there are more than 31 doors,
+/// and [`Error::Random`] if the system has no random bytes. After an error, the picture is unchanged.
 ///
 /// # Panics
 ///
-/// Panics if the label has another length than the part.
+/// Panics if the length in the label is not the length of the part.
 pub fn embed(
     pixels: &mut Pixels,
     label: &Label,
@@ -48,7 +48,7 @@ pub fn embed(
     embed_with(Engine { level: Level::detect(), threads }, pixels, label, part, hiding, seed, &signs)
 }
 
-/// What embeds.
+/// The implementation that embeds.
 #[derive(Clone, Copy)]
 pub(super) struct Engine {
     /// The back end.
@@ -106,14 +106,15 @@ struct EmbedTask<'a> {
     inverses: Box<Table>,
     mask: Option<blake3::OutputReader>,
     signs: Signs,
-    /// How many lines come before in the picture; their random bits are not used again.
+    /// The number of lines that precede these lines in the picture. The random bits of the preceding lines are not used
+    /// again.
     before: u64,
     /// The first of the lines that are embedded.
     line: u64,
 }
 
 impl<'a> EmbedTask<'a> {
-    /// `lines` are those of the picture that carry the bytes.
+    /// Makes a task. `lines` are the lines of the picture that carry the bytes.
     fn new(
         level: Level,
         bits: Bits,
@@ -142,7 +143,7 @@ impl<'a> EmbedTask<'a> {
             });
             let tasks: Vec<_> = tasks.collect();
             tasks.into_iter().fold(Cost::default(), |sum, task| {
-                // A panic of the thread is a panic of the caller.
+                // If the thread panics, the caller panics too.
                 let cost = task.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
                 Cost { squares: sum.squares + cost.squares, changed: sum.changed + cost.changed }
             })
@@ -183,7 +184,7 @@ impl<'a> EmbedTask<'a> {
         sum
     }
 
-    /// Returns the bit of the part where a line begins.
+    /// Returns the number of the part's first bit in a line.
     fn bit(&self, line: u64) -> u64 {
         self.shares.first(line) * u64::from(self.bits.get())
     }

@@ -1,4 +1,4 @@
-//! Takes a part out of a picture.
+//! Extracts a part from a picture.
 
 use std::convert::Infallible;
 
@@ -9,13 +9,13 @@ use super::{Bits, Found, LINE, data};
 use crate::Pixels;
 use crate::pixels::one_channel;
 
-/// Extracts the part that was found into `part`, which has the length of the part. `threads` is how many threads work
-/// on the picture. The caller compares the checksum.
+/// Extracts the found part into the buffer `part`, which must have the length of the part. `threads` is the number of
+/// threads that work on the picture. The caller must compare the checksum.
 ///
 /// # Panics
 ///
-/// Panics if `part` does not have the length that the label tells, or if `found` comes from a larger picture:
-/// [`Found::fits`] tells.
+/// Panics if `part` does not have the length in the label, or if `found` comes from a larger picture. [`Found::fits`]
+/// checks whether the picture is large enough.
 pub fn extract(pixels: &Pixels, found: &Found, part: &mut [u8], threads: usize) {
     extract_with(Level::detect(), pixels, found, part, threads);
 }
@@ -44,14 +44,14 @@ pub(super) fn extract_with(level: Level, pixels: &Pixels, found: &Found, part: &
     });
 }
 
-/// The fewest bytes that a thread extracts.
+/// The minimum number of bytes that a thread extracts.
 const LEAST: usize = 1 << 16;
 
 /// The data lines of a picture, in memory or in a file.
 pub(super) trait Lines {
     type Error;
 
-    /// Returns `count` lines from `first` on: at most [`LINES`], and all of them lie in the picture.
+    /// Returns `count` lines from `first` on: at most [`LINES`] lines, and all these lines lie in the picture.
     fn read(&mut self, first: u64, count: usize) -> Result<&[Line], Self::Error>;
 }
 
@@ -75,7 +75,7 @@ pub(super) struct ExtractTask {
 }
 
 impl ExtractTask {
-    /// Prepares to extract a part that is not empty from a picture with so many data lines.
+    /// Prepares to extract a part from a picture with `lines` data lines. The part must not be empty.
     ///
     /// # Panics
     ///

@@ -1,4 +1,4 @@
-//! Parts of templates that lie in files without compression: samples are read only where they are needed.
+//! Reads parts of templates in files without compression. Only the needed samples are read.
 
 use std::fs::File;
 use std::io;
@@ -10,24 +10,25 @@ use super::{Found, LINE, data_lines, first_data_line};
 use crate::Opened;
 use crate::carrier::Buffers;
 
-/// A template whose part is read at any position.
+/// A template whose part can be read at any position.
 #[derive(Debug)]
 pub struct Template {
     stored: Stored,
     /// `None` if the part is empty.
     task: Option<ExtractTask>,
-    /// The number of the first data line, and how many there are.
+    /// The number of the first data line, and the number of data lines.
     first: u64,
     lines: u64,
 }
 
 /// Prepares to read a part at any position, for a [`Reader`](crate::Reader): from a PNG file without compression, as
-/// [`Compression::Stored`](crate::Compression::Stored) makes them. Gives the file back if it is another kind of
-/// picture, or is smaller than the one that was found; then decode it, and [`extract`](fn@super::extract) the part.
+/// [`Compression::Stored`](crate::Compression::Stored) makes such files. Returns the file as an error if it is another
+/// kind of picture, or if its picture is smaller than the picture in which `found` was found. In that case, decode the
+/// picture, and [`extract`](fn@super::extract) the part.
 ///
 /// # Errors
 ///
-/// The file.
+/// The file, if its part cannot be read in this way.
 pub fn open(file: File, found: &Found) -> Result<Opened, File> {
     if found.gray_in_color {
         return Err(file);
@@ -58,7 +59,7 @@ impl Template {
     }
 }
 
-/// How many lines are read at once. They stay in the core's cache.
+/// The number of lines that are read at once. So many lines stay in the core's cache.
 const STEP: u64 = 4 * LINES as u64;
 
 /// Reads lines from the file.

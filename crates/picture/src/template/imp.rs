@@ -1,6 +1,6 @@
 //! The kernels, which embed and extract the values of a block of lines. Only this module has `unsafe` code.
 //!
-//! All back ends give the same results. One function tests them against the reference.
+//! All back ends give the same results. One test function compares all back ends with the reference.
 
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 mod avx2;
@@ -12,9 +12,9 @@ use super::LINE;
 use super::places::{Choice, Table};
 use super::shares::Walk;
 
-/// The most lines of a block.
+/// The maximum number of lines in a block.
 pub(super) const LINES: usize = 512;
-/// The bytes after the values of a block that a kernel may read or overwrite.
+/// The number of bytes after the values of a block that a kernel may read or overwrite.
 const SLACK: usize = LINE;
 
 /// The values of a block of lines, one after the other: the lowest bit of each byte first.
@@ -23,36 +23,36 @@ pub(super) type Values = [u8; LINES * LINE / 2 + 1 + SLACK];
 /// The samples of a line.
 pub(super) type Line = [u8; LINE];
 
-/// What the kernels must know about the values.
+/// The position of the kernels in the values.
 #[derive(Clone, Debug)]
 pub(super) struct Course {
-    /// How many bits a value has.
+    /// The number of bits of a value.
     pub(super) bits: usize,
-    /// The bit where the next value begins.
+    /// The number of the bit where the next value begins.
     pub(super) at: usize,
-    /// How many values the next lines carry.
+    /// The number of values that each of the next lines carries.
     pub(super) walk: Walk,
 }
 
-/// What embedding needs besides the values.
+/// The data that embedding needs besides the values.
 #[derive(Clone, Copy)]
 pub(super) struct Ways<'a> {
     /// The place of each value.
     pub(super) table: &'a Table,
     /// The value of each place.
     pub(super) inverses: &'a Table,
-    /// What each line takes from the tables.
+    /// The choice of each line from the tables.
     pub(super) choices: &'a [Choice],
     /// A random bit for each sample.
     pub(super) signs: &'a [[u8; LINE / 8]],
 }
 
-/// What a block cost.
+/// The changes that embedding made in a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Cost {
     /// The sum of the squared differences.
     pub(super) squares: u64,
-    /// How many samples changed.
+    /// The number of samples that changed.
     pub(super) changed: u64,
 }
 
@@ -80,7 +80,7 @@ impl Level {
         Self::Avx512,
     ];
 
-    /// Returns whether this CPU has the level. The standard library detects the CPU once.
+    /// Returns whether this CPU has the level. The standard library detects the CPU's features only once.
     pub(super) fn is_available(self) -> bool {
         match self {
             Self::Portable => true,
@@ -112,7 +112,7 @@ impl Level {
 ///
 /// # Panics
 ///
-/// Panics if the CPU does not have the level, or if choices, signs or values do not suffice for the lines.
+/// Panics if the CPU does not have the level, or if there are too few choices, signs or values for the lines.
 pub(super) fn embed(level: Level, lines: &mut [Line], values: &Values, course: &mut Course, ways: Ways<'_>) -> Cost {
     assert!(level.is_available(), "the CPU has this level");
     assert!(lines.len() <= LINES && course.at < 8 && (1..=4).contains(&course.bits));
@@ -129,12 +129,12 @@ pub(super) fn embed(level: Level, lines: &mut [Line], values: &Values, course: &
     }
 }
 
-/// Extracts the values of the lines. The bits of `values` before the first value keep their values; bits after the last
+/// Extracts the values of the lines. The bits of `values` before the first value do not change. Bits after the last
 /// value may be overwritten.
 ///
 /// # Panics
 ///
-/// Panics if the CPU does not have the level, or if the choices do not suffice for the lines.
+/// Panics if the CPU does not have the level, or if there are too few choices for the lines.
 pub(super) fn extract(
     level: Level,
     lines: &[Line],

@@ -1,11 +1,11 @@
-//! Which sample of a line carries which value.
+//! The place of each value: the sample of a line that carries it.
 
 use super::secret::Seed;
 use super::{LINE, Order};
 
-/// How many permutations the table has.
+/// The number of permutations in the table.
 const PERMUTATIONS: usize = 256;
-/// The bytes that make the table.
+/// The number of bytes from which the table is made.
 const TABLE_BYTES: usize = PERMUTATIONS * LINE * 2;
 
 /// A permutation of the numbers 0 to 63.
@@ -33,10 +33,11 @@ impl Permutation {
     }
 }
 
-/// The permutations, one of which each line takes.
+/// The permutations. Each line takes one permutation.
 pub(super) type Table = [Permutation; PERMUTATIONS];
 
-/// What a line takes: a permutation of the table, and a number from 0 to 63 that is added to all its places.
+/// The choice of a line: a permutation of the table, and a number from 0 to 63 that is added to all places of the
+/// permutation.
 pub(super) type Choice = [u8; 2];
 
 /// The places of a picture.
@@ -44,7 +45,8 @@ pub(super) type Choice = [u8; 2];
 pub(super) struct Places {
     /// Permutation `t` gives the place of value `j` as `table[t].0[j]`.
     pub(super) table: Box<Table>,
-    /// The bytes from which lines take their permutations. In order, each line takes permutation 0 as it is.
+    /// The bytes from which lines take their permutations. If the values lie in order, there is no stream, and each
+    /// line takes permutation 0 without a change.
     stream: Option<blake3::OutputReader>,
 }
 
@@ -86,18 +88,18 @@ impl Places {
         inverses
     }
 
-    /// Returns what tells which permutations the lines take.
+    /// Returns the source of the lines' choices of permutations.
     pub(super) fn choices(&self) -> Choices {
         Choices(self.stream.clone())
     }
 }
 
-/// Tells which permutations lines take.
+/// Computes the lines' choices of permutations.
 #[derive(Clone)]
 pub(super) struct Choices(Option<blake3::OutputReader>);
 
 impl Choices {
-    /// Fills in what the lines from `line` on take.
+    /// Fills in the choices of the lines from `line` on.
     pub(super) fn choose(&mut self, line: u64, choices: &mut [Choice]) {
         match &mut self.0 {
             None => choices.fill([0; 2]),

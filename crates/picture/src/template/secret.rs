@@ -6,12 +6,13 @@ use crate::{Error, Pixels};
 /// The length of a seed in bytes.
 pub(super) const SEED: usize = 24;
 
-/// Random bytes at the beginning of a picture. They make the doors, the places and the mask of each picture different.
+/// Random bytes at the beginning of a picture. These bytes make the doors, the places and the mask of each picture
+/// different.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seed(pub [u8; SEED]);
 
 impl Seed {
-    /// Returns a new seed. Each picture needs one of its own.
+    /// Returns a new seed. Each picture needs a separate seed.
     ///
     /// # Errors
     ///
@@ -22,7 +23,7 @@ impl Seed {
         Ok(Self(seed))
     }
 
-    /// Reads the seed of a picture. Every picture of 192 samples has one, whether it carries data or not.
+    /// Reads the seed of a picture. Every picture with at least 192 samples has a seed, whether it carries data or not.
     #[must_use]
     pub fn in_pixels(pixels: &Pixels) -> Option<Self> {
         Self::from(&pixels.samples)
@@ -42,7 +43,7 @@ impl Seed {
     }
 }
 
-/// Which doors a secret opens.
+/// The doors that a secret opens.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Opens {
     /// Door 0.
@@ -51,7 +52,7 @@ pub(super) enum Opens {
     Others,
 }
 
-/// Opens a door. Its bytes are wiped when it is dropped.
+/// A secret that opens a door. The bytes of the secret are wiped when it is dropped.
 #[derive(Clone)]
 pub struct Secret {
     pub(super) bytes: [u8; 32],
@@ -87,7 +88,7 @@ impl Secret {
 impl Drop for Secret {
     fn drop(&mut self) {
         self.bytes = [0; 32];
-        // The compiler must assume that the zeros are read, so it cannot leave the store out.
+        // The compiler must assume that the zeros are read, so it cannot remove the writing of the zeros.
         std::hint::black_box(&self.bytes);
     }
 }

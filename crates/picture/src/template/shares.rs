@@ -1,4 +1,4 @@
-//! Which values each data line carries.
+//! Computes which values each data line carries.
 
 use super::{LINE, Order};
 
@@ -11,7 +11,7 @@ pub(super) struct Shares {
 }
 
 impl Shares {
-    /// The lines have room for the values.
+    /// Makes the division. The lines must have room for the values.
     pub(super) fn new(order: Order, values: u64, lines: u64) -> Self {
         debug_assert!(values <= lines * LINE as u64);
         Self { order, values, lines }
@@ -21,7 +21,7 @@ impl Shares {
     pub(super) fn first(&self, line: u64) -> u64 {
         match self.order {
             Order::InOrder => (line * LINE as u64).min(self.values),
-            // 128 bits hold the product whatever the size of the picture.
+            // 128 bits hold the product for every size of a picture.
             Order::Keyed if self.lines > 0 => {
                 (u128::from(line) * u128::from(self.values) / u128::from(self.lines)) as u64
             }
@@ -57,14 +57,14 @@ impl Shares {
     }
 }
 
-/// Goes through the lines, and tells how many values each carries.
+/// Goes through the lines, and returns the number of values that each line carries.
 #[derive(Clone, Debug)]
 pub(super) struct Walk {
     /// The values that are left, if lines are filled in order.
     rest: Option<u64>,
     quotient: u64,
     step: u64,
-    /// The fraction of a value that the lines before have in advance, times `lines`.
+    /// The fraction of a value that has accumulated in the previous lines, times `lines`.
     sum: u64,
     lines: u64,
 }

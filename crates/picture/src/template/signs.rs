@@ -2,7 +2,8 @@
 
 use super::LINE;
 
-/// Gives each line its bits. They lead to no data, whoever learns them: they must only show no pattern.
+/// Gives each line its random bits. A person who learns these bits cannot find the data. The bits must only have no
+/// visible pattern.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Signs([u64; 2]);
 
@@ -45,7 +46,8 @@ mod tests {
                     flips[bit] += ((word ^ word.rotate_right(1)) >> bit & 1) as u32;
                 }
             }
-            // Half of the lines, and 6.3 standard deviations: by chance, 1 of 10 million keys of a test is outside.
+            // The expected count is half of the lines. The bound is 6.3 standard deviations, so by chance, the test
+            // fails for 1 of 10 million keys.
             for count in ones.into_iter().chain(changes).chain(flips) {
                 assert!(count.abs_diff(50_000) < 1000, "{count}");
             }

@@ -1,4 +1,5 @@
-//! PNG files without compression, as templates can be written: their samples lie at places that few reads tell.
+//! PNG files without compression, a form in which templates can be written. Few reads are enough to find the places of
+//! the samples.
 
 use std::fs::File;
 use std::io;
@@ -6,20 +7,20 @@ use std::io;
 use crate::position::{read_at, read_exact_at};
 use crate::read::{PNG_HEAD, plain_png};
 
-/// Length, type and checksum of a chunk.
+/// The number of bytes of a chunk's length, type and checksum.
 const CHUNK: u64 = 12;
-/// The header of a stored block.
+/// The length of the header of a stored block.
 const BLOCK: u64 = 5;
-/// The least bytes of a row. Each row costs a read when the file is opened.
+/// The minimum number of bytes of a row. Each row costs a read when the file is opened.
 const LEAST_ROW: u64 = 256;
 
 /// A file whose rows are stored and not filtered, and which has no other chunks.
 #[derive(Debug)]
 pub(super) struct Stored {
     file: File,
-    /// The length of a row with its filter type.
+    /// The length of a row, including its filter type.
     row: u64,
-    /// All samples of the picture.
+    /// The number of samples of the picture.
     samples: u64,
     /// The blocks with contents, in order.
     blocks: Vec<Block>,
@@ -28,15 +29,15 @@ pub(super) struct Stored {
 /// A stored block.
 #[derive(Debug)]
 struct Block {
-    /// Where its contents begin among those of all blocks.
+    /// The offset where the block's contents begin in the joined contents of all blocks.
     at: u64,
-    /// Where they begin in the file.
+    /// The offset where the block's contents begin in the file.
     place: u64,
 }
 
 impl Stored {
-    /// Reads the places of the samples. Gives the file back if it is another kind of picture, or damaged. The checksums
-    /// of the chunks are not compared.
+    /// Reads the places of the samples. Returns the file as an error if it is another kind of picture, or damaged. The
+    /// checksums of the chunks are not compared.
     pub(super) fn open(file: File) -> Result<Self, File> {
         match Self::places(&file) {
             Some((row, samples, blocks)) => Ok(Self { file, row, samples, blocks }),
@@ -70,7 +71,7 @@ impl Stored {
         self.samples
     }
 
-    /// Fills `samples` with those from `first` on. `room` is memory for the bytes of the file.
+    /// Fills `samples` with the samples from `first` on. `room` is memory for the bytes of the file.
     pub(super) fn read(&self, first: u64, samples: &mut [u8], room: &mut Vec<u8>) -> io::Result<()> {
         if samples.is_empty() {
             return Ok(());
@@ -89,7 +90,7 @@ impl Stored {
         let mut rest = samples;
         let mut number = block(&self.blocks, at);
         while at < end {
-            // Up to the end of the block, of the row, or of the samples that are wanted.
+            // Read up to the end of the block, of the row, or of the requested samples.
             let next = self.blocks.get(number + 1).map_or(u64::MAX, |next| next.at);
             if at == next {
                 number += 1;
@@ -111,12 +112,12 @@ impl Stored {
     }
 }
 
-/// Returns the number of the block with a byte of the contents.
+/// Returns the number of the block that contains byte `at` of the contents.
 fn block(blocks: &[Block], at: u64) -> usize {
     blocks.partition_point(|block| block.at <= at).saturating_sub(1)
 }
 
-/// Returns the place in the file of a byte of the contents.
+/// Returns the offset in the file of byte `at` of the contents.
 fn place(blocks: &[Block], at: u64) -> u64 {
     blocks.get(block(blocks, at)).map_or(u64::MAX, |block| block.place + (at - block.at))
 }
@@ -130,7 +131,7 @@ fn blocks(file: &File, length: u64) -> Option<Vec<Block>> {
         let [a, b, c, d, name @ ..] = array::<8>(file, chunk)?;
         let (mut position, end) = (chunk + 8, chunk + 8 + u64::from(u32::from_be_bytes([a, b, c, d])));
         if is_last {
-            // Nothing follows: the file ends with this chunk.
+            // No byte follows: the file ends with this chunk.
             let is_end = name == *b"IEND" && position == end && read_at(file, &mut [0; 5], end).ok()? == 4;
             return (is_end && at == length).then_some(blocks);
         }
@@ -151,7 +152,7 @@ fn blocks(file: &File, length: u64) -> Option<Vec<Block>> {
             let [kind @ (0 | 1), low, high, not_low, not_high] = array(file, position)? else { return None };
             let stored = u64::from(u16::from_le_bytes([low, high]));
             position += BLOCK;
-            // A short block would make many of them, and each takes memory.
+            // With short blocks, a file could have many blocks, and each block takes memory.
             let is_short = kind == 0 && stored < LEAST_ROW;
             if is_short || [!low, !high] != [not_low, not_high] || position + stored > end || at + stored > length {
                 return None;
@@ -163,7 +164,7 @@ fn blocks(file: &File, length: u64) -> Option<Vec<Block>> {
             position += stored;
             is_last = kind == 1;
         }
-        // The sum of the zlib stream is in the chunk of the last block.
+        // The checksum of the zlib stream is in the chunk of the last block.
         if position + if is_last { 4 } else { 0 } != end {
             return None;
         }
@@ -243,7 +244,7 @@ mod tests {
         let mut packed = Vec::new();
         write(&pixels, Format::Png, Compression::Fast, 1, &mut packed).expect("written");
         assert!(Stored::open(file(&packed)).is_err(), "compressed");
-        // A row in the middle has a filter.
+        // In this file, a row in the middle has a filter.
         let mut one = plain.clone();
         one[33 + 8 + 2 + 5 + 30 * 271] = 1;
         assert!(Stored::open(file(&one)).is_err(), "one row is filtered");

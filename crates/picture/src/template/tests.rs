@@ -1,4 +1,4 @@
-//! Every back end against a slow reference; hostile pictures; what embedding costs.
+//! Tests every back end against a slow reference, hostile pictures, and the changes that embedding makes.
 
 mod hostile;
 mod reference;
@@ -22,7 +22,7 @@ pub(super) fn noise(name: &str, length: usize) -> Vec<u8> {
     bytes
 }
 
-/// Returns a picture with noise, many samples near 0 and 255 among it.
+/// Returns a picture with noise, including many samples near 0 and 255.
 pub(super) fn cover(width: u32, height: u32, channels: Channels) -> Pixels {
     let mut samples = noise("cover", width as usize * height as usize * channels.count());
     for (at, sample) in samples.iter_mut().enumerate() {
@@ -44,7 +44,7 @@ pub(super) fn hiding(bits: u8, order: Order, doors: Vec<Secret>) -> Hiding {
     Hiding { bits: Bits::new(bits).unwrap(), order, set_key: [7; 32], doors }
 }
 
-/// Returns the levels of this CPU, and says which ones it does not have.
+/// Returns the levels of this CPU, and prints the levels that the CPU does not have.
 #[allow(clippy::print_stderr)]
 fn levels() -> Vec<Level> {
     let (available, skipped): (Vec<_>, Vec<_>) = Level::ALL.iter().partition(|level| level.is_available());
@@ -81,7 +81,7 @@ fn check(cover: &Pixels, part: &[u8], hiding: &Hiding) {
 #[test]
 fn every_back_end_agrees_with_the_reference() {
     let mut pictures = vec![cover(301, 73, Channels::Rgb), cover(331, 200, Channels::Gray)];
-    // 29 lines are reserved; so many samples are around multiples of 64.
+    // 29 lines are reserved. These numbers of samples are around multiples of 64.
     pictures.extend([30 * 64 - 1, 30 * 64, 30 * 64 + 1, 31 * 64 - 1, 100 * 64].map(|n| cover(n, 1, Channels::Gray)));
     for cover in &pictures {
         for bits in 1..=4 {
@@ -100,7 +100,7 @@ fn every_back_end_agrees_with_the_reference() {
 
 #[test]
 fn several_threads_share_a_large_picture() {
-    // Each thread has more than one block of lines, and pieces of the part that begin inside of a line.
+    // Each thread has more than one block of lines, and its piece of the part can begin inside a line.
     let cover = cover(1024, 500, Channels::Rgb);
     for bits in 1..=4 {
         let hiding = hiding(bits, Order::Keyed, vec![Secret::open()]);
@@ -258,7 +258,7 @@ fn covers_without_the_room_are_refused_and_unchanged() {
 
 #[test]
 fn full_pictures_keep_their_quality() {
-    // A photograph has few samples at 0 and 255, which have one way to go.
+    // A photograph has few samples at 0 and 255, which can change in only one direction.
     let samples = noise("photograph", 3_000_000).iter().map(|sample| 20 + sample % 200).collect();
     let cover = Pixels { width: 1000, height: 1000, channels: Channels::Rgb, samples };
     for (bits, least) in [(1, 51.0), (2, 46.2), (3, 40.0), (4, 34.0)] {
@@ -279,7 +279,7 @@ fn full_pictures_keep_their_quality() {
 
 #[test]
 fn samples_go_up_as_often_as_down_whatever_their_value() {
-    // Replacement of the lowest bits would never take an even sample down, nor an odd one up.
+    // Replacement of the lowest bits would never decrease an even sample, and never increase an odd sample.
     for level in levels() {
         for bits in 1..=4 {
             for value in [100_u8, 101, 102, 103] {

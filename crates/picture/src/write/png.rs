@@ -1,7 +1,7 @@
 //! Writes PNG.
 //!
-//! The rows are cut into bands. Each band is one `IDAT` chunk. Its deflate blocks end at a border of bytes and refer to
-//! no other band, so several threads compress a picture.
+//! The rows are cut into bands. Each band is one `IDAT` chunk. The deflate blocks of a band end at a byte border and
+//! refer to no other band, so several threads can compress a picture.
 
 mod band;
 pub(crate) mod code;
@@ -14,10 +14,10 @@ use crate::adler::Adler;
 use crate::{Channels, Error, Pixels};
 use band::BandEncoder;
 
-/// About how many bytes of rows a band has: they stay in the cache of a core.
+/// The approximate number of bytes of the rows in a band. So many bytes stay in the cache of a core.
 const BAND: usize = 1 << 19;
 
-/// Returns how many rows a band has, if a row has so many bytes.
+/// Returns the number of rows in a band, if each row has `row` bytes.
 pub(crate) fn rows_of_band(row: usize) -> usize {
     (BAND / (row + 1)).max(1)
 }

@@ -1,4 +1,4 @@
-//! Carriers through the public API: what is written comes back, here and in other programs.
+//! Tests carriers through the public API: the written data can be read again, here and in other programs.
 
 use std::fs::{self, File};
 use std::io::{self, Cursor, Read, Write};
@@ -92,7 +92,8 @@ fn the_first_rows_of_other_pictures_tell_nothing() {
     }
 }
 
-/// Writes, and compares what comes back: at constant offsets, and from the pixels that other decoders see.
+/// Writes data, and compares them with the data that are read: at constant offsets, and from the pixels that other
+/// decoders return.
 fn round_trip(format: Format, width: u32, height: u32, total: usize) {
     let folder = tempfile::tempdir().expect("a folder");
     let (layout, bytes) = (Layout::new(format, width, height).expect("a layout"), bytes(total));
@@ -121,7 +122,7 @@ fn round_trip(format: Format, width: u32, height: u32, total: usize) {
         assert_eq!(first, Some((label, order)), "{what}: the first rows");
         assert_eq!(found, label, "{what}");
         let mut sets = Sets::new();
-        // A set of its own, so that the reader is complete.
+        // Each picture gets a separate set, so that the reader is complete.
         sets.add(Label { index: 0, count: 1, offset: 0, total: u64::from(label.length), ..label }, pixels);
         let open: Open<'_, Pixels> = &|pixels| Ok(Opened::Pixels(pixels.clone(), order));
         let reader = Reader::new(sets.into_sets().remove(0), open).expect("complete");
@@ -135,7 +136,7 @@ fn round_trip(format: Format, width: u32, height: u32, total: usize) {
 
 static GIVEN_BACK: AtomicUsize = AtomicUsize::new(0);
 
-/// Decoded pictures are large, and the system would make new memory for each of them.
+/// Decoded pictures are large, and the system would allocate new memory for each picture.
 #[test]
 fn the_memory_of_pictures_that_were_read_is_given_back() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -277,7 +278,8 @@ fn any_pictures_may_be_lost_as_many_as_there_are_spare_ones() {
                 match (recovering(kept.path()), lost.count_ones() <= spares) {
                     (Ok(reader), true) => assert!(read(&reader) == bytes, "{format:?} {count} + {spares}, {lost:b}"),
                     (Ok(reader), false) => {
-                        // Only spare pictures are among the lost ones that are too many.
+                        // The set is complete although too many pictures are lost, because all lost pictures are spare
+                        // pictures.
                         assert_eq!(data, 0);
                         assert!(read(&reader) == bytes);
                     }
@@ -300,7 +302,7 @@ fn flipped_bytes_are_named_and_spare_pictures_replace_them() {
         let mut file = fs::read(&flipped).expect("a file");
         file[1000] ^= 4;
         fs::write(&flipped, file).expect("written");
-        // With and without reading before.
+        // Test the check with and without reading the data before.
         for read in [false, true] {
             let reader = reader(folder.path());
             if read {

@@ -1,5 +1,6 @@
-//! Other decoders see the same pixels as ours in every kind of picture that this crate writes: libpng, libwebp,
-//! ImageMagick, Pillow and Chromium. A decoder that is not installed is skipped, and the test says so.
+//! For every kind of picture that this crate writes, other decoders return the same pixels as our decoder: libpng,
+//! libwebp, ImageMagick, Pillow and Chromium. A decoder that is not installed is skipped, and the test prints a
+//! message.
 //!
 //! `DEADPAN_PYTHON` names a Python that has Pillow; without it, the test tries `python3`.
 
@@ -12,7 +13,7 @@ use deadpan_picture::carrier::{Layout, Writer};
 use deadpan_picture::template::{self, Bits, Hiding, Order, Secret, Seed};
 use deadpan_picture::{Channels, Compression, Format, Label, Limits, Orientation, Pixels, read};
 
-/// Sides around the borders of stored blocks, of pixels and of bytes.
+/// Sizes near the borders of stored blocks, of pixels and of bytes.
 const SIZES: [(u32, u32); 5] = [(25, 1), (7, 33), (64, 40), (301, 17), (1000, 50)];
 
 fn noise(length: usize) -> Vec<u8> {
@@ -26,7 +27,7 @@ fn noise(length: usize) -> Vec<u8> {
     (0..length).map(|_| next()).collect()
 }
 
-/// Writes all kinds of pictures. Returns their files.
+/// Writes all kinds of pictures, and returns the paths of their files.
 fn pictures(folder: &Path) -> Vec<(PathBuf, Format)> {
     let mut files = Vec::new();
     for (number, (width, height)) in SIZES.into_iter().enumerate() {
@@ -61,7 +62,7 @@ fn pictures(folder: &Path) -> Vec<(PathBuf, Format)> {
     files
 }
 
-/// Fills a smooth cover of the same size with data. Returns `None` if nothing fits.
+/// Fills a smooth cover of the same size with data. Returns `None` if the cover has no room for data.
 fn template(size: &Pixels) -> Option<Pixels> {
     let channels = size.channels.count();
     let row = size.width as usize * channels;
@@ -78,7 +79,7 @@ fn template(size: &Pixels) -> Option<Pixels> {
     Some(pixels).filter(|_| room > 0)
 }
 
-/// Reads with this crate. Gray becomes three equal samples.
+/// Reads a picture with this crate. A gray sample becomes three equal samples.
 fn ours(file: &Path) -> Pixels {
     let bytes = fs::read(file).expect("a file");
     let pixels = read(Cursor::new(bytes), Orientation::Ignore, &Limits::default()).expect("a picture").pixels;
@@ -118,7 +119,7 @@ fn says(program: &str, arguments: &[&str], word: &str) -> bool {
 }
 
 fn say(line: &str) {
-    // Not a macro, because the test harness would hide the line.
+    // This is not a macro such as `eprintln!`, because the test harness would hide the line.
     let _ = writeln!(io::stderr(), "{line}");
 }
 
@@ -252,7 +253,7 @@ fn chromium_sees_the_same_pixels() {
     for line in text.lines().filter_map(|line| line.split_once("picture ").map(|(_, line)| line)) {
         let words: Vec<&str> = line.split(' ').collect();
         let [at, width, height, samples] = *words else { continue };
-        // The page's script contains the word, too.
+        // The script of the page contains this word, too.
         let Ok(at) = at.parse::<usize>() else { continue };
         let file = &files[at].0;
         let ours = ours(file);

@@ -1,5 +1,5 @@
-//! Templates at one bit a sample pass the three detectors of replacement, and low-bit replacement does not. The
-//! detectors of changes by ±1 find some of the templates.
+//! The three detectors of replacement do not find templates at one bit in each sample, but find low-bit replacement.
+//! The detectors of changes by ±1 find some of the templates.
 //!
 //! `scripts/bench detectors` measures the same with more covers, more bits, and real photographs.
 
@@ -29,7 +29,8 @@ fn detectors_find_replacement_and_no_template_at_one_bit() {
         let alarms = |scores: &[f64]| scores.iter().filter(|&&score| score > threshold).count();
         let (templates, replaced) = (alarms(&templates), alarms(&replaced));
         // The system's random bits decide between two equally near samples. In 20 runs, RS found 5 to 10 templates,
-        // with a variance of 2.5, and the others fewer. By Bennett's inequality, more than 24 come once in 10⁸ runs.
+        // with a variance of 2.5, and the other detectors found fewer. By Bennett's inequality, a detector finds more
+        // than 24 templates once in 10⁸ runs.
         assert!(templates <= COVERS / 5, "{name} finds {templates} templates");
         assert!(replaced >= COVERS * 9 / 10, "{name} finds {replaced} pictures with replaced bits");
     }
@@ -46,13 +47,13 @@ fn templates_lower_the_ratios_of_hcf_com() {
         let before: Vec<f64> = covers.iter().map(|cover| ratio(cover).unwrap()).collect();
         let after: Vec<f64> = (0..).zip(&covers).map(|(seed, cover)| ratio(&hide(cover, seed)).unwrap()).collect();
         let lower = after.iter().map(|after| before.iter().filter(|&before| after < before).count()).sum::<usize>();
-        // The area under the curve: 0.5 is guessing.
+        // The area under the curve. A value of 0.5 means guessing.
         let area = lower as f64 / before.len().pow(2) as f64;
         assert!(area > least, "{name}: {area}");
     }
 }
 
-/// A detector's name, and its score: the higher, the more suspicious.
+/// A detector's name, and its score. A higher score means that a picture is more suspicious.
 type Detector = (&'static str, fn(&Findings) -> f64);
 
 const DETECTORS: [Detector; 3] = [
@@ -61,7 +62,7 @@ const DETECTORS: [Detector; 3] = [
     ("sample pairs", |findings| findings.sample_pairs.unwrap()),
 ];
 
-/// Fills all the room of a template at one bit a sample.
+/// Fills all the room of a template with one bit in each sample.
 fn hide(cover: &Pixels, seed: u64) -> Pixels {
     let mut random = Random(seed);
     let bits = Bits::new(1).unwrap();

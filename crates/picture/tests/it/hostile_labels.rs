@@ -1,5 +1,5 @@
-//! Labels that somebody made to do harm, through the public API: they are refused, or make a set that is not read. Sets
-//! of many pictures are read with few open files.
+//! Tests harmful labels through the public API: such labels are refused, or make a set that is not read. Also tests
+//! that sets of many pictures are read with few open files.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -27,7 +27,7 @@ fn set(pictures: impl IntoIterator<Item = (Label, Vec<u8>)>) -> Set<Vec<u8>> {
 
 const FROM_MEMORY: Open<'static, Vec<u8>> = &|part| Ok(Opened::Bytes(part.clone()));
 
-/// All orders of three things.
+/// All orders of three items.
 const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
 
 #[test]
@@ -82,11 +82,11 @@ fn parts_that_overlap_or_leave_gaps_are_no_data() {
         [FIRST, Label { length: 65, ..SECOND }, THIRD],
         [Label { offset: 1, ..FIRST }, SECOND, THIRD],
         [FIRST, SECOND, Label { length: 63, ..THIRD }],
-        // In another order, all at the same place, and all of the data three times.
+        // The parts are in another order, all parts are at the same offset, or each part contains all of the data.
         [Label { offset: 64, ..FIRST }, Label { offset: 0, ..SECOND }, THIRD],
         [FIRST, Label { offset: 0, ..SECOND }, Label { offset: 0, ..THIRD }],
         [Label { length: 192, ..FIRST }, SECOND, Label { offset: 0, length: 192, ..THIRD }],
-        // Pictures without data among others.
+        // Some pictures carry no data.
         [Label { length: 128, ..FIRST }, Label { offset: 128, length: 0, ..SECOND }, THIRD],
         [FIRST, Label { length: 128, ..SECOND }, Label { offset: 192, length: 0, ..THIRD }],
     ];
@@ -109,7 +109,7 @@ fn lengths_near_the_largest_number_do_not_overflow() {
     let labels = [Label { total: most, ..FIRST }, Label { index: 1, offset: 64, total: most, ..FIRST }, at_the_end];
     let whole = set(labels.map(|label| (label, vec![0; 64])));
     assert!(matches!(Reader::new(whole, FROM_MEMORY), Err(Error::Contradiction)));
-    // The parts of missing pictures are computed from those of others.
+    // The offsets of missing parts are computed from the labels of other pictures.
     for present in 0..8_u32 {
         for length in [64, u32::MAX / 64 * 64] {
             let spare = Label { index: 3, length, total: most, offset: 0, ..FIRST };
@@ -186,8 +186,8 @@ fn one_of_all_possible_spare_pictures_is_enough_for_one_picture() {
     assert_eq!(back, data);
 }
 
-/// A forged picture of 64 KiB that claimed 32 767 spare ones once kept `reveal` busy for five seconds, and a compressed
-/// one of a thousand bytes for minutes.
+/// A forged picture of 64 KiB that stated 32 767 spare pictures once kept `reveal` busy for five seconds. A compressed
+/// forged picture of a thousand bytes kept it busy for minutes.
 #[test]
 fn one_picture_cannot_stand_for_thousands() {
     let (part, spares) = (vec![0; 64], spare::MOST - 1);
@@ -255,7 +255,7 @@ fn each_picture_is_opened_once_however_many_are_damaged() {
     assert!(opened.load(Ordering::Relaxed) <= 12, "{opened:?} for 12 pictures");
 }
 
-/// A good copy takes the place of a damaged spare picture, and is checked, too.
+/// A copy replaces a damaged spare picture, and the copy is checked, too.
 #[test]
 fn copies_of_damaged_spare_pictures_are_checked() {
     let good = vec![9; 64];
@@ -274,7 +274,7 @@ fn copies_of_damaged_spare_pictures_are_checked() {
 
 #[test]
 fn spare_pictures_that_claim_gigabytes_are_rejected() {
-    // 8 GiB of data in two lost pictures, of which the spare ones have 64 bytes.
+    // Two lost pictures carry 8 GiB of data, but the spare pictures have only 64 bytes.
     let length = u32::MAX / 64 * 64;
     let total = 2 * u64::from(length);
     let label = |index| Label { index, count: 2, spares: 2, length, offset: 0, total, checksum: 0, ..FIRST };
@@ -291,7 +291,7 @@ fn pictures_that_claim_the_same_index_are_told_apart() {
     let pictures = [(FIRST, "a"), (SECOND, "b"), (other, "c"), (SECOND, "d"), (third, "e"), (other, "f")];
     let mut sets = Sets::new();
     pictures.into_iter().for_each(|(label, name)| sets.add(label, name));
-    // Another count, another total and another number of spare pictures are other sets.
+    // A label with another count, another total or another number of spare pictures belongs to another set.
     sets.add(Label { count: 4, ..SECOND }, "g");
     sets.add(Label { total: 193, ..SECOND }, "h");
     sets.add(Label { spares: 1, ..SECOND }, "i");
@@ -311,7 +311,7 @@ fn pictures_that_claim_the_same_index_are_told_apart() {
         [(SECOND, vec!["b", "d"])]
     );
 
-    // A conflict never takes the place of a damaged picture by itself: its part is another one.
+    // A picture in conflict never replaces a damaged picture automatically, because its part differs.
     let mut rejecting = set.clone();
     assert_eq!([(); 3].map(|()| rejecting.reject(1)), [Some("b"), Some("d"), None]);
     assert!(rejecting.missing().flatten().eq(1..3));
@@ -324,10 +324,10 @@ fn pictures_that_claim_the_same_index_are_told_apart() {
     assert!(set.missing().flatten().eq(1..3));
 }
 
-/// The most files that a set keeps open, and the one that is being opened.
+/// The maximum number of files that a set keeps open, and one more file that is being opened.
 const OPEN: usize = 128 + 1;
 
-/// How many files of the folder this process has open. Other systems than Linux do not tell.
+/// Returns how many files of the folder this process has open. This is known only on Linux.
 fn open_in(folder: &Path) -> usize {
     let Ok(files) = fs::read_dir("/proc/self/fd") else { return 0 };
     files.flatten().filter_map(|file| fs::read_link(file.path()).ok()).filter(|path| path.starts_with(folder)).count()
@@ -354,7 +354,7 @@ fn more_pictures_than_files_may_be_open_are_written_and_read() {
         options.read(true).write(true).create(true).truncate(false).open(path(index)).map(count)
     };
     let writer = Writer::new(layout, create).expect("a layout");
-    // First one half of every picture, then the other one.
+    // First read one half of every picture, then the other half.
     for half in [0, 1] {
         for (number, part) in data.chunks(part).enumerate() {
             let (first, second) = part.split_at(part.len() / 2);
@@ -383,7 +383,8 @@ fn more_pictures_than_files_may_be_open_are_written_and_read() {
     assert_eq!(calls.load(Ordering::Relaxed), 2 * PICTURES as usize, "files that were not used for long stay open");
     assert!(most.swap(0, Ordering::Relaxed) <= OPEN);
 
-    // Each of four threads may open one file, and read another one that the others took out.
+    // Each of four threads may open one file, and read another file that the other threads have removed from the list
+    // of open files.
     std::thread::scope(|scope| {
         for thread in 0..4 {
             let (reader, data) = (&reader, &data);

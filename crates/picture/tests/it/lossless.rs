@@ -1,5 +1,5 @@
-//! Lossless WebP, as `cwebp` 1.2.4 writes it with several options: our decoder sees what `image-webp` sees. The
-//! pictures in `data/lossless` are scenes, noise, palettes of all sizes and repetitions.
+//! Lossless WebP, as `cwebp` 1.2.4 writes it with several options: our decoder returns the same pixels as `image-webp`.
+//! The pictures in `data/lossless` are scenes, noise, palettes of all sizes and repetitions.
 
 use std::fs;
 use std::io::Cursor;
@@ -41,7 +41,7 @@ fn our_decoder_sees_the_pixels_that_image_webp_sees() {
     }
 }
 
-/// `cut` frames lie in a whole container, so that only the decoder of the frame can notice it.
+/// `cut` frames lie in a whole container, so that only the decoder of the frame can notice the cut.
 #[test]
 fn a_cut_frame_is_noticed_at_every_length() {
     for (path, file) in files() {
@@ -56,7 +56,7 @@ fn a_cut_frame_is_noticed_at_every_length() {
     }
 }
 
-/// One wrong bit gives an error or other pixels, and memory and time stay bounded.
+/// One wrong bit causes an error or other pixels. Memory and time stay within their limits.
 #[test]
 fn damaged_frames_do_no_harm() {
     let (mut errors, mut pictures) = (0, 0);

@@ -1,5 +1,6 @@
-//! Lossless WebP of noise, as other programs write carriers again: our decoder sees what `image-webp` sees. The frames
-//! are made here, bit by bit, so that they have codes, references and color caches that `cwebp` seldom writes.
+//! Lossless WebP of noise, as in carriers that other programs write again: our decoder returns the same pixels as
+//! `image-webp`. This test makes the frames bit by bit, so the frames have codes, references and color caches that
+//! `cwebp` seldom writes.
 
 use std::io::Cursor;
 
@@ -8,22 +9,22 @@ use image_webp::WebPDecoder;
 use crate::pictures::{WebPBits as Bits, riff};
 use deadpan_picture::{Error, Limits, Orientation, read};
 
-/// What a frame is like.
+/// The properties of a frame.
 #[derive(Clone, Copy, Debug)]
 struct Kind {
     size: (u32, u32),
-    /// How many values of green have codes of 8 bits. All other symbols have longer ones.
+    /// The number of values of green that have codes of 8 bits. All other symbols have longer codes.
     short: usize,
     /// The binary logarithm of the size of the color cache.
     cache: Option<u32>,
     /// The binary logarithm of the side of squares that have different groups of codes: noise, or other codes.
     squares: Option<u32>,
-    /// How many groups squares may have.
+    /// The number of different groups that the squares may have.
     groups: u32,
-    /// The distance between the numbers of two such groups. Those between them have no squares.
+    /// The distance between the numbers of two such groups. The groups between these two have no squares.
     apart: u32,
     subtract_green: bool,
-    /// Of a thousand symbols, how many are references or colors of the cache.
+    /// The number of references and colors of the cache in a thousand symbols.
     others: u32,
 }
 
@@ -38,7 +39,7 @@ const NOISE: Kind = Kind {
     others: 0,
 };
 
-/// Numbers that look random, the same in each run.
+/// Numbers that look random and are the same in each run.
 struct Random(u64);
 
 impl Random {
@@ -56,7 +57,7 @@ struct Code(Vec<(u32, u32)>);
 impl Code {
     /// Writes the lengths, and returns the code.
     fn write(bits: &mut Bits, lengths: &[u32]) -> Self {
-        // The lengths have a code of four bits each: none for 17 and 18, one for 0 to 5, none for 16, one for 6 to 15.
+        // The lengths 0 to 15 have codes of four bits each. The symbols 16, 17 and 18 have no codes.
         bits.push(0, 1);
         bits.push(15, 4);
         for place in 0..19 {
@@ -80,7 +81,7 @@ impl Code {
     }
 }
 
-/// Lengths for `symbols` symbols: `length` bits for the first `short`, and more for the others.
+/// Lengths for `symbols` symbols: `length` bits for the first `short` symbols, and more bits for the other symbols.
 fn lengths(symbols: usize, short: usize, length: u32) -> Vec<u32> {
     let mut lengths = vec![length; 1 << length];
     while lengths.len() < symbols {
@@ -91,7 +92,7 @@ fn lengths(symbols: usize, short: usize, length: u32) -> Vec<u32> {
     lengths
 }
 
-/// Returns the prefix of a number, and what follows it: bits and their count.
+/// Returns the prefix of a number, the bits that follow the prefix, and the number of these bits.
 fn prefix(number: u32) -> (usize, u32, u32) {
     let number = number - 1;
     if number < 4 {
@@ -119,7 +120,7 @@ fn frame(kind: &Kind, random: &mut Random) -> Vec<u8> {
     let mut second = Vec::new();
     if let Some(side) = kind.squares {
         bits.push(side - 2, 3);
-        // A picture without a color cache, whose green is the number of a group.
+        // A picture without a color cache, in which the green sample is the number of a group.
         bits.push(0, 1);
         let code = Code::write(&mut bits, &lengths(256 + 24, 200, 8));
         (0..4).for_each(|_| bits.push_only(0));
@@ -148,7 +149,8 @@ fn frame(kind: &Kind, random: &mut Random) -> Vec<u8> {
             literals += 1;
             at += 1;
         } else if literals > 16 * colors && colors > 0 && random.below(2) == 0 {
-            // The cache is full by now. libwebp and `image-webp` disagree about colors that it does not have yet.
+            // The cache is full at this point. libwebp and `image-webp` disagree about colors that the cache does not
+            // have yet.
             codes[0].push(&mut bits, 256 + 24 + random.below(colors as u32) as usize);
             at += 1;
         } else {
@@ -157,7 +159,7 @@ fn frame(kind: &Kind, random: &mut Random) -> Vec<u8> {
             let (symbol, more, count) = prefix(length);
             codes[0].push(&mut bits, 256 + symbol);
             bits.push(more, count);
-            // Distances of rows and columns, those that repeat the copy itself, and the longest.
+            // Distances of rows and columns, distances that make the copy repeat itself, and the longest distances.
             let number = match random.below(4) {
                 0 => 121 + random.below(at.min(8)),
                 1 => 120 + at.min((1 << 20) - 120),
@@ -195,7 +197,7 @@ fn compare(kind: &Kind, random: &mut Random) {
 fn noise_has_the_pixels_that_image_webp_sees() {
     let mut random = Random(0x2545_f491_4f6c_dd1d);
     for size in [(1, 1), (1, 70), (2, 3), (3, 50), (64, 9), (65, 40), (4097, 3)] {
-        // Codes of 8 and 9 bits, and some of 13 and 14.
+        // Codes of 8 and 9 bits, and some codes of 13 and 14 bits.
         for short in [200, 254, 255] {
             for cache in [None, Some(1), Some(2), Some(5)] {
                 for others in [0, 5, 300] {
@@ -208,7 +210,7 @@ fn noise_has_the_pixels_that_image_webp_sees() {
     }
 }
 
-/// A large cache learns many pixels at once, looking at the last ones only.
+/// If many pixels are added to a large cache at once, only the last pixels are read.
 #[test]
 fn groups_of_codes_and_large_caches_have_the_pixels_that_image_webp_sees() {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
@@ -234,16 +236,16 @@ fn groups_without_pixels_change_no_pixel() {
     }
 }
 
-/// References reach back into memory that is moved when it is full. These pictures fill it more than once.
+/// References reach back into memory that is moved when it is full. These pictures fill this memory more than once.
 #[test]
 fn references_reach_back_a_million_pixels() {
     let mut random = Random(0x1234_5678_9abc_def1);
     for (size, cache, others) in [((1025, 2500), Some(2), 20), ((16_383, 150), None, 2), ((7, 16_383), Some(1), 100)] {
         compare(&Kind { size, cache, others, ..NOISE }, &mut random);
     }
-    // A large cache, which gets the pixels at the end of that memory only after it was moved.
+    // A large cache, to which the pixels at the end of that memory are added only after the memory was moved.
     compare(&Kind { size: (1025, 2500), short: 100, cache: Some(11), others: 4, ..NOISE }, &mut random);
-    // Only copies, also across the end of that memory.
+    // Only copies, including copies across the end of that memory.
     compare(&Kind { size: (2047, 1100), others: 1000, ..NOISE }, &mut random);
 }
 
@@ -251,7 +253,7 @@ fn references_reach_back_a_million_pixels() {
 fn cut_noise_is_noticed_at_every_length() {
     let mut random = Random(0x0fed_cba9_8765_4321);
     let frame = frame(&Kind { size: (40, 30), cache: Some(1), others: 10, ..NOISE }, &mut random);
-    // The last byte may hold no code, only the bits that complete the byte.
+    // The last byte may hold no code, but only the bits that fill up the byte.
     for length in 5..frame.len() - 1 {
         let result = ours(&frame[..length]);
         assert!(matches!(result, Err(Error::Cut(_))), "cut to {length}: {result:?}");

@@ -1,5 +1,5 @@
-//! Carriers with random data, sizes, orders and losses: what is written comes back, and what is lost or changed is
-//! found.
+//! Carriers with random data, sizes, orders and losses: the written data can be read again, and lost or changed bytes
+//! are found.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -15,7 +15,7 @@ use crate::carrier::{OPEN, Picture, read};
 use deadpan_picture::carrier::{Carrier, Layout, Writer};
 use deadpan_picture::{Error, Format, Label, Reader, Set, Sets};
 
-/// What is written, and how.
+/// The data of a test case, and how the data are written.
 #[derive(Clone, Debug)]
 struct Case {
     layout: Layout,
@@ -40,7 +40,7 @@ fn shuffle<T>(items: &mut [T], mut seed: u64) {
     }
 }
 
-/// Sets of 1 to 6 pictures and up to `spares` spare ones.
+/// Sets of 1 to 6 pictures and up to `spares` spare pictures.
 fn cases(spares: u32) -> impl Strategy<Value = Case> {
     let size = (any::<bool>(), 1..90_u32, 1..90_u32).prop_filter_map("too small", |(png, width, height)| {
         let format = if png { Format::Png } else { Format::WebP };
@@ -136,7 +136,7 @@ fn ranges_are_slices_of_the_data() {
         let indexes: Vec<u32> = (0..written.labels.len() as u32).collect();
         let reader = Reader::new(written.set(&indexes).expect("a set"), OPEN).expect("complete");
         for (from, length) in ranges {
-            // Up to some bytes after the end.
+            // The position may be some bytes after the end.
             let from = from.index(case.data.len() + 3);
             let mut buffer = vec![0x5c; length.index(case.data.len() + 70)];
             let there = case.data.get(from..).unwrap_or_default();
@@ -173,7 +173,8 @@ fn a_changed_byte_of_a_part_is_named() {
         let indexes: Vec<u32> = (0..written.labels.len() as u32).collect();
         let label = written.labels[picture.index(indexes.len())];
         let part = &case.data[label.offset as usize..][..label.length as usize];
-        // The byte, found by those around it. In narrow PNG pictures, filters may lie between them.
+        // Finds the byte in the file by the bytes around it. In narrow PNG pictures, filter bytes may lie between these
+        // bytes.
         let Some(around) = part.len().checked_sub(8).map(|last| &part[byte.index(last + 1)..][..8]) else { return };
         let mut file = fs::read(written.path(label.index)).expect("a file");
         let Some(at) = file.windows(8).position(|bytes| bytes == around) else { return };
@@ -215,7 +216,7 @@ fn spare_pictures_replace_as_many_lost_or_changed_ones() {
         let mut indexes: Vec<u32> = (0..written.labels.len() as u32).collect();
         shuffle(&mut indexes, order);
         let away = indexes.split_off(indexes.len() - lost.index(case.spares as usize + 1));
-        // One of the lost pictures may be there with a wrong part.
+        // One of the lost pictures may be present with a wrong part.
         let bad = away.first().filter(|index| damage && written.labels[**index as usize].length > 0);
         if let Some(&bad) = bad {
             let path = written.path(bad);
@@ -229,11 +230,11 @@ fn spare_pictures_replace_as_many_lost_or_changed_ones() {
         assert!(set.is_readable());
         let complete = set.is_complete();
         let reader = Reader::recovering(set, OPEN, tempfile::tempfile).expect("recovered");
-        // Nothing is checked while nothing is missing.
+        // If no picture is missing, no picture is checked.
         if !complete || bad.is_none_or(|bad| written.labels[*bad as usize].is_spare()) {
             assert_eq!(read(&reader), case.data);
         }
-        // One picture more is too many, if it carries data.
+        // One more lost picture is too many, if it carries data.
         let data = |index: &&u32| !written.labels[**index as usize].is_spare();
         if away.len() == case.spares as usize && bad.is_none() {
             let one_more = *indexes.iter().find(data).unwrap_or(&u32::MAX);

@@ -53,7 +53,7 @@ fn jpeg_of_all_colors_and_samplings() {
         assert_eq!((header.width, header.height, header.channels), (width, height, pixels.channels), "{picture:?}");
         assert_eq!((header.format, source), (FileFormat::Jpeg, FileFormat::Jpeg));
         assert_eq!((pixels.width, pixels.height), (width, height), "{picture:?}");
-        // Wrong colors would be thousands.
+        // Wrong colors would give a distance of thousands.
         let distance = distance(&pixels.samples, &samples);
         assert!(distance < 40.0, "{picture:?}: {distance}");
         let inks = matches!(picture.kind, JpegKind::AdobeCmyk | JpegKind::PlainCmyk | JpegKind::Ycck);
@@ -78,7 +78,7 @@ fn webp_of_all_kinds() {
     let clear = webp_lossless(&with_alpha(254), 16, 12, image_webp::ColorType::Rgba8);
     let frame = |file: &[u8]| webp_parts(file).remove(0).1;
     let lossy = frame(LOSSY);
-    // One byte that says how alpha is stored, then the plane as it is.
+    // The first byte states how alpha is stored. The uncompressed plane follows.
     let plane = |alpha: u8| [&[0][..], &[alpha; 16 * 12]].concat();
     let extended = |flags| Some((flags, 16, 12));
     let metadata: [(&[u8; 4], &[u8]); 3] = [(b"ICCP", &[7; 131]), (b"XMP ", &[9; 70_001]), (b"odd ", &[1; 3])];
@@ -116,7 +116,7 @@ fn webp_of_all_kinds() {
     assert!(matches!(read(&riff(extended(0), &metadata)), Err(Error::Damaged { .. })));
 }
 
-/// `image-webp` 0.2.4 takes a side of 16 384 for 0 if there is no extended header.
+/// `image-webp` 0.2.4 reads a side of 16 384 pixels as 0 if there is no extended header.
 #[test]
 fn webp_of_16384_pixels_a_side() {
     for (width, height) in [(16_384, 2), (2, 16_384), (16_383, 1)] {
@@ -176,11 +176,11 @@ fn exif_orientation_is_applied_to_covers_only() {
             shown_pictures.insert((shown.source.to_string(), shown.pixels.samples));
         }
     }
-    // Each orientation differs, and both places in a PNG file give the same.
+    // The orientations give different pictures, and both places of EXIF data in a PNG file give the same picture.
     assert_eq!(shown_pictures.len(), 3 * 8);
 }
 
-/// The crate `png` panics at such palettes.
+/// The crate `png` panics at palettes of another length.
 #[test]
 fn png_palettes_of_another_length_are_refused() {
     let png = PngPicture {
@@ -263,7 +263,7 @@ fn small_jpeg(progressive: bool) -> Vec<u8> {
     jpeg.file(&smooth(16, 12, 3), None)
 }
 
-/// Returns where the marker begins that opens the last segment of this kind.
+/// Returns the offset of the marker at the beginning of the last segment of this kind.
 fn last_marker(file: &[u8], kind: u8) -> usize {
     file.windows(2).rposition(|pair| pair == [0xff, kind]).unwrap()
 }
@@ -277,7 +277,7 @@ fn jpeg_of_many_scans_is_refused() {
         let with = |scans| [&file[..end], &file[scan..end].repeat(scans), &file[end..]].concat();
         let most = Limits::default().scans;
         assert_eq!(read(&with(0)).unwrap().pixels.samples, read(&file).unwrap().pixels.samples);
-        // A scan that comes again is an error or changes the picture; its number alone decides here.
+        // A repeated scan is an error or changes the picture. Here, only the number of scans matters.
         let many =
             |file: Vec<u8>| matches!(read(&file), Err(error) if error.to_string().contains("more than 100 scans"));
         assert!(!many(with(most - scans)));
@@ -321,7 +321,8 @@ fn data_far_longer_than_the_pixels_are_refused() {
     }
 }
 
-/// A flipped byte brings errors of all decoders. Their words, of which many name their types, are not ours.
+/// A flipped byte causes errors in all decoders. The messages of the decoders often contain names of their types, and
+/// must not appear in our messages.
 #[test]
 fn errors_are_in_plain_words() {
     let plain = [
@@ -360,7 +361,7 @@ fn errors_are_in_plain_words() {
     }
 }
 
-/// A drawing or a photograph of one color is read, if it is not far larger than those of cameras.
+/// A drawing or a photograph of one color is read, if it is not far larger than the pictures of cameras.
 #[test]
 fn flat_pictures_are_read() {
     let (width, height) = (4000, 3000);

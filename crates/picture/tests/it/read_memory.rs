@@ -1,4 +1,4 @@
-//! Reading keeps its memory limit.
+//! Tests that reading does not exceed its memory limit.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::Cursor;
@@ -14,7 +14,7 @@ use crate::pictures::{
 };
 use deadpan_picture::{Error, Limits, Orientation, read};
 
-/// Counts the bytes that are allocated, and remembers the most.
+/// Counts the bytes that are allocated, and records the maximum.
 struct Counter;
 
 static NOW: AtomicUsize = AtomicUsize::new(0);
@@ -54,10 +54,10 @@ unsafe impl GlobalAlloc for Counter {
 #[global_allocator]
 static COUNTER: Counter = Counter;
 
-/// What decoders hold beside the memory that is counted: tables and buffers.
+/// The memory of decoders that is not counted: tables and buffers.
 const BESIDE: usize = 1 << 20;
 
-/// Reads under a limit. Returns the most memory that this took, and the result.
+/// Reads a picture under a limit. Returns the maximum memory that reading took, and the result.
 fn measured(file: &[u8], limits: &Limits) -> (usize, Result<(), Error>) {
     let before = NOW.load(Ordering::Relaxed);
     MOST.store(before, Ordering::Relaxed);
@@ -65,8 +65,8 @@ fn measured(file: &[u8], limits: &Limits) -> (usize, Result<(), Error>) {
     (MOST.load(Ordering::Relaxed) - before, result.map(drop))
 }
 
-/// Runs a test in a process of its own, because the allocator counts for the whole process. Returns whether this is
-/// that process.
+/// Runs a test in a separate process, because the allocator counts for the whole process. Returns whether the caller is
+/// in the separate process.
 fn in_own_process(test: &str) -> bool {
     const OWN: &str = "DEADPAN_READ_MEMORY";
     if std::env::var_os(OWN).is_some() {
@@ -80,7 +80,8 @@ fn in_own_process(test: &str) -> bool {
     false
 }
 
-/// Finds the least limit under which each file is read, and looks at the memory that this and lower limits take.
+/// Finds the smallest limit under which each file is read, and checks the memory that reading takes under this limit
+/// and under smaller limits.
 #[test]
 fn memory_stays_below_the_limit() {
     if !in_own_process("memory_stays_below_the_limit") {
@@ -128,19 +129,19 @@ fn memory_stays_below_the_limit() {
                 Err(error) => panic!("{name}: {error}"),
             }
         }
-        // The estimate is not far above what decoding takes.
+        // The estimated memory is not far above the memory that decoding takes.
         assert!(read > 0, "{name} needs more than {} bytes", 35 << 20);
     }
 }
 
-/// Returns a PNG file of a header and of further chunks.
+/// Returns a PNG file with a header and further chunks.
 fn png_of(width: u32, height: u32, [depth, color, interlaced]: [u8; 3], chunks: &[(&[u8; 4], &[u8])]) -> Vec<u8> {
     let head = [&width.to_be_bytes()[..], &height.to_be_bytes(), &[depth, color, 0, 0, interlaced]].concat();
     let all = [(b"IHDR", &*head)].into_iter().chain(chunks.iter().copied()).chain([(b"IEND", &[][..])]);
     [b"\x89PNG\r\n\x1a\n".to_vec()].into_iter().chain(all.map(|(name, data)| chunk(name, data))).flatten().collect()
 }
 
-/// Returns a zlib stream of 32 MiB of zeros, which has about 32 KiB.
+/// Returns a zlib stream of 32 MiB of zeros. The stream has about 32 KiB.
 fn zeros() -> Vec<u8> {
     let mut file = Vec::new();
     let mut encoder = png::Encoder::new(&mut file, 8192, 4095);
@@ -158,7 +159,7 @@ fn zeros() -> Vec<u8> {
     stream
 }
 
-/// Returns a JPEG file whose frame header claims another size.
+/// Returns a JPEG file whose frame header states another size.
 fn jpeg_of(width: u16, height: u16, kind: JpegKind, progressive: bool, restarts: bool) -> Vec<u8> {
     let sampling = SamplingFactor::F_1_1;
     let picture = JpegPicture { kind, progressive, sampling, restarts, width: 16, height: 16 };
@@ -169,7 +170,7 @@ fn jpeg_of(width: u16, height: u16, kind: JpegKind, progressive: bool, restarts:
     file
 }
 
-/// What short files can cause is in proportion to their length, with the limits that programs have by default.
+/// With the default limits, the memory for reading a short file is in proportion to the file's length.
 #[test]
 fn memory_is_in_proportion_to_the_file() {
     if !in_own_process("memory_is_in_proportion_to_the_file") {
@@ -235,8 +236,8 @@ fn memory_is_in_proportion_to_the_file() {
     }
 }
 
-/// A lossless WebP picture may have a group of codes for each 16 pixels, with tables that are 500 times as long as what
-/// the file tells about them.
+/// A lossless WebP picture may have a group of codes for each 16 pixels, with tables that are 500 times as long as
+/// their description in the file.
 #[test]
 fn tables_of_many_groups_count_as_memory() {
     if !in_own_process("tables_of_many_groups_count_as_memory") {
@@ -260,7 +261,7 @@ fn tables_of_many_groups_count_as_memory() {
     assert!(most <= (16 << 20) + BESIDE && matches!(result, Err(Error::TooMuchMemory { .. })), "{most}: {result:?}");
 }
 
-/// Of 8161 groups, 256 have pixels.
+/// The file describes 8161 groups, but only 256 groups have pixels.
 #[test]
 fn groups_without_pixels_take_no_memory() {
     if !in_own_process("groups_without_pixels_take_no_memory") {

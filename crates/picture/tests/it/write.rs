@@ -1,4 +1,4 @@
-//! What is written, other decoders read back.
+//! Other decoders read the written pictures.
 
 use std::io::Cursor;
 
@@ -48,7 +48,8 @@ fn decoded(file: &[u8]) -> Pixels {
 
 #[test]
 fn png_pictures_come_back() {
-    // Pictures of one pixel, of one row, of rows longer than a stored block, of exactly one band, of several bands.
+    // Pictures with one pixel, with one row, with rows longer than a stored block, with exactly one band, and with
+    // several bands.
     let sizes = [(1, 1), (7, 1), (1, 9), (640, 480), (70_000, 9), (1023, 512), (1023, 513), (300_000, 3)];
     for (width, height) in sizes {
         for channels in [Channels::Gray, Channels::Rgb] {
@@ -138,7 +139,7 @@ fn a_full_disk_is_an_error() {
     }
 }
 
-/// Nearly empty pictures that are compressed are refused by readers, and those that are not compressed are not.
+/// Readers refuse compressed pictures that are nearly empty. Readers accept the same pictures without compression.
 #[test]
 fn readers_take_what_is_readable() {
     for (width, length, expected) in

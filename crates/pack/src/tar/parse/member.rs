@@ -46,7 +46,7 @@ impl Parser {
                 return Ok(Some(special(path, what)));
             }
         };
-        // As in other tar readers, links and folders have no content, whatever size the header gives.
+        // As in other tar readers, links and folders have no content, even if the header states another size.
         let stored = if matches!(kind, Kind::File | Kind::Sparse) { size } else { 0 };
         let modified = match records.modified {
             Some(time) => time,
@@ -91,8 +91,8 @@ impl Parser {
         }
     }
 
-    /// Checks the path and the target of an entry, and removes the root and slashes. The inner error refuses the entry,
-    /// the outer error the archive.
+    /// Checks the path and the target of an entry, and removes the root and slashes. The inner error refuses only the
+    /// entry. The outer error refuses the archive.
     fn place(&mut self, member: &mut Member, target: Vec<u8>) -> Result<Result<(), Flaw>, Error> {
         let entry = &mut member.entry;
         let under = |root: &Option<Vec<u8>>, path: &[u8]| -> Result<Vec<u8>, Error> {
@@ -148,7 +148,8 @@ impl Parser {
             return Ok(None);
         };
         let entry = &mut member.entry;
-        // `self.offset` already counts the bytes of this block that were collected earlier, but not the others.
+        // `self.offset` already counts the bytes of this block that were collected earlier, but not the block's other
+        // bytes.
         entry.content = self.offset - self.offset % block::BLOCK + crate::block::BLOCK;
         let map = pieces.map(0, entry.stored, entry.size)?;
         if entry.size > LARGEST {

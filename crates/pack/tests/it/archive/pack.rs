@@ -17,7 +17,7 @@ pub struct Entry {
     pub content: Vec<u8>,
     /// The size of a file with holes.
     pub size: Option<u64>,
-    /// The length of the content that the index claims, if wrong.
+    /// The length of the content that the index states, if that length is wrong.
     pub stored: Option<u64>,
 }
 
@@ -40,7 +40,7 @@ pub fn a_folder(path: &str) -> Entry {
     entry(2, path, folder(&format!("root/{path}/")), b"")
 }
 
-/// A folder with a long path in the index, and with a short one in the archive.
+/// A folder with a long path in the index, and with a short path in the archive.
 pub fn a_far_folder(path: &str) -> Entry {
     Entry { path: path.into(), ..a_folder("x") }
 }

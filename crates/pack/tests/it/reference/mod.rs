@@ -1,5 +1,5 @@
-//! A slow and simple writer of packs, written from docs/format-pack.md. Of the crate, it uses only the types of
-//! entries.
+//! A slow and simple writer of packs, written from docs/format-pack.md. This writer uses only the types of entries from
+//! the crate.
 
 // Each test program uses only a part of this module.
 #![allow(dead_code)]
@@ -52,7 +52,7 @@ pub struct Part {
     pub bytes: Vec<u8>,
 }
 
-/// A pack whose parts have the given numbers of entries. With `inside`, complete parts go into the archive.
+/// A pack whose parts have the given numbers of entries. With `inside`, complete parts are written into the archive.
 pub fn pack(items: &[Item], counts: &[usize], inside: bool) -> (Vec<u8>, Vec<Entry>) {
     let (archive, parts, entries) = archive(items, counts, inside);
     (with_index(archive, &parts), entries)

@@ -1,4 +1,4 @@
-//! What JPEG does to the samples of a picture: the loss, without the file.
+//! Changes the samples of a picture as JPEG does: the loss of JPEG, without a JPEG file.
 
 use std::f32::consts::PI;
 

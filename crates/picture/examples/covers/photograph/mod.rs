@@ -1,11 +1,11 @@
 //! Pictures that resemble photographs to the methods that look for hidden data.
 //!
 //! A scene of overlapping objects with texture passes through a lens, a sensor with noise and a color filter, and the
-//! camera's processing; half of the pictures also through JPEG. So the samples have the properties that the methods
-//! depend on: neighbors are alike, edges are sharp, and noise depends on brightness and is alike in neighbors. Some
-//! pictures have white areas, and some histograms have gaps.
+//! camera's processing. Half of the pictures also pass through JPEG. So the samples have the properties that the
+//! methods depend on: neighboring samples are similar, edges are sharp, and noise depends on brightness and is similar
+//! in neighboring samples. Some pictures have white areas, and some histograms have gaps.
 //!
-//! The seed decides everything, on every machine that has IEEE numbers and the same mathematical functions.
+//! A seed gives the same picture on every machine that has IEEE numbers and the same mathematical functions.
 
 mod jpeg;
 mod random;
@@ -14,7 +14,7 @@ mod scene;
 use deadpan_picture::{Channels, Pixels};
 use random::Random;
 
-/// What a picture has passed through.
+/// The processing of a picture.
 #[derive(Clone, Copy, Debug)]
 pub struct Camera {
     /// The picture has one channel.
@@ -87,7 +87,7 @@ pub fn photograph(width: u32, height: u32, seed: u64) -> Pixels {
     Pixels { width, height, channels, samples }
 }
 
-/// Adds the noise of a sensor to the light of one sample: a constant part, and one that grows with the light.
+/// Adds the noise of a sensor to the light of one sample: a constant part, and a part that grows with the light.
 fn expose(light: f32, noise: f32, random: &mut Random) -> f32 {
     // One step of a sample is about this much light at middle brightness.
     const STEP: f32 = 1.0 / 150.0;
@@ -122,7 +122,7 @@ fn demosaic(planes: &[Vec<f32>; 3], width: usize) -> [Vec<f32>; 3] {
     })
 }
 
-/// The tone curve: from light to the value of a sample.
+/// The tone curve: converts light to the value of a sample.
 fn develop(light: f32) -> f32 {
     255.0 * if light < 0.003 { 12.92 * light } else { 1.055 * light.powf(1.0 / 2.4) - 0.055 }
 }

@@ -16,7 +16,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// Returns a number from 0 to 1, without 1.
+    /// Returns a number from 0 to 1, excluding 1.
     pub fn unit(&mut self) -> f32 {
         (self.next() >> 40) as f32 / (1 << 24) as f32
     }

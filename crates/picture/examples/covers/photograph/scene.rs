@@ -69,7 +69,7 @@ struct Object {
 
 impl Object {
     fn new(width: usize, height: usize, random: &mut Random) -> Self {
-        // Sizes of natural objects: half as large, eight times as many.
+        // The sizes are distributed as for natural objects: there are eight times as many objects of half the size.
         let size = width as f32 * 0.02 / (1.0 - 0.99 * random.unit()).sqrt();
         Self {
             surface: Surface::new(random, 0.6),

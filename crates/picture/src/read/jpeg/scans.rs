@@ -6,16 +6,17 @@ use super::FORMAT;
 use crate::Error;
 use crate::read::{array, damaged, failed};
 
-/// How much is read of a file's scans.
+/// Limits for reading a file's scans.
 pub struct Most {
-    /// The most scans.
+    /// The maximum number of scans.
     pub scans: usize,
-    /// The most bytes of all scans.
+    /// The maximum number of bytes of all scans.
     pub bytes: u64,
 }
 
-/// Appends the data of the first scan, and everything up to the end marker but metadata, to `file`. Returns `false` if
-/// there is more than `most.bytes`. Reads nothing after the end marker, where cameras put further pictures and films.
+/// Appends the data of the first scan to `file`, and everything else up to the end marker except metadata. Returns
+/// `false` if the scans have more than `most.bytes` bytes. Does not read beyond the end marker, where cameras put
+/// further pictures and films.
 pub fn read(mut input: impl BufRead + Seek, file: &mut Vec<u8>, most: &Most) -> Result<bool, Error> {
     let before = file.len();
     let mut scans = 1;
@@ -28,7 +29,8 @@ pub fn read(mut input: impl BufRead + Seek, file: &mut Vec<u8>, most: &Most) -> 
         if read == 0 || file.last() != Some(&0xff) {
             return if read as u64 == left { Ok(false) } else { Err(Error::Cut(FORMAT)) };
         }
-        // Any number of 0xff may stand before a marker, and in scans a zero follows each 0xff that begins no marker.
+        // Any number of bytes 0xff may precede a marker. In scans, a zero follows each 0xff that does not begin a
+        // marker.
         let mut marker = 0xff;
         while marker == 0xff {
             [marker] = array(&mut input, FORMAT)?;

@@ -7,27 +7,28 @@ use crate::Error;
 use crate::read::turn::Turn;
 use crate::read::{array, damaged, exif, failed};
 
-/// The most bytes of tables. An honest file has less than 4096.
+/// The maximum number of bytes of tables. An ordinary file has less than 4096 bytes of tables.
 const TABLES: usize = 1 << 18;
 
-/// What the samples of a pixel mean.
+/// The meaning of the samples of a pixel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Colors {
     Gray,
     YCbCr,
     Rgb,
-    /// Inks, inverted: 255 is no ink. Most programs take all inks for inverted, as Adobe's programs write them.
+    /// Inverted inks: 255 means no ink. Most programs treat all inks as inverted, because Adobe's programs write
+    /// inverted inks.
     Cmyk,
     Ycck,
 }
 
-/// All that is needed from the segments before the first scan's data.
+/// The needed data from the segments before the first scan's data.
 pub struct Segments {
     pub width: u16,
     pub height: u16,
     pub colors: Colors,
     pub turn: Turn,
-    /// The most memory that the decoder takes beside the file, the result included.
+    /// The maximum memory that the decoder takes besides the file, including the result.
     pub memory: u64,
     /// The start marker, tables, frame header and scan header, without metadata.
     pub tables: Vec<u8>,
@@ -59,7 +60,7 @@ impl Segments {
             let Some(rest) = length.checked_sub(2) else {
                 return Err(damaged(FORMAT, "one of its segments has no length"));
             };
-            // Metadata that do not matter are skipped.
+            // Skip metadata that do not matter.
             if matches!(marker, 0xe2..=0xed | 0xef | 0xf0..=0xfe) {
                 input.seek_relative(rest.into()).map_err(Error::Read)?;
                 continue;
@@ -109,7 +110,7 @@ impl Segments {
     }
 }
 
-/// Reads up to the next marker. As in libjpeg, bytes before it are ignored.
+/// Reads up to the next marker. As in libjpeg, bytes before the marker are ignored.
 fn marker(mut input: impl BufRead) -> Result<u8, Error> {
     loop {
         let skipped = input.skip_until(0xff).map_err(|error| failed(error, FORMAT))?;
@@ -148,7 +149,7 @@ impl Frame {
         Ok(Self { progressive: marker == 0xc2, width, height, components: components.to_vec() })
     }
 
-    /// Decides what the components mean, as libjpeg does: JFIF has no RGB.
+    /// Decides the meaning of the components, as libjpeg does: JFIF has no RGB.
     fn colors(&self, jfif: bool, adobe: Option<u8>) -> Result<Colors, Error> {
         let names: Vec<u8> = self.components.iter().map(|&[name, ..]| name).collect();
         match (self.components.len(), adobe) {
@@ -163,9 +164,9 @@ impl Frame {
         }
     }
 
-    /// Returns the most memory for decoding: the result, a plane for each component, and all coefficients. The decoder
-    /// queues coefficients for other threads. If these threads are late, the queue holds all of them. Progressive
-    /// pictures need the coefficients once more.
+    /// Returns the maximum memory for decoding: the result, a plane for each component, and all coefficients. The
+    /// decoder queues coefficients for other threads. If these threads are late, the queue holds all coefficients.
+    /// Progressive pictures need the memory for all coefficients twice.
     fn memory(&self) -> u64 {
         let factor = |shift: u8| self.components.iter().map(|&[_, factors, _]| u64::from(factors >> shift & 15)).max();
         let (across, down) = (factor(4).unwrap_or(1).max(1), factor(0).unwrap_or(1).max(1));

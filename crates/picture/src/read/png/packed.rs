@@ -1,5 +1,6 @@
-//! PNG as this crate compresses it: two bands of a picture are decoded side by side, nearly twice as fast as by a
-//! decoder for any PNG. The core works on the codes of one band while it waits for those of the other.
+//! Reads PNG in the form that this crate compresses. Two bands of a picture are decoded side by side, nearly twice as
+//! fast as with a general PNG decoder: the core works on the codes of one band while it waits for the codes of the
+//! other band.
 
 use std::io::Read;
 
@@ -11,19 +12,21 @@ use crate::Channels;
 use crate::write::png_code::{Code, LONGEST, SYMBOLS, codes};
 use crate::write::rows_of_band;
 
-/// How many bands are decoded side by side. Their tables stay in the core's fastest cache.
+/// The number of bands that are decoded side by side. The tables of so many bands stay in the core's fastest cache.
 const LANES: usize = 2;
 /// The symbol that ends a block.
 const END: usize = 256;
-/// What a step may write after the end of a band.
+/// The maximum number of bytes that a step may write after the end of a band.
 const SLACK: usize = 17;
-/// Zeros after the contents of a chunk. Bits are read a word at a time, up to two words beyond the last code.
+/// The number of zeros after the contents of a chunk. Bits are read in whole words, up to two words beyond the last
+/// code.
 const PADDING: usize = 16;
-/// Bytes that follow the codes of a band, and the most that a band is longer than its rows.
+/// The number of bytes that follow the codes of a band, which is also the maximum by which a band is longer than its
+/// rows.
 const AROUND: usize = 16;
 
-/// Reads a picture as [`write`](crate::write()) compresses it. Returns `None` if anything is different, also if the
-/// file is damaged: then the general decoder reads the picture, or tells what is wrong.
+/// Reads a picture in the form that [`write`](crate::write()) compresses. Returns `None` if the file has another form
+/// or is damaged. Then the general decoder reads the picture or reports the fault.
 pub fn read(mut input: impl Read, width: u32, height: u32, channels: Channels, samples: &mut Vec<u8>) -> Option<()> {
     let mut head = [0; HEAD];
     input.read_exact(&mut head).ok()?;
@@ -60,14 +63,14 @@ pub fn read(mut input: impl Read, width: u32, height: u32, channels: Channels, s
     end(input)
 }
 
-/// Reads the last chunk, and that nothing follows.
+/// Reads the last chunk, and checks that no bytes follow.
 fn end(input: impl Read) -> Option<()> {
     let mut last = Vec::new();
     input.take(13).read_to_end(&mut last).ok()?;
     (last == *b"\0\0\0\0IEND\xae\x42\x60\x82").then_some(())
 }
 
-/// Turns a row that may be the difference to the one above into samples. The first row has none above.
+/// Turns a row into samples. The row may store the differences to the row above. The first row has no row above.
 fn restore(filtered: &[u8], above: Option<&[u8]>, samples: &mut [u8]) -> Option<()> {
     match (filtered.split_first()?, above) {
         ((0, filtered), _) => samples.copy_from_slice(filtered),
@@ -84,16 +87,16 @@ fn restore(filtered: &[u8], above: Option<&[u8]>, samples: &mut [u8]) -> Option<
 /// Some rows of a picture: one `IDAT` chunk with one block.
 #[derive(Default)]
 struct PackedRows {
-    /// The contents of the chunk from the block on, and zeros.
+    /// The contents of the chunk from the block on, followed by zeros.
     data: Vec<u8>,
-    /// The rows with their filter types, and room.
+    /// The rows with their filter types, and spare room at the end.
     rows: Vec<u8>,
     table: CodeTable,
     is_last: bool,
 }
 
 impl PackedRows {
-    /// Reads the chunk. `length` is how long the rows are.
+    /// Reads the chunk. `length` is the length of the rows.
     fn read(&mut self, input: &mut impl Read, length: usize, is_first: bool) -> Option<()> {
         let mut head = [0; 8];
         input.read_exact(&mut head).ok()?;
@@ -144,13 +147,14 @@ fn step<const N: usize>(lanes: &mut [Lane<'_>; N]) -> Option<()> {
     let mut bits = lanes.each_ref().map(|lane| lane.bits);
     let (mut entries, mut sums) = ([0_u32; N], [0_u32; N]);
     let tables = lanes.each_ref().map(|lane| lane.table);
-    // The rows of bands are longer by what a step may write: two bytes for each code.
+    // The memory for the rows of a band has room for the bytes that a step may write beyond its end: two bytes for each
+    // code.
     let mut rooms =
         lanes.each_mut().map(|lane| lane.rows.get_mut(lane.to..).and_then(<[u8]>::first_chunk_mut::<SLACK>));
     for _ in 0..STEP {
         for lane in 0..N {
             let entry = tables[lane][bits[lane] as usize % ENTRIES];
-            // Another symbol than a literal takes nothing, and stays for what follows.
+            // A symbol that is not a literal consumes no bits and writes no bytes. It is handled after the loop.
             let to = (sums[lane] >> 8) as usize % 16;
             rooms[lane].as_mut()?[to..to + 2].copy_from_slice(&((entry >> 16) as u16).to_le_bytes());
             bits[lane] >>= entry & 63;
@@ -169,23 +173,24 @@ fn step<const N: usize>(lanes: &mut [Lane<'_>; N]) -> Option<()> {
     Some(())
 }
 
-/// For each value of the next bits: how many bits the codes in them take, in the lowest byte; how many literals they
-/// are, 1 or 2, in the next; the literals in the upper two. For other symbols: zeros, and the symbol in the upper two.
+/// An entry for each value of the next bits. The lowest byte holds the number of bits of the codes in this value. The
+/// next byte holds the number of literals, 1 or 2. The upper two bytes hold the literals. For a symbol that is not a
+/// literal, the lower bytes are zero, and the upper two bytes hold the symbol.
 type CodeTable = Vec<u32>;
 
-/// The entries of a table.
+/// The number of entries of a table.
 const ENTRIES: usize = 1 << LONGEST;
-/// How many codes are taken from a word of bits.
+/// The number of codes that are taken from a word of bits.
 const STEP: usize = 5;
 
-/// A block that is decoded.
+/// A block that is being decoded.
 struct Lane<'a> {
     data: &'a [u8],
     /// The byte of `data` that is next.
     at: usize,
     /// Bits that were read.
     bits: u64,
-    /// How many they are.
+    /// The number of bits in `bits`.
     count: u32,
     rows: &'a mut [u8],
     /// The byte of `rows` that is next.
@@ -238,7 +243,7 @@ impl<'a> Lane<'a> {
         Some((self.take(4)? as u8).reverse_bits() >> 4)
     }
 
-    /// Makes sure that there are at least 56 bits.
+    /// Makes at least 56 bits available.
     #[inline(always)]
     fn refill(&mut self) -> Option<()> {
         let word = self.data.get(self.at..)?.first_chunk()?;
@@ -257,7 +262,7 @@ impl<'a> Lane<'a> {
         Some(bits)
     }
 
-    /// Decodes the end of the block, or a run of the byte before.
+    /// Decodes the end of the block, or a repetition of the previous byte.
     #[cold]
     fn special(&mut self, symbol: usize) -> Option<()> {
         self.take(self.lengths[symbol].into())?;
@@ -284,12 +289,12 @@ impl<'a> Lane<'a> {
         Some(())
     }
 
-    /// Returns whether the rows are full, and the chunk ends as it must.
+    /// Returns whether the rows are full and the chunk has the correct end.
     fn ends(mut self) -> bool {
         if !self.is_last && self.take(3) != Some(0) {
             return false;
         }
-        // Bits that were not used fill their byte.
+        // Unused bits fill up the last byte.
         let padding = self.count % 8;
         if self.take(padding) != Some(0) {
             return false;
@@ -301,7 +306,7 @@ impl<'a> Lane<'a> {
     }
 }
 
-/// Fills the table. Returns `None` if the lengths make no complete code.
+/// Fills the table. Returns `None` if the lengths do not form a complete code.
 fn fill(table: &mut CodeTable, lengths: &[u8; SYMBOLS]) -> Option<()> {
     let room: u32 = lengths
         .iter()
@@ -343,7 +348,7 @@ mod tests {
         file
     }
 
-    /// Rows that are alike, with runs and noise of `bits` bits.
+    /// Similar rows, with runs and noise of `bits` bits.
     fn pixels(width: u32, height: u32, channels: Channels, bits: u32) -> Pixels {
         let length = width as usize * height as usize * channels.count();
         let row = width * channels.count() as u32;
@@ -393,7 +398,7 @@ mod tests {
         }
     }
 
-    /// The checksum of the chunk fits, so the decoder sees the damage.
+    /// The checksum of the chunk is correct, so only the decoder can find the damage.
     #[test]
     fn damaged_blocks_are_no_other_pictures_than_those_of_the_general_decoder() {
         let pixels = pixels(90, 60, Channels::Gray, 3);
@@ -409,7 +414,7 @@ mod tests {
                 if super::read(Cursor::new(&file), 90, 60, Channels::Gray, &mut ours).is_none() {
                     continue;
                 }
-                // The sum of the zlib stream is not compared.
+                // The checksum of the zlib stream is not compared.
                 let mut decoder = png::Decoder::new(Cursor::new(&file));
                 decoder.ignore_checksums(true);
                 let mut theirs = vec![0; ours.len()];

@@ -1,4 +1,5 @@
-//! PNG without compression, as templates can be written: the rows are copied, several times as fast as by a decoder.
+//! Reads PNG without compression, a form in which templates can be written. The rows are only copied, which is several
+//! times as fast as a decoder.
 
 use std::io::Read;
 
@@ -8,9 +9,8 @@ use super::super::make_room;
 use super::Header;
 use crate::Channels;
 
-/// Reads a picture whose rows are all stored and not filtered, and which has no other chunks. Returns `None` if
-/// anything is different, also if the file is damaged: then the general decoder reads the picture, or tells what is
-/// wrong.
+/// Reads a picture whose rows are all stored and not filtered, and which has no other chunks. Returns `None` if the
+/// file has another form or is damaged. Then the general decoder reads the picture or reports the fault.
 pub fn read(mut input: impl Read, width: u32, height: u32, channels: Channels, samples: &mut Vec<u8>) -> Option<()> {
     let mut head = [0; HEAD];
     input.read_exact(&mut head).ok()?;
@@ -39,11 +39,11 @@ pub fn read(mut input: impl Read, width: u32, height: u32, channels: Channels, s
     data.end().then_some(())
 }
 
-/// The bytes of signature and header.
+/// The number of bytes of signature and header.
 pub const HEAD: usize = 8 + 25;
 
-/// Reads signature and header of a picture with 8 bits a sample, gray or colors, and rows in order. Returns `None` if
-/// it is another one, or damaged.
+/// Reads signature and header of a gray or color picture with 8 bits in each sample and rows in order. Returns `None`
+/// if the picture is of another kind, or if the header is damaged.
 pub fn plain(head: &[u8; HEAD]) -> Option<Header> {
     let chunk = &head[8..];
     let crc = crc_fast::checksum(CrcAlgorithm::Crc32IsoHdlc, &chunk[4..21]) as u32;
@@ -122,7 +122,7 @@ impl<R: Read> Data<R> {
         Some(())
     }
 
-    /// Checks the checksum of the chunk, and begins the next one. Returns its type.
+    /// Checks the checksum of the chunk, and begins the next chunk. Returns the type of the next chunk.
     fn next(&mut self) -> Option<[u8; 4]> {
         let mut bytes = [0; 12];
         self.input.read_exact(&mut bytes).ok()?;
@@ -131,14 +131,15 @@ impl<R: Read> Data<R> {
         (bytes[..4] == crc.to_be_bytes()).then(|| bytes[8..].try_into().ok()).flatten()
     }
 
-    /// Returns whether the data end here, and the file after them.
+    /// Returns whether the data end here and the file ends after the data.
     fn end(mut self) -> bool {
         while self.block == 0 && !self.is_last {
-            // An empty block may be the last one.
+            // The last block may be empty.
             let Some([kind @ (0 | 1), 0, 0, 255, 255]) = self.array() else { return false };
             self.is_last = kind == 1;
         }
-        // The sum of the zlib stream is not compared, as by the general decoder: each chunk has its own.
+        // As in the general decoder, the checksum of the zlib stream is not compared, because each chunk has a
+        // checksum.
         let sum: Option<[u8; 4]> = self.array();
         let is_whole = self.block == 0 && sum.is_some() && self.chunk == 0;
         let is_end = is_whole && self.next() == Some(*b"IEND") && self.chunk == 0;

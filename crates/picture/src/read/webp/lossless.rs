@@ -1,8 +1,8 @@
 //! Decodes the chunk `VP8L` of a lossless WebP picture, as its specification (RFC 9649, section 3) says.
 //!
-//! The crate `image-webp` reads such pictures too, but takes 31 ns for a pixel of noise, as in carriers that another
-//! program wrote again, and keeps all pixels with four bytes each. This decoder reads row by row, so the first rows
-//! cost little, and the memory beside the result is that of a million pixels.
+//! The crate `image-webp` reads such pictures too, but takes 31 ns for a pixel of noise (noise occurs in carriers that
+//! another program wrote again), and keeps all pixels with four bytes for each pixel. This decoder reads row by row. So
+//! the first rows cost little, and besides the result it needs only memory for a million pixels.
 
 mod bits;
 mod codes;
@@ -18,14 +18,14 @@ use self::predict::Predictor;
 use self::transform::{Palette, Tiles, Transform, add_green};
 use super::super::make_room;
 
-/// Why a frame cannot be decoded.
+/// The reason why a frame cannot be decoded.
 #[derive(Debug)]
 pub enum Fault {
     Read(io::Error),
     /// The frame ends too early.
     Cut,
     Damaged(&'static str),
-    /// The frame needs more memory than it may: at least so many bytes.
+    /// The frame needs more memory than the limit allows. Holds the minimum number of bytes that it needs.
     Memory(u64),
 }
 
@@ -60,7 +60,7 @@ pub struct Rows {
 /// References reach back this many pixels.
 const REACH: usize = 1 << 20;
 
-/// The distances of 120 common places: columns to the left, and rows up.
+/// The distances of 120 common places, as columns to the left and rows up.
 #[rustfmt::skip]
 const NEAR: [(i8, i8); 120] = [
     (0, 1), (1, 0), (1, 1), (-1, 1), (0, 2), (2, 0), (1, 2), (-1, 2), (2, 1), (-2, 1), (2, 2), (-2, 2),
@@ -75,8 +75,8 @@ const NEAR: [(i8, i8); 120] = [
     (7, 5), (-7, 5), (8, 4), (6, 7), (-6, 7), (7, 6), (-7, 6), (8, 5), (7, 7), (-7, 7), (8, 6), (8, 7),
 ];
 
-/// Decodes the first `rows` rows of a frame, whose header told width and height. `room` is memory for the samples; its
-/// contents do not matter.
+/// Decodes the first `rows` rows of a frame. Width and height come from the frame's header. `room` is memory for the
+/// samples; the contents of `room` do not matter.
 pub fn decode(
     input: impl Read,
     (width, height): (u32, u32),
@@ -86,7 +86,7 @@ pub fn decode(
 ) -> Result<Rows> {
     let mut bits = BitReader::new(input);
     let result = frame(&mut bits, (width, height), rows, room, &mut memory);
-    // After the end of a frame that is cut, there are only zeros, which may break any rule.
+    // After the end of a cut frame, the reader returns zeros, which may cause any other error.
     if bits.is_over() && !matches!(result, Err(Fault::Read(_) | Fault::Memory(_))) { Err(Fault::Cut) } else { result }
 }
 
@@ -97,7 +97,8 @@ pub fn window(width: u32, height: u32, rows: u32) -> u64 {
     4 * (kept(width, height, height.min(rows as usize)) * width) as u64
 }
 
-/// Returns how many rows are kept for references. Only a few rows need no more than themselves, and what a copy adds.
+/// Returns how many rows are kept for references. If only a few rows are decoded, these rows and the length of one copy
+/// are enough.
 fn kept(width: usize, height: usize, rows: usize) -> usize {
     height.min(REACH.div_ceil(width)).min(rows + LONGEST_COPY.div_ceil(width))
 }
@@ -109,7 +110,7 @@ fn frame(
     mut samples: Vec<u8>,
     memory: &mut Memory,
 ) -> Result<Rows> {
-    // The signature, and the header that was read before.
+    // Skip the signature and the header, which were read before.
     bits.read(8)?;
     for count in [14, 14, 4] {
         bits.read(count)?;
@@ -118,12 +119,13 @@ fn frame(
     let length = 3 * width as usize * rows.min(height) as usize;
     memory.take(length as u64)?;
     make_room(&mut samples, length);
-    // Writers subtract green first, so that it is added last: while the samples are written, without a row of its own.
+    // Encoders subtract green first, so the decoder adds green last. This is done while the samples are written, and
+    // needs no separate row.
     let is_green_last = matches!(transforms.first(), Some(Transform::SubtractGreen));
     transforms.drain(..usize::from(is_green_last));
     let (mut rest, mut alpha) = (&mut samples[..], u32::MAX);
     let (mut scratch, mut y) = (Vec::new(), 0);
-    // Rows of some transforms, and the one that is worked on.
+    // The memory for the rows of some transforms and for the current row.
     memory.take(16 * u64::from(width))?;
     let mut codes = Codes::read(bits, (stored, height), rows, true, memory)?;
     codes.pixels(bits, (stored, height), rows, memory, |row| {
@@ -142,15 +144,15 @@ fn frame(
     Ok(Rows { samples, opaque: alpha >> 24 == 255 })
 }
 
-/// Writes the samples of a row, after the last transform of each pixel. Returns the alpha that all its pixels have in
-/// common, in the upper 8 bits.
+/// Writes the samples of a row, after the last transform of each pixel. Returns the bits that the alpha values of all
+/// pixels of the row have in common, in the upper 8 bits.
 fn unpack(row: &[u32], samples: &mut [u8], last: impl Fn(u32) -> u32) -> u32 {
     let mut alpha = u32::MAX;
     let mut rgb = |pixel: u32| {
         alpha &= pixel;
         last(pixel).swap_bytes() >> 8
     };
-    // Four pixels have three whole words of samples.
+    // The samples of four pixels fill three whole words.
     let ((four, others), (words, end)) = (row.as_chunks::<4>(), samples.as_chunks_mut::<12>());
     for (pixels, words) in four.iter().zip(words) {
         let [a, b, c, d] = pixels.map(&mut rgb);
@@ -165,7 +167,7 @@ fn unpack(row: &[u32], samples: &mut [u8], last: impl Fn(u32) -> u32) -> u32 {
     alpha
 }
 
-/// Reads the transforms. Returns them and the width of the picture that is stored.
+/// Reads the transforms. Returns the transforms and the width of the stored picture.
 fn transforms(
     bits: &mut BitReader<impl Read>,
     mut width: u32,
@@ -185,7 +187,7 @@ fn transforms(
             _ => {
                 let count = bits.read(8)? + 1;
                 let mut colors = values(bits, (count, 1), memory)?;
-                // Each color is the difference to the one before.
+                // Each color is stored as the difference to the previous color.
                 for at in 1..colors.len() {
                     colors[at] = predict::add(colors[at], colors[at - 1]);
                 }
@@ -205,7 +207,7 @@ fn tiles(bits: &mut BitReader<impl Read>, width: u32, height: u32, memory: &mut 
     Ok(Tiles { bits: side, values: values(bits, (columns, rows), memory)?, columns: columns as usize })
 }
 
-/// Reads a picture that is part of another one's description.
+/// Reads a picture that is part of the description of another picture.
 fn values(bits: &mut BitReader<impl Read>, size: (u32, u32), memory: &mut Memory) -> Result<Vec<u32>> {
     let count = size.0 as usize * size.1 as usize;
     memory.take(4 * count as u64)?;
@@ -221,14 +223,14 @@ fn values(bits: &mut BitReader<impl Read>, size: (u32, u32), memory: &mut Memory
 struct Codes {
     /// The groups that these rows use.
     groups: Vec<Group>,
-    /// Which group a square of pixels has. `None` if there is only one group.
+    /// The group of each square of pixels. `None` if there is only one group.
     tiles: Option<Tiles>,
     cache: Option<Cache>,
 }
 
 impl Codes {
-    /// Reads the codes that the first `rows` rows need. `whole` tells a picture from one that is part of its
-    /// description, which has one group of codes.
+    /// Reads the codes that the first `rows` rows need. `whole` is false for a picture that is part of another
+    /// picture's description. Such a picture has only one group of codes.
     fn read(
         bits: &mut BitReader<impl Read>,
         (width, height): (u32, u32),
@@ -250,7 +252,7 @@ impl Codes {
         let mut tiles = self::tiles(bits, width, height, memory)?;
         let group = |value: u32| (value >> 8 & 0xffff) as usize;
         let described = 1 + tiles.values.iter().copied().map(group).max().unwrap_or(0);
-        // How many squares each group has in these rows. A file may describe many groups that it does not use.
+        // The number of squares of each group in these rows. A file may describe many groups that it does not use.
         memory.take(4 * described as u64)?;
         let mut squares = vec![0_u32; described];
         let needed = tiles.columns * rows.min(height).div_ceil(1 << tiles.bits) as usize;
@@ -264,7 +266,7 @@ impl Codes {
                 continue;
             }
             let pixels = u64::from(*squares) << (2 * tiles.bits);
-            // The entry counted squares. Now it holds the group's new number, because unused groups have none.
+            // The entry counted squares. Now it holds the group's new number, because unused groups get no number.
             *squares = groups.len() as u32;
             groups.push(Group::read(bits, colors, pixels, &mut scratch, memory)?);
         }
@@ -273,7 +275,7 @@ impl Codes {
         Ok(Self { groups, tiles: Some(tiles), cache })
     }
 
-    /// Decodes the first `rows` rows, and gives each of them to `row`.
+    /// Decodes the first `rows` rows, and passes each row to `row`.
     fn pixels(
         &mut self,
         bits: &mut BitReader<impl Read>,
@@ -321,7 +323,7 @@ impl Codes {
     }
 }
 
-/// Returns the codes of a pixel, and the first column that may have others.
+/// Returns the codes of a pixel, and the first column to the right that may have other codes.
 fn codes_at<'a>(
     groups: &'a [Group],
     tiles: Option<&Tiles>,
@@ -338,15 +340,15 @@ fn codes_at<'a>(
     (&groups[group], border)
 }
 
-/// Fills `pixels` with literals, as far as the buffer has their bits. Returns how many, and the symbol that was no
-/// literal, if one came.
+/// Fills `pixels` with literals, as far as the buffer has their bits. Returns the number of pixels, and the first
+/// symbol that is not a literal, if such a symbol was read.
 fn literals(ahead: &mut Ahead, buffer: &[u8], group: &Group, pixels: &mut [u32]) -> (usize, Option<u32>) {
     match (&group.noise, group.alpha.only()) {
         (Some(noise), alpha) => {
             let mut done = 0;
             while done < pixels.len() {
                 done += noisy(ahead, buffer, noise, &mut pixels[done..]);
-                // The pixel where this stopped.
+                // The pixel where the fast loop stopped.
                 let Some(next) = pixels.get_mut(done..=done) else { break };
                 match run(ahead, buffer, group, next, |_| alpha.unwrap_or(0)) {
                     (0, symbol) => return (done, symbol),
@@ -360,7 +362,8 @@ fn literals(ahead: &mut Ahead, buffer: &[u8], group: &Group, pixels: &mut [u32])
     }
 }
 
-/// Fills `pixels`, up to a pixel that is rare in noise, or a last one without a second. Returns how many.
+/// Fills `pixels` two at a time, up to a pixel that is rare in noise. A single last pixel stays unfilled. Returns the
+/// number of filled pixels.
 fn noisy(bits: &mut Ahead, buffer: &[u8], noise: &Noise, pixels: &mut [u32]) -> usize {
     const { assert!(2 * Noise::LONGEST <= 56, "one refill is enough for two pixels") };
     let mut ahead = *bits;
@@ -388,7 +391,7 @@ fn run(
     pixels: &mut [u32],
     alpha: impl Fn(&mut Ahead) -> u32,
 ) -> (usize, Option<u32>) {
-    // A copy, so that the compiler keeps it in registers.
+    // Work on a copy, so that the compiler keeps the copy in registers.
     let mut ahead = *bits;
     let mut result = (pixels.len(), None);
     for (at, pixel) in pixels.iter_mut().enumerate() {
@@ -429,7 +432,7 @@ fn reference(bits: &mut BitReader<impl Read>, group: &Group, symbol: u32, width:
     Ok((length, distance))
 }
 
-/// Returns the number that a prefix stands for, with the bits that follow it.
+/// Returns the number that is stored as a prefix and the bits that follow the prefix.
 fn number(ahead: &mut Ahead, prefix: u32) -> usize {
     if prefix < 4 {
         return prefix as usize + 1;
@@ -438,21 +441,22 @@ fn number(ahead: &mut Ahead, prefix: u32) -> usize {
     (((2 + (prefix & 1)) << extra) + ahead.take(extra) + 1) as usize
 }
 
-/// The longest copy of earlier pixels.
+/// The maximum number of earlier pixels in one copy.
 const LONGEST_COPY: usize = 4096;
 
-/// The pixels that references can reach: a ring of whole rows. Each row is taken out before it is overwritten.
+/// The pixels that references can reach: a ring of whole rows. Each row is passed to the caller before it is
+/// overwritten.
 struct Window<'c> {
     pixels: Vec<u32>,
     /// The place of the next pixel.
     at: usize,
     /// The number of pixels of the whole picture.
     total: usize,
-    /// The number of pixels to come.
+    /// The number of pixels that are not decoded yet.
     left: usize,
     cache: Option<&'c mut Cache>,
-    /// The place of the first pixel that the cache does not know yet. The cache is needed only where a symbol asks for
-    /// one of its colors, and noise hardly does.
+    /// The place of the first pixel that is not in the cache yet. The cache is needed only if a symbol refers to a
+    /// color in the cache, which is rare in noise.
     cached: usize,
 }
 
@@ -461,7 +465,7 @@ impl<'c> Window<'c> {
         Self { pixels: vec![0; length], at: 0, total, left: total, cache, cached: 0 }
     }
 
-    /// Lets the cache know all pixels, and returns it.
+    /// Adds all pixels to the cache, and returns the cache.
     fn cache(&mut self) -> Option<&Cache> {
         let new = self.cached..self.at;
         self.cached = self.at;
@@ -474,8 +478,9 @@ impl<'c> Window<'c> {
     /// Appends a color of the cache.
     fn color(&mut self, place: usize) -> Result<()> {
         let color = self.cache().map(|cache| cache.colors[place]).ok_or(Fault::Damaged("it has an unknown symbol"))?;
-        // As in libwebp, a place without a color gives transparent black, which the cache learns at its own place.
-        // `image-webp` does not learn it. A fuzz target compares this decoder with it.
+        // As in libwebp, a place without a color returns transparent black, and transparent black is then added to the
+        // cache at its own place. `image-webp` does not add transparent black. A fuzz target compares this decoder with
+        // `image-webp`.
         if cfg!(fuzzing) && color == 0 && place > 0 {
             return Err(Fault::Damaged("it has a color that its cache does not know"));
         }
@@ -507,13 +512,13 @@ impl<'c> Window<'c> {
         }
         let end = self.pixels.len();
         while length > 0 {
-            // Moves to the begin of the ring if this is its end.
+            // Moves to the beginning of the ring if the place is at its end.
             self.take(0);
             let to = self.at;
             let from = if distance <= to { to - distance } else { end + to - distance };
             let now = length.min(end - to.max(from));
             if from < to && to - from < now {
-                // The copy repeats its own begin.
+                // The copy overlaps its source, so it repeats its own first pixels.
                 (0..now).for_each(|at| self.pixels[to + at] = self.pixels[from + at])
             } else {
                 self.pixels.copy_within(from..from + now, to)
@@ -551,7 +556,7 @@ impl Cache {
             pixels.iter().for_each(|color| self.colors[place(*color)] = *color);
             return;
         }
-        // Only the last color of each place stays, so most of many pixels need not be looked at.
+        // Only the last color of each place stays. So if there are many pixels, most of them need not be read.
         let (mut known, mut left) = (vec![false; self.colors.len()], self.colors.len());
         for &color in pixels.iter().rev() {
             let place = place(color);

@@ -8,7 +8,7 @@ use super::{Choice, Cost, Course, LINE, Line, Table, Values, Ways};
 /// The halves of a line.
 type Halves = [__m256i; 2];
 
-/// For each number of bits: the first `bits` bytes of both words of 16 bytes, and zeros.
+/// For each number of bits: the first `bits` bytes of each 8-byte half of a 16-byte word, and zeros.
 static COMPACT: [[u8; 16]; 4] = {
     let mut compact = [[0x80; 16]; 4];
     let mut at = 0;
@@ -22,7 +22,8 @@ static COMPACT: [[u8; 16]; 4] = {
     compact
 };
 
-/// For each number of bits: the bits of eight values one after the other, in two fields, in four, and each in a byte.
+/// For each number of bits: masks for the bits of eight values one after the other, in two fields, in four fields, and
+/// in eight bytes.
 static FIELDS: [[i64; 4]; 4] = {
     let mut fields = [[0_i64; 4]; 4];
     let mut at = 0;
@@ -71,7 +72,7 @@ pub(super) fn embed(lines: &mut [Line], values: &Values, course: &mut Course, wa
             let equal = _mm256_and_si256(_mm256_cmpeq_epi8(up, half), spread_bits(signs, at));
             let prefers_down = _mm256_or_si256(_mm256_cmpgt_epi8(up, half), equal);
             let can_go_down = at_most(down, *sample);
-            // Where nothing is added, both directions give the sample as it is.
+            // If nothing is added, both directions give the unchanged sample.
             let overflows = at_most(above, *sample);
             let goes_down = _mm256_or_si256(_mm256_and_si256(prefers_down, can_go_down), overflows);
             let distance = _mm256_and_si256(_mm256_blendv_epi8(up, down, goes_down), other);
@@ -181,14 +182,14 @@ fn pick(blocks: &[__m256i; 4], at: __m256i) -> __m256i {
 #[inline]
 fn spread_bits(bits: [u8; LINE / 8], half: usize) -> __m256i {
     let word = (u64::from_le_bytes(bits) >> (32 * half)) as i32;
-    // The halves of a register take two bytes each, every byte eight times.
+    // Each half of a register takes two bytes, and repeats each byte eight times.
     let from = _mm256_set_epi64x(0x0303_0303_0303_0303, 0x0202_0202_0202_0202, 0x0101_0101_0101_0101, 0);
     let bit = _mm256_set1_epi64x(i64::from_le_bytes([1, 2, 4, 8, 16, 32, 64, 128]));
     let bytes = _mm256_shuffle_epi8(_mm256_set1_epi32(word), from);
     _mm256_cmpeq_epi8(_mm256_and_si256(bytes, bit), bit)
 }
 
-/// Returns all ones in each byte of `first` that is at most that of `second`.
+/// Returns all ones in each byte position where the byte of `first` is at most the byte of `second`.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn at_most(first: __m256i, second: __m256i) -> __m256i {

@@ -1,4 +1,4 @@
-//! Eight values at a time in a 64-bit word; the compiler vectorizes the change of the samples.
+//! Works on eight values at a time in a 64-bit word. The compiler vectorizes the change of the samples.
 
 use super::{Choice, Cost, Course, LINE, Line, Table, Values, Ways};
 
@@ -30,7 +30,7 @@ fn embed_bits<const BITS: usize>(lines: &mut [Line], values: &Values, course: &m
         let count = course.walk.next().min(LINE);
         if count > 0 {
             let unpacked = unpack::<BITS>(values, course.at);
-            // Samples without a value keep their own.
+            // Samples without a value keep their own lowest bits.
             let mut wanted = *line;
             for (&place, &value) in ways.table[usize::from(row)].0.iter().zip(&unpacked).take(count) {
                 wanted[usize::from((place ^ add) % 64)] = value;
@@ -91,7 +91,7 @@ fn extract_bits<const BITS: usize>(
         let count = course.walk.next().min(LINE);
         if count > 0 {
             let mut gathered = [0; LINE];
-            // Eight values make whole bytes; the next line overwrites those after the last value.
+            // Eight values make whole bytes. The next line overwrites the bytes after the last value.
             let rounded = count.next_multiple_of(8);
             for (gathered, &place) in gathered.iter_mut().zip(&table[usize::from(row)].0).take(rounded) {
                 *gathered = line[usize::from((place ^ add) % 64)];
@@ -102,7 +102,7 @@ fn extract_bits<const BITS: usize>(
     }
 }
 
-/// Writes `words` times eight values from the bit `at` on, and keeps the bits before.
+/// Writes `words` times eight values from the bit `at` on, and keeps the bits before this bit.
 #[inline(always)]
 fn pack<const BITS: usize>(gathered: &Line, words: usize, values: &mut Values, at: usize) {
     let (mut byte, shift) = (at / 8, at % 8);

@@ -1,11 +1,11 @@
-//! Pictures that someone made to harm a reader.
+//! Pictures that are made to harm a reader.
 
 use super::super::door::{DoorKey, Inside};
 use super::super::{Found, SEED_LINES, extract};
 use super::*;
 use crate::Channels;
 
-/// Returns what a reader finds in a picture whose first open door has the contents.
+/// Makes a picture whose first open door has these contents, and returns the picture and the result of a reader.
 fn find_inside(contents: &[u8; 96], samples: u32) -> Option<(Pixels, Found)> {
     let mut pixels = cover(samples, 1, Channels::Gray);
     let door = DoorKey::new(&Secret::open(), &SEED).seal(contents);

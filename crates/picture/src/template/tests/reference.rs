@@ -1,10 +1,10 @@
-//! The format, written to be read: one sample at a time.
+//! An implementation of the format that is easy to read: it works on one sample at a time.
 
 use super::super::signs::Signs;
 use super::super::{Distortion, Hiding, Order, Seed};
 use crate::Label;
 
-/// Embeds. The doors are sealed with the secrets of `hiding`, that of the set first.
+/// Embeds. The doors are sealed with the secret of the set first, and then with the secrets of `hiding`.
 pub(super) fn embed(
     samples: &mut [u8],
     label: &Label,

@@ -1,10 +1,10 @@
-//! Some rows of a picture as deflate blocks that end at a border of bytes.
+//! Compresses some rows of a picture to deflate blocks that end at a byte border.
 
 use super::super::Compression;
 use super::pack;
 use crate::adler::Adler;
 
-/// The longest stored block.
+/// The maximum length of a stored block.
 const STORED: usize = 65_535;
 
 /// The filter types of PNG.
@@ -14,9 +14,9 @@ const UP: u8 = 2;
 /// A band, and room for its bytes.
 pub(super) struct BandEncoder {
     compression: Compression,
-    /// The length of a row, without filter type.
+    /// The length of a row, without its filter type.
     row: usize,
-    /// The rows as the zlib stream holds them.
+    /// The filtered rows, as the zlib stream contains them.
     filtered: Vec<u8>,
     /// The checksum of the filtered rows.
     pub(super) adler: Adler,
@@ -29,7 +29,8 @@ impl BandEncoder {
         Self { compression, row, filtered: Vec::new(), adler: Adler::default(), data: Vec::new() }
     }
 
-    /// Makes the blocks of the rows in `samples`. `above` is the row before, and `last` tells whether the picture ends.
+    /// Makes the blocks of the rows in `samples`. `above` is the previous row, and `last` is true if these rows are the
+    /// end of the picture.
     pub(super) fn compress(&mut self, above: Option<&[u8]>, samples: &[u8], last: bool) {
         self.data.clear();
         if self.compression == Compression::Fast {

@@ -3,10 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Symbols for literals, the end of a block, and lengths.
+/// The number of symbols for literals, the end of a block, and lengths.
 pub(crate) const SYMBOLS: usize = 286;
-/// The longest code: five of them fit into a word beside 7 bits that wait, and a table for all of them stays in the
-/// fastest cache of a core.
+/// The maximum length of a code. Five codes of this length and 7 waiting bits fit into a word, and a table for all
+/// codes stays in the fastest cache of a core.
 pub(crate) const LONGEST: u8 = 11;
 
 /// A code: its bits in the order of the stream, and its length.
@@ -16,7 +16,7 @@ pub(crate) struct Code {
     pub(crate) length: u8,
 }
 
-/// Returns the lengths of the codes for symbols that occur so often.
+/// Returns the lengths of the codes for symbols with these counts.
 pub(super) fn lengths(counts: &[u32; SYMBOLS]) -> [u8; SYMBOLS] {
     let mut counts = *counts;
     loop {
@@ -24,12 +24,13 @@ pub(super) fn lengths(counts: &[u32; SYMBOLS]) -> [u8; SYMBOLS] {
         if lengths.iter().all(|&length| length <= LONGEST) {
             return lengths;
         }
-        // Counts that are closer together make a flatter tree; all ones would make codes of at most 9 bits.
+        // Counts that are closer together make a flatter tree. If all counts were 1, the codes would have at most 9
+        // bits.
         counts.iter_mut().filter(|count| **count > 0).for_each(|count| *count = (*count / 2) | 1);
     }
 }
 
-/// Returns the lengths of Huffman's codes, whatever the longest of them.
+/// Returns the lengths of Huffman's codes, without a limit for the length.
 fn optimal(counts: &[u32; SYMBOLS]) -> [u8; SYMBOLS] {
     let mut parents = [0_u16; 2 * SYMBOLS];
     let used = (0_u16..).zip(counts).filter(|(_, count)| **count > 0);
@@ -50,7 +51,7 @@ fn optimal(counts: &[u32; SYMBOLS]) -> [u8; SYMBOLS] {
     std::array::from_fn(|symbol| depths[symbol])
 }
 
-/// Returns the canonical codes with the lengths.
+/// Returns the canonical codes with these lengths.
 pub(crate) fn codes(lengths: &[u8; SYMBOLS]) -> [Code; SYMBOLS] {
     let mut codes = [Code::default(); SYMBOLS];
     let mut next = 0_u16;

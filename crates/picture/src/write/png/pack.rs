@@ -1,4 +1,4 @@
-//! One deflate block with codes of its own. Runs of zeros become matches; nothing else is searched for.
+//! Writes one deflate block with its own codes. Runs of zeros become matches. No other repetitions are searched for.
 
 use super::code::{self, Code, LONGEST, SYMBOLS};
 
@@ -10,7 +10,7 @@ const MATCH: (usize, usize) = (285, 258);
 const SHORTEST: usize = 3;
 
 /// Writes `bytes` as one block, followed by an empty stored block unless the block is the last. Returns false if the
-/// bytes are shorter in stored blocks; then `out` has no use.
+/// bytes are shorter in stored blocks. In that case, the contents of `out` are not usable.
 pub(super) fn pack(bytes: &[u8], last: bool, out: &mut Vec<u8>) -> bool {
     let counts = count(bytes);
     let lengths = code::lengths(&counts);
@@ -52,31 +52,32 @@ fn count(bytes: &[u8]) -> [u32; SYMBOLS] {
     counts
 }
 
-/// The header of a block with codes of its own. The lengths of the codes have 4 bits each.
+/// Writes the header of a block with its own codes. The lengths of the codes have 4 bits each.
 fn head(bits: &mut BitWriter<'_>, lengths: &[u8; SYMBOLS], last: bool) {
     bits.put(u64::from(last) | 2 << 1, 3);
-    // 286 literals and lengths, 1 distance, 19 lengths of lengths: the first three, for repetitions, are not used.
+    // There are 286 symbols for literals and lengths, 1 symbol for distances, and 19 code lengths for lengths. The
+    // first three of the 19, for repetitions, are not used.
     bits.put((SYMBOLS as u64 - 257) | 15 << 10, 14);
     for at in 0..19 {
         bits.put(if at < 3 { 0 } else { 4 }, 3);
     }
-    // The one distance is 1.
+    // The length of the code for the only distance is 1.
     for &length in lengths.iter().chain(&[1]) {
         bits.put(u64::from(length.reverse_bits() >> 4), 4);
     }
 }
 
-/// What is done with the symbols of a block.
+/// Receives the symbols of a block.
 trait Symbols {
     /// Takes eight literals.
     fn literals(&mut self, word: [u8; 8]);
     /// Takes one literal.
     fn literal(&mut self, byte: u8);
-    /// Takes a match with the byte before.
+    /// Takes a match that repeats the previous byte.
     fn run(&mut self, length: usize);
 }
 
-/// Goes through the symbols that stand for the bytes.
+/// Passes the symbols for the bytes to `symbols`.
 #[inline(always)]
 fn walk(bytes: &[u8], symbols: &mut impl Symbols) {
     let (words, rest) = bytes.as_chunks::<8>();
@@ -101,13 +102,13 @@ fn walk(bytes: &[u8], symbols: &mut impl Symbols) {
     rest.iter().for_each(|&byte| symbols.literal(byte));
 }
 
-/// Returns the symbol of a match, how many bits follow it, and these bits.
+/// Returns the symbol of a match, the bits that follow the symbol, and the number of these bits.
 fn length_symbol(length: usize) -> (usize, u64, u32) {
     match length {
         258 => (MATCH.0, 0, 0),
         3..=10 => (254 + length, 0, 0),
         _ => {
-            // From 11 on, each four symbols have one more bit.
+            // From length 11 on, every fourth symbol begins a group with one more bit.
             let extra = (length - 3).ilog2() - 2;
             let step = (length - 3) >> extra;
             (257 + 4 * extra as usize + step, (length as u64 - 3) & ((1 << extra) - 1), extra)
@@ -115,7 +116,7 @@ fn length_symbol(length: usize) -> (usize, u64, u32) {
     }
 }
 
-/// Returns how many bits follow the symbol of a match: those of the length, and one for the distance.
+/// Returns the number of bits that follow the symbol of a match: the bits of the length, and one bit for the distance.
 fn distance_and_extra(symbol: usize) -> u64 {
     match symbol {
         265..285 => (symbol as u64 - 261) / 4 + 1,
@@ -123,7 +124,8 @@ fn distance_and_extra(symbol: usize) -> u64 {
     }
 }
 
-/// Counts symbols. Four tables, because equal literals in a row would wait for each other.
+/// Counts symbols. There are four tables, because with one table, equal literals in a row would have to wait for each
+/// other.
 struct Count {
     tables: [[u32; 256]; 4],
     lengths: [u32; SYMBOLS],
@@ -181,7 +183,7 @@ struct BitWriter<'a> {
     /// The byte where the waiting bits begin.
     at: usize,
     waiting: u64,
-    /// How many bits wait: fewer than 8 after `flush`.
+    /// The number of waiting bits. After `flush`, fewer than 8 bits wait.
     count: u32,
 }
 

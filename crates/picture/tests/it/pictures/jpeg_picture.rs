@@ -2,16 +2,16 @@
 
 use jpeg_encoder::{ColorType, Encoder, SamplingFactor};
 
-/// What the components of a picture mean.
+/// The meaning of a picture's components.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JpegKind {
     Gray,
     YCbCr,
     /// Adobe's marker says that the three components are red, green and blue.
     AdobeRgb,
-    /// Adobe's marker is there, and the inks are inverted.
+    /// The file has Adobe's marker, and the inks are inverted.
     AdobeCmyk,
-    /// No marker is there, and the inks are inverted all the same.
+    /// The file has no marker, but the inks are inverted too.
     PlainCmyk,
     Ycck,
 }
@@ -21,7 +21,7 @@ const KINDS: [JpegKind; 6] = {
     [Gray, YCbCr, AdobeRgb, AdobeCmyk, PlainCmyk, Ycck]
 };
 
-/// One picture, of quality 95.
+/// One picture with quality 95.
 #[derive(Clone, Copy, Debug)]
 pub struct JpegPicture {
     pub kind: JpegKind,
@@ -56,7 +56,7 @@ impl JpegPicture {
 
     /// Returns the file of a picture with these samples, and with EXIF data.
     pub fn file(self, samples: &[u8], exif: Option<&[u8]>) -> Vec<u8> {
-        // The encoder takes inks, and inverts them. There is no black.
+        // The encoder takes inks, and inverts them. The black ink is not used.
         let inks = || {
             let (pixels, _) = samples.as_chunks::<3>();
             pixels.iter().flat_map(|pixel| pixel.map(|light| 255 - light).into_iter().chain([0])).collect()

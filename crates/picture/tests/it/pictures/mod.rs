@@ -1,4 +1,4 @@
-//! Pictures for tests, made here.
+//! Makes pictures for tests.
 
 #![allow(dead_code, unused_imports, reason = "each test uses some of it")]
 
@@ -22,7 +22,7 @@ pub fn smooth(width: u32, height: u32, channels: u32) -> Vec<u8> {
         .collect()
 }
 
-/// Returns EXIF data with an orientation and a thumbnail's worth of other data.
+/// Returns EXIF data with an orientation, and with other data of the length of a thumbnail.
 pub fn exif(orientation: u16) -> Vec<u8> {
     let mut bytes = b"II*\0\x08\0\0\0\x02\0".to_vec();
     for (tag, value) in [(0x0100, 7), (0x0112, orientation)] {

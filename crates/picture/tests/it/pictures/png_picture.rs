@@ -4,7 +4,7 @@ use png::{BitDepth, ColorType};
 
 use deadpan_picture::Channels;
 
-/// Widths and heights: around the sizes of Adam7's passes and of bytes.
+/// Widths and heights near the sizes of Adam7's passes and of bytes.
 pub const SIZES: [(u32, u32); 9] = [(1, 1), (1, 9), (2, 2), (3, 5), (4, 4), (5, 3), (7, 8), (9, 1), (33, 32)];
 
 const KINDS: [(ColorType, &[BitDepth]); 5] = {
@@ -18,7 +18,7 @@ const KINDS: [(ColorType, &[BitDepth]); 5] = {
     ]
 };
 
-/// One picture. Its alpha channel is opaque.
+/// One picture. If the picture has an alpha channel, all its pixels are opaque.
 #[derive(Clone, Copy, Debug)]
 pub struct PngPicture {
     pub color: ColorType,
@@ -99,7 +99,7 @@ impl PngPicture {
         file
     }
 
-    /// Returns all passes, row by row, with a filter of type 0 before each.
+    /// Returns all passes, row by row, with filter type 0 before each row.
     fn rows(self) -> Vec<u8> {
         // The first column, the first row, and the steps of each pass.
         const ADAM7: [(u32, u32, u32, u32); 7] =

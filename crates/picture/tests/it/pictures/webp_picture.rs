@@ -1,4 +1,4 @@
-//! WebP pictures, from their chunks.
+//! Makes WebP pictures from chunks.
 
 use image_webp::{ColorType, WebPEncoder};
 
@@ -16,7 +16,7 @@ pub fn webp_lossless(samples: &[u8], width: u32, height: u32, color: ColorType) 
 
 /// Returns the shortest lossless file: each of its codes has one symbol, so that the pixels take no bits.
 pub fn webp_empty(width: u32, height: u32) -> Vec<u8> {
-    // The signature in 8 bits, both sides in 14; then neither alpha nor transforms, and five codes of four bits.
+    // The signature in 8 bits, width and height in 14 bits each, no alpha, no transforms, and five codes of four bits.
     let frame = 0x2f | u128::from(width - 1) << 8 | u128::from(height - 1) << 22 | 0x11111 << 43;
     riff(None, &[(b"VP8L", &frame.to_le_bytes()[..14])])
 }
@@ -45,13 +45,14 @@ impl WebPBits {
         self.bytes
     }
 
-    /// A code with one symbol, which takes no bits.
+    /// Writes a code with one symbol. The symbol takes no bits.
     pub fn push_only(&mut self, symbol: u32) {
         self.push(0b101, 3);
         self.push(symbol, 8);
     }
 
-    /// A code of `length` bits for each of the first symbols, in a few bytes.
+    /// Writes a code in which each of the first symbols has `length` bits. The description of this code takes few
+    /// bytes.
     fn push_constant(&mut self, length: u32) {
         const ORDER: [u32; 15] = [17, 18, 0, 1, 2, 3, 4, 5, 16, 6, 7, 8, 9, 10, 11];
         // This length is the only one, so it takes no bits.
@@ -61,22 +62,22 @@ impl WebPBits {
         self.push((1 << length) - 2, 12);
     }
 
-    /// A symbol of such a code.
+    /// Writes a symbol of a code that [`Self::push_constant`] has written.
     fn push_symbol(&mut self, symbol: u32, length: u32) {
         self.push(symbol.reverse_bits() >> (32 - length), length);
     }
 }
 
-/// Returns a lossless file of one color, in which each of `rows` × 64 squares has a group of codes of its own, with
-/// `apart` between their numbers. `rows` is a multiple of four. The tables of a group are hundreds of times as long
-/// as their description.
+/// Returns a lossless file of one color, in which each of `rows` × 64 squares has a separate group of codes. The
+/// numbers of two such groups differ by `apart`. `rows` is a multiple of four. The tables of a group are hundreds of
+/// times as long as their description.
 pub fn webp_groups(rows: u32, apart: u32) -> Vec<u8> {
     let (side, columns) = (4, 64);
     let mut bits = WebPBits::default();
     bits.push(0x2f, 8);
     bits.push(side * columns - 1, 14);
     bits.push(side * rows - 1, 14);
-    // Neither alpha nor transforms; a color cache of the largest size; and groups for squares of four pixels a side.
+    // No alpha and no transforms, a color cache of the largest size, and groups for squares of 4 × 4 pixels.
     bits.push(0, 5);
     bits.push(11 << 1 | 1, 5);
     bits.push(1, 4);
@@ -97,7 +98,7 @@ pub fn webp_groups(rows: u32, apart: u32) -> Vec<u8> {
         // References to the pixel on the left.
         bits.push_only(1);
     }
-    // A black pixel, and references of 4096 and at last 4095 pixels.
+    // A black pixel, references of 4096 pixels, and at the end a reference of 4095 pixels.
     bits.push(0, 11 + 8 + 8);
     let mut left = side * columns * side * rows - 1;
     while left > 0 {
@@ -109,7 +110,7 @@ pub fn webp_groups(rows: u32, apart: u32) -> Vec<u8> {
     riff(None, &[(b"VP8L", &bits.end())])
 }
 
-/// Returns a file of these chunks, with an extended header where flags are given.
+/// Returns a file with these chunks, and with an extended header if `extended` is given.
 pub fn riff(extended: Option<(u8, u32, u32)>, chunks: &[(&[u8; 4], &[u8])]) -> Vec<u8> {
     let mut body = b"WEBP".to_vec();
     let mut add = |name: &[u8; 4], data: &[u8]| {
@@ -128,7 +129,7 @@ pub fn riff(extended: Option<(u8, u32, u32)>, chunks: &[(&[u8; 4], &[u8])]) -> V
     [b"RIFF", &(body.len() as u32).to_le_bytes(), &*body].concat()
 }
 
-/// Returns the chunks of a file, names and data.
+/// Returns the names and the data of a file's chunks.
 pub fn webp_parts(file: &[u8]) -> Vec<([u8; 4], Vec<u8>)> {
     let mut rest = &file[12..];
     let mut parts = Vec::new();

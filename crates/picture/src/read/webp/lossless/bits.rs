@@ -1,12 +1,12 @@
-//! The bits of a stream, from the lowest to the highest of each byte.
+//! Reads the bits of a stream, from the lowest to the highest bit of each byte.
 
 use std::io::Read;
 
 use super::{Fault, Result};
 
-/// How many bytes are read at once.
+/// The number of bytes that are read at once.
 const BUFFER: usize = 1 << 16;
-/// Zeros that are appended where the input ends, so that [`Ahead::refill`] finds eight bytes.
+/// The number of zeros that are appended after the end of the input, so that [`Ahead::refill`] finds eight bytes.
 const PADDING: usize = 16;
 
 pub struct BitReader<R> {
@@ -17,11 +17,12 @@ pub struct BitReader<R> {
     padding: usize,
 }
 
-/// The next bits, and the place in the buffer of those after them.
+/// The next bits, and the place in the buffer of the bits after these bits.
 #[derive(Clone, Copy, Default)]
 pub struct Ahead {
     pub value: u64,
-    /// How many bits of `value` are consumed from the buffer. The bits above them are right, too, if they are not 0.
+    /// The number of bits of `value` that are consumed from the buffer. Higher bits of `value` that are not 0 are
+    /// correct, too.
     count: u32,
     at: usize,
 }

@@ -6,7 +6,7 @@ use super::bits::{Ahead, BitReader};
 use super::lengths::{LONGEST, Lengths};
 use super::{Memory, Result};
 
-/// Codes of at most this many bits take one lookup. Those that libwebp makes of noise have 7 to 9 bits.
+/// Codes of at most this many bits take one lookup. The codes that libwebp makes for noise have 7 to 9 bits.
 const ROOT: u32 = 10;
 /// Marks an entry that leads to a second table.
 const LINK: u32 = 0x80;
@@ -14,15 +14,15 @@ const LINK: u32 = 0x80;
 /// A prefix code.
 pub struct PrefixCode {
     /// Entries: the symbol above 8 bits with the length of its code, or the place of a second table above [`LINK`] and
-    /// the number of bits that choose an entry of that table. Two bytes would do for both, but a length between other
-    /// bits takes one more instruction for each symbol, which makes decoding 7 % slower.
+    /// the number of bits that choose an entry of that table. Two bytes would be enough for an entry. But a length
+    /// between other bits takes one more instruction for each symbol, which makes decoding 7 % slower.
     table: Vec<u32>,
     /// Selects the bits that choose an entry.
     mask: u64,
 }
 
 impl PrefixCode {
-    /// Returns the next symbol and consumes its bits, at most 15. They must be available.
+    /// Returns the next symbol and consumes its bits, at most 15. These bits must be available.
     #[inline(always)]
     pub fn symbol(&self, ahead: &mut Ahead) -> u32 {
         let mut entry = self.table[(ahead.value & self.mask) as usize];
@@ -40,7 +40,7 @@ impl PrefixCode {
         (self.mask == 0).then(|| self.table[0] >> 8)
     }
 
-    /// Returns the literals of all bytes if each of their codes has 8 bits, as those of noise have.
+    /// Returns the literals for all bytes if each literal has a code of 8 bits, as is the case for noise.
     fn bytes(&self) -> Option<[u8; 256]> {
         let entries: &[u32; 256] = self.table.as_slice().try_into().ok()?;
         entries.iter().all(|entry| entry & 0xff == 8).then(|| entries.map(|entry| (entry >> 8) as u8))
@@ -70,7 +70,7 @@ impl PrefixCode {
         let (mut code, mut symbols) = (0, sorted.iter());
         self.table.push(0);
         for length in 1..=root {
-            // All shorter codes are there already. The new bit makes no difference to them.
+            // The table already has all shorter codes. The new bit does not change the entries of shorter codes.
             self.table.extend_from_within(..);
             for symbol in symbols.by_ref().take(counts[length as usize] as usize) {
                 self.table[code as usize] = u32::from(*symbol) << 8 | length;
@@ -112,10 +112,10 @@ fn sort(lengths: &Lengths, sorted: &mut Vec<u16>) {
     }
 }
 
-/// Returns the code after one of this length. Codes have their lowest bit first, so that one with more bits begins as a
-/// number does that has zeros above.
+/// Returns the code after `code`, which has `length` bits. Codes are stored with the first bit lowest, so appending
+/// zero bits to a code does not change its number.
 fn next(code: u32, length: u32) -> u32 {
-    // The first bit that is 0 becomes 1, and those before it become 0.
+    // The highest bit that is 0 becomes 1, and the bits above it become 0.
     match !code & ((1 << length) - 1) {
         0 => 0,
         zeros => {
@@ -125,8 +125,8 @@ fn next(code: u32, length: u32) -> u32 {
     }
 }
 
-/// Returns how many bits choose an entry of a second table. The first of its codes is that with the number `at` among
-/// those of its length.
+/// Returns how many bits choose an entry of a second table. The first code of this table has `length` bits, and is
+/// number `at` among the codes of this length.
 fn second_bits(counts: &[u32; LONGEST + 1], length: u32, at: u32) -> u32 {
     let mut bits = length - ROOT;
     let mut filled = counts[length as usize] - at;
@@ -137,7 +137,7 @@ fn second_bits(counts: &[u32; LONGEST + 1], length: u32, at: u32) -> u32 {
     bits
 }
 
-/// Memory in which one code after the other is read.
+/// Memory for reading codes one after the other.
 pub struct CodeScratch {
     lengths: Lengths,
     sorted: Vec<u16>,
@@ -159,10 +159,10 @@ impl CodeScratch {
     }
 }
 
-/// The codes of noise: red and blue take 8 bits each, whatever their values, and alpha none. So only the code of green
-/// tells where the next pixel begins.
+/// The codes of noise: red and blue take 8 bits each for all values, and alpha takes no bits. So the beginning of the
+/// next pixel depends only on the code of green.
 pub struct Noise {
-    /// Green in its place, and below it the number of bits of the whole pixel; or [`RARE`].
+    /// Green at its position in the pixel, and the number of bits of the whole pixel in the lower bits; or [`RARE`].
     green: [u32; 1 << ROOT],
     /// Red and alpha, by the bits of red.
     red: [u32; 256],
@@ -170,16 +170,17 @@ pub struct Noise {
     blue: [u32; 256],
 }
 
-/// Stands for a literal with a longer code, and for a symbol that is no literal.
+/// The entry for a literal with a longer code, and for a symbol that is not a literal.
 const RARE: u32 = u32::MAX;
 
 impl Noise {
-    /// The fewest pixels that are worth these tables: making them takes the time of about a thousand.
+    /// The minimum number of pixels for which these tables are made. Making the tables takes the time of about a
+    /// thousand pixels.
     const PIXELS: u64 = 4096;
-    /// The most bits of a pixel.
+    /// The maximum number of bits of a pixel.
     pub const LONGEST: u32 = ROOT + 16;
 
-    /// Returns the tables. Returns `None` if red or blue is no noise, or if pixels differ in alpha.
+    /// Returns the tables. Returns `None` if red or blue is not noise, or if pixels differ in alpha.
     fn new(
         green: &PrefixCode,
         red: &PrefixCode,
@@ -190,7 +191,7 @@ impl Noise {
         let (Some(red), Some(blue), Some(alpha)) = (red.bytes(), blue.bytes(), alpha.only()) else { return Ok(None) };
         memory.take(size_of::<Self>() as u64)?;
         let green = |bits: usize| match green.table[bits & green.mask as usize] {
-            // Second tables lie behind the first one, so links are at least as large as symbols that are no literals.
+            // Second tables lie after the first table, so links are at least as large as symbols that are not literals.
             entry if entry >= 256 << 8 => RARE,
             entry => entry + 16,
         };
@@ -199,7 +200,7 @@ impl Noise {
     }
 
     /// Returns the next pixel and consumes its bits, of which [`Self::LONGEST`] must be available. Returns `None` and
-    /// consumes nothing if it is no literal or has a long code.
+    /// consumes no bits if the pixel is not a literal or has a long code.
     #[inline(always)]
     pub fn pixel(&self, ahead: &mut Ahead) -> Option<u32> {
         let entry = self.green[ahead.value as usize % self.green.len()];
@@ -207,7 +208,7 @@ impl Noise {
             return None;
         }
         let length = entry & 63;
-        // Shifts the bits of red to the lowest ones. The next pixel need not wait for this.
+        // Shifts the bits of red to the lowest bits. The next pixel need not wait for this.
         let [red, blue, ..] = (ahead.value << 16 >> length).to_le_bytes();
         ahead.skip(length);
         Some(self.red[usize::from(red)] | entry & 0xff00 | self.blue[usize::from(blue)])
@@ -225,7 +226,7 @@ pub struct Group {
 }
 
 impl Group {
-    /// Reads the codes. `colors` is the size of the color cache, `pixels` the most pixels that the group has.
+    /// Reads the codes. `colors` is the size of the color cache. `pixels` is the maximum number of pixels of the group.
     pub fn read(
         bits: &mut BitReader<impl Read>,
         colors: usize,
@@ -241,12 +242,12 @@ impl Group {
         Ok(Self { noise, green, red, blue, alpha, distance })
     }
 
-    /// Reads codes that no pixel needs. They must be right nevertheless.
+    /// Reads codes that no pixel needs. Invalid codes are an error nevertheless.
     pub fn skip(bits: &mut BitReader<impl Read>, colors: usize, scratch: &mut CodeScratch) -> Result<()> {
         Self::symbols(colors).into_iter().try_for_each(|symbols| scratch.lengths.read(bits, symbols))
     }
 
-    /// How many symbols each code may have.
+    /// Returns the maximum number of symbols of each code.
     fn symbols(colors: usize) -> [usize; 5] {
         [256 + 24 + colors, 256, 256, 256, 40]
     }

@@ -1,4 +1,4 @@
-//! The lengths of the codes of symbols: all that a file tells about a prefix code.
+//! Reads the lengths of the codes of symbols. A file describes a prefix code only by these lengths.
 
 use std::io::Read;
 
@@ -6,18 +6,19 @@ use super::bits::BitReader;
 use super::codes::PrefixCode;
 use super::{Fault, Result};
 
-/// The longest code.
+/// The maximum number of bits of a code.
 pub const LONGEST: usize = 15;
 
 /// The order in which a file lists the lengths of the codes for lengths.
 const ORDER: [usize; 19] = [17, 18, 0, 1, 2, 3, 4, 5, 16, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
-/// The lengths of one code after the other, in the same memory. They belong to a complete code.
+/// The lengths of one complete code. The memory is used again for each further code.
 #[derive(Default)]
 pub struct Lengths {
-    /// The length of each symbol's code, or 0 for a symbol without a code. Symbols behind the last one have none.
+    /// The length of each symbol's code, or 0 for a symbol without a code. Symbols after the last listed symbol have no
+    /// code.
     each: Vec<u8>,
-    /// How many symbols have each length. The number for 0 does not count.
+    /// The number of symbols with each length. The number for length 0 has no meaning.
     counts: [u32; LONGEST + 1],
 }
 
@@ -60,7 +61,8 @@ impl Lengths {
         let width = if bits.read(1)? == 1 { 8 } else { 1 };
         let first = bits.read(width)?;
         let second = if two { bits.read(8)? } else { first };
-        // `image-webp` sorts two symbols in another way than libwebp. A fuzz target compares this decoder with it.
+        // `image-webp` sorts two symbols in another way than libwebp. A fuzz target compares this decoder with
+        // `image-webp`.
         if cfg!(fuzzing) && two && second <= first {
             return Err(Fault::Damaged("it has two symbols that are not in order"));
         }
@@ -77,7 +79,7 @@ impl Lengths {
         Ok(())
     }
 
-    /// Reads the lengths of all symbols, which have a code themselves.
+    /// Reads the lengths of all symbols. The lengths themselves are stored with a prefix code.
     fn read_all(&mut self, bits: &mut BitReader<impl Read>, symbols: usize) -> Result<()> {
         let mut of_lengths = [0; ORDER.len()];
         let count = 4 + bits.read(4)? as usize;
@@ -93,7 +95,7 @@ impl Lengths {
                 return Err(Fault::Damaged("it has a prefix code with too many lengths"));
             }
         }
-        // If the code for lengths has one length only, it takes no bits, and all symbols have this length.
+        // If the code for lengths has only one length, the lengths take no bits, and all symbols have this length.
         if let Some(length @ 0..=15) = code.only() {
             self.push(length as u8, left);
             return Ok(());
@@ -130,7 +132,8 @@ impl Lengths {
         self.counts[usize::from(length)] += times as u32;
     }
 
-    /// A code of one symbol takes no bits, whatever its length. Others must be complete.
+    /// Checks that the code is complete. A code with only one symbol takes no bits, whatever its length, and needs no
+    /// check.
     fn check(&self) -> Result<()> {
         let share = |(count, length): (&u32, usize)| count << (LONGEST - length);
         let is_complete = self.counts.iter().zip(0..).skip(1).map(share).sum::<u32>() == 1 << LONGEST;

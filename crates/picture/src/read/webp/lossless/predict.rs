@@ -1,4 +1,4 @@
-//! The predictor transform: pixels are differences to what their neighbors foretell.
+//! The predictor transform: each pixel is stored as the difference to a prediction from its neighbors.
 
 use super::transform::Tiles;
 use super::{Fault, Result};
@@ -7,9 +7,10 @@ use super::{Fault, Result};
 const BLACK: u32 = 0xff00_0000;
 
 pub struct Predictor {
-    /// The number of the prediction for each square, in green.
+    /// The number of the prediction for each square, stored in the green sample.
     tiles: Tiles,
-    /// The row above, and the first pixel of this row, which is the upper right neighbor of the last one.
+    /// The row above, followed by the first pixel of the current row. That pixel serves as the upper right neighbor of
+    /// the last pixel.
     above: Vec<u32>,
 }
 
@@ -62,14 +63,15 @@ fn predict(mode: u32, row: &mut [u32], from: usize, above: &[u32]) {
         12 => run(row, from, above, |left, corner, top, _| {
             each(left, top, corner, |left, top, corner| left + top - corner)
         }),
-        // `Predictor::new` has seen that there are no others.
+        // `Predictor::new` has checked that there are no other numbers.
         _ => run(row, from, above, |left, corner, top, _| {
             each(average(left, top), corner, 0, |mean, corner, _| mean + (mean - corner) / 2)
         }),
     }
 }
 
-/// `predict` gets the pixels to the left, above to the left, above, and above to the right.
+/// Adds a prediction to each pixel from `from` on. `predict` receives the pixels to the left, above to the left, above,
+/// and above to the right.
 #[inline(always)]
 fn run(row: &mut [u32], from: usize, above: &[u32], predict: impl Fn(u32, u32, u32, u32) -> u32) {
     let mut left = row[from - 1];
@@ -80,7 +82,7 @@ fn run(row: &mut [u32], from: usize, above: &[u32], predict: impl Fn(u32, u32, u
     }
 }
 
-/// Adds each of the four samples.
+/// Adds the four samples of two pixels separately.
 pub fn add(one: u32, other: u32) -> u32 {
     const EVEN: u32 = 0x00ff_00ff;
     (one & EVEN).wrapping_add(other & EVEN) & EVEN | (one & !EVEN).wrapping_add(other & !EVEN) & !EVEN
@@ -96,7 +98,7 @@ fn select(left: u32, corner: u32, top: u32) -> u32 {
         let samples = one.to_le_bytes().into_iter().zip(corner.to_le_bytes());
         samples.map(|(one, corner)| u32::from(one.abs_diff(corner))).sum()
     };
-    // The prediction left + top − corner is as far from left as top from the corner.
+    // The distance of the prediction left + top − corner from left is the distance of top from corner.
     if distance(top) < distance(left) { left } else { top }
 }
 

@@ -1,4 +1,5 @@
-//! Transforms: what a writer did with the pixels before it compressed them, undone row by row.
+//! Transforms. An encoder transforms the pixels before it compresses them, and this module undoes the transforms row by
+//! row.
 
 use super::predict::Predictor;
 
@@ -15,7 +16,7 @@ pub struct Tiles {
     /// The binary logarithm of a square's side.
     pub bits: u32,
     pub values: Vec<u32>,
-    /// Values in a row.
+    /// The number of values in a row.
     pub columns: usize,
 }
 
@@ -27,7 +28,7 @@ impl Tiles {
     }
 }
 
-/// Colors, and how many bits of a pixel's green choose one.
+/// The colors of a palette, and the number of bits of a green sample that choose a color.
 pub struct Palette {
     pub colors: Vec<u32>,
     /// The width of the picture.
@@ -81,7 +82,7 @@ pub fn add_green(pixel: u32) -> u32 {
     pixel & 0xff00_ff00 | (pixel & 0x00ff_00ff).wrapping_add(green << 16 | green) & 0x00ff_00ff
 }
 
-/// Adds to red what green foretells, and to blue what green and red foretell.
+/// Adds the prediction from green to red, and the predictions from green and red to blue.
 fn color(pixel: u32, factors: u32) -> u32 {
     let part = |factor: u32, sample: u32| ((i32::from(factor as i8) * i32::from(sample as i8)) >> 5) as u32;
     let (red, green, blue) = (pixel >> 16, pixel >> 8, pixel);
