@@ -1,5 +1,5 @@
-//! Any bytes as the label of a picture: an accepted label is the same after writing and reading it, and its part lies
-//! in the data.
+//! Any bytes as the label of a picture: an accepted label is the same after writing and reading it, and the part that
+//! it describes lies within the data.
 //!
 //! Input: labels, one after the other.
 #![no_main]

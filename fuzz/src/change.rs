@@ -11,7 +11,8 @@ pub fn change(input: &mut Input<'_>, bytes: &mut Vec<u8>, begin: usize, unit: us
             return;
         }
         match kind % 7 {
-            // Usually a bit near the beginning or the end, where lengths, tags and codes are.
+            // Usually changes a bit near the beginning or the end, where the lengths, tags and authentication codes
+            // are.
             0 | 1 => {
                 let at = place % bytes.len();
                 bytes[at] ^= 1 << (kind >> 5);
