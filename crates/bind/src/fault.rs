@@ -10,7 +10,7 @@ use deadpan_seal::key::KeyError;
 
 macro_rules! codes {
     ($( $(#[$doc:meta])* $name:ident = $number:literal, $message:literal; )*) => {
-        /// The kind of an error. The numbers are the same in every language and never change.
+        /// The kind of an error, or `Ok`. The numbers are the same in every language and never change.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         #[repr(i32)]

@@ -262,7 +262,7 @@ func path(text string) *C.char {
 	return (*C.char)(unsafe.Pointer(terminated(text)))
 }
 
-// MissingText tells why there is no library. With cgo a program without it does not start.
+// MissingText returns the reason why there is no library. With cgo, a program does not even start without the library.
 func MissingText() string {
 	return "libdeadpan is missing"
 }

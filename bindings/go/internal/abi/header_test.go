@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// The two files that declare the functions are written by hand. This holds them against deadpan.h.
+// The two files that declare the functions are written by hand. This test compares them with deadpan.h.
 
 const header = "../../../../crates/capi/include/deadpan.h"
 
@@ -48,7 +48,7 @@ func TestDeclarationsAreThoseOfTheHeader(t *testing.T) {
 		t.Fatalf("only %d functions in the header", len(wanted))
 	}
 	declarations, arguments := declared(readText(t, "cgo.go")), argumentsIn(t, "purego.go")
-	// What Go does not call.
+	// Go does not call these functions.
 	for _, unused := range []string{"dp_error_code", "dp_work_watch"} {
 		delete(wanted, unused)
 	}
@@ -71,7 +71,7 @@ func TestDeclarationsAreThoseOfTheHeader(t *testing.T) {
 	}
 }
 
-// argumentsIn returns how many arguments purego.go gives to each function of the library.
+// argumentsIn returns the number of arguments that purego.go passes to each function of the library.
 func argumentsIn(t *testing.T, path string) map[string]int {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
