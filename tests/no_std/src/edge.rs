@@ -14,7 +14,7 @@ unsafe extern "C" {
 }
 
 /// The entry point, which the start files of the C library call.
-// SAFETY: the name and the signature are those of C, and no other function here has this name.
+// SAFETY: C requires this name and this signature, and no other function here has this name.
 #[unsafe(no_mangle)]
 extern "C" fn main(_argc: c_int, _argv: *const *const c_char) -> c_int {
     crate::run()

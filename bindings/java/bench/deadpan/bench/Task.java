@@ -3,7 +3,7 @@ package deadpan.bench;
 import java.util.Random;
 
 /**
- * An operation on data that are ready.
+ * An operation on data that were prepared before.
  *
  * @param run does what is timed
  * @param check checks the last result
@@ -16,13 +16,15 @@ record Task(Body run, Body check, Body close) {
         void run() throws Exception;
     }
 
-    /** Prepares an operation on data of a size. */
+    /** Prepares an operation on data of the given size. */
     @FunctionalInterface
     interface Maker {
         Task make(long size) throws Exception;
     }
 
-    /** Returns a task that seals or opens. Its check opens the data and then looks at them. */
+    /**
+     * Returns a task that seals or opens. The task's check opens the data and then compares them.
+     */
     static Task of(boolean isOpening, Body seal, Body open, Body look, Body close)
             throws Exception {
         seal.run();

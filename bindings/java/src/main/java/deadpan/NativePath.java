@@ -10,14 +10,14 @@ import java.nio.file.Path;
 import java.nio.file.ProviderMismatchException;
 import java.util.Arrays;
 
-/** Paths as the system writes them. */
+/** Paths in the encoding of the system. */
 final class NativePath {
     private static final boolean IS_UTF_8 =
             "UTF-8".equalsIgnoreCase(System.getProperty("sun.jnu.encoding"));
 
     private NativePath() {}
 
-    /** Returns the bytes of a path, with a zero behind them. */
+    /** Returns the bytes of a path, followed by a zero. */
     static MemorySegment of(Path path, Arena arena) {
         if (path.getFileSystem() != FileSystems.getDefault()) {
             throw new ProviderMismatchException(path + " is not a path of the default file system");

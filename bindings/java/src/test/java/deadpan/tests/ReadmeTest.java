@@ -8,7 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.regex.Pattern;
 
-/** The examples of the README are parts of a program that is run beside these tests. */
+/** The examples of the README are parts of a program that runs together with these tests. */
 class ReadmeTest {
     private static final Path PLACE = Path.of(System.getProperty("deadpan.binding", "."));
 
