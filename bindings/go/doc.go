@@ -24,7 +24,7 @@
 // [Session]. Data are opened with an [Identity]: a [PrivateKey], a [Passphrase] or a [Session]. If there are several
 // identities, the first identity that fits opens the data.
 //
-// # What there is for what
+// # Functions for each kind of data
 //
 //   - bytes in memory: [Seal] and [Open]; [AppendSeal] and [AppendOpen] can use a buffer again
 //   - files: [SealFile], [OpenFile], [Inspect]

@@ -186,7 +186,7 @@ func (r *Reader) readAt(buffer []byte, offset int64) (int, error) {
 type source struct {
 	reader io.ReaderAt
 	buffer []byte
-	// What the last call of the caller's reader came to, if that was no success.
+	// failed is the error of the last call of the caller's reader, or nil after a success.
 	failed   error
 	panicked any
 	exited   bool

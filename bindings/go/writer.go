@@ -84,7 +84,7 @@ func NewWriter(w io.Writer, options *SealOptions, to ...Recipient) (*Writer, err
 	return writer, nil
 }
 
-// Write seals bytes. Of two goroutines that write at once, one gets [ErrBusy].
+// Write seals bytes. If two goroutines write at once, one of them gets [ErrBusy].
 func (w *Writer) Write(bytes []byte) (int, error) {
 	if w == nil {
 		return 0, wrong("the writer is nil")

@@ -1,5 +1,5 @@
-//! Decoding any text in any configuration: the verdict, the bytes and the state of the output are the same as those of
-//! the reference.
+//! Decoding any text in any configuration: the verdict, the bytes and the state of the output are the same as with the
+//! reference.
 //!
 //! Input: the configuration, then a text.
 #![no_main]

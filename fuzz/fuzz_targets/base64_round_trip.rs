@@ -1,5 +1,5 @@
 //! Encoding any bytes in all configurations: three ways of encoding agree with the reference, and decoding returns the
-//! bytes. After one byte is replaced, the verdict is still the same as that of the reference. The same checks run for
+//! bytes. After one byte is replaced, the verdict is still the same as with the reference. The same checks run for
 //! hexadecimal.
 //!
 //! Input: the position and the value of the byte to replace, then the bytes.

@@ -1,5 +1,5 @@
-//! Comparing, assigning, swapping, looking up and wiping slices of every integer type: the results are the same as
-//! those of the plain operators, and no other memory changes.
+//! Comparing, assigning, swapping, looking up and wiping slices of every integer type: the results are the same as with
+//! the plain operators, and no other memory changes.
 //!
 //! Input: how to make the right side from the left, a choice, an index, an offset, how often to repeat the bytes, then
 //! the bytes.

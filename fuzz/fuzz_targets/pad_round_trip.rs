@@ -1,5 +1,5 @@
 //! Padding any data with any scheme, block and random bytes: three ways of padding agree, the padding is the same as
-//! that of the reference, and unpadding returns the data. Also checks the length that Padmé gives for a number.
+//! with the reference, and unpadding returns the data. Also checks the length that Padmé gives for a number.
 //!
 //! Input: a number, the scheme, the block, random bytes, then the data.
 #![no_main]

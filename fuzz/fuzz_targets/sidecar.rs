@@ -1,5 +1,6 @@
 //! Reading the record of a header that was being overwritten by another header: it never panics. A record is the same
-//! after writing and reading it. Its verdict about each header is the same as that of a comparison byte by byte.
+//! after writing and reading it. The verdict of the record about each header is the same as the verdict of a comparison
+//! byte by byte.
 //!
 //! Input: a record that is used unchanged. Or, after the byte `S`, the fields of a record: the target makes the record,
 //! and then cuts or changes it.

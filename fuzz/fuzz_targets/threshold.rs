@@ -95,7 +95,7 @@ fn entries(mut input: Input<'_>) {
     let Ok(header) = read else { return };
     let has_shares = header.stanzas().iter().any(|stanza| matches!(stanza, Stanza::Share { .. }));
     assert_eq!(header.group().is_some(), has_shares);
-    // None of these shares was sealed to a key.
+    // No share of this header was sealed to a key.
     let opened = header.open(&[Identity::Key(sealed::identity().clone())]);
     assert_eq!(opened.is_ok(), numbers.contains(&None));
 }

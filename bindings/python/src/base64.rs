@@ -298,7 +298,7 @@ fn in_pieces<I: Iterator + Send>(
     result.map_err(|error| wrong(py, error))
 }
 
-/// Replaces two symbols by others. May leak: the length of the text.
+/// Replaces two symbols by two other symbols. May leak: the length of the text.
 fn replace(text: &mut [u8], from: Pair, to: Pair) {
     for byte in text {
         let [first, second] = from.map(|symbol| byte.ct_eq(&symbol));

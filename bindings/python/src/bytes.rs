@@ -116,7 +116,7 @@ pub(crate) fn seal_into<'py>(
 }
 
 /// Opens bytes into the buffer `out`, and returns how many bytes were written. A buffer as long as the sealed data is
-/// always long enough. The options are those of `open`.
+/// always long enough. The options work as in `open`.
 #[pyfunction]
 #[pyo3(signature = (data, keys, out, *, max_cost = None, progress = None, threads = 0))]
 pub(crate) fn open_into<'py>(
@@ -192,8 +192,8 @@ fn begin(py: Python<'_>, sealed: Memory<'_>, identities: &[Identity]) -> PyResul
     .map_err(|error: Error| raised(error))
 }
 
-/// Opens sealed data into memory that has room for the plaintext, and returns the plaintext's length. After an error
-/// the memory holds none of the plaintext.
+/// Opens sealed data into memory that has room for the plaintext, and returns the plaintext's length. After an error,
+/// the memory contains no plaintext.
 fn open_long<'py>(
     py: Python<'py>,
     opened: &Opened,

@@ -106,7 +106,8 @@ unsafe fn copy(to: *mut u8, bytes: &[u8]) {
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
 }
 
-/// Copies bytes past the caches: ordinary writes would first read what they overwrite, which takes twice as long.
+/// Copies bytes with stores that bypass the caches. Ordinary stores would first read the old bytes, which takes twice
+/// as long.
 ///
 /// # Safety
 /// The same condition as for `copy`.

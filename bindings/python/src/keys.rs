@@ -27,7 +27,7 @@ fn hash(key: &deadpan_seal::PublicKey) -> u64 {
     hasher.finish()
 }
 
-/// A private key, which opens what was sealed to its public key.
+/// A private key, which opens data that were sealed to its public key.
 #[pyclass(frozen, module = "deadpan")]
 pub(crate) struct PrivateKey(pub(crate) deadpan_seal::PrivateKey);
 

@@ -169,7 +169,7 @@ def test_the_cost_of_passphrases_has_a_limit(tmp_path):
                 use(limit)
     assert time.monotonic() - start < hashed, "36 refusals take less than 7 hashes"
     assert [entry.name for entry in tmp_path.iterdir()] == ["sealed"]
-    # Keys have no cost, and a session opens what costs no more than its own hash.
+    # Keys have no cost, and a session opens data that cost no more than its own hash.
     both = deadpan.seal(b"face", [KEY, passphrase])
     assert deadpan.open(both, [passphrase, KEY], max_cost=(0, 0)) == b"face"
     session = deadpan.Session(passphrase)

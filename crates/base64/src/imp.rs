@@ -127,7 +127,7 @@ pub fn encode_onto(alphabet: Alphabet, padded: bool, input: &[u8], output: &mut 
     }
 }
 
-/// Encodes the first `length` bytes of `buffer` into the whole buffer. Returns none if the buffer's length does not
+/// Encodes the first `length` bytes of `buffer` into the whole buffer. Returns `None` if the buffer's length does not
 /// fit.
 #[inline(always)]
 pub fn encode_in_place(alphabet: Alphabet, padded: bool, buffer: &mut [u8], length: usize) -> Option<()> {

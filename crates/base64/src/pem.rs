@@ -17,8 +17,8 @@
 //! with headers inside, such as `Proc-Type: 4,ENCRYPTED` (from before PKCS#8) or `Comment: …`, are refused with an
 //! error of their own.
 //!
-//! What may leak: the length of everything, the label, where lines end and white space stands, and whether the block
-//! was valid. Only the constant-time codec examines the body.
+//! What may leak: the length of everything, the label, the positions of line ends and white space, and whether the
+//! block was valid. Only the constant-time codec examines the body.
 
 use alloc::{string::String, vec::Vec};
 use core::fmt;

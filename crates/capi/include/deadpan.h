@@ -154,7 +154,7 @@ int32_t dp_passphrase_free(dp_passphrase *passphrase);
 int32_t dp_session_new(const dp_passphrase *passphrase, dp_session **session, dp_error **error);
 int32_t dp_session_free(dp_session *session);
 
-/* ---- What is sealed to, and opened with ---- */
+/* ---- Recipients to seal to, and keys to open with ---- */
 
 int32_t dp_sealing_new(dp_sealing **sealing, dp_error **error);
 int32_t dp_sealing_add_key(const dp_sealing *sealing, const dp_public_key *key, dp_error **error);

@@ -154,7 +154,7 @@ fn the_header_has_every_code() {
         .collect();
     let wanted: Vec<i32> = Code::ALL.iter().map(|code| *code as i32).collect();
     assert_eq!(codes.keys().copied().collect::<Vec<_>>(), wanted);
-    // The comments beside the codes are their messages.
+    // The comment after each code must be the message of this code.
     let commented = read("include/deadpan.h");
     for code in Code::ALL.iter().skip(1) {
         assert!(commented.contains(&format!(" {} ", *code as i32)), "{code:?}");

@@ -266,7 +266,7 @@ def _sum(reports, last):
         made, moved = made - len(twice), moved - sum(report["long"][file] for file in twice)
         seen |= report["long"].keys()
     there = max(0, summary["made"] + summary["there"] - made)
-    # One of the shares has made the job.
+    # The job is new if one of the shares has made it.
     is_new = any(report["summary"]["job_is_new"] for report in counted)
     return {
         **summary,

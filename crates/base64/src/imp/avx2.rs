@@ -129,8 +129,8 @@ impl Vector for __m256i {
 
     #[inline(always)]
     unsafe fn spread_quick() -> Self {
-        // SAFETY: the caller makes sure that the CPU has the instruction. The twelve bytes of the first half begin at
-        // its fourth, those of the second half at its start.
+        // SAFETY: the caller makes sure that the CPU has the instruction. In the first half of the register, the twelve
+        // bytes begin at byte four. In the second half, the twelve bytes begin at the start.
         unsafe {
             let spread = _mm_loadu_si128(vector::SPREAD.as_ptr().cast());
             _mm256_set_m128i(spread, _mm_add_epi8(spread, _mm_set1_epi8(4)))

@@ -79,7 +79,7 @@ fn decode_step(digits: &[u8; 2 * STEP], bytes: &mut [u8; STEP]) -> u64 {
     flaws
 }
 
-/// The code of both back ends.
+/// The code that both back ends share.
 pub mod portable {
     use super::{Case, STEP, decode_step, encode_step};
     use deadpan_ct::Wipe;

@@ -16,7 +16,7 @@ struct Backend {
     decode: Decode,
 }
 
-/// Returns the back ends that this CPU has, and reports the others as skipped.
+/// Returns the back ends that this CPU has, and reports the other back ends as skipped.
 #[allow(clippy::print_stderr)]
 fn backends() -> Vec<Backend> {
     let all = [

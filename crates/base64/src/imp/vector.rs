@@ -1,5 +1,5 @@
-//! The code of the SSSE3 and AVX2 kernels: the same shuffles at two widths. The functions of [`Vector`] are what
-//! differs between the two widths.
+//! The code of the SSSE3 and AVX2 kernels: the same shuffles at two widths. Only the functions of [`Vector`] differ
+//! between the two widths.
 //!
 //! Every lookup is a byte shuffle inside a register. Comparisons stay in vectors, where they cannot become jumps.
 

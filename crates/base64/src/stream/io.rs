@@ -170,7 +170,7 @@ impl<W: Write> Drop for EncodeWriter<W> {
 /// A writer that decodes the symbols written to it. Only [`finish`](DecodeWriter::finish) completes the data. Without
 /// `finish`, the end of the data is neither checked nor written.
 ///
-/// Any bytes may be data, so the written data cannot show that they are cut short. The written data are those of all
+/// Any bytes may be data, so the written data cannot show that they are cut short. The written data come from all
 /// blocks of [`BLOCK`] symbols that were followed by more symbols. For a text of one block, nothing is written before
 /// `finish`. So pass the inner writer by value, not as `&mut`: then only `finish` returns the inner writer. An inner
 /// writer that must itself be completed, such as a file that gets its name at the end, then cannot be completed without

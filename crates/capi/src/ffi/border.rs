@@ -19,7 +19,7 @@ macro_rules! exports {
     ($( $(#[$doc:meta])* fn $name:ident($($parameter:ident: $type:ty),* $(,)?) $body:block )*) => { $(
         $(#[$doc])*
         // SAFETY: no other library has names with this prefix. The caller keeps the promises of deadpan.h: pointers are
-        // NULL or valid for the length beside them, and callbacks may be called.
+        // NULL or valid for the length that is passed with them, and callbacks may be called.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name(
             $($parameter: $type,)*

@@ -125,7 +125,7 @@ mod tests {
                     let (begin, mut result) = (Instant::now(), vec![0; length]);
                     while begin.elapsed() < TIME {
                         let mut written = 0;
-                        // SAFETY: the pointers are valid for the lengths beside them.
+                        // SAFETY: the pointers are valid for the lengths that are passed with them.
                         let code = unsafe {
                             dp_open(
                                 opening,

@@ -39,7 +39,8 @@ struct Reading(unsafe extern "C" fn(*mut c_void, *mut u8, usize) -> i64, User);
 
 impl Read for Reading {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        // SAFETY: the buffer is as long as the length beside it, and the caller allows calls of the callback.
+        // SAFETY: the buffer is as long as the length that is passed with it, and the caller allows calls of the
+        // callback.
         let said = unsafe { (self.0)(self.1.pointer(), buffer.as_mut_ptr(), buffer.len()) };
         count(said, buffer.len())
     }
@@ -56,7 +57,8 @@ impl Writing {
 
 impl Write for Writing {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // SAFETY: the pointer is valid for the length beside it, and the caller allows calls of the callback.
+        // SAFETY: the pointer is valid for the length that is passed with it, and the caller allows calls of the
+        // callback.
         match unsafe { (self.0)(self.1.pointer(), bytes.as_ptr(), bytes.len()) } {
             0 => Ok(bytes.len()),
             number => Err(failed(Code::Write, "write", number.into())),
@@ -83,7 +85,8 @@ impl Placed {
 
 impl ReadAt for Placed {
     fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
-        // SAFETY: the buffer is as long as the length beside it, and the caller allows calls of the callback.
+        // SAFETY: the buffer is as long as the length that is passed with it, and the caller allows calls of the
+        // callback.
         let said = unsafe { (self.0)(self.1.pointer(), position, buffer.as_mut_ptr(), buffer.len()) };
         count(said, buffer.len())
     }

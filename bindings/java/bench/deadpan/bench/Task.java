@@ -5,9 +5,9 @@ import java.util.Random;
 /**
  * An operation on data that were prepared before.
  *
- * @param run does what is timed
+ * @param run does the work that is timed
  * @param check checks the last result
- * @param close frees what the operation needs
+ * @param close frees the resources of the operation
  */
 record Task(Body run, Body check, Body close) {
     /** A part of a task. */

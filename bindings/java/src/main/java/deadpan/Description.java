@@ -69,7 +69,7 @@ public record Description(
     /**
      * The properties that only the owner of a key sees.
      *
-     * @param type what was sealed
+     * @param type the kind of the sealed data
      * @param name the name of the file or folder
      * @param modified the time when the file was last changed
      * @param mode the permissions of the file, as {@code chmod} writes them

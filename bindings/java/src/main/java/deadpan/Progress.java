@@ -3,8 +3,8 @@ package deadpan;
 /**
  * Gets reports about how much of long work is done.
  *
- * <p>The calls come from threads of the library, never two at once. An exception of the method
- * stops the work, and the call that does the work throws this exception.
+ * <p>The calls come from threads of the library, and two calls never run at once. An exception of
+ * the method stops the work, and the call that does the work throws this exception.
  *
  * {@snippet :
  * Sealer.to(key).progress(done -> bar.setValue(done)).sealFile(plain, sealed);

@@ -175,7 +175,7 @@ public final class SealingStream extends OutputStream implements WritableByteCha
      * stream that wraps this stream may have swallowed the first exception.
      *
      * @throws UnfinishedException if neither {@link #finish} nor {@link #abandon} was successful
-     *     before, or if bytes came after {@code finish}; the other stream is closed all the same
+     *     before, or if bytes came after {@code finish}; the other stream is closed even then
      * @throws IOException if the other stream cannot be closed
      */
     @Override
@@ -280,7 +280,7 @@ public final class SealingStream extends OutputStream implements WritableByteCha
         filled = (int) wanted;
     }
 
-    /** Seals what is pending, and wipes it. */
+    /** Seals the pending bytes, and wipes them. */
     private void push() throws IOException {
         if (filled > 0) {
             MemorySegment full = pending.asSlice(0, filled);

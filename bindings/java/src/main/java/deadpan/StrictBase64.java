@@ -69,7 +69,7 @@ public enum StrictBase64 {
      *
      * @param text the text
      * @return the bytes
-     * @throws EncodingException if the text is not what {@link #encode} returns for any bytes
+     * @throws EncodingException if the text is not a possible result of {@link #encode}
      */
     public byte[] decode(String text) throws EncodingException {
         // Characters that are not in this charset become question marks, which are in no alphabet.
@@ -81,7 +81,7 @@ public enum StrictBase64 {
      *
      * @param text the text
      * @return the bytes
-     * @throws EncodingException if the text is not what {@link #encode} returns for any bytes
+     * @throws EncodingException if the text is not a possible result of {@link #encode}
      */
     public byte[] decode(byte[] text) throws EncodingException {
         Given.notNull(text, "text");

@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 
-/** Calls that turn bytes into other bytes at once, in constant time: base64 and paddings. */
+/** Calls that turn bytes into other bytes in one step, in constant time: base64 and paddings. */
 final class Text {
     /** Data longer than this are copied out of the heap, so that the collector does not wait. */
     private static final int BRIEF = 1 << 20;

@@ -80,7 +80,7 @@ class StreamsTest {
         assertArrayEquals(data, OPENER.threads(2).open(one.toByteArray()));
     }
 
-    /** Reads a few bytes at once. */
+    /** A stream whose reads return only a few bytes each. */
     private static final class Trickle extends InputStream {
         private final ByteArrayInputStream input;
         private final int most;

@@ -34,7 +34,7 @@ final class Threads {
         }
     }
 
-    /** Runs code in another thread and returns what it throws, or {@code null}. */
+    /** Runs code in another thread. Returns the exception that it throws, or {@code null}. */
     static Throwable thrownBy(Body body) throws InterruptedException {
         AtomicReference<Throwable> thrown = new AtomicReference<>();
         join(start(body, thrown));
