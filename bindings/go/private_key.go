@@ -130,7 +130,7 @@ func (k *PrivateKey) Equal(other crypto.PrivateKey) bool {
 	return err == nil && equal == 1
 }
 
-// String returns the kind and the fingerprint of the public key, and nothing secret.
+// String returns the kind and the fingerprint of the public key, and no secret.
 func (k *PrivateKey) String() string {
 	if k == nil || k.public == nil {
 		return "no private key"

@@ -28,7 +28,7 @@ func TestStreamsComeBack(t *testing.T) {
 	}
 }
 
-// Readers that split their data anywhere, that return an error together with data, and that make pauses.
+// Tests readers that split their data anywhere, return an error together with data, or sometimes return no data.
 func TestReadersThatAreOdd(t *testing.T) {
 	key, plain := shared(), data(300_000)
 	for name, odd := range map[string]func(io.Reader) io.Reader{
@@ -121,7 +121,7 @@ func TestStreamsThatFail(t *testing.T) {
 			})
 		})
 	}
-	// An error in the header, and one after it.
+	// Tests an error in the header, and an error after the header.
 	sealed := must(deadpan.Seal(data(1_000_000), key.Public()))(t)
 	for _, before := range []int{0, 100, 500_000} {
 		broken := io.MultiReader(bytes.NewReader(sealed[:before]), iotest.ErrReader(mine))
@@ -175,7 +175,7 @@ func TestPanicsOfReadersAndWriters(t *testing.T) {
 	same(t, must(deadpan.Open(must(deadpan.Seal([]byte("x"), key.Public()))(t), key))(t), []byte("x"))
 }
 
-// A reader may end its goroutine, as t.FailNow does.
+// A reader may end its goroutine. For example, t.FailNow ends the goroutine.
 func TestReadersThatEndTheGoroutine(t *testing.T) {
 	key := shared()
 	within(t, 20*time.Second, func() {
@@ -259,7 +259,7 @@ func TestFilesAsStreams(t *testing.T) {
 	wants(t, deadpan.SealStream(ctx, in, out, nil, key.Public()), os.ErrClosed)
 }
 
-// A file that is closed while the library works on it stays open for the library.
+// If the program closes a file while the library works on it, the file stays open for the library.
 func TestAFileThatIsClosedMeanwhile(t *testing.T) {
 	key, folder := shared(), t.TempDir()
 	in := must(os.Open(write(t, folder, "plain", data(60_000_000))))(t)

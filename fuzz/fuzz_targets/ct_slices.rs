@@ -1,8 +1,8 @@
 //! Comparing, assigning, swapping, looking up and wiping slices of every integer type: the results are the same as with
 //! the plain operators, and no other memory changes.
 //!
-//! Input: how to make the right side from the left, a choice, an index, an offset, how often to repeat the bytes, then
-//! the bytes.
+//! Input: the way to make the right side from the left side, a choice, an index, an offset, the number of repetitions
+//! of the bytes, then the bytes.
 #![no_main]
 
 use std::fmt::Debug;

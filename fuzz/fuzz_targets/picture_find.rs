@@ -16,7 +16,7 @@ use deadpan_picture::template::{self, Secret, Seed};
 use deadpan_picture::{Channels, Format, LABEL, Label, Opened, Pixels, checksum};
 
 const MAGIC: [u8; 8] = *b"\x89DPNPIC\x01";
-/// The length of a carrier's header: magic, label, and the checksum of both.
+/// The length of a carrier's header. The header has the magic, the label, and a checksum of the magic and the label.
 const HEADER: usize = MAGIC.len() + LABEL + 8;
 /// The length of a door's contents, and the length of the whole door with its authentication code.
 const CONTENTS: usize = 96;

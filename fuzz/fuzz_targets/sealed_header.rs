@@ -156,7 +156,7 @@ fn sealed_and_changed(mut input: Input<'_>) {
     let metadata = Metadata {
         kind: [Kind::Bytes, Kind::File, Kind::Folder][usize::from(what >> 3) % 3],
         name: (what & 1 != 0).then(|| name.to_vec()),
-        // The earliest time is written as the time one second later.
+        // The earliest possible time is written as a time that is one second later.
         modified: if what & 2 != 0 { system_time((seconds.max(-i64::MAX), mode as u32)) } else { None },
         mode: (what & 4 != 0).then_some(mode as u32),
     };
@@ -176,8 +176,8 @@ fn sealed_and_changed(mut input: Input<'_>) {
     change(&mut changes, &mut changed, 16, 4);
     if !changed.starts_with(&sealed[..length]) {
         let Some(header) = read_twice(&changed) else { return };
-        // The changed cost may be any cost that the format allows. Hashing with it could take too long, so the
-        // passphrase is not tried.
+        // The changed cost may be any cost that the format allows. Hashing with the changed cost could take too long,
+        // so the passphrase is not tried.
         if header
             .stanzas()
             .iter()

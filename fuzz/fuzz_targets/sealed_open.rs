@@ -128,7 +128,8 @@ fn pad(data: &mut Vec<u8>) {
     data.resize(padme(data.len() as u64).expect("short") as usize, 0);
 }
 
-/// Opens the file in all ways: in memory, as a stream on one thread and on several, through a reader, and with seeks.
+/// Opens the file in all ways: in memory, as a stream on one thread, as a stream on several threads, through a reader,
+/// and with seeks.
 fn ways(opened: &Opened, file: &[u8], payload: &[u8], cuts: &Cuts) -> [(Vec<u8>, bool); 5] {
     let bytes = opened.open(payload);
     let (good, bytes) = (bytes.is_ok(), bytes.unwrap_or_default());

@@ -1,6 +1,6 @@
 //! Unpadding any bytes with any scheme and block: three ways of unpadding agree with the reference.
 //!
-//! Input: the scheme, the block, how to change the bytes, then the bytes.
+//! Input: the scheme, the length of a block, the way to change the bytes, then the bytes.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

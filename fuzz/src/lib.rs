@@ -1,4 +1,4 @@
-//! Code that the fuzz targets share: how bytes become a test case, and simple references.
+//! Code that the fuzz targets share: functions that turn bytes into test cases, and simple references.
 //!
 //! Branch-free code gives the fuzzer no guidance, because a valid symbol reaches no new edge in the code. So
 //! [`Input::text`] and [`Input::pem`] make inputs that are almost valid, and the jumps of the references guide the

@@ -261,7 +261,7 @@ class Check:
         expect(found.returncode, theirs.returncode, f"{found.stderr!r} {theirs.stderr!r}")
         if found.returncode == 0:
             expect(found.stdout == theirs.stdout, True, "the data differ")
-        # The program does not open a folder into a file.
+        # The program does not open a sealed folder into a file.
         if found.returncode != 0 or json.loads(read("--metadata", "--key", private, sealed).stdout)["kind"] != "folder":
             self.into_a_file(private, sealed, found)
 

@@ -82,7 +82,7 @@ func fresh(size int, key *deadpan.PrivateKey) (*pair, error) {
 	), nil
 }
 
-// files seals and opens a file, on the disk of the folder for temporary files.
+// files makes a pair that seals and opens a file in the folder for temporary files.
 func files(size int, key *deadpan.PrivateKey) (*pair, error) {
 	folder, err := os.MkdirTemp("", "deadpan-worker-")
 	if err != nil {

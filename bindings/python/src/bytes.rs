@@ -148,7 +148,7 @@ pub(crate) fn open_into<'py>(
     plain.with(length, |data| put(data, out.memory()))
 }
 
-/// Returns the memory of the input and of the output. Refuses memory that overlaps.
+/// Returns the memory of the input and the memory of the output. Refuses an input and an output that overlap.
 fn apart<'a>(data: &'a Bound<'_, PyAny>, out: &Bound<'_, PyAny>) -> PyResult<(Input<'a>, Pinned)> {
     let (data, out) = (Input::of(data)?, Pinned::writable(out)?);
     if data.memory().overlaps(out.memory()) {

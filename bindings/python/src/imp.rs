@@ -207,7 +207,8 @@ impl<'py> NewBytes<'py> {
         Ok(new)
     }
 
-    /// Asks the system for huge pages, if the object is long. Small pages take longer to clear than to fill.
+    /// Asks the system for huge pages, if the object is long. With small pages, clearing the memory takes longer than
+    /// filling it.
     #[cfg(target_os = "linux")]
     fn advise(&mut self) {
         use rustix::mm::{Advice, madvise};
@@ -235,7 +236,7 @@ impl<'py> NewBytes<'py> {
     /// Returns the bytes, which are not initialized yet.
     pub(crate) fn uninit(&mut self) -> &mut [MaybeUninit<u8>] {
         let Memory { start, length, .. } = self.memory();
-        // SAFETY: nobody else has the object, and its bytes live as long as it does. They may have any value.
+        // SAFETY: nobody else has the object, and its bytes live as long as the object. The bytes may have any value.
         unsafe { std::slice::from_raw_parts_mut(start.cast(), length) }
     }
 

@@ -62,8 +62,8 @@ impl Seek for SealedSource {
     }
 }
 
-/// Calls a function with the interpreter. While the interpreter ends, other threads must not enter it, so this function
-/// returns an error.
+/// Calls a function with the interpreter's lock. While the interpreter shuts down, other threads must not use it, so
+/// this function returns an error then.
 fn attached<T>(call: impl FnOnce(Python<'_>) -> io::Result<T>) -> io::Result<T> {
     Python::try_attach(call).unwrap_or_else(|| Err(io::Error::other("the interpreter is ending")))
 }

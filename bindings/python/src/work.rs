@@ -13,7 +13,7 @@ use deadpan_seal::Work;
 
 /// The time between two checks for signals, and between two reports of progress.
 const TICK: Duration = Duration::from_millis(40);
-/// Work on less data takes less than a tick.
+/// Work on fewer bytes than this takes less than a tick.
 const SHORT: u64 = 16 << 20;
 
 /// The options of long work, from the arguments of Python's functions.

@@ -40,7 +40,7 @@ def place(store, tmp_path_factory):
     (place / "my.key").write_bytes(KEY.to_pem())
     (place / "my.key").chmod(0o600)
     (place / "my.pub").write_text(KEY.public.to_pem())
-    # The names of Ray's sockets would be too long below `place`.
+    # In a folder below `place`, the paths of Ray's sockets would be too long.
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory(prefix="ray", dir="/tmp") as session:
         for name, value in (store.environment(place / "home") | {"RAY_TMPDIR": session}).items():
             patch.setenv(name, value)

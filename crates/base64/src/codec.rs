@@ -226,8 +226,8 @@ impl Base64 {
         release(good, &mut output[..written])
     }
 
-    /// Decodes symbols without white space to the front of their buffer. Returns whether they are valid, and how many
-    /// bytes there are.
+    /// Decodes symbols without white space to the front of their buffer. Returns whether the symbols are valid, and the
+    /// number of decoded bytes.
     pub(crate) fn open_in_place(&self, buffer: &mut [u8]) -> (Choice, usize) {
         let Some(symbols) = self.symbols_of(buffer) else { return (Choice::FALSE, 0) };
         let length = symbols.len();
@@ -257,7 +257,7 @@ impl Base64 {
         (symbols.len() % 4 != 1).then_some(symbols)
     }
 
-    /// *Yes* if this codec's rules allow all flaws that were found.
+    /// Returns *yes* if this codec's rules allow all flaws that were found.
     #[inline(always)]
     fn verdict(&self, flaws: imp::Flaws) -> Choice {
         if self.ignore_trailing_bits { flaws.all_symbols() } else { flaws.canonical() }

@@ -69,7 +69,7 @@ impl Flaws {
         self.symbols.ct_is_zero()
     }
 
-    /// *Yes* if every byte was a symbol and no bit was left over.
+    /// Returns *yes* if every byte was a symbol and no bit was left over.
     #[inline(always)]
     pub fn canonical(self) -> Choice {
         (self.symbols | self.trailing).ct_is_zero()

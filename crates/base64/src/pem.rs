@@ -87,7 +87,8 @@ pub fn encode(label: &str, contents: &[u8]) -> Result<String, Error> {
     }
     let lines = contents.chunks(LINE_BYTES);
     let edges = BEGIN.len() + END.len() + 2 * (label.len() + DASHES.len() + 1);
-    // One allocation has the right size: a string that grows leaves copies of its contents in memory.
+    // The text is allocated once with the right size, because a string that grows leaves copies of its contents in
+    // memory.
     let mut text = Vec::with_capacity(edges + contents.len().div_ceil(3) * 4 + lines.len());
     for part in [BEGIN, label, DASHES, "\n"] {
         text.extend_from_slice(part.as_bytes());
@@ -119,8 +120,8 @@ pub fn documents(text: &[u8]) -> Documents<'_> {
 
 /// Returns the label of a `BEGIN` line, such as `PRIVATE KEY`; `None` if the line is not well formed.
 ///
-/// Use this function to recognize a block before its body is decoded. May leak: the label, and where white space and
-/// pairs of hyphens stand.
+/// Use this function to recognize a block before its body is decoded. May leak: the label, and the positions of white
+/// space and of pairs of hyphens.
 ///
 /// ```
 /// # use deadpan_base64::pem;

@@ -186,7 +186,7 @@ fn code(error: &Error) -> Code {
 impl From<Error> for Fault {
     fn from(error: Error) -> Self {
         let code = code(&error);
-        // An error of a callback travels inside an error of reading or writing.
+        // An error of a callback is stored inside an error of reading or writing.
         match error {
             Error::Read(inner) | Error::Write(inner) => match inner.downcast::<Self>() {
                 Ok(fault) => fault,

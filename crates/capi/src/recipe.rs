@@ -43,7 +43,7 @@ impl Recipe {
     }
 }
 
-/// The keys and passphrases that files are opened with.
+/// The keys and passphrases that open files.
 #[derive(Default)]
 pub(crate) struct Ring {
     identities: Mutex<Vec<Identity>>,

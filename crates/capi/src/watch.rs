@@ -10,7 +10,7 @@ use deadpan_seal::Work;
 /// Gets the number of bytes that are done, and returns whether to go on.
 type Callback = Box<dyn FnMut(u64) -> bool + Send>;
 
-/// Options of work, which other threads may change while it runs.
+/// Options for work. Other threads may change the options while the work runs.
 #[derive(Default)]
 pub(crate) struct Watch {
     pub(crate) threads: AtomicUsize,

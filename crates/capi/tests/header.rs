@@ -32,7 +32,7 @@ fn c_types(parameters: &str) -> Vec<String> {
     let one = |parameter: &str| {
         let parameter = squeezed(parameter);
         let end = parameter.trim_end_matches(|byte: char| byte.is_ascii_alphanumeric() || byte == '_').len();
-        // A type alone, such as `void`, has no name after it.
+        // A type without a parameter's name, such as `void`, is kept as a whole.
         squeezed(if end == 0 { &parameter } else { &parameter[..end] })
     };
     parameters.split(',').map(one).filter(|one| one != "void").collect()

@@ -1,4 +1,4 @@
-//! Padmé as in algorithm 1 of the paper, in numbers that cannot overflow.
+//! Padmé as in algorithm 1 of the paper, with numbers that cannot overflow.
 
 /// Returns the padded length, if it fits into 64 bits.
 #[must_use]

@@ -109,7 +109,7 @@ fn end(mut child: Child) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// Returns the number of other processes and threads that run or wait for a processor.
+/// Returns the number of other threads and processes that currently run or wait for a processor.
 fn runnable() -> Result<u64, Trouble> {
     let text = std::fs::read_to_string("/proc/loadavg")?;
     let running = text.split(' ').nth(3).and_then(|field| field.split('/').next()).ok_or("no field")?;

@@ -23,7 +23,8 @@ var (
 	handles    = regexp.MustCompile(`(?:const )?dp_(?:` + kinds + `) \*`)
 )
 
-// declared returns the prototypes in a C text, with handles as numbers, by the names of functions.
+// declared returns the prototypes in a C text, with the names of the functions as keys. In the prototypes, handles are
+// numbers.
 func declared(text string) map[string]string {
 	found := map[string]string{}
 	for _, match := range prototypes.FindAllStringSubmatch(spaces.ReplaceAllString(text, " "), -1) {

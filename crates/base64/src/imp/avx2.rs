@@ -47,7 +47,7 @@ macro_rules! multiply {
         #[target_feature(enable = "avx2")]
         fn $name(left: __m256i, right: __m256i) -> __m256i {
             let product;
-            // SAFETY: an instruction of this back end, on registers.
+            // SAFETY: this is an instruction of this back end, and it touches only registers.
             unsafe {
                 core::arch::asm!(
                     concat!($instruction, " {0}, {1}, {2}"),
@@ -117,7 +117,8 @@ impl Vector for __m256i {
 
     #[inline(always)]
     unsafe fn load_bytes(from: *const u8) -> Self {
-        // SAFETY: the caller vouches for `REACH` bytes: 16 bytes at 0 and at 12 are the 28 of `REACH`.
+        // SAFETY: the caller vouches for `REACH` bytes: the two loads of 16 bytes at 0 and at 12 read 28 bytes
+        // together, which is `REACH`.
         unsafe { _mm256_loadu2_m128i(from.add(12).cast(), from.cast()) }
     }
 
@@ -139,7 +140,8 @@ impl Vector for __m256i {
 
     #[inline(always)]
     unsafe fn store_bytes(self, to: *mut u8) {
-        // SAFETY: the caller vouches for `SYMBOLS` bytes: 16 bytes at 0, then 16 at 12 over the last four of them.
+        // SAFETY: the caller vouches for `SYMBOLS` bytes: the first store writes 16 bytes at 0, and the second store
+        // writes 16 bytes at 12, over the last four bytes of the first store.
         unsafe {
             _mm_storeu_si128(to.cast(), _mm256_castsi256_si128(self));
             _mm_storeu_si128(to.add(12).cast(), _mm256_extracti128_si256::<1>(self));

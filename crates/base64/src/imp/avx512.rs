@@ -28,7 +28,7 @@ const ROUND: usize = 4;
 const LONG: usize = 1 << 10;
 /// `a | b | c`
 const OR3: i32 = 0b1111_1110;
-/// The table entry of a byte that is not a symbol: the top bit, which no value has.
+/// The table entry of a byte that is not a symbol. It is the top bit, which is not set in any value.
 const NO_SYMBOL: u8 = 0x80;
 
 /// The bytes of a register, aligned so that one access loads them.
@@ -151,7 +151,7 @@ impl Avx512Decoder {
     }
 
     /// Turns 64 symbols into 16 numbers of 24 bits. The lookup uses seven bits of each byte. A set eighth bit is a
-    /// flaw, and so is a missing entry.
+    /// flaw, and a byte without an entry in the table is also a flaw.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
     fn step(&mut self, lane: usize, symbols: __m512i) -> __m512i {
@@ -197,7 +197,7 @@ pub unsafe fn encode(alphabet: Alphabet, source: *const u8, length: usize, targe
     }
 }
 
-/// Works on one vector at a time, to the end.
+/// Works on one vector at a time, until the end of the input.
 ///
 /// # Safety
 /// The same conditions as for [`encode`].
@@ -309,7 +309,7 @@ pub unsafe fn decode(alphabet: Alphabet, source: *const u8, length: usize, targe
     }
 }
 
-/// Works on one vector at a time, to the end.
+/// Works on one vector at a time, until the end of the input.
 ///
 /// # Safety
 /// The same conditions as for [`decode`].
@@ -352,9 +352,9 @@ unsafe fn decode_long(alphabet: Alphabet, source: *const u8, length: usize, targ
     let (mut read, mut written) = (0, 0);
     // SAFETY: as in `decode`.
     unsafe {
-        // For data in the caches, loads that straddle cache lines limit this loop. For larger data, stores past the
-        // caches must be aligned. Three is invertible modulo 64, so that at most 63 groups bring the output to a cache
-        // line.
+        // For data in the caches, loads that straddle cache lines limit this loop. For larger data, stores that bypass
+        // the caches must be aligned. Three is invertible modulo 64, so that at most 63 groups bring the output to a
+        // cache line.
         let groups =
             if Writing::is_past(length) { target.align_offset(64) * 43 % 64 } else { source.align_offset(64) / 4 };
         while read < groups * 4 {

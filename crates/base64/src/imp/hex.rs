@@ -1,4 +1,4 @@
-//! Hexadecimal by arithmetic on words, as in `portable`. The same code is compiled again for wider registers.
+//! Hexadecimal with arithmetic on words, as in `portable`. The same code is compiled again for wider registers.
 
 use crate::hex::Case;
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]

@@ -1,4 +1,4 @@
-//! Eight symbols in a 64-bit register, with additions, shifts and masks only.
+//! Works on eight symbols in a 64-bit register, with additions, shifts and masks only.
 //!
 //! The usual portable code compares ranges byte by byte, and the compiler is free to turn a comparison into a jump.
 //! Here, a comparison is a carry into the top bit of each byte of a word, which cannot become a jump at any
@@ -136,8 +136,8 @@ fn decode_step(alphabet: Alphabet, symbols: &[u8; SYMBOLS]) -> ([u8; BYTES + 2],
 /// `source` is readable for `length` bytes and `target` writable for `total`.
 pub unsafe fn encode(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8, total: usize) {
     let (mut read, mut written) = (0, 0);
-    // SAFETY: a whole step is made while the step and two more bytes are left. The rest goes through an array, and
-    // exactly its length is copied into and out of the array.
+    // SAFETY: the loop makes a whole step only while the bytes of the step and two more bytes are left. The rest goes
+    // through an array, and exactly its length is copied into and out of the array.
     unsafe {
         while length - read >= BYTES + 2 {
             let bytes = source.add(read).cast::<[u8; BYTES + 2]>().read();

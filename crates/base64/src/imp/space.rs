@@ -127,7 +127,7 @@ pub unsafe fn avx512(source: *const u8, length: usize, target: *mut u8) -> usize
     while read < length {
         let count = (length - read).min(64);
         let lanes = _bzhi_u64(u64::MAX, count as u32);
-        // SAFETY: the masks admit the rest of the input, and no more bytes of the output than were read.
+        // SAFETY: the masks admit at most the rest of the input, and at most as many bytes of the output as were read.
         unsafe {
             let bytes = _mm512_maskz_loadu_epi8(lanes, source.add(read).cast());
             let controls = _mm512_cmplt_epu8_mask(_mm512_sub_epi8(bytes, _mm512_set1_epi8(9)), _mm512_set1_epi8(5));

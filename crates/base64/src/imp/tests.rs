@@ -36,7 +36,8 @@ fn backends() -> Vec<Backend> {
 }
 
 const ALPHABETS: [Alphabet; 2] = [Alphabet::Standard, Alphabet::UrlSafe];
-/// Lengths around every step of every back end, around the size from which outputs are aligned, and a few long ones.
+/// Lengths near every step of every back end, lengths near the size from which outputs are aligned, and a few long
+/// lengths.
 const LENGTHS: [(usize, usize); 3] = [(0, 300), (1000, 1100), (4090, 4100)];
 
 fn lengths() -> impl Iterator<Item = usize> {

@@ -70,8 +70,8 @@ pub(super) use instructions;
 
 /// The tables of an alphabet, for shuffles.
 struct Rows {
-    /// The offset from a value to its symbol, for each row of values. Row 0 is for capitals, row 1 for small letters,
-    /// rows 2 to 11 for digits, rows 12 and 13 for the last two symbols.
+    /// The offset from a value to its symbol, for each row of values. Row 0 is for capitals, row 1 is for small
+    /// letters, rows 2 to 11 are for digits, and rows 12 and 13 are for the last two symbols.
     to_symbol: [u8; 16],
     /// For each lower half of a byte: a mask of the upper halves that do not make a symbol together with this lower
     /// half.
@@ -286,7 +286,7 @@ impl<V: Vector> VectorDecoder<V> {
             self.step(V::load(edge.as_ptr())).store_bytes(edge.as_mut_ptr());
             target.copy_from_nonoverlapping(edge.as_ptr(), bytes_for(count));
         }
-        // A whole step leaves no bits over: `gather` writes zeros after its bytes.
+        // A whole step leaves no trailing bits, because `gather` writes zeros after its bytes.
         let trailing = u64::from(edge[bytes_for(count)]);
         edge.wipe();
         trailing

@@ -90,7 +90,7 @@ impl Decoder {
         Opened { decoder: self, good, length: BLOCK_BYTES }
     }
 
-    /// Decodes the symbols that are left, as the end of the text.
+    /// Decodes the symbols that are left, which are the end of the text.
     pub(crate) fn close(&mut self) -> Opened<'_> {
         let rest = core::mem::take(&mut self.filled);
         let (good, length) = self.codec.open_in_place(&mut self.symbols[..rest]);

@@ -53,7 +53,7 @@ impl<W: Write> Sink<W> {
 
     fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
         let Some(inner) = &mut self.inner else { return Ok(()) };
-        // A panic of the inner writer is a failure too: dropping must not call it again.
+        // A panic of the inner writer is also a failure, and dropping this writer must not call the inner writer again.
         self.failed = true;
         inner.write_all(bytes)?;
         self.failed = false;

@@ -116,7 +116,7 @@ fn is_positioned(mut input: &File, mut output: &File) -> bool {
         && output.stream_position().is_ok_and(|position| position == 0)
 }
 
-/// Refuses a file that is the input as well as the output.
+/// Refuses to use the same file as the input and the output.
 fn refuse_same(input: &File, output: &File) -> Result<(), Fault> {
     let id = |file: &File| file.metadata().ok().filter(Metadata::is_file).map(|about| (about.dev(), about.ino()));
     match (id(input), id(output)) {

@@ -8,7 +8,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.nio.charset.StandardCharsets;
 
-/** One call of the library, with memory for its arguments, its result and its error. */
+/** One call of the library, with memory for the arguments, the result and the error of the call. */
 final class Call implements AutoCloseable {
     /** Calls a function, and returns its code. */
     @FunctionalInterface

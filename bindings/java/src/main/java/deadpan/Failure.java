@@ -148,7 +148,7 @@ final class FileMissingException extends NoSuchFileException {
     }
 }
 
-/** The system does not allow to use a file. */
+/** The system denies access to a file. */
 final class FileDeniedException extends AccessDeniedException {
     private static final long serialVersionUID = 1;
 

@@ -32,8 +32,8 @@ final class NativePath {
         if (isAscii || IS_UTF_8 && text.indexOf('\ufffd') < 0) {
             return text.getBytes(StandardCharsets.UTF_8);
         }
-        // The text of a name that is not in the system's encoding is not the name. The URI has its
-        // bytes.
+        // If a name is not valid in the system's encoding, its text is not the name. The URI has
+        // its bytes.
         return unescaped(path.toUri().getRawPath());
     }
 

@@ -179,7 +179,7 @@ class HandlesTest {
         assertEquals(5, Deadpan.open(Files.readAllBytes(sealed), kept).length);
     }
 
-    /** Returns the highest slot of the library's table that many new handles get. */
+    /** Makes many new handles, and returns the highest slot number among them. */
     private static long highest() throws Exception {
         for (int time = 0; time < 5; time++) {
             // The collector frees public keys that nothing refers to.

@@ -25,7 +25,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** Programs that end in unusual ways, or begin without the library. */
+/** Tests programs that end in unusual ways, or that start without the library. */
 class ProgramTest {
     @TempDir Path folder;
 
@@ -176,7 +176,7 @@ class ProgramTest {
                 Files.exists(Path.of("/proc/self/statm")), "the system does not tell the memory");
         Ended ended = program(null, "grow");
         assertEquals(0, ended.code, ended.text);
-        // A leak of a kilobyte in each call would be 5 million bytes.
+        // If each call leaked a kilobyte, the program would grow by 5 million bytes.
         assertTrue(Long.parseLong(ended.text.strip()) < 4 << 20, () -> "grown by " + ended.text);
     }
 

@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
 class ReadmeTest {
     private static final Path PLACE = Path.of(System.getProperty("deadpan.binding", "."));
 
-    /** Returns a text without blanks and line ends, which the formatter of the program chooses. */
+    /** Returns a text without blanks and line ends, because a formatter chooses them. */
     private static String plain(String text) {
         return text.replaceAll("\\s", "");
     }
