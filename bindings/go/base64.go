@@ -6,8 +6,8 @@ import (
 	"deadpan/internal/abi"
 )
 
-// An Encoding is an alphabet of base64. Its time depends on lengths only, and each sequence of bytes has one valid
-// text.
+// An Encoding is an alphabet of base64. The time of encoding and decoding depends on lengths only, and each sequence of
+// bytes has exactly one valid text.
 type Encoding struct {
 	alphabet int32
 }
@@ -26,8 +26,8 @@ func (e Encoding) EncodeToString(data []byte) string {
 	return unsafe.String(unsafe.SliceData(text), len(text))
 }
 
-// AppendEncode appends the text of bytes to dst. It panics if libdeadpan cannot be loaded, or if the room behind dst
-// and the data share memory.
+// AppendEncode appends the text of bytes to dst. It panics if libdeadpan cannot be loaded, or if data shares memory
+// with the spare capacity of dst.
 func (e Encoding) AppendEncode(dst, data []byte) []byte {
 	text, err := fill(dst, 0, func(room []byte, length *int, err *abi.Handle) int32 {
 		return abi.Base64Encode(e.alphabet, data, room, length, err)
@@ -43,7 +43,7 @@ func (e Encoding) DecodeString(text string) ([]byte, error) {
 	return e.AppendDecode(nil, unsafe.Slice(unsafe.StringData(text), len(text)))
 }
 
-// AppendDecode appends the bytes of a text to dst. After an error, dst is returned as it was.
+// AppendDecode appends the bytes of a text to dst. After an error, it returns dst unchanged.
 func (e Encoding) AppendDecode(dst, text []byte) ([]byte, error) {
 	return fill(dst, 0, func(room []byte, length *int, err *abi.Handle) int32 {
 		return abi.Base64Decode(e.alphabet, text, room, length, err)

@@ -12,18 +12,18 @@ func Seal(plain []byte, to ...Recipient) ([]byte, error) {
 	return trim(AppendSeal(context.Background(), nil, plain, nil, to...))
 }
 
-// Open opens sealed bytes with the first key that fits, and returns the data in a new slice. It returns all of the data
-// or none.
+// Open opens sealed bytes with the first key that fits, and returns the data in a new slice. It returns either all of
+// the data or no data.
 func Open(sealed []byte, keys ...Identity) ([]byte, error) {
 	return trim(AppendOpen(context.Background(), nil, sealed, nil, keys...))
 }
 
-// AppendSeal seals bytes to recipients, and appends the result to dst, which may be nil. A buffer that is used again
-// costs less than a new one:
+// AppendSeal seals bytes to recipients, and appends the result to dst, which may be nil. Using a buffer again costs
+// less than a new buffer:
 //
 //	buffer, err = deadpan.AppendSeal(ctx, buffer[:0], plain, nil, key)
 //
-// The room behind dst and plain must not share memory. After an error, dst is returned as it was.
+// The spare capacity of dst must not share memory with plain. After an error, AppendSeal returns dst unchanged.
 func AppendSeal(ctx context.Context, dst, plain []byte, options *SealOptions, to ...Recipient) ([]byte, error) {
 	list, err := sealing(options, to)
 	if err != nil {
@@ -32,7 +32,7 @@ func AppendSeal(ctx context.Context, dst, plain []byte, options *SealOptions, to
 	defer list.release()
 	defer runtime.KeepAlive(to)
 	sealed := dst
-	// A guess is better than dp_sealed_length, which costs as much as making the header once more.
+	// A guess of the length is better than a call of dp_sealed_length, which costs as much as making the header once more.
 	guess := len(plain) + len(plain)/1024 + 2048*len(to)
 	if cap(dst)-len(dst) > len(plain) {
 		guess = 0
@@ -47,9 +47,9 @@ func AppendSeal(ctx context.Context, dst, plain []byte, options *SealOptions, to
 }
 
 // AppendOpen opens sealed bytes with the first key that fits, and appends the data to dst, which may be nil. It appends
-// all of the data or none. Room for as many bytes as the sealed data have is always enough.
+// either all of the data or no data. A spare capacity of as many bytes as the sealed data have is always enough.
 //
-// The room behind dst and sealed must not share memory. After an error, dst is returned as it was.
+// The spare capacity of dst must not share memory with sealed. After an error, AppendOpen returns dst unchanged.
 func AppendOpen(ctx context.Context, dst, sealed []byte, options *OpenOptions, keys ...Identity) ([]byte, error) {
 	list, err := opening(options, keys)
 	if err != nil {
@@ -58,7 +58,7 @@ func AppendOpen(ctx context.Context, dst, sealed []byte, options *OpenOptions, k
 	defer list.release()
 	defer runtime.KeepAlive(keys)
 	plain := dst
-	// The data are shorter than what is sealed, so a buffer of the caller is tried as it is.
+	// The data are shorter than the sealed data, so a buffer of the caller is tried first without making it larger.
 	guess := len(sealed)
 	if cap(dst) > len(dst) {
 		guess = 0
@@ -72,7 +72,7 @@ func AppendOpen(ctx context.Context, dst, sealed []byte, options *OpenOptions, k
 	return plain, err
 }
 
-// SealedLen returns the length of sealed bytes, for plain bytes of a length.
+// SealedLen returns the length of the sealed data for plain data of the given length.
 func SealedLen(length int64, options *SealOptions, to ...Recipient) (int64, error) {
 	if length < 0 {
 		return 0, wrong("the length %d is negative", length)
@@ -94,7 +94,7 @@ func Random(buffer []byte) error {
 }
 
 // ConstantTimeCompare returns 1 if both slices have the same contents, and 0 otherwise. Its time depends on the lengths
-// only. Slices of different lengths differ. It panics if libdeadpan cannot be loaded.
+// only. Slices of different lengths count as different. It panics if libdeadpan cannot be loaded.
 func ConstantTimeCompare(one, other []byte) int {
 	if len(one) != len(other) {
 		return 0
@@ -107,7 +107,7 @@ func ConstantTimeCompare(one, other []byte) int {
 	return int(equal)
 }
 
-// Version returns the version of libdeadpan, or [ErrLibrary] if it cannot be loaded.
+// Version returns the version of libdeadpan, or [ErrLibrary] if libdeadpan cannot be loaded.
 func Version() (string, error) {
 	version := abi.Version()
 	if version == "" {

@@ -11,7 +11,7 @@ import (
 	"deadpan"
 )
 
-// lengths are those around chunks of all layers: 64 KiB less a tag, 64 KiB, 256 KiB, 1 MiB.
+// lengths holds lengths near the chunk sizes of all layers: 64 KiB less a tag, 64 KiB, 256 KiB, 1 MiB.
 var lengths = []int{
 	0, 1, 65503, 65504, 65505, 65535, 65536, 65537, 262143, 262144, 262145, 1<<20 - 1, 1 << 20, 1<<20 + 1, 3_000_000,
 }
@@ -129,7 +129,7 @@ func TestBuffersAreUsedAgain(t *testing.T) {
 	}
 	same(t, opened, plain)
 
-	// What was there stays in front, in small buffers and in those that are not zeroed.
+	// The earlier bytes of the buffer stay in front, both in small buffers and in buffers that are not zeroed.
 	for _, length := range []int{0, 10, 1000, 100_000} {
 		for _, spare := range []int{0, 1, 50, 3000} {
 			front := append(make([]byte, 0, 5+spare), "front"...)
@@ -162,7 +162,7 @@ func TestMemoryThatWasNotZeroedDoesNotShow(t *testing.T) {
 	key := shared()
 	sealed := must(deadpan.Seal(data(200_000), key.Public()))(t)
 	for range 20 {
-		// Garbage that the next buffer may be made of.
+		// Makes garbage. The next buffer may be made of its memory.
 		bytes.Repeat([]byte{0xaa}, 300_000)
 		opened := must(deadpan.AppendOpen(ctx, nil, sealed, nil, key))(t)
 		for _, left := range opened[len(opened):cap(opened)] {

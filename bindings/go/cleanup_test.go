@@ -10,7 +10,7 @@ import (
 	"deadpan/internal/abi"
 )
 
-// A resource that was forgotten is freed by the garbage collector.
+// The garbage collector frees a resource if nothing refers to it any more.
 func TestTheGarbageCollectorFrees(t *testing.T) {
 	handles := forget(t)
 	for name, isFreed := range handles {
@@ -25,7 +25,8 @@ func TestTheGarbageCollectorFrees(t *testing.T) {
 	}
 }
 
-// forget makes one of each resource. It returns functions that tell whether the library still has it.
+// forget makes a resource of each kind. For each resource, it returns a function that reports whether the library still
+// holds the resource.
 func forget(t *testing.T) map[string]func() bool {
 	key, err := GenerateKey(X25519)
 	if err != nil {
@@ -76,7 +77,7 @@ func forget(t *testing.T) map[string]func() bool {
 	return freed
 }
 
-// Closing frees at once, and all that holds the secret.
+// Close immediately frees everything that holds the secret.
 func TestClosingFrees(t *testing.T) {
 	key, err := GenerateKey(X25519)
 	if err != nil {

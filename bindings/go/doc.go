@@ -9,34 +9,36 @@
 //
 // # The library
 //
-// The package finds libdeadpan while the program runs: by the environment variable DEADPAN_LIBRARY, which holds a path,
-// or else where the system looks for libraries. It needs no C compiler, and programs can be cross-compiled. If there is
-// no library, functions return [ErrLibrary], with a text that tells how to get one; those that return no error panic.
-// The same holds on systems other than Linux and macOS of 64 bits, where the package compiles.
+// The package searches libdeadpan when the program runs: at the path in the environment variable DEADPAN_LIBRARY, or,
+// without this variable, in the places where the system looks for libraries. The package needs no C compiler, and
+// programs can be cross-compiled. If there is no library, functions return [ErrLibrary], with a text that explains how
+// to get the library. Functions that return no error panic instead. The package also compiles on systems other than
+// 64-bit Linux and macOS, and behaves there as if there were no library.
 //
 // With the build tag deadpan_cgo, the linker connects the library instead. A call costs a tenth of a microsecond
-// without the tag, and a third of that with it.
+// without the tag, and a third of this time with the tag.
 //
 // # Recipients and identities
 //
-// Data are sealed to a [Recipient], or several: a [PublicKey], a [Passphrase] or a [Session]. They are opened with an
-// [Identity]: a [PrivateKey], a [Passphrase] or a [Session]. Of several, the first that fits opens the data.
+// Data are sealed to one [Recipient] or several recipients. A recipient is a [PublicKey], a [Passphrase] or a
+// [Session]. Data are opened with an [Identity]: a [PrivateKey], a [Passphrase] or a [Session]. If there are several
+// identities, the first identity that fits opens the data.
 //
-// # What there is for what
+// # Functions for each kind of data
 //
-//   - bytes in memory: [Seal], [Open], and [AppendSeal] and [AppendOpen], which use a buffer again
+//   - bytes in memory: [Seal] and [Open]; [AppendSeal] and [AppendOpen] can use a buffer again
 //   - files: [SealFile], [OpenFile], [Inspect]
 //   - folders: [SealFolder], [OpenFolder], [ListFolder]
 //   - an [io.Reader] and an [io.Writer]: [SealStream], [OpenStream]
 //   - bytes that a program writes piece by piece: [Writer]
-//   - parts of something large that is sealed: [Reader]
+//   - parts of large sealed data: [Reader]
 //   - base64, paddings and comparison in constant time: [Encoding], [Padding], [ConstantTimeCompare]
 //
 // # Errors
 //
-// Every error has a [Code], and a text that names the file or the key. [errors.Is] tells them apart, and finds the
-// cause too: [fs.ErrExist] and [fs.ErrNotExist] of files, the error of a context, and that of a reader or writer of
-// yours.
+// Every error has a [Code], and a text that names the file or the key. [errors.Is] distinguishes the errors, and also
+// finds the cause: [fs.ErrExist] and [fs.ErrNotExist] for files, the error of a context, and the error of your own
+// reader or writer.
 //
 //	switch {
 //	case errors.Is(err, deadpan.ErrTampered): // damaged, changed or cut short
@@ -46,13 +48,14 @@
 //
 // # Stopping and progress
 //
-// When a context is done, the library stops within a few milliseconds, and leaves no output by path behind. The error
-// is [ErrStopped] as well as the context's. A Read or Write of yours that waits is not interrupted. Functions of yours
-// (Read, Write, Progress) are called by the goroutine that called the package, and may panic.
+// When a context is done, the library stops within a few milliseconds, and leaves no output file or folder. The error
+// is both [ErrStopped] and the context's error. The library does not interrupt your own Read or Write while it waits.
+// Your own functions (Read, Write, Progress) are called by the goroutine that called the package, and may panic.
 //
 // # Goroutines and secrets
 //
-// Keys, passphrases and sessions may be used by any number of goroutines at once, and closed meanwhile. Nobody may
-// change an input, or use an output, while a function works on it. Secrets in the library are wiped by Close, or some
-// time after the program has forgotten them; those in slices of Go are for the program to clear.
+// Any number of goroutines may use a key, passphrase or session at once, and a goroutine may close it while others use
+// it. Nobody may change an input, or use an output, while a function works on it. Close wipes the secrets in the
+// library. Without Close, they are wiped some time after the program has dropped its last reference. The program itself
+// must clear secrets in its Go slices.
 package deadpan

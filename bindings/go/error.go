@@ -9,7 +9,7 @@ import (
 	"deadpan/internal/abi"
 )
 
-// A Code tells what went wrong. The codes are errors themselves, for [errors.Is]:
+// A Code is the kind of an error. The codes are themselves errors, so that they can be used with [errors.Is]:
 //
 //	if errors.Is(err, deadpan.ErrTampered) {
 //
@@ -86,10 +86,10 @@ func (c Code) Is(target error) bool {
 	return false
 }
 
-// An Error is the error of every function here: a code, and a text that names the file or the key.
+// An Error is the type of all errors of this package. It has a code, and a text that names the file or the key.
 type Error struct {
 	Code Code
-	// Text is the library's text.
+	// Text is the library's description of the error.
 	Text string
 
 	causes []error
@@ -145,7 +145,7 @@ func run(call func(err *abi.Handle) int32) error {
 	return failure(call(&handle), handle)
 }
 
-// wrong returns the error for an argument that is not possible.
+// wrong returns the error for an argument that is not valid.
 func wrong(format string, values ...any) error {
 	return &Error{Code: ErrArgument, Text: fmt.Sprintf(format, values...)}
 }

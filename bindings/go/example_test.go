@@ -104,7 +104,7 @@ func ExampleSealStream() {
 		log.Fatal(err)
 	}
 	var sealed, plain strings.Builder
-	// With a progress function, and a context that the user of a program may cancel.
+	// This example uses a progress function, and a context that the user of a program can cancel.
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	options := &deadpan.SealOptions{Progress: func(done int64) { fmt.Println(done, "bytes are sealed") }}

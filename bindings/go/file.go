@@ -8,14 +8,14 @@ import (
 	"deadpan/internal/abi"
 )
 
-// SealFile seals the file input to the file output, with its name, time and mode. The output gets its name when it is
-// complete; after an error there is none.
+// SealFile seals the file input to the file output, with its name, time and mode. The output gets its name only when it
+// is complete, so after an error there is no output.
 func SealFile(ctx context.Context, input, output string, options *SealOptions, to ...Recipient) error {
 	return sealPath(ctx, input, output, options, to, abi.SealFile)
 }
 
-// OpenFile opens the sealed file input to the file output, and restores its time and mode. The output gets its name
-// when it is complete; after an error there is none.
+// OpenFile opens the sealed file input to the file output, and restores the time and mode of the original file. The
+// output gets its name only when it is complete, so after an error there is no output.
 func OpenFile(ctx context.Context, input, output string, options *OpenOptions, keys ...Identity) error {
 	return openPath(ctx, input, output, options, keys, abi.OpenFile)
 }
@@ -58,7 +58,7 @@ func onPaths(
 	})
 }
 
-// checkPaths refuses what C would cut off.
+// checkPaths refuses paths with a zero byte, at which C would cut the path off.
 func checkPaths(paths ...string) error {
 	for _, path := range paths {
 		if strings.ContainsRune(path, 0) {

@@ -156,7 +156,7 @@ func TestInspect(t *testing.T) {
 	if cost := must(deadpan.Inspect(secret, nil))(t).Recipients[0]; cost.Type != "passphrase" || cost.Memory == 0 {
 		t.Fatalf("wrongly described: %v", cost)
 	}
-	// So many recipients that the first buffer is too small.
+	// There are so many recipients that the first buffer is too small.
 	var to []deadpan.Recipient
 	for range 200 {
 		to = append(to, generate(deadpan.X25519).Public())

@@ -29,7 +29,7 @@ func generate(kind deadpan.Kind) *deadpan.PrivateKey {
 	return key
 }
 
-// check ends the test if there is an error.
+// check makes the test fail if there is an error.
 func check(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -37,7 +37,7 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// must returns a value, or ends the test.
+// must returns a value, or makes the test fail if there is an error.
 func must[T any](value T, err error) func(testing.TB) T {
 	return func(t testing.TB) T {
 		t.Helper()
@@ -61,7 +61,7 @@ func same(t testing.TB, got, want []byte) {
 	}
 }
 
-// data returns bytes that differ, with a period that no layer has.
+// data returns varied bytes. Their period is not the chunk size of any layer.
 func data(length int) []byte {
 	bytes := make([]byte, length)
 	for place := range min(length, 99_991) {

@@ -7,14 +7,14 @@ import (
 	"deadpan/internal/abi"
 )
 
-// SealFolder seals a folder with everything in it to the file output. Sockets, pipes and devices in the folder, and
-// the output itself, are left out. The output gets its name when it is complete; after an error there is none.
+// SealFolder seals a folder with everything in it to the file output. Sockets, pipes and devices in the folder, and the
+// output itself, are left out. The output gets its name only when it is complete, so after an error there is no output.
 func SealFolder(ctx context.Context, folder, output string, options *SealOptions, to ...Recipient) error {
 	return sealPath(ctx, folder, output, options, to, abi.SealFolder)
 }
 
-// OpenFolder opens the sealed folder input to a new folder, which gets its name when it is complete. A folder is never
-// replaced.
+// OpenFolder opens the sealed folder input to a new folder. The folder gets its name only when it is complete, and an
+// existing folder is never replaced.
 func OpenFolder(ctx context.Context, input, folder string, options *OpenOptions, keys ...Identity) error {
 	if options != nil && options.Replace {
 		return wrong("%s cannot be replaced, because it is a folder", folder)
@@ -25,7 +25,7 @@ func OpenFolder(ctx context.Context, input, folder string, options *OpenOptions,
 		})
 }
 
-// An EntryKind tells what an entry of a folder is.
+// An EntryKind is the kind of an entry in a folder.
 type EntryKind int32
 
 // The kinds of entries.
@@ -35,7 +35,7 @@ const (
 	EntryOther  EntryKind = 2
 )
 
-// String returns the kind in a word.
+// String returns the name of the kind.
 func (k EntryKind) String() string {
 	switch k {
 	case EntryFile:
@@ -48,13 +48,13 @@ func (k EntryKind) String() string {
 
 // An Entry is an entry of a sealed folder.
 type Entry struct {
-	// Path is separated by slashes, and is empty for the folder itself.
+	// Path has slashes between its components, and is empty for the folder itself.
 	Path string
 	Kind EntryKind
 	Size int64
 }
 
-// ListFolder lists the entries of a sealed folder. It reads the index only, and not the files.
+// ListFolder lists the entries of a sealed folder. It reads only the index, and not the files.
 func ListFolder(ctx context.Context, input string, options *OpenOptions, keys ...Identity) ([]Entry, error) {
 	if ctx == nil {
 		return nil, wrong("the context is nil")

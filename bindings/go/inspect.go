@@ -14,38 +14,39 @@ import (
 type Info struct {
 	// Format is "deadpan" or "age".
 	Format string `json:"format"`
-	// Length is that of the sealed file, and HeaderLength that of its header.
+	// Length is the length of the sealed file, and HeaderLength is the length of its header.
 	Length       int64 `json:"length"`
 	HeaderLength int64 `json:"header_length"`
-	// Signed tells whether there is a signature. It does not tell whether it is right.
+	// Signed reports whether the file has a signature. It does not report whether the signature is right.
 	Signed     bool            `json:"signed"`
 	Recipients []InfoRecipient `json:"recipients"`
 
-	// Kind is "bytes", "file" or "folder". This and what follows is known only with a key that opens the file.
+	// Kind is "bytes", "file" or "folder". Kind and the fields after it are known only with a key that opens the file.
 	Kind        string      `json:"kind"`
 	Name        string      `json:"name"`
 	Modified    time.Time   `json:"-"`
 	Mode        fs.FileMode `json:"-"`
 	HidesLength bool        `json:"hides_length"`
 
-	// Raw is everything, as JSON.
+	// Raw is the whole description as JSON.
 	Raw json.RawMessage `json:"-"`
 }
 
-// An InfoRecipient is a recipient, as far as it shows.
+// An InfoRecipient is the visible part of a recipient.
 type InfoRecipient struct {
 	// Type is "key", "passphrase" or "other".
 	Type string `json:"type"`
-	// Kind is the kind of a key, and KindName its name.
+	// Kind is the kind of a key, and KindName is the name of this kind.
 	Kind     Kind   `json:"kem"`
 	KindName string `json:"kind"`
-	// Memory in KiB, Passes and Lanes are the cost of a passphrase.
+	// Memory (in KiB), Passes and Lanes are the cost of trying a passphrase.
 	Memory uint32 `json:"memory"`
 	Passes uint32 `json:"passes"`
 	Lanes  uint32 `json:"lanes"`
 }
 
-// Inspect describes a sealed file: what everybody can see, and with a key that opens it also its name, time and mode.
+// Inspect describes a sealed file. The description has the public properties of the file. If one of the keys opens the
+// file, it also has the name, time and mode.
 func Inspect(input string, options *OpenOptions, keys ...Identity) (*Info, error) {
 	if err := checkPaths(input); err != nil {
 		return nil, err

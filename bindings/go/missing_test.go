@@ -17,7 +17,7 @@ func TestALibraryThatIsMissing(t *testing.T) {
 			t.Errorf("%q is not in the error:\n%s", part, none)
 		}
 	}
-	// Another library, which every program here has.
+	// A library that is not libdeadpan. Every program on this system can load it.
 	another := again(t, "missing", "DEADPAN_LIBRARY=libc.so.6")
 	if !strings.Contains(another, "libc.so.6 is not libdeadpan of this version") {
 		t.Errorf("another library is taken for libdeadpan:\n%s", another)

@@ -125,12 +125,12 @@ func TestKeysThatWereClosed(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	// The public key is not secret, and stays.
+	// The public key is not secret, and can still be used.
 	must(deadpan.Seal([]byte("face"), key.Public()))(t)
 	same(t, must(deadpan.Open(sealed, must(deadpan.ParsePrivateKey(text, nil))(t)))(t), []byte("face"))
 }
 
-// A key that is closed while others use it makes errors, and nothing worse.
+// Closing a key while other goroutines use it causes only errors.
 func TestKeysThatAreClosedInUse(t *testing.T) {
 	for range 20 {
 		key := generate(deadpan.X25519)

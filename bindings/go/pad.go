@@ -17,14 +17,14 @@ const (
 	ZeroPadding   Padding = 7
 )
 
-// Pad returns the data with a padding behind them, in a new slice. A block has 1 to 255 bytes.
+// Pad returns the data followed by a padding, in a new slice. A block has 1 to 255 bytes.
 func (p Padding) Pad(data []byte, block int) ([]byte, error) {
 	return fill(nil, 0, func(room []byte, length *int, err *abi.Handle) int32 {
 		return abi.Pad(int32(p), block, data, room, length, err)
 	})
 }
 
-// Unpad returns the beginning of padded data without their padding. The time it takes depends on the length only.
+// Unpad returns padded data without their padding, as a part of the same slice. Its time depends only on the length.
 func (p Padding) Unpad(data []byte, block int) ([]byte, error) {
 	var length int
 	err := run(func(err *abi.Handle) int32 { return abi.Unpad(int32(p), block, data, &length, err) })

@@ -6,8 +6,8 @@ import (
 	"deadpan/internal/abi"
 )
 
-// A Passphrase seals and opens. It is a [Recipient] and an [Identity]. Each use hashes it, which takes about a second
-// and much memory on purpose; for many items with one passphrase there is [Session].
+// A Passphrase seals and opens data. It is a [Recipient] and an [Identity]. Each use hashes the passphrase, which takes
+// about a second and much memory on purpose. For many items with one passphrase, use a [Session].
 type Passphrase struct {
 	held                     resource
 	handle, sealing, opening abi.Handle
@@ -48,7 +48,8 @@ func (p *Passphrase) String() string {
 	return "passphrase"
 }
 
-// Close wipes the passphrase. It is also wiped some time after the program has forgotten it.
+// Close wipes the passphrase. Without Close, the secret is wiped some time after the program has dropped its last
+// reference.
 func (p *Passphrase) Close() error {
 	if p != nil {
 		p.held.close()
@@ -70,8 +71,8 @@ func (p *Passphrase) identity() (part, error) {
 	return part{p.handle, abi.OpeningAddPassphrase, p.opening}, p.held.check()
 }
 
-// A Session is a passphrase that was hashed once, for many items. It is a [Recipient] and an [Identity]. What a session
-// seals, its passphrase opens too.
+// A Session is a passphrase that was hashed once, for many items. It is a [Recipient] and an [Identity]. The passphrase
+// of a session also opens the data that the session has sealed.
 type Session struct {
 	held                     resource
 	handle, sealing, opening abi.Handle
@@ -110,7 +111,8 @@ func (s *Session) String() string {
 	return "session of a passphrase"
 }
 
-// Close wipes the session. It is also wiped some time after the program has forgotten it.
+// Close wipes the session. Without Close, the secret is wiped some time after the program has dropped its last
+// reference.
 func (s *Session) Close() error {
 	if s != nil {
 		s.held.close()

@@ -13,10 +13,11 @@ const (
 	formAge = 1
 )
 
-// textRoom is enough for every written key. A private key must not be written twice: protecting it takes a second.
+// textRoom is enough for every written key. With less room, a private key might have to be written twice, and each
+// protection of a key takes a second.
 const textRoom = 16 << 10
 
-// A PrivateKey opens what was sealed to its public key. It is an [Identity].
+// A PrivateKey opens data that were sealed to its public key. It is an [Identity].
 type PrivateKey struct {
 	held            resource
 	handle, opening abi.Handle
@@ -33,8 +34,8 @@ func GenerateKey(kind Kind) (*PrivateKey, error) {
 	return newPrivateKey(handle)
 }
 
-// ParsePrivateKey reads PEM or an age identity. A text with several keys is an error. The passphrase may be nil;
-// without it, a key that is protected gives [ErrLocked].
+// ParsePrivateKey reads PEM or an age identity. A text with several keys is an error. The passphrase may be nil.
+// Without a passphrase, a protected key gives [ErrLocked].
 func ParsePrivateKey(text []byte, passphrase *Passphrase) (*PrivateKey, error) {
 	unlock, err := passphrase.optional()
 	if err != nil {
@@ -49,7 +50,7 @@ func ParsePrivateKey(text []byte, passphrase *Passphrase) (*PrivateKey, error) {
 	return newPrivateKey(handle)
 }
 
-// newPrivateKey owns a handle, and frees it if something fails.
+// newPrivateKey makes a key that owns a handle. If this fails, it frees the handle.
 func newPrivateKey(handle abi.Handle) (*PrivateKey, error) {
 	key := &PrivateKey{handle: handle}
 	var public abi.Handle
@@ -80,7 +81,8 @@ func (k *PrivateKey) Public() *PublicKey {
 	return k.public
 }
 
-// PEM writes the key as PEM, protected by a passphrase unless that is nil. Clear the text after use.
+// PEM writes the key as PEM. The key is protected with the passphrase unless the passphrase is nil. Clear the text
+// after use.
 func (k *PrivateKey) PEM(passphrase *Passphrase) ([]byte, error) {
 	protect, err := passphrase.optional()
 	if err != nil {
@@ -108,8 +110,8 @@ func (k *PrivateKey) write(form int32, passphrase abi.Handle) ([]byte, error) {
 	})
 }
 
-// Equal reports whether the other key is the same private key, in constant time. A key that was closed equals itself
-// only.
+// Equal reports whether the other key is the same private key, in constant time. A key that was closed is equal only to
+// itself.
 func (k *PrivateKey) Equal(other crypto.PrivateKey) bool {
 	key, ok := other.(*PrivateKey)
 	if !ok || k == nil || key == nil {
@@ -128,7 +130,7 @@ func (k *PrivateKey) Equal(other crypto.PrivateKey) bool {
 	return err == nil && equal == 1
 }
 
-// String returns the kind and the fingerprint of the public key, and nothing secret.
+// String returns the kind and the fingerprint of the public key, and no secret.
 func (k *PrivateKey) String() string {
 	if k == nil || k.public == nil {
 		return "no private key"
@@ -136,7 +138,7 @@ func (k *PrivateKey) String() string {
 	return "private key of " + k.public.String()
 }
 
-// Close wipes the key. It is also wiped some time after the program has forgotten it.
+// Close wipes the key. Without Close, the secret is wiped some time after the program has dropped its last reference.
 func (k *PrivateKey) Close() error {
 	if k != nil {
 		k.held.close()

@@ -15,7 +15,7 @@ import (
 	"deadpan"
 )
 
-// The test program starts itself again with this variable, which names what it does then.
+// The test program starts itself again with this environment variable, which names the task of the new process.
 const role = "DEADPAN_TEST_ROLE"
 
 func TestMain(m *testing.M) {
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// endWithWorkUnderWay returns while other goroutines seal, read and write.
+// endWithWorkUnderWay returns while other goroutines still seal, read and write.
 func endWithWorkUnderWay() {
 	key := shared()
 	var works []func() error
@@ -56,7 +56,7 @@ func again(t *testing.T, as string, environment ...string) string {
 	limited, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	command := exec.CommandContext(limited, must(os.Executable())(t))
-	// The race detector waits a second at the end of each program otherwise.
+	// Without this setting, the race detector waits a second at the end of each program.
 	command.Env = append(append(os.Environ(), role+"="+as, "GORACE=atexit_sleep_ms=0"), environment...)
 	output, err := command.CombinedOutput()
 	if err != nil {
@@ -103,7 +103,7 @@ func TestTenThousandCallsDoNotGrow(t *testing.T) {
 	}
 }
 
-// resident returns how much memory the program has, or skips the test where the system does not tell.
+// resident returns how much memory the program uses. It skips the test if the system does not report it.
 func resident(t *testing.T) int {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/statm")

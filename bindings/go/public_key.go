@@ -25,7 +25,7 @@ func ParsePublicKey(text string) (*PublicKey, error) {
 	return newPublicKey(handle)
 }
 
-// newPublicKey owns a handle, and frees it if something fails.
+// newPublicKey makes a key that owns a handle. If this fails, it frees the handle.
 func newPublicKey(handle abi.Handle) (*PublicKey, error) {
 	key := &PublicKey{handle: handle}
 	var kind int32
@@ -61,7 +61,7 @@ func (k *PublicKey) Kind() Kind {
 	return k.kind
 }
 
-// Fingerprint returns a short text that tells keys apart.
+// Fingerprint returns a short text by which keys can be compared.
 func (k *PublicKey) Fingerprint() string {
 	if k == nil {
 		return ""

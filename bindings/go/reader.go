@@ -13,10 +13,11 @@ import (
 	"deadpan/internal/abi"
 )
 
-// A Reader reads the data of a sealed file at any place, and opens only what is read. It is an [io.ReadSeekCloser] and
-// an [io.ReaderAt]. Any goroutine may use it; goroutines that use one Reader at once wait for each other.
+// A Reader reads the data of a sealed file at any place, and opens only the parts that are read. It is an
+// [io.ReadSeekCloser] and an [io.ReaderAt]. Any goroutine may use a Reader. Goroutines that use the same Reader at once
+// wait for each other.
 //
-// What it returns is authentic.
+// All data that a Reader returns are authentic.
 type Reader struct {
 	held   resource
 	handle abi.Handle
@@ -37,7 +38,8 @@ func OpenReader(input string, options *OpenOptions, keys ...Identity) (*Reader, 
 	})
 }
 
-// NewReader reads sealed data of a size from r. It does not close r, and uses it until the Reader is closed.
+// NewReader makes a Reader for sealed data of the given size in r. The Reader uses r until the Reader is closed, and
+// does not close r.
 func NewReader(r io.ReaderAt, size int64, options *OpenOptions, keys ...Identity) (*Reader, error) {
 	if r == nil {
 		return nil, wrong("the reader is nil")
@@ -122,7 +124,7 @@ func (r *Reader) Read(buffer []byte) (int, error) {
 	return count, err
 }
 
-// Seek sets where Read goes on.
+// Seek sets the position at which Read continues.
 func (r *Reader) Seek(offset int64, whence int) (int64, error) {
 	if r == nil {
 		return 0, wrong("the reader is nil")
@@ -148,7 +150,8 @@ func (r *Reader) Seek(offset int64, whence int) (int64, error) {
 	return offset, nil
 }
 
-// Close frees the reader. It does not close what it reads from. Closing twice does nothing.
+// Close frees the Reader. It does not close the reader or file that the sealed data come from. Closing twice does
+// nothing.
 func (r *Reader) Close() error {
 	if r != nil {
 		r.held.close()
@@ -156,7 +159,7 @@ func (r *Reader) Close() error {
 	return nil
 }
 
-// readAt reads with the lock held.
+// readAt reads data from an offset while the caller holds the lock.
 func (r *Reader) readAt(buffer []byte, offset int64) (int, error) {
 	if err := r.held.check(); err != nil {
 		return 0, err
@@ -179,11 +182,11 @@ func (r *Reader) readAt(buffer []byte, offset int64) (int, error) {
 	return count, nil
 }
 
-// A source is where a reader gets sealed data from. One thread at a time uses it.
+// A source provides a Reader with sealed data. Only one thread at a time uses it.
 type source struct {
 	reader io.ReaderAt
 	buffer []byte
-	// What the last call of the caller's reader came to, if that was no success.
+	// failed is the error of the last call of the caller's reader, or nil after a success.
 	failed   error
 	panicked any
 	exited   bool
@@ -195,7 +198,8 @@ func (s *source) readAt(position uint64, buffer []byte) int64 {
 	case *os.File, *bytes.Reader, *strings.Reader:
 		return s.caught(buffer, position)
 	}
-	// Other readers get a buffer of Go, in a goroutine that may panic or end without harm to the library.
+	// Other readers read into a buffer of Go, in another goroutine. This goroutine may panic or end without harm to the
+	// library.
 	if cap(s.buffer) < len(buffer) {
 		s.buffer = make([]byte, len(buffer))
 	}
@@ -218,7 +222,8 @@ func (s *source) readAt(position uint64, buffer []byte) int64 {
 	return said
 }
 
-// caught reads into a buffer of the library. A pointer that is nil panics, and no panic may pass through the library.
+// caught reads into a buffer of the library. A reader that is a nil pointer panics, and no panic may pass through the
+// library.
 func (s *source) caught(buffer []byte, position uint64) (said int64) {
 	said = -1
 	defer func() {
@@ -229,7 +234,7 @@ func (s *source) caught(buffer []byte, position uint64) (said int64) {
 	return s.check(buffer, func() (int, error) { return s.reader.ReadAt(buffer, int64(position)) })
 }
 
-// check calls the caller's reader, and holds it to the contract of io.ReaderAt.
+// check calls the caller's reader, and checks that the reader keeps the contract of io.ReaderAt.
 func (s *source) check(buffer []byte, read func() (int, error)) int64 {
 	count, err := read()
 	switch {
@@ -245,7 +250,8 @@ func (s *source) check(buffer []byte, read func() (int, error)) int64 {
 	return -1
 }
 
-// explain lets a panic of the caller's reader go on, or returns its error instead of the library's.
+// explain continues a panic of the caller's reader. Otherwise, it returns the error of the caller's reader instead of
+// the library's error.
 func (s *source) explain(err error) error {
 	cause, panicked, exited := s.failed, s.panicked, s.exited
 	s.failed, s.panicked, s.exited = nil, nil, false

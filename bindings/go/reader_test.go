@@ -129,7 +129,7 @@ func TestReadersThatFail(t *testing.T) {
 
 	offset := int64(-600_000)
 	for name, ends := range map[string]func(){"panic": func() { panic("straight face") }, "exit": runtime.Goexit} {
-		// Another place each time: a reader keeps what it has read last.
+		// Each call reads at another place, because a reader keeps the data that it has read last.
 		offset += 600_000
 		odd = func([]byte, int64) (int, error) { ends(); return 0, nil }
 		done := make(chan any)
@@ -158,7 +158,8 @@ func TestReadersThatFail(t *testing.T) {
 	wants(t, err, deadpan.ErrRead)
 }
 
-// Goroutines that use a reader at once wait for each other, as io.ReaderAt wants it. Closing it meanwhile does no harm.
+// Goroutines that use one reader at once wait for each other, as io.ReaderAt requires. Closing the reader at the same
+// time does no harm.
 func TestManyGoroutinesInOneReader(t *testing.T) {
 	key, plain := shared(), data(2_000_000)
 	sealed := must(deadpan.Seal(plain, key.Public()))(t)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The Go code in README.md is part of the examples, which `go test` runs.
+// Checks that the Go code in README.md is part of the examples, which `go test` runs.
 func TestTheReadmeShowsTheExamples(t *testing.T) {
 	readme := string(must(os.ReadFile("README.md"))(t))
 	examples := flat(string(must(os.ReadFile("example_test.go"))(t)))

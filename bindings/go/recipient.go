@@ -2,22 +2,22 @@ package deadpan
 
 import "deadpan/internal/abi"
 
-// A Recipient is what data are sealed to: a [*PublicKey], a [*Passphrase] or a [*Session].
+// A Recipient can open the data that are sealed to it. It is a [*PublicKey], a [*Passphrase] or a [*Session].
 type Recipient interface {
 	recipient() (part, error)
 }
 
-// An Identity is what data are opened with: a [*PrivateKey], a [*Passphrase] or a [*Session].
+// An Identity opens sealed data. It is a [*PrivateKey], a [*Passphrase] or a [*Session].
 type Identity interface {
 	identity() (part, error)
 }
 
-// A part is one recipient or identity, as the library knows it.
+// A part is the library's form of one recipient or identity.
 type part struct {
 	handle abi.Handle
 	// add puts the part into a list of recipients or identities.
 	add add
-	// alone is the list that holds nothing else. Making it once saves three calls for each item.
+	// alone is a list that contains only this part. Making the list once saves three calls for each item.
 	alone abi.Handle
 }
 
@@ -25,42 +25,45 @@ type add func(list, part abi.Handle, err *abi.Handle) int32
 
 // SealOptions chooses how data are sealed. The zero value and nil are good choices.
 type SealOptions struct {
-	// AllowMixed allows a classical key beside others, which makes the result as a whole classical.
+	// AllowMixed allows a classical key together with other keys. The encryption of the whole result is then only
+	// classical.
 	AllowMixed bool
-	// HideLength pads the data, so that the length of the result reveals little about theirs.
+	// HideLength pads the data, so that the length of the result reveals little about the length of the data.
 	HideLength bool
 	// AgeFormat chooses age's format instead of Deadpan's.
 	AgeFormat bool
-	// Replace lets an output replace another file. Otherwise that is ErrExists.
+	// Replace lets an output replace another file. If Replace is false and the output exists, the error is ErrExists.
 	Replace bool
-	// Threads is the number of threads that work. 0 stands for one on each core.
+	// Threads is the number of threads that work. 0 stands for one thread on each core.
 	Threads int
-	// Progress is told how many bytes of data are done: 0 first, then about twenty times a second, and at the end. The
-	// goroutine that called the function calls it.
+	// Progress gets the number of bytes of data that are done: first 0, then new numbers about twenty times a second, and
+	// the last number at the end. Progress runs in the goroutine that called the function.
 	Progress func(done int64)
 }
 
-// OpenOptions chooses how data are opened. The zero value and nil are good choices. Functions that have no use for an
-// option ignore it: [Inspect] replaces nothing.
+// OpenOptions chooses how data are opened. The zero value and nil are good choices. Functions ignore options that they
+// do not need. For example, [Inspect] ignores Replace.
 type OpenOptions struct {
-	// MaxCost limits what trying a passphrase may cost. A server that opens files of others needs a low limit.
+	// MaxCost limits the cost of trying a passphrase. A server that opens files of other people needs a low limit.
 	MaxCost MaxCost
-	// Replace lets an output replace another file. Otherwise that is ErrExists.
+	// Replace lets an output replace another file. If Replace is false and the output exists, the error is ErrExists.
 	Replace bool
-	// Threads is the number of threads that work. 0 stands for one on each core.
+	// Threads is the number of threads that work. 0 stands for one thread on each core.
 	Threads int
-	// Progress is told how many bytes of data are done: 0 first, then about twenty times a second, and at the end. The
-	// goroutine that called the function calls it.
+	// Progress gets the number of bytes of data that are done: first 0, then new numbers about twenty times a second, and
+	// the last number at the end. Progress runs in the goroutine that called the function.
 	Progress func(done int64)
 }
 
-// A MaxCost limits what trying a [Passphrase] or [Session] may cost. Sealed data tell their cost; data that ask for
-// more give [ErrCostly] before any work is done. The zero value stands for the library's limit: 2.5 GiB and 3 passes.
-// The cost of data that this package seals is 256 MiB and 3 passes, which is MaxCost{256 << 10, 3}.
+// A MaxCost limits the cost of trying a [Passphrase] or [Session]. Sealed data contain the cost of opening them. Data
+// that need more than the limit give [ErrCostly] before any work is done. The zero value stands for the library's
+// limit: 2.5 GiB and 3 passes. The cost of data that this package seals is 256 MiB and 3 passes, which is MaxCost{256
+// << 10, 3}.
 type MaxCost struct {
 	// Memory is the most memory, in KiB.
 	Memory uint32
-	// Passes is the most work, as so many passes over Memory. Less memory may have more passes.
+	// Passes is the largest amount of work, measured in passes over Memory. Data that need less memory may need more
+	// passes.
 	Passes uint32
 }
 
@@ -103,7 +106,7 @@ func flag(on bool) int32 {
 // A list is a list of recipients or identities in the library.
 type list struct {
 	handle abi.Handle
-	// free is nil if the list belongs to its only part.
+	// free frees the list. It is nil if the list belongs to its only part.
 	free func(abi.Handle) int32
 }
 
@@ -156,7 +159,7 @@ func sealing(options *SealOptions, to []Recipient) (list, error) {
 	})
 }
 
-// opening returns the library's list of identities, with their limit.
+// opening returns the library's list of identities, with the limit on their cost.
 func opening(options *OpenOptions, keys []Identity) (list, error) {
 	limit := options.maxCost()
 	if len(keys) == 1 && keys[0] != nil && limit == (MaxCost{}) {
@@ -206,13 +209,13 @@ func choose(sealing abi.Handle, options SealOptions) error {
 	return nil
 }
 
-// sealingTo makes the list of recipients that holds one part.
+// sealingTo makes a list of recipients that contains only one part.
 func sealingTo(add add, handle abi.Handle) (abi.Handle, error) {
 	made, err := newList(abi.SealingNew, abi.SealingFree, part{handle: handle, add: add}.addTo)
 	return made.handle, err
 }
 
-// openingWith makes the list of identities that holds one part.
+// openingWith makes a list of identities that contains only one part.
 func openingWith(add add, handle abi.Handle) (abi.Handle, error) {
 	made, err := newList(abi.OpeningNew, abi.OpeningFree, part{handle: handle, add: add}.addTo)
 	return made.handle, err

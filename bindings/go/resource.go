@@ -5,10 +5,11 @@ import (
 	"sync/atomic"
 )
 
-// A resource owns handles of the library until it is closed, or until the garbage collector finds its owner forgotten.
+// A resource owns handles of the library until the resource is closed, or until the garbage collector finds that
+// nothing refers to its owner.
 //
-// The numbers of handles stay in their owner when they are freed: the library refuses them, so that a key that is
-// closed while another goroutine uses it does no harm.
+// The owner keeps the numbers of its handles after the handles are freed. The library refuses freed handles, so closing
+// a key while another goroutine uses it does no harm.
 type resource struct {
 	name    string
 	free    func()
@@ -16,7 +17,7 @@ type resource struct {
 	cleanup runtime.Cleanup
 }
 
-// own makes an owner responsible for handles. `free` must not hold the owner.
+// own ties handles to their owner, so that they are freed with it. `free` must not refer to the owner.
 func own[T any](owner *T, held *resource, name string, free func()) {
 	held.name, held.free = name, free
 	held.cleanup = runtime.AddCleanup(owner, func(free func()) { free() }, free)

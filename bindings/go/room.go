@@ -7,8 +7,8 @@ import (
 	"deadpan/internal/abi"
 )
 
-// fill appends what the library writes to dst. `guess` is how much room is tried first; if it is too small, the library
-// tells how much it needs, and is called again. After an error, dst is returned as it was.
+// fill appends the library's output to dst. It first tries a room of `guess` bytes. If the room is too small, the
+// library reports how much it needs, and fill calls the library again. After an error, fill returns dst unchanged.
 func fill(dst []byte, guess int, call func(room []byte, length *int, err *abi.Handle) int32) ([]byte, error) {
 	filled := grow(dst, guess)
 	for {
@@ -28,14 +28,15 @@ func fill(dst []byte, guess int, call func(room []byte, length *int, err *abi.Ha
 			return dst, &Error{Code: ErrFault, Text: "libdeadpan returned a length that is longer than the buffer"}
 		}
 		if cap(filled) != cap(dst) {
-			// The room of a new buffer was not zeroed, and may hold what other parts of the program have forgotten.
+			// The spare capacity of a new buffer was not zeroed, and may contain old data of other parts of the program.
 			clear(room[length:])
 		}
 		return filled[:len(filled)+length], nil
 	}
 }
 
-// trim returns a new buffer's bytes without spare room, and copies them if much would be wasted.
+// trim returns the bytes of a new buffer without spare capacity. It copies the bytes if the buffer would waste much
+// memory.
 func trim(filled []byte, err error) ([]byte, error) {
 	if err != nil {
 		return nil, err
@@ -48,10 +49,10 @@ func trim(filled []byte, err error) ([]byte, error) {
 	return trimmed, nil
 }
 
-// zeroed is from where on zeroing of buffers costs more than the way around it.
+// zeroed is the length from which zeroing a buffer costs more than avoiding the zeroing.
 const zeroed = 32 << 10
 
-// grow returns dst with room for more bytes behind it.
+// grow returns dst with spare capacity for `more` bytes.
 func grow(dst []byte, more int) []byte {
 	if cap(dst)-len(dst) >= more {
 		return dst
@@ -59,8 +60,8 @@ func grow(dst []byte, more int) []byte {
 	if len(dst)+more < zeroed {
 		return append(make([]byte, 0, len(dst)+more), dst...)
 	}
-	// `make` would zero the buffer first, which takes as long as sealing on two cores. Only a strings.Builder hands out
-	// memory as it comes; the string that it returns here is used by nobody.
+	// `make` would zero the buffer first, which takes as long as sealing on two cores. Only a strings.Builder provides
+	// memory that is not zeroed. Nobody uses the string that the builder returns here.
 	var builder strings.Builder
 	builder.Grow(len(dst) + more)
 	builder.WriteByte(0)

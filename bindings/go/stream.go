@@ -12,12 +12,12 @@ import (
 	"deadpan/internal/abi"
 )
 
-// SealStream seals everything that it reads from r, and writes the result to w. Only after a nil error the result is
-// complete.
+// SealStream seals all data that it reads from r, and writes the result to w. The result is complete only if the error
+// is nil.
 //
-// The methods of r and w are called by the goroutine that called SealStream. A Read or Write that waits is not
-// interrupted when the context is done: close the file or connection for that. Two regular files, as [*os.File], go at
-// the full speed of files if both are at their beginnings.
+// The methods of r and w are called by the goroutine that called SealStream. When the context is done, a waiting Read
+// or Write is not interrupted. To interrupt it, close the file or connection. If r and w are both an [*os.File] of a
+// regular file at its beginning, the speed is as high as with SealFile.
 func SealStream(ctx context.Context, w io.Writer, r io.Reader, options *SealOptions, to ...Recipient) error {
 	list, err := sealing(options, to)
 	if err != nil {
@@ -28,8 +28,8 @@ func SealStream(ctx context.Context, w io.Writer, r io.Reader, options *SealOpti
 	return stream(ctx, w, r, options.work(), calls{list.handle, abi.SealStream, abi.SealDescriptor})
 }
 
-// OpenStream opens everything that it reads from r, and writes the data to w. What it has written is authentic, but
-// only after a nil error it is complete. See [SealStream] about r and w.
+// OpenStream opens the sealed data that it reads from r, and writes the data to w. All written data are authentic, but
+// they are complete only if the error is nil. See [SealStream] about r and w.
 func OpenStream(ctx context.Context, w io.Writer, r io.Reader, options *OpenOptions, keys ...Identity) error {
 	list, err := opening(options, keys)
 	if err != nil {
@@ -71,7 +71,7 @@ func stream(ctx context.Context, w io.Writer, r io.Reader, work work, calls call
 	return exchange.explain(err)
 }
 
-// regular returns a regular file, if that is what a reader or writer is.
+// regular returns a reader or writer as a file, if it is a regular file.
 func regular(stream any) (*os.File, bool) {
 	file, ok := stream.(*os.File)
 	if !ok || file == nil {
@@ -81,7 +81,8 @@ func regular(stream any) (*os.File, bool) {
 	return file, err == nil && about.Mode().IsRegular()
 }
 
-// withDescriptors calls the library with two descriptors, which stay open meanwhile even if the files are closed.
+// withDescriptors calls the library with two descriptors. The descriptors stay open during the call even if the files
+// are closed.
 func withDescriptors(input, output *os.File, call func(input, output int32, err *abi.Handle) int32) error {
 	from, err := input.SyscallConn()
 	if err != nil {
@@ -112,14 +113,14 @@ func failed(code Code, cause error) error {
 	return &Error{Code: code, Text: code.message() + ": " + cause.Error(), causes: []error{cause}}
 }
 
-// A request is a buffer that a thread of the library wants to be filled or written. The thread waits for the answer.
+// A request asks to fill or write a buffer for a thread of the library. The thread waits for the answer.
 type request struct {
 	buffer []byte
 	answer chan<- int64
 	do     func(buffer []byte) int64
 }
 
-// serve answers a request. A panic in a function of the caller goes on after the answer.
+// serve answers a request. If a function of the caller panics, the panic continues after the answer.
 func (r request) serve() {
 	answer := int64(-1)
 	defer func() { r.answer <- answer }()
@@ -130,8 +131,8 @@ func (r request) refuse() {
 	r.answer <- -1
 }
 
-// pieceSize is how much is handed to a Read or Write of the caller. The buffer is one of Go: readers and writers that
-// keep it, which they must not, do no harm to the memory of the library.
+// pieceSize is the length of the buffers that a Read or Write of the caller gets. These buffers belong to Go. So a
+// reader or writer that keeps a buffer, although this is forbidden, does no harm to the memory of the library.
 const pieceSize = 64 << 10
 
 // An exchange brings requests from threads of the library to the goroutine that serves them.
@@ -142,13 +143,14 @@ type exchange struct {
 	requests chan request
 
 	piece []byte
-	// pending is an error that came together with bytes.
+	// pending is an error that a Read has returned together with bytes.
 	pending error
 	// readFailed and writeFailed are errors of the caller's functions.
 	readFailed, writeFailed error
 }
 
-// target sends requests, from any thread. The library reads and writes at the same time, so each has its answers.
+// target returns functions that send requests from any thread. The library reads and writes at the same time, so
+// reading and writing have separate answers.
 func (e *exchange) target() *abi.Target {
 	reads, writes := make(chan int64, 1), make(chan int64, 1)
 	return &abi.Target{
@@ -163,7 +165,7 @@ func (e *exchange) target() *abi.Target {
 	}
 }
 
-// read fills a buffer, as far as the reader goes.
+// read fills a buffer, or less of it if the reader ends.
 func (e *exchange) read(buffer []byte) int64 {
 	done, idle := 0, 0
 	for done < len(buffer) && e.pending == nil {
@@ -214,8 +216,8 @@ func (e *exchange) room(most int) []byte {
 	return e.piece[:min(most, len(e.piece))]
 }
 
-// explain returns the error of the caller's reader or writer instead of the library's, which only knows that there was
-// one.
+// explain returns the error of the caller's reader or writer instead of the library's error. The library knows only
+// that there was an error.
 func (e *exchange) explain(err error) error {
 	cause := e.readFailed
 	if errors.Is(err, ErrWrite) {

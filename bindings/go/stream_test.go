@@ -28,7 +28,7 @@ func TestStreamsComeBack(t *testing.T) {
 	}
 }
 
-// Readers that split their data anywhere, that return an error together with data, and that make pauses.
+// Tests readers that split their data anywhere, return an error together with data, or sometimes return no data.
 func TestReadersThatAreOdd(t *testing.T) {
 	key, plain := shared(), data(300_000)
 	for name, odd := range map[string]func(io.Reader) io.Reader{
@@ -45,7 +45,7 @@ func TestReadersThatAreOdd(t *testing.T) {
 	}
 }
 
-// limited reads at most so many bytes at a time.
+// limited reads at most a given number of bytes at a time.
 type limited struct {
 	reader io.Reader
 	most   int
@@ -55,7 +55,7 @@ func (l *limited) Read(buffer []byte) (int, error) {
 	return l.reader.Read(buffer[:min(len(buffer), l.most)])
 }
 
-// pauses reads nothing a few times, which readers may do.
+// pauses returns no bytes in its first few reads. Readers are allowed to do so.
 type pauses struct{ left int }
 
 func (p *pauses) Read([]byte) (int, error) {
@@ -66,7 +66,7 @@ func (p *pauses) Read([]byte) (int, error) {
 	return 0, nil
 }
 
-// stream is a reader and a writer that a test decides about.
+// stream is a reader and a writer whose results a test chooses.
 type stream struct {
 	read  func(buffer []byte) (int, error)
 	write func(bytes []byte) (int, error)
@@ -77,7 +77,8 @@ func (s stream) Write(bytes []byte) (int, error) { return s.write(bytes) }
 
 func full(buffer []byte) (int, error) { return len(buffer), nil }
 
-// says returns what returns nonsense: so much more than the buffer has, or exactly so much.
+// says returns a function with wrong results: it reports `more` bytes above the length of the buffer, or exactly
+// `exactly` bytes.
 func says(more, exactly int) func([]byte) (int, error) {
 	return func(buffer []byte) (int, error) {
 		if more != 0 {
@@ -120,7 +121,7 @@ func TestStreamsThatFail(t *testing.T) {
 			})
 		})
 	}
-	// An error in the header, and one after it.
+	// Tests an error in the header, and an error after the header.
 	sealed := must(deadpan.Seal(data(1_000_000), key.Public()))(t)
 	for _, before := range []int{0, 100, 500_000} {
 		broken := io.MultiReader(bytes.NewReader(sealed[:before]), iotest.ErrReader(mine))
@@ -147,14 +148,14 @@ func TestStreamsThatDoNotOpen(t *testing.T) {
 	var before bytes.Buffer
 	err := deadpan.OpenStream(ctx, &before, bytes.NewReader(sealed), nil, key)
 	wants(t, err, deadpan.ErrTampered)
-	// What was written is authentic.
+	// The data that were written before the error are authentic.
 	same(t, before.Bytes(), data(2_000_000)[:before.Len()])
 	if before.Len() > 1_500_000 {
 		t.Fatal("data that were changed came out")
 	}
 }
 
-// A panic of a reader or writer reaches its caller, with the library's work undone.
+// A panic of a reader or writer reaches the caller of the package, and the library's work is stopped.
 func TestPanicsOfReadersAndWriters(t *testing.T) {
 	key := shared()
 	panics := func([]byte) (int, error) { panic("straight face") }
@@ -174,7 +175,7 @@ func TestPanicsOfReadersAndWriters(t *testing.T) {
 	same(t, must(deadpan.Open(must(deadpan.Seal([]byte("x"), key.Public()))(t), key))(t), []byte("x"))
 }
 
-// A reader may end its goroutine, as t.FailNow does.
+// A reader may end its goroutine. For example, t.FailNow ends the goroutine.
 func TestReadersThatEndTheGoroutine(t *testing.T) {
 	key := shared()
 	within(t, 20*time.Second, func() {
@@ -198,7 +199,8 @@ func TestStreamsCallBackOnTheirGoroutine(t *testing.T) {
 	}
 }
 
-// Readers and writers may keep buffers, although they must not, and may use the package.
+// Readers and writers that keep their buffers, although this is forbidden, do no harm. Readers and writers may also
+// call the package.
 func TestReadersThatUseThePackage(t *testing.T) {
 	key, plain := shared(), data(500_000)
 	var kept [][]byte
@@ -243,7 +245,7 @@ func TestFilesAsStreams(t *testing.T) {
 	check(t, deadpan.OpenStream(ctx, back, out, nil, key))
 	same(t, must(os.ReadFile(back.Name()))(t), plain)
 
-	// A file that can only be appended to.
+	// A file that is open for appending only.
 	must(in.Seek(0, io.SeekStart))(t)
 	appended := filepath.Join(folder, "appended")
 	file := must(os.OpenFile(appended, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600))(t)
@@ -257,7 +259,7 @@ func TestFilesAsStreams(t *testing.T) {
 	wants(t, deadpan.SealStream(ctx, in, out, nil, key.Public()), os.ErrClosed)
 }
 
-// A file that is closed while the library works on it stays open for the library.
+// If the program closes a file while the library works on it, the file stays open for the library.
 func TestAFileThatIsClosedMeanwhile(t *testing.T) {
 	key, folder := shared(), t.TempDir()
 	in := must(os.Open(write(t, folder, "plain", data(60_000_000))))(t)

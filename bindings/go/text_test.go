@@ -35,7 +35,7 @@ func TestBase64IsThatOfTheStandardLibrary(t *testing.T) {
 	same(t, must(deadpan.StdEncoding.AppendDecode([]byte("front "), []byte("ZmFjZQ==")))(t), []byte("front face"))
 }
 
-// FuzzBase64 compares what is valid with the standard library, which ignores line ends.
+// FuzzBase64 checks that the same texts are valid as in the standard library, which ignores line ends.
 func FuzzBase64(f *testing.F) {
 	for _, text := range []string{
 		"", "Zg==", "Zh==", "Zg=", "Z g==", "Zg==\n", "Zm9v", "Zm8", "_-8", "+/8=", "====", "Zg==Zg==",

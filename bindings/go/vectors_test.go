@@ -15,7 +15,8 @@ import (
 	"deadpan"
 )
 
-// vectors returns the folder of test vectors, which lies beside the repository, or skips the test.
+// vectors returns the folder of test vectors, which is next to the repository. It skips the test if there is no such
+// folder.
 func vectors(t *testing.T, kind string) string {
 	t.Helper()
 	folder, err := filepath.Abs(filepath.Join("..", "..", "..", "shared", "vectors", kind))

@@ -9,21 +9,22 @@ import (
 	"deadpan/internal/abi"
 )
 
-// interval is how often a progress function is told something new.
+// interval is the time between two calls of a progress function.
 const interval = 50 * time.Millisecond
 
-// work is how the library works on something.
+// work holds the options for work of the library.
 type work struct {
 	threads  int
 	progress func(done int64)
 }
 
-// do calls the library. It stops the library's work when the context is done, and tells about progress meanwhile.
+// do calls the library. It stops the library's work when the context is done, and reports progress while the library
+// works.
 func (w work) do(ctx context.Context, call func(work abi.Handle) error) error {
 	return w.serve(ctx, nil, call)
 }
 
-// serve does the same, and answers requests meanwhile, on the goroutine of the caller.
+// serve calls the library as do does, and also answers requests in the goroutine of the caller.
 func (w work) serve(ctx context.Context, requests <-chan request, call func(work abi.Handle) error) error {
 	if ctx == nil {
 		return wrong("the context is nil")
@@ -46,7 +47,7 @@ func (w work) serve(ctx context.Context, requests <-chan request, call func(work
 	if err != nil {
 		return err
 	}
-	// A stop that comes when the work is over finds a handle that was freed, and does nothing.
+	// A stop after the end of the work finds that the handle was freed, and does nothing.
 	defer context.AfterFunc(ctx, func() { abi.WorkStop(handle, 1, nil) })()
 	if w.progress == nil && requests == nil {
 		err = call(handle)
@@ -59,16 +60,16 @@ func (w work) serve(ctx context.Context, requests <-chan request, call func(work
 	return err
 }
 
-// watch lets another goroutine call the library. So the functions of the caller run where the caller expects them, and
-// none of their panics crosses C.
+// watch lets another goroutine call the library. So the caller's functions run in the caller's goroutine, and their
+// panics do not pass through C.
 func (w work) watch(handle abi.Handle, requests <-chan request, call func(work abi.Handle) error) error {
 	done := make(chan error, 1)
 	go func() { done <- call(handle) }()
 	var ended bool
 	defer func() {
 		if !ended {
-			// A function of the caller panics, or ends the goroutine. The library must be done before the panic goes
-			// on.
+			// Here a function of the caller has panicked or ended the goroutine. The library must finish before the panic
+			// continues.
 			abi.WorkStop(handle, 1, nil)
 			refuse(requests, done)
 		}
@@ -101,7 +102,7 @@ func (w work) watch(handle abi.Handle, requests <-chan request, call func(work a
 	}
 }
 
-// refuse answers requests with a failure until the library is done.
+// refuse answers all requests with a failure until the library has finished.
 func refuse(requests <-chan request, done <-chan error) {
 	for {
 		select {

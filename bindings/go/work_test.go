@@ -39,7 +39,7 @@ func TestAContextStopsStreams(t *testing.T) {
 			t.Errorf("the error is %v", err)
 		}
 	})
-	// A Read that takes long is not interrupted, but it is the last.
+	// A Read that takes long is not interrupted, but no other Read follows it.
 	reads := 0
 	slow := stream{func(buffer []byte) (int, error) {
 		reads++

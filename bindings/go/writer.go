@@ -9,15 +9,15 @@ import (
 	"deadpan/internal/abi"
 )
 
-// stretch is how much is sealed before the result is written.
+// stretch is the number of bytes that are sealed before the result is written.
 const stretch = 256 << 10
 
-// A Writer seals what is written to it, and writes the result to another writer, in the same goroutine. It is an
-// [io.WriteCloser].
+// A Writer seals the data that are written to it, and writes the result to another writer in the same goroutine. It is
+// an [io.WriteCloser].
 //
-// Finish seals the end, and nothing else does. Close without Finish before it cuts the result short, so that it does
-// not open, and returns [ErrUnfinished]. So half of the data never looks like all of it, also after an early return or
-// a panic:
+// Only Finish seals the end of the data. If Close is called before Finish, the result is cut short and does not open,
+// and Close returns [ErrUnfinished]. So a part of the data never looks like all of the data, even after an early return
+// or a panic:
 //
 //	defer w.Close()
 //	if _, err := io.Copy(w, data); err != nil {
@@ -32,12 +32,13 @@ type Writer struct {
 	user   uintptr
 
 	lock sync.Mutex
-	// failed is the error of an earlier call: what follows would have a gap before it.
+	// failed is the error of an earlier call. After this error nothing more is written, since there would be a gap before
+	// the new data.
 	failed   error
 	finished atomic.Bool
 }
 
-// sealed is what the library has sealed, and what was not written yet.
+// sealed holds bytes that the library has sealed and that are not written yet.
 type sealed struct {
 	bytes []byte
 }
@@ -53,7 +54,7 @@ func NewWriter(w io.Writer, options *SealOptions, to ...Recipient) (*Writer, err
 	}
 	defer list.release()
 	defer runtime.KeepAlive(to)
-	// The library does not call w itself: a panic, or the end of the goroutine, must not cross C.
+	// The library does not call w itself, because a panic or the end of the goroutine must not pass through C.
 	result := new(sealed)
 	user := abi.Register(&abi.Target{Write: func(bytes []byte) int32 {
 		result.bytes = append(result.bytes, bytes...)
@@ -83,7 +84,7 @@ func NewWriter(w io.Writer, options *SealOptions, to ...Recipient) (*Writer, err
 	return writer, nil
 }
 
-// Write seals bytes. Of two goroutines that write at once, one gets [ErrBusy].
+// Write seals bytes. If two goroutines write at once, one of them gets [ErrBusy].
 func (w *Writer) Write(bytes []byte) (int, error) {
 	if w == nil {
 		return 0, wrong("the writer is nil")
@@ -109,8 +110,8 @@ func (w *Writer) Write(bytes []byte) (int, error) {
 	return done, err
 }
 
-// Finish seals the end. Only after a nil error the result is complete. It does not close the other writer. Finishing
-// twice does nothing.
+// Finish seals the end. The result is complete only if the error is nil. Finish does not close the other writer.
+// Finishing twice does nothing.
 func (w *Writer) Finish() error {
 	if w == nil {
 		return wrong("the writer is nil")
@@ -135,8 +136,8 @@ func (w *Writer) Finish() error {
 	return err
 }
 
-// Close frees the writer, and does not wait for another goroutine that uses it. It does not close the other writer.
-// Without a successful Finish before, the result is cut short, and the error is [ErrUnfinished], each time.
+// Close frees the Writer, and does not wait for another goroutine that uses the Writer. Close does not close the other
+// writer. If Finish has not succeeded before, the result is cut short, and every call of Close returns [ErrUnfinished].
 func (w *Writer) Close() error {
 	if w == nil {
 		return wrong("the writer is nil")
@@ -159,7 +160,7 @@ func busy() error {
 	return &Error{Code: ErrBusy, Text: "another goroutine uses the writer"}
 }
 
-// attempt does something that must not fail in between, and remembers if it did.
+// attempt calls a function, and stores its failure, because the writer must not be used after a failure.
 func (w *Writer) attempt(do func() error) error {
 	if w.finished.Load() {
 		return &Error{Code: ErrClosed, Text: "the writer is finished: write before Finish"}
@@ -170,14 +171,14 @@ func (w *Writer) attempt(do func() error) error {
 	if w.failed != nil {
 		return w.failed
 	}
-	// This stays if the other writer panics, or ends the goroutine.
+	// This error stays stored if the other writer panics or ends the goroutine.
 	w.failed = &Error{Code: ErrWrite, Text: "the writer has failed before"}
 	w.failed = do()
 	runtime.KeepAlive(w)
 	return w.failed
 }
 
-// flush writes what was sealed.
+// flush writes the sealed bytes to the other writer.
 func (w *Writer) flush() error {
 	bytes := w.sealed.bytes
 	w.sealed.bytes = w.sealed.bytes[:0]

@@ -54,7 +54,7 @@ func TestWritersAndReaders(t *testing.T) {
 		check(t, reader.Close())
 		check(t, reader.Close())
 	}
-	// At once, in many pieces.
+	// The data are written at once, and in many pieces.
 	var sealed bytes.Buffer
 	writer := must(deadpan.NewWriter(&sealed, nil, key.Public()))(t)
 	if count := must(writer.Write(data(2_000_000)))(t); count != 2_000_000 {
@@ -85,7 +85,7 @@ func TestAWriterWithoutAnEnd(t *testing.T) {
 	wants(t, err, io.ErrUnexpectedEOF)
 }
 
-// Half of the data must never look like all of it, whatever ends the function that writes.
+// However the writing function ends, a part of the data must never look like all of the data.
 func TestHalfOfTheDataIsNeverComplete(t *testing.T) {
 	key, mine := shared(), errors.New("the second half is lost")
 	var closed error
@@ -162,7 +162,7 @@ func TestWritersThatFail(t *testing.T) {
 	writer := must(deadpan.NewWriter(later, nil, key.Public()))(t)
 	_, err = writer.Write(data(1_000_000))
 	wants(t, err, mine)
-	// What follows would have a gap before it.
+	// Further writes fail, because there would be a gap before the new data.
 	left = 100
 	_, err = writer.Write([]byte("more"))
 	wants(t, err, mine)
@@ -232,7 +232,7 @@ func TestTwoGoroutinesInOneWriter(t *testing.T) {
 	})
 	check(t, writer.Finish())
 
-	// Close does not wait for a Write that waits.
+	// Close does not wait for a Write that is blocked.
 	writer = must(deadpan.NewWriter(blocks, nil, key.Public()))(t)
 	slow, leave = true, make(chan bool)
 	go func() {

@@ -1,6 +1,6 @@
-//! Chunks of age files: they are sealed as AWS-LC seals them, and open again.
+//! Chunks of age files: sealing gives the same bytes as sealing with AWS-LC, and each sealed chunk opens again.
 //!
-//! Input: the key, the number of the chunk, the length of the data, and their first bytes.
+//! Input: the key, the number of the chunk, the length of the data, and the first bytes of the data.
 #![no_main]
 
 use aws_lc_rs::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
@@ -16,7 +16,7 @@ fuzz_target!(|data: &[u8]| {
     let mut input = Input(data);
     let key = std::array::from_fn(|_| input.byte());
     let chunk = input.place() as u64;
-    // Often whole kibibytes, which have code of their own.
+    // The length is often a whole number of kibibytes, for which the library has special code.
     let how = input.place();
     let length = if how & 1 == 0 { (how >> 1) % 65 << 10 } else { (how >> 1) % (DATA + 1) };
     let chunk = if length == 0 { 0 } else { chunk };

@@ -1,8 +1,9 @@
-//! Reading any age header: it never panics, consumes only the header, and finds one header in its bytes, however they
-//! are cut. Stanzas are the same after writing and reading them. Armor gives the bytes that were written.
+//! Reading any age header: it never panics, consumes only the header, and finds the same header however the bytes are
+//! cut into pieces. Stanzas are the same after writing and reading them. Reading armor returns the bytes that were
+//! written as armor.
 //!
-//! Input: a header, after the version's line that is put before it; or, after `A`, bytes for armor, then after `a`
-//! armor.
+//! Input: a header without its first line, which the target adds. If the input begins with `A`, bytes to write as armor
+//! follow; if it begins with `a`, armor follows.
 #![no_main]
 
 use std::io::{Read, Write};
@@ -33,7 +34,7 @@ fn header(bytes: &[u8]) {
     assert!(!stanzas.is_empty() && stanzas.len() == header.stanzas().len());
     let passphrases = header.stanzas().iter().filter(|it| it.is_passphrase()).count();
     assert!(passphrases == 0 || stanzas.len() == 1, "a passphrase beside others");
-    // There is one encoding.
+    // Each header has only one encoding.
     let mut text = VERSION.to_vec();
     stanzas.iter().for_each(|stanza| stanza.encode_onto(&mut text).expect("what was read"));
     assert!(bytes.starts_with(&text) && bytes[text.len()..length].starts_with(b"--- "));

@@ -1,8 +1,8 @@
-//! Opening an age file: all ways agree and return the data. Of a changed file they return whole chunks from the front
-//! at most, and never without an error.
+//! Opening an age file: all ways of opening agree and return the data. For a changed file, they return at most whole
+//! chunks from its beginning, and always an error.
 //!
-//! Input: the ways to seal, the sizes of the pieces, changes to the file, the length of the data, and their first
-//! bytes.
+//! Input: the ways to seal, the sizes of the pieces, changes to the file, the length of the data, and the first bytes
+//! of the data.
 #![no_main]
 
 use std::io::{Cursor, Read};
@@ -21,7 +21,7 @@ fuzz_target!(|data: &[u8]| {
     let cuts = Cuts::new(&mut input);
     let mut changes = Input(input.0.get(..16).unwrap_or_default());
     input.0 = input.0.get(16..).unwrap_or_default();
-    // Lengths around whole chunks.
+    // The length is close to a whole number of chunks.
     let length = (usize::from(how & 3) * CHUNK + input.place() % 7).saturating_sub(3);
     let mut plain = input.rest().to_vec();
     plain.resize(length, how);

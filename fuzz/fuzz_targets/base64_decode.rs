@@ -1,4 +1,5 @@
-//! Decoding any text in any configuration: the verdict, the bytes and the state of the output are the reference's.
+//! Decoding any text in any configuration: the verdict, the bytes and the state of the output are the same as with the
+//! reference.
 //!
 //! Input: the configuration, then a text.
 #![no_main]

@@ -1,5 +1,6 @@
-//! Encoding any bytes in all configurations: three ways agree with the reference, and decoding returns the bytes. With
-//! one byte replaced, the verdict is the reference's. The same checks run for hexadecimal.
+//! Encoding any bytes in all configurations: three ways of encoding agree with the reference, and decoding returns the
+//! bytes. After one byte is replaced, the verdict is still the same as with the reference. The same checks run for
+//! hexadecimal.
 //!
 //! Input: the position and the value of the byte to replace, then the bytes.
 #![no_main]
@@ -16,7 +17,7 @@ fuzz_target!(|data: &[u8]| {
     let bytes = &*input.bytes();
     for rules in Rules::all() {
         let text = reference::base64::encode(rules, bytes);
-        // The other rules concern decoding only.
+        // The rules for white space and trailing bits concern only decoding.
         if !rules.skip_white_space && !rules.ignore_trailing_bits {
             encode(rules, bytes, &text);
         }
@@ -79,7 +80,7 @@ fn hexadecimal(bytes: &[u8], flaw: (usize, u8)) {
     );
 }
 
-/// The text with one byte replaced.
+/// Returns the text with one byte replaced.
 fn damage(text: String, (place, byte): (usize, u8)) -> Vec<u8> {
     let mut text = text.into_bytes();
     let length = text.len().max(1);

@@ -101,7 +101,7 @@ fn write_pieces(mut writer: DecodeWriter<&mut Vec<u8>>, cuts: &Cuts, text: &[u8]
     writer.finish().map(drop)
 }
 
-/// The bytes that a reader returns when it is read in pieces, and the result at the end.
+/// Reads a reader in pieces. Returns the bytes and the result at the end.
 fn read(mut reader: impl Read, cuts: &Cuts) -> (Vec<u8>, Result<(), ErrorKind>) {
     let mut found = Vec::new();
     let mut piece = [0; 8200];

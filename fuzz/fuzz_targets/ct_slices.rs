@@ -1,8 +1,8 @@
-//! Comparing, assigning, swapping, looking up and wiping slices of every integer type: the results are those of the
-//! plain operators, and no other memory changes.
+//! Comparing, assigning, swapping, looking up and wiping slices of every integer type: the results are the same as with
+//! the plain operators, and no other memory changes.
 //!
-//! Input: how to make the right side from the left, a choice, an index, an offset, how often to repeat the bytes, then
-//! the bytes.
+//! Input: the way to make the right side from the left side, a choice, an index, an offset, the number of repetitions
+//! of the bytes, then the bytes.
 #![no_main]
 
 use std::fmt::Debug;
@@ -35,7 +35,8 @@ fuzz_target!(|data: &[u8]| {
     integers(&left, &right, case);
 });
 
-/// The right side: equal, one bit different, shorter, longer, the bytes in reverse order, or zeros.
+/// Makes the right side from the left side: equal, different in one bit, shorter, longer, in reverse order, or all
+/// zeros.
 fn other(kind: u8, index: usize, left: &[u8]) -> Vec<u8> {
     let mut right = left.to_vec();
     let place = index % left.len().max(1);
@@ -127,7 +128,7 @@ fn assign_and_swap<T: Item>(left: &[T], right: &[T], yes: bool) {
     assert_eq!((&*a, &*b), if yes { (right, left) } else { (left, right) }, "ct_swap");
 }
 
-/// Bytes at any alignment, with canaries around them.
+/// Tests bytes at any alignment, with canaries around them.
 fn bytes_in_place(left: &[u8], right: &[u8], yes: bool, offset: usize) {
     let length = left.len().min(right.len());
     let (left, right) = (&left[..length], &right[..length]);

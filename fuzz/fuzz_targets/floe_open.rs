@@ -1,7 +1,8 @@
-//! Opening any bytes as a FLOE message: all ways agree, and return only data that was sealed.
+//! Opening any bytes as a FLOE message: all ways of opening agree, and return only data that was sealed.
 //!
-//! Input: the kind of message, the sizes of the pieces, the length of the segments. Then comes one of three: a message
-//! as it is; segments for a valid header; or changes to a message, and the data that are sealed first.
+//! Input: the kind of message, the sizes of the pieces, the length of the segments. The kind says what follows: a
+//! message that is used unchanged; segments for a valid header; or changes to a message, and the data that the target
+//! seals before the changes.
 #![no_main]
 
 use std::io::{Cursor, Read, Seek, SeekFrom};
@@ -41,7 +42,7 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-/// The bytes that a reader returns, in pieces, and whether it reached the end.
+/// Reads a reader in pieces. Returns the bytes, and whether the reader reached the end.
 fn read(mut reader: impl Read, cuts: &Cuts) -> (Vec<u8>, bool) {
     let (mut found, mut piece) = (Vec::new(), [0; 8200]);
     for size in cuts.sizes() {
@@ -63,7 +64,7 @@ fn assert_opens(sealed: &[u8], data: &[u8], length: usize, cuts: &Cuts) {
     let message = Message::resume(&KEY, ABOUT, header).expect("unchanged");
     assert_eq!(read(Reader::new(&message, Pieces::new(cuts, segments)), cuts), (data.to_vec(), true), "Reader");
 
-    // Seeks from the end to the front.
+    // Reads pieces with seeks, from the end of the data to the beginning.
     let mut seek = SeekReader::new(&message, Cursor::new(sealed), HEADER as u64).expect("unchanged");
     assert_eq!(seek.length(), data.len() as u64);
     let mut end = data.len();
@@ -93,8 +94,8 @@ fn assert_opens(sealed: &[u8], data: &[u8], length: usize, cuts: &Cuts) {
     assert!(Message::resume(&KEY, b"other", header).is_err() && Message::resume(&[8; 32], ABOUT, header).is_err());
 }
 
-/// Checks that these bytes, which were not sealed, do not open in any way. A reader may return whole segments of
-/// `data`.
+/// Checks that no way of opening accepts `sealed`, which no sealing function made. Before its error, a reader may
+/// return whole segments of `data`.
 fn assert_refused(sealed: &[u8], data: &[u8], length: usize, cuts: &Cuts) {
     assert!(floe::open(&KEY, ABOUT, sealed).is_err(), "open");
     let Some((header, segments)) = sealed.split_at_checked(HEADER) else { return };

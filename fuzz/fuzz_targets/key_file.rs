@@ -1,7 +1,7 @@
 //! Reading any key file: it never panics and takes little time. A key is the same after writing and reading it.
 //!
-//! Input: `P`, `E` or `S` and the DER of a private, encrypted or public key, because fuzzers do not get through base64.
-//! Other inputs are texts. The passphrase of the seeds is `fuzz`.
+//! Input: `P`, `E` or `S` and the DER of a private, encrypted or public key, because a fuzzer hardly ever makes valid
+//! base64. Other inputs are texts. The passphrase of the seeds is `fuzz`.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

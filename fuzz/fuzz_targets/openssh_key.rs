@@ -1,7 +1,7 @@
-//! Reading any key of OpenSSH: it never panics and takes little time. The parts of a key that was read go together.
+//! Reading any key of OpenSSH: it never panics and takes little time. The parts of a key that was read fit together.
 //!
-//! Input: `O` and the contents of a private key file, because fuzzers do not get through base64; or a public line. The
-//! passphrase of the seeds is `fuzz`.
+//! Input: `O` and the decoded contents of a private key file, because a fuzzer hardly ever makes valid base64. Or the
+//! line of a public key. The passphrase of the seeds is `fuzz`.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,7 +1,8 @@
-//! Reading any pack through its index: it never panics, entries come in order and lie within the pack, and each is
-//! found again by its path.
+//! Reading any pack through its index: it never panics, the entries come in order and lie within the pack, and each
+//! entry is found again by its path.
 //!
-//! Input: a byte that says whether to correct the hashes first; then the pack. Few inputs get past wrong hashes.
+//! Input: a byte that says whether to correct the hashes first; then the pack. Without correct hashes, few inputs pass
+//! the first checks.
 #![no_main]
 
 use std::io::Cursor;
@@ -38,7 +39,7 @@ fuzz_target!(|data: &[u8]| {
             assert!(components(before) < components(entry), "out of order");
             assert!(before.end() <= entry.begin, "one over the other");
         }
-        // Entries before an error may lie in a part where their paths do not belong.
+        // Entries that come before an error may lie in a part of the index to which their paths do not belong.
         let found = contents.find(&entry.path);
         assert!(!whole || found.is_ok_and(|found| found.as_ref() == Some(entry)), "not found again");
     }
@@ -50,7 +51,7 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-/// Corrects the hashes in the table and the trailer, if these can be found.
+/// Corrects the hashes in the table and in the trailer, if the table and the trailer can be found.
 fn repair(pack: &mut [u8]) -> Option<()> {
     let number =
         |bytes: &[u8]| usize::try_from(bytes.iter().fold(0_u64, |number, byte| number << 8 | u64::from(*byte))).ok();

@@ -1,8 +1,8 @@
-//! Unpacking any archive, whole or in part: it never panics, it makes nothing outside of the target, and the cuts of
-//! the input make no difference.
+//! Unpacking any archive, whole or in part: it never panics, it makes nothing outside the target folder, and the sizes
+//! of the input's pieces make no difference.
 //!
-//! Input: a byte that says how to cut the archive, whether to correct the sums of its headers first, and which part to
-//! take; then the archive.
+//! Input: a byte that says how to cut the archive, whether to correct the checksums of its headers first, and which
+//! part to unpack; then the archive.
 #![no_main]
 
 use std::fs;
@@ -43,9 +43,9 @@ enum Take {
 struct Came {
     ended_well: bool,
     failed: u64,
-    /// The names in the target.
+    /// The names in the target folder.
     names: Vec<String>,
-    /// The bytes that went to a stream.
+    /// The bytes that were unpacked to a stream.
     single: Vec<u8>,
 }
 
@@ -71,7 +71,7 @@ fn unpacked(archive: &[u8], step: usize, keep_going: bool, take: Take, wanted: &
     assert_eq!(fs::read_dir(place.path()).expect("a folder").count(), 1, "something was made beside the target");
     let failed = outcome.as_ref().map_or(0, |outcome| outcome.failed);
     let (mut names, mut single) = (Vec::new(), Vec::new());
-    // After an error, the cuts decide how much was unpacked before.
+    // After an error, the result depends on the pieces, because they decide how much was unpacked before the error.
     if outcome.is_ok() {
         list(&target, &mut names);
         single.clone_from(&stream.0.lock().expect("nobody panicked"));
@@ -83,7 +83,7 @@ fn unpacked(archive: &[u8], step: usize, keep_going: bool, take: Take, wanted: &
     Came { ended_well: outcome.is_ok(), failed, names, single }
 }
 
-/// The most bytes that the stream keeps.
+/// The largest number of bytes that the stream keeps.
 const MOST_BYTES: usize = 1 << 20;
 
 /// An output that tests can read.
@@ -93,7 +93,7 @@ struct Stream(Arc<Mutex<Vec<u8>>>);
 impl Write for Stream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut written = self.0.lock().expect("nobody panicked");
-        // A hole may have any length and becomes zeros, which may be more than memory holds.
+        // A hole may have any length and becomes zeros, and these zeros may need more memory than there is.
         if written.len() > MOST_BYTES { Err(io::ErrorKind::StorageFull.into()) } else { written.write(bytes) }
     }
 
@@ -112,7 +112,7 @@ fn list(folder: &Path, names: &mut Vec<String>) {
     }
 }
 
-/// Corrects the sum of each header.
+/// Corrects the checksum of each header.
 fn repair(archive: &mut [u8]) {
     for block in archive.chunks_exact_mut(512).filter(|block| &block[257..262] == b"ustar") {
         block[148..156].fill(b' ');

@@ -1,5 +1,5 @@
-//! Padding any data with any scheme, block and random bytes: three ways agree, the padding is the reference's, and
-//! unpadding returns the data. Also checks Padmé's length for a number.
+//! Padding any data with any scheme, block and random bytes: three ways of padding agree, the padding is the same as
+//! with the reference, and unpadding returns the data. Also checks the length that Padmé gives for a number.
 //!
 //! Input: a number, the scheme, the block, random bytes, then the data.
 #![no_main]
@@ -10,7 +10,7 @@ use deadpan_ct::declassify;
 use deadpan_fuzz::{Input, canaries, is_untouched, reference};
 use deadpan_pad::{Error, Padding, Random, RandomError, Scheme, padme};
 
-/// A generator that repeats the fuzzer's bytes. Without any, it fails.
+/// A generator that repeats the fuzzer's bytes. The generator fails if the fuzzer gives no bytes.
 #[derive(Clone)]
 struct Given<'a>(std::iter::Cycle<std::slice::Iter<'a, u8>>);
 

@@ -1,5 +1,5 @@
-//! Reading any text as PEM: it never panics, and the first block is the one that the reference finds. An accepted block
-//! is the same after writing and reading it. Labels to write are those that the RFC allows.
+//! Reading any text as PEM: it never panics, and it finds the same first block as the reference. An accepted block is
+//! the same after writing and reading it. Writing accepts exactly the labels that the RFC allows.
 //!
 //! Input: a text.
 #![no_main]

@@ -1,8 +1,9 @@
-//! Pictures that somebody made to look as if they carry data: what is found in them keeps its bounds, and its part can
-//! be read. The doors, labels and checksums are correct, so that their contents are looked at.
+//! Forged pictures that look as if they carry data: the search in them returns only values within their bounds, and the
+//! part of the data can be read. The doors, labels and checksums are correct, so that the library examines their
+//! contents.
 //!
-//! Input: which test; then for a template its samples and the contents of a door, for a carrier its label, its size and
-//! changes to the file, and for pixels a label.
+//! Input: the number of the test. For a template, its samples and the contents of a door follow; for a carrier, its
+//! label, its size and changes to the file; for pixels, a label.
 #![no_main]
 
 use std::io::{self, Read, Seek, Write};
@@ -15,9 +16,9 @@ use deadpan_picture::template::{self, Secret, Seed};
 use deadpan_picture::{Channels, Format, LABEL, Label, Opened, Pixels, checksum};
 
 const MAGIC: [u8; 8] = *b"\x89DPNPIC\x01";
-/// The length of a carrier's header: magic, label, and the checksum of both.
+/// The length of a carrier's header. The header has the magic, the label, and a checksum of the magic and the label.
 const HEADER: usize = MAGIC.len() + LABEL + 8;
-/// The length of a door's contents, and of the door with its code.
+/// The length of a door's contents, and the length of the whole door with its authentication code.
 const CONTENTS: usize = 96;
 const DOOR: usize = CONTENTS + 8;
 
@@ -66,7 +67,7 @@ fn a_template(mut input: Input<'_>) {
     assert_eq!(parts[0], parts[1], "other bytes with three threads");
 }
 
-/// Seals the contents of a door, as docs/format-picture.md tells.
+/// Seals the contents of a door, as docs/format-picture.md specifies.
 fn seal(secret: &[u8; 32], seed: &[u8; 24], contents: &[u8; CONTENTS]) -> [u8; DOOR] {
     let mut stream = [0; CONTENTS + 32];
     blake3::Hasher::new_keyed(secret).update(b"deadpan picture door").update(seed).finalize_xof().fill(&mut stream);
@@ -76,7 +77,7 @@ fn seal(secret: &[u8; 32], seed: &[u8; 24], contents: &[u8; CONTENTS]) -> [u8; D
     std::array::from_fn(|at| if at < CONTENTS { sealed[at] } else { code.as_bytes()[at - CONTENTS] })
 }
 
-/// Takes a header: any label with the correct checksum.
+/// Takes a label from the input. Returns a header with this label and the correct checksum.
 fn header(input: &mut Input<'_>) -> [u8; HEADER] {
     let label: [u8; LABEL] = std::array::from_fn(|_| input.byte());
     let mut header = [0; HEADER];
@@ -89,7 +90,7 @@ fn header(input: &mut Input<'_>) -> [u8; HEADER] {
 
 fn a_carrier(mut input: Input<'_>) {
     let format = if input.byte() & 1 == 0 { Format::Png } else { Format::WebP };
-    // From 24 pixels on, the header lies in the first row, so it can be replaced.
+    // If the picture is at least 24 pixels wide, the header lies in the first row, so it can be replaced.
     let (width, height) = (24 + u32::from(input.byte()), 2 + u32::from(input.byte()));
     let header = header(&mut input);
     let layout = Layout::new(format, width, height).expect("a size");
@@ -110,7 +111,7 @@ fn a_carrier(mut input: Input<'_>) {
     }
 }
 
-/// Returns the file of a carrier that is full.
+/// Returns the file of a carrier that is filled with data.
 fn whole(layout: Layout) -> io::Result<Vec<u8>> {
     let mut file = tempfile::tempfile()?;
     let writer = Writer::new(layout, |_| file.try_clone()).expect("a size that carries bytes");

@@ -1,7 +1,7 @@
-//! Any bytes as the label of a picture: an accepted label is the same after writing and reading it, and its part lies
-//! in the data.
+//! Any bytes as the label of a picture: an accepted label is the same after writing and reading it, and the part that
+//! it describes lies within the data.
 //!
-//! Input: labels, one after the other.
+//! Input: a sequence of labels.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,6 +1,6 @@
 //! Reading any bytes as a picture: it never panics, keeps the limits, and agrees with the header that `probe` returns.
-//! The pixels of a picture that was turned upright are those of the stored one, in another order. Looking for a carrier
-//! in the pixels does no harm.
+//! A picture that was turned upright has the pixels of the stored picture in another order. Searching for a carrier in
+//! the pixels never panics.
 //!
 //! Input: a file.
 #![no_main]
@@ -28,7 +28,7 @@ fuzz_target!(|data: &[u8]| {
     assert!((1..=limits.pixels).contains(&count), "{count} pixels");
     assert_eq!(pixels.samples.len() as u64, count * channels.count() as u64);
     let _ = Finding::in_pixels(pixels);
-    // Turning takes memory, which the limits may refuse.
+    // Turning a picture needs memory, and the limits may refuse this memory.
     if let Ok(mut shown) = shown {
         let mut stored = stored.pixels.samples;
         stored.sort_unstable();

@@ -1,5 +1,6 @@
-//! Any bytes as the frame of a lossless WebP picture: our decoder never panics and keeps the limits, and where
-//! `image-webp` reads the picture too, both see the same pixels. The first rows alone tell what all rows tell.
+//! Any bytes as the frame of a lossless WebP picture: our decoder never panics and keeps the limits, and if
+//! `image-webp` also accepts the picture, both return the same pixels. Reading only the first rows returns the same
+//! pixels as reading all rows.
 //!
 //! Input: a frame, without its signature.
 #![no_main]

@@ -1,4 +1,5 @@
-//! Whatever a plugin says, the client ends, and gives no key of another length and no stanza in another form.
+//! A client that talks to a plugin: for any messages of the plugin, the client ends, and never returns a key of the
+//! wrong length or a stanza of the wrong form.
 #![no_main]
 
 use std::time::Duration;
@@ -9,7 +10,7 @@ use deadpan_seal::Secret;
 use deadpan_seal::age::AgeStanza;
 use deadpan_seal::plugin::{Identity, KEY, Pipe, Reason, Recipient};
 
-/// A plugin that says the input, a few bytes at once.
+/// A plugin that sends the input, a few bytes at a time.
 struct Said<'a> {
     rest: &'a [u8],
     step: usize,

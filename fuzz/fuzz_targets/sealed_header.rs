@@ -1,8 +1,10 @@
-//! Reading any header: it never panics, takes little time, and consumes only the header. Writing and reading it again
-//! gives the same. If the code is right, the header opens exactly if the format allows its metadata.
+//! Reading any header: it never panics, takes little time, and consumes only the header. A header is the same after
+//! writing and reading it. If its authentication code is right, the header opens exactly if the format allows its
+//! metadata.
 //!
-//! Input: a header as it is. Or, after a byte that begins no header: parts, which are joined with the right code; or
-//! metadata and recipients, which are sealed and then changed.
+//! Input: a header that is used unchanged. If the input starts with a byte that begins no header, then parts follow,
+//! which the target joins with the right authentication code, or metadata and recipients, which the target seals and
+//! then changes.
 #![no_main]
 
 use std::sync::OnceLock;
@@ -70,7 +72,7 @@ fn of_parts(mut input: Input<'_>) {
     if header.length() != bytes.len() as u64 {
         return;
     }
-    // The header that was read is the one that was made. Any other header would be longer or shorter.
+    // The header that was read is the header that was made: any other header would have another length.
     assert_eq!(header.stanzas().len(), recipients.len());
     assert!(slack.iter().all(|byte| *byte == 0) && header.slack() == slack.len() as u64);
     let opened = header.open(&[Identity::Key(sealed::identity().clone())]);
@@ -97,7 +99,7 @@ fn of_parts(mut input: Input<'_>) {
     assert_eq!(opened.metadata().name, expected.name);
 }
 
-/// A recipient of any type, usually with the length that the format says.
+/// Makes a recipient of any type, usually with the length that the format requires.
 fn stranger(input: &mut Input<'_>) -> (u16, Vec<u8>) {
     let choice = input.byte();
     let (kind, length) = match Kem::ALL.get(usize::from(choice % 8)) {
@@ -107,7 +109,7 @@ fn stranger(input: &mut Input<'_>) -> (u16, Vec<u8>) {
     };
     let mut body = vec![choice; length];
     if kind >= 0xff01 {
-        // Cost parameters around the limits.
+        // The cost parameters are close to the limits.
         body[..12].fill(0);
         for place in [2, 3, 6, 7, 11] {
             body[place] = input.byte();
@@ -129,7 +131,7 @@ fn system_time((seconds, nanoseconds): (i64, u32)) -> Option<SystemTime> {
     time?.checked_add(Duration::from_nanos(nanoseconds.into()))
 }
 
-/// Keys, made once.
+/// Returns keys, which are made only once.
 fn keys() -> &'static [PrivateKey] {
     static KEYS: OnceLock<Vec<PrivateKey>> = OnceLock::new();
     KEYS.get_or_init(|| Kem::ALL.map(|kem| PrivateKey::generate(kem).expect("a key")).to_vec())
@@ -154,7 +156,7 @@ fn sealed_and_changed(mut input: Input<'_>) {
     let metadata = Metadata {
         kind: [Kind::Bytes, Kind::File, Kind::Folder][usize::from(what >> 3) % 3],
         name: (what & 1 != 0).then(|| name.to_vec()),
-        // The earliest time is written as the time one second later.
+        // The earliest possible time is written as a time that is one second later.
         modified: if what & 2 != 0 { system_time((seconds.max(-i64::MAX), mode as u32)) } else { None },
         mode: (what & 4 != 0).then_some(mode as u32),
     };
@@ -174,8 +176,8 @@ fn sealed_and_changed(mut input: Input<'_>) {
     change(&mut changes, &mut changed, 16, 4);
     if !changed.starts_with(&sealed[..length]) {
         let Some(header) = read_twice(&changed) else { return };
-        // The changed cost may be any cost that the format allows. Hashing with it could take too long, so the
-        // passphrase is not tried.
+        // The changed cost may be any cost that the format allows. Hashing with the changed cost could take too long,
+        // so the passphrase is not tried.
         if header
             .stanzas()
             .iter()

@@ -1,5 +1,5 @@
-//! Opening a sealed file: all ways agree and return the data. Of a changed file they return whole segments from the
-//! front at most. Padding is removed only if it is right.
+//! Opening a sealed file: all ways of opening agree and return the data. For a changed file, they return at most whole
+//! segments from its beginning. Padding is removed only if it is right.
 //!
 //! Input: the writer of the file and its options, the sizes of the pieces, changes to the file, and the data.
 #![no_main]
@@ -42,7 +42,7 @@ fn identity() -> [Identity; 1] {
     [Identity::Key(sealed::identity().clone())]
 }
 
-/// A file, the plaintext of its segments, and the data, if the padding is right.
+/// A file, the plaintext of its segments, and the data. There are no data if the padding is wrong.
 struct Case {
     file: Vec<u8>,
     inside: Vec<u8>,
@@ -50,7 +50,7 @@ struct Case {
 }
 
 impl Case {
-    /// A file that the library wrote, in one of four ways.
+    /// Makes a file with the library, in one of four ways.
     fn written(how: u8, padded: bool, cuts: &Cuts, data: &[u8]) -> Self {
         let sealing = Sealing::to(vec![Recipient::Key(sealed::identity().public().clone())])
             .expect("a recipient")
@@ -76,7 +76,7 @@ impl Case {
         Self { file, inside, data: Some(data.to_vec()) }
     }
 
-    /// A file with short segments, and padding that the fuzzer chooses.
+    /// Makes a file with short segments, and with padding that the fuzzer chooses.
     fn put_together(input: &mut Input<'_>, how: u8, padded: bool) -> Self {
         let add = input.place();
         let mut inside = input.bytes();
@@ -122,13 +122,14 @@ impl Case {
     }
 }
 
-/// A mark and as many zeros as needed.
+/// Adds padding: a mark and as many zeros as needed.
 fn pad(data: &mut Vec<u8>) {
     data.push(0x80);
     data.resize(padme(data.len() as u64).expect("short") as usize, 0);
 }
 
-/// Opens the file in all ways: in memory, as a stream on one thread and on several, through a reader, and with seeks.
+/// Opens the file in all ways: in memory, as a stream on one thread, as a stream on several threads, through a reader,
+/// and with seeks.
 fn ways(opened: &Opened, file: &[u8], payload: &[u8], cuts: &Cuts) -> [(Vec<u8>, bool); 5] {
     let bytes = opened.open(payload);
     let (good, bytes) = (bytes.is_ok(), bytes.unwrap_or_default());
@@ -162,7 +163,8 @@ fn drain(mut reader: impl Read, cuts: &Cuts) -> (Vec<u8>, bool) {
     unreachable!("the sizes go on for ever")
 }
 
-/// Checks that all ways of opening a changed file fail, and that they return only whole segments of `data` before.
+/// Checks that all ways of opening a changed file fail, and that they return only whole segments of `data` before the
+/// failure.
 fn assert_nothing_else(file: &[u8], data: &[u8], cuts: &Cuts) {
     let mut payload = file;
     // A changed header does not open at all.

@@ -1,7 +1,9 @@
-//! Reading the record of a header that was being written over another one: it never panics. A record is the same after
-//! writing and reading it, and says the same of each header as a comparison byte by byte.
+//! Reading the record of a header that was being overwritten by another header: it never panics. A record is the same
+//! after writing and reading it. The verdict of the record about each header is the same as the verdict of a comparison
+//! byte by byte.
 //!
-//! Input: a record as it is. Or, after the byte `S`: the fields of a record, which is made, and then cut or changed.
+//! Input: a record that is used unchanged. Or, after the byte `S`, the fields of a record: the target makes the record,
+//! and then cuts or changes it.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

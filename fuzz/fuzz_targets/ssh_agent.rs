@@ -1,4 +1,4 @@
-//! Any answers of an SSH agent: the client never panics and never waits. A signature that it returns is right.
+//! Any answers of an SSH agent: the client never panics and never hangs. A signature that the client returns is right.
 //!
 //! Input: the length of the list of keys in 2 bytes, the list, and the answer to the request for a signature.
 #![no_main]
@@ -15,7 +15,8 @@ use deadpan_seal::sign::{Agent, Signer};
 /// The next answer of the agent.
 static ANSWER: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
-/// An agent that answers each request with [`ANSWER`], and its folder, which has to stay.
+/// An agent that answers each request with [`ANSWER`], and the folder of its socket. The folder must exist as long as
+/// the agent is used.
 static AGENT: LazyLock<(Agent, tempfile::TempDir)> = LazyLock::new(|| {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("agent");
@@ -28,7 +29,7 @@ static AGENT: LazyLock<(Agent, tempfile::TempDir)> = LazyLock::new(|| {
             let mut request = vec![0; u32::from_be_bytes(head) as usize];
             stream.read_exact(&mut request).expect("a request");
             let answer = ANSWER.lock().expect("no panic").clone();
-            // The client may have read enough.
+            // The write may fail, because the client may have closed the connection after reading enough.
             let _ = stream.write_all(&answer);
         }
     });

@@ -1,7 +1,8 @@
 //! Thresholds: a header is read exactly if its shares are one complete group in order. A changed header never opens. A
-//! share opens a file exactly if it is one of the file's own.
+//! share opens a file exactly if it is one of the shares of this file.
 //!
-//! Input: after `H`, changes to a header; after `S`, a share; otherwise the entries of a header, each with its numbers.
+//! Input: after `H`, changes to a header; after `S`, a share; otherwise the entries of a header, with the numbers of
+//! each entry.
 #![no_main]
 
 use std::sync::OnceLock;
@@ -49,7 +50,7 @@ fn share(bytes: &[u8]) {
     let (header, keys) = file();
     let header = Header::read(&header[..]).expect("a header");
     let own = header.shares(keys).expect("three shares");
-    // Where the fuzzer cannot know the group, it writes zeros.
+    // The fuzzer cannot know the number of the group, so zeros in the input stand for it.
     let mut bytes = bytes.to_vec();
     if bytes.len() == Share::LENGTH && bytes[19..51] == [0; 32] {
         bytes[19..51].copy_from_slice(&own[0].to_bytes()[19..51]);
@@ -62,7 +63,8 @@ fn share(bytes: &[u8]) {
     assert!(is_own || matches!(with_it, Err(Error::Share(_))), "a share that nobody made");
 }
 
-/// Entries with numbers that the fuzzer chooses. The header is read exactly if the plain rule allows them.
+/// Tests entries with numbers that the fuzzer chooses. Reading the header succeeds exactly if the simple rule in
+/// [`is_group`] allows the numbers.
 fn entries(mut input: Input<'_>) {
     let count = usize::from(input.byte() % 8);
     let mut recipients = Vec::new();
@@ -93,12 +95,13 @@ fn entries(mut input: Input<'_>) {
     let Ok(header) = read else { return };
     let has_shares = header.stanzas().iter().any(|stanza| matches!(stanza, Stanza::Share { .. }));
     assert_eq!(header.group().is_some(), has_shares);
-    // None of these shares was sealed to a key.
+    // No share of this header was sealed to a key.
     let opened = header.open(&[Identity::Key(sealed::identity().clone())]);
     assert_eq!(opened.is_ok(), numbers.contains(&None));
 }
 
-/// Whether the shares in a list are one complete group in order. `None` is another recipient.
+/// Returns whether the shares in a list are one complete group in order. `None` stands for a recipient that is not a
+/// share.
 fn is_group(numbers: &[Option<([u8; 3], u8, bool)>]) -> bool {
     let Some(begin) = numbers.iter().position(Option::is_some) else { return true };
     let end = numbers.iter().rposition(Option::is_some).unwrap_or(begin);

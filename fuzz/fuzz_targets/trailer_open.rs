@@ -1,8 +1,8 @@
-//! The trailer of a signed file, whose parts open: whatever they hold, opening never panics, all ways agree, and
-//! without a right signature none of them succeeds.
+//! The trailer of a signed file, with parts that open correctly. For any contents of these parts, opening never panics,
+//! all ways of opening agree, and no way of opening succeeds without a right signature.
 //!
-//! The first byte of the input says what to do. The changes follow, then the length of the data, and then the contents
-//! of the box, if it is not to be a right one.
+//! The first byte of the input says what to do. The changes follow, then the length of the data. If the contents of the
+//! signature box are to be wrong, the contents follow at the end.
 #![no_main]
 
 use std::io::Cursor;
@@ -65,7 +65,7 @@ fn pad(contents: &mut Vec<u8>) {
 fn statement(root: &[u8; 32], length: u64, signer: &SigningKey) -> Vec<u8> {
     let mut statement = vec![2];
     statement.extend(signed::PREAMBLE);
-    // Metadata of three bytes: bytes without padding or fields.
+    // Metadata of three bytes: their kind is bytes in memory, and they have no padding and no fields.
     statement.extend([0, 3, 0, 0, 0]);
     statement.extend(root);
     statement.extend(length.to_be_bytes());

@@ -2,8 +2,8 @@
 
 use crate::Input;
 
-/// Changes `bytes` up to three times: a bit, the length, or the order of blocks of `unit` bytes that begin at `begin`.
-/// The changes may cancel each other.
+/// Changes `bytes` up to three times. A change concerns a bit, the length, or the order of blocks of `unit` bytes, the
+/// first of which begins at `begin`. The changes may cancel each other.
 pub fn change(input: &mut Input<'_>, bytes: &mut Vec<u8>, begin: usize, unit: usize) {
     for _ in 0..input.byte() % 4 {
         let (kind, place) = (input.byte(), input.place());
@@ -11,7 +11,8 @@ pub fn change(input: &mut Input<'_>, bytes: &mut Vec<u8>, begin: usize, unit: us
             return;
         }
         match kind % 7 {
-            // Usually a bit near the beginning or the end, where lengths, tags and codes are.
+            // Usually changes a bit near the beginning or the end, where the lengths, tags and authentication codes
+            // are.
             0 | 1 => {
                 let at = place % bytes.len();
                 bytes[at] ^= 1 << (kind >> 5);

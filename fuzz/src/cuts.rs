@@ -9,7 +9,7 @@ use crate::Input;
 pub struct Cuts(Vec<usize>);
 
 impl Cuts {
-    /// Takes up to seven sizes from the front of `input`: up to two blocks of a stream, and often small.
+    /// Takes up to seven sizes from the front of `input`. A size is at most two blocks of a stream, and often small.
     pub fn new(input: &mut Input<'_>) -> Self {
         let count = input.byte() % 8;
         let sizes =
@@ -35,7 +35,7 @@ impl Cuts {
         pieces
     }
 
-    /// The sizes above zero, repeated without end.
+    /// Returns the sizes above zero, repeated without end.
     pub fn sizes(&self) -> impl Iterator<Item = usize> {
         let some: Vec<_> = self.0.iter().copied().filter(|size| *size > 0).collect();
         let some = if some.is_empty() { vec![100] } else { some };
@@ -43,12 +43,12 @@ impl Cuts {
     }
 }
 
-/// A reader that returns at most a piece at a time, and fails with `Interrupted` where a piece is empty.
+/// A reader that returns at most a piece at a time, and fails with `Interrupted` if a piece is empty.
 #[derive(Debug)]
 pub struct Pieces<'a>(std::vec::IntoIter<&'a [u8]>);
 
 impl<'a> Pieces<'a> {
-    /// Reads `bytes` in pieces.
+    /// Makes a reader that reads `bytes` in pieces.
     #[must_use]
     pub fn new(cuts: &Cuts, bytes: &'a [u8]) -> Self {
         Self(cuts.pieces(bytes).into_iter())

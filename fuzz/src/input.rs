@@ -3,16 +3,16 @@
 use deadpan_base64::Alphabet;
 use deadpan_base64::stream::BLOCK;
 
-/// The rest of the fuzzer's bytes. Zeros follow an input that is too short. Plain text keeps its meaning, so seeds can
+/// The rest of the fuzzer's bytes. Zeros follow an input that is too short. Plain text is used unchanged, so seeds can
 /// be written by hand.
 #[derive(Clone, Debug)]
 pub struct Input<'a>(pub &'a [u8]);
 
-/// The texts that bytes from 0xf0 on become in [`Input::text`]: padding, white space, symbols of either alphabet, and
-/// similar characters.
+/// [`Input::text`] replaces bytes from 0xf0 on by these characters: padding, white space, symbols of either alphabet,
+/// and similar characters.
 const NOT_QUITE_SYMBOLS: &[u8; 16] = b"== \n\r\t\x0b\x0c+/-_@[{\xc1";
 
-/// The texts that bytes from 0xe0 on become in [`Input::pem`].
+/// [`Input::pem`] replaces bytes from 0xe0 on by these texts.
 const PEM_WORDS: [&str; 32] = [
     "-----BEGIN ",
     "-----END ",
@@ -72,7 +72,7 @@ impl<'a> Input<'a> {
         u64::from_le_bytes(std::array::from_fn(|_| self.byte())) >> (width % 64)
     }
 
-    /// Takes the rest as it is.
+    /// Takes the rest unchanged.
     pub fn rest(&mut self) -> &'a [u8] {
         std::mem::take(&mut self.0)
     }
@@ -81,26 +81,26 @@ impl<'a> Input<'a> {
     /// the kernels for long inputs run.
     pub fn bytes(&mut self) -> Vec<u8> {
         let front = if self.byte() & 1 == 1 { self.word() % 3000 } else { 0 };
-        // The run repeats after 256 bytes, which is more than a kernel takes at once.
+        // The pattern repeats only after 256 bytes, which is more than a kernel takes at once.
         let mut bytes: Vec<u8> = (0..front).map(|place| (place * 37) as u8).collect();
         bytes.extend_from_slice(self.rest());
         bytes
     }
 
     /// Takes the rest as a text to decode. The first byte says whether valid symbols precede it: none, any number, or
-    /// as many as move the rest to the border of a stream's block. It also says whether most of the other bytes become
-    /// symbols.
+    /// as many as move the rest to the border of a stream's block. The first byte also says whether most of the other
+    /// bytes become symbols.
     pub fn text(&mut self, alphabet: Alphabet) -> Vec<u8> {
         let symbols = alphabet.symbols();
         let kind = self.byte();
         let front = match kind & 5 {
             1 => self.word() % 10_000,
-            // The text begins up to seven symbols before the first or the second border.
+            // The text begins up to seven symbols before the first or the second border of a block.
             5 => BLOCK * (1 + usize::from(kind >> 6 & 1)) - usize::from(kind >> 3 & 7),
             _ => 0,
         };
         let mut text: Vec<u8> = symbols.iter().copied().cycle().take(front).collect();
-        // The last symbols leave no bits over if `=` comes next.
+        // The last symbols before the text leave no trailing bits if the text begins with `=`.
         let end = front.saturating_sub(2);
         text[end..].fill(symbols[0]);
         text.extend(self.rest().iter().map(|&byte| match byte {
@@ -111,7 +111,7 @@ impl<'a> Input<'a> {
         text
     }
 
-    /// Takes the rest as a text with the words that PEM consists of.
+    /// Takes the rest as a text that contains the words of PEM.
     pub fn pem(&mut self) -> Vec<u8> {
         let mut text = Vec::new();
         for byte in self.rest() {

@@ -1,7 +1,8 @@
-//! Code that the fuzz targets share: how bytes become a test case, and simple references.
+//! Code that the fuzz targets share: functions that turn bytes into test cases, and simple references.
 //!
-//! Branch-free code gives the fuzzer no guidance: a valid symbol reaches no new edge. So [`Input::text`] and
-//! [`Input::pem`] make inputs that are almost valid, and the jumps of the references guide the fuzzer.
+//! Branch-free code gives the fuzzer no guidance, because a valid symbol reaches no new edge in the code. So
+//! [`Input::text`] and [`Input::pem`] make inputs that are almost valid, and the jumps of the references guide the
+//! fuzzer.
 
 mod change;
 mod cuts;
@@ -23,13 +24,13 @@ pub fn canaries(length: usize) -> Vec<u8> {
     vec![CANARY; length]
 }
 
-/// Whether the buffer is unchanged.
+/// Returns whether the buffer is unchanged.
 #[must_use]
 pub fn is_untouched(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| *byte == CANARY)
 }
 
-/// Whether each byte of the buffer is unchanged or wiped.
+/// Returns whether each byte of the buffer is unchanged or wiped.
 #[must_use]
 pub fn is_wiped(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| *byte == CANARY || *byte == 0)

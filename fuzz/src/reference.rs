@@ -1,4 +1,4 @@
-//! References: the rules in simple code, byte by byte, with jumps.
+//! References: simple code for the same rules, which works byte by byte and uses jumps.
 
 pub mod base64;
 pub mod hex;

@@ -16,13 +16,13 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// All configurations.
+    /// Returns all configurations.
     pub fn all() -> impl Iterator<Item = Self> {
         (0..32).filter(|number| number & 6 != 6).map(Self::from_byte)
     }
 
-    /// Takes a configuration from the low five bits of a byte: `@` is the strict standard one, `H` the same with white
-    /// space.
+    /// Takes a configuration from the low five bits of a byte: `@` stands for the strict standard configuration, and
+    /// `H` for the standard configuration that skips white space.
     #[must_use]
     pub fn from_byte(byte: u8) -> Self {
         Self {
@@ -37,7 +37,7 @@ impl Rules {
         }
     }
 
-    /// The codec.
+    /// Returns the codec with these rules.
     #[must_use]
     pub fn codec(self) -> Base64 {
         let mut codec = Base64::new(self.alphabet, self.padding);

@@ -130,7 +130,7 @@ class Check:
     def several_recipients(self):
         passphrase = self.file("passphrase", b"correct horse\n")
         modern = [kind for kind in MODES if kind not in ("X25519", "P-256")]
-        # The program puts a classical recipient beside others only if it is asked to.
+        # The program combines a classical recipient with other recipients only if an option allows it.
         for kinds, who, options in (
             (modern, passphrase, []),
             (["X25519", "P-256"], None, []),
@@ -170,11 +170,11 @@ class Check:
             data, sealed = self.seal(10, passphrase=self.file("passphrase", typed + b"\n"))
             for other in (composed, decomposed, mixed):
                 self.opens(sealed, data, "--passphrase-file", self.file("passphrase", other + b"\n"))
-            # The file has the NFC form alone, so a reader without forms opens it by the NFC bytes.
+            # The file is sealed only to the NFC form, so a reader that knows no forms opens it with the NFC bytes.
             head = header.read(Memory(sealed.read_bytes()))
             ((kind, body),) = head.recipients
             head.verify(recipients.with_bytes(kind, body, composed))
-            # A file of another writer may have the bytes as they were typed.
+            # A file of another writer may be sealed to the bytes as they were typed.
             raw = writer.to_passphrase(typed, foreign.KEY)
             sealed = self.file("foreign", foreign.seal(b"data", recipients=[raw]))
             for other in (composed, decomposed, mixed):
@@ -261,7 +261,7 @@ class Check:
         expect(found.returncode, theirs.returncode, f"{found.stderr!r} {theirs.stderr!r}")
         if found.returncode == 0:
             expect(found.stdout == theirs.stdout, True, "the data differ")
-        # The program does not open a folder into a file.
+        # The program does not open a sealed folder into a file.
         if found.returncode != 0 or json.loads(read("--metadata", "--key", private, sealed).stdout)["kind"] != "folder":
             self.into_a_file(private, sealed, found)
 
@@ -302,12 +302,12 @@ class Check:
         A passphrase is hashed in each try, so it is tried at few places.
         """
         whole = sealed.read_bytes()
-        # The line end after armor is the one byte that may be missing.
+        # The line end after armor is the only byte that may be missing.
         last = len(whole.rstrip(b"\n")) - 1
         places = {0, 9, 13, 15, 17, 100, 400, last // 2, last - 17, last}
         if "--passphrase-file" in options:
             places = {40, 60, 100, last}
-        # A changed line end of armor may be white space, which a reader passes over.
+        # A changed line end of armor may become white space, which a reader skips.
         places = {at for at in places if whole[at : at + 1] != b"\n"}
         flipped = [whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :] for at in sorted(places)]
         cut = [whole[:length] for length in {0, 15, 300, last - 40, last}]

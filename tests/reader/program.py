@@ -4,7 +4,7 @@ import os
 import subprocess
 from pathlib import Path
 
-# A key of each kind, and how to ask for it.
+# The kinds of keys, and the option that requests each kind.
 MODES = {
     "X25519": ["--mode", "ecc"],
     "P-256": ["--mode", "ecc", "--curve", "p256"],
@@ -18,7 +18,7 @@ MODES = {
 class Program:
     def __init__(self, binary: str, home: Path):
         self.binary = str(Path(binary).resolve())
-        # Keys and settings of the user who runs the checks stay out of them.
+        # The checks must not use the keys and settings of the user who runs them.
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("DEADPAN", "XDG_"))}
         self.environment = kept | {"HOME": str(home)}
 

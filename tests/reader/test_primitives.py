@@ -38,7 +38,7 @@ class Hpke(unittest.TestCase):
         seen = set()
         for vector in json.loads((VECTORS / "hpke-pq" / "test-vectors.json").read_text()):
             kind = KINDS.get(vector["kem_id"])
-            # The curves' private keys in the vectors come from a derivation that no sealed file uses.
+            # In the vectors, the private keys of the curves come from a derivation that no sealed file uses.
             if kind is None or vector["kem_id"] < 0x40:
                 continue
             with self.subTest(kem=hex(vector["kem_id"]), kdf=vector["kdf_id"]):
@@ -87,7 +87,7 @@ class Keys(unittest.TestCase):
 
 class Padme(unittest.TestCase):
     def test_lengths(self):
-        # Counted by hand from the rule: 9 has e = 3, s = 2, and so steps of 2.
+        # These numbers were computed by hand from the rule: 9 has e = 3 and s = 2, and therefore steps of 2.
         by_hand = {
             0: 0,
             1: 1,

@@ -1,12 +1,12 @@
-/* Seals some bytes to a new key, and opens them again: the shortest whole program. */
+/* The shortest complete program: it seals some bytes to a new key, and opens them again. */
 #include <deadpan.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Ends the program with the error's text. It takes the error's address: C may read an argument before it makes the call
- * beside it. */
+/* Ends the program with the error's text. This function takes the address of the error, because C may read an argument
+ * before it makes the call in another argument. */
 static void check(int32_t code, dp_error **error)
 {
     char text[300];

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ends the program if a call failed, with the library's text, which names the file or the key. */
+/* If a call failed, prints the library's text, which names the file or the key, and ends the program. */
 static void check(int32_t code, dp_error **error)
 {
     char text[1000];
@@ -24,7 +24,7 @@ static void check(int32_t code, dp_error **error)
     exit(1);
 }
 
-/* Reads the file of a key. */
+/* Reads a key file. */
 static size_t read_key(const char *path, uint8_t *text, size_t room)
 {
     FILE *file = fopen(path, "rb");

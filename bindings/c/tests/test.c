@@ -1,7 +1,8 @@
 /*
- * Tests of libdeadpan: what it does, and what it makes of misuse. Runs in an empty folder. Valid C99 and C++.
- * With the environment variable DEADPAN, that command line opens what the library seals, and the other way round.
- * With the argument "brief", only keys of one kind get a passphrase, because Valgrind makes passphrases very slow.
+ * Tests of the functions of libdeadpan, and of its errors for misuse. The tests run in an empty folder. This file is
+ * valid C99 and C++. If the environment variable DEADPAN names the command line program, the program opens data that
+ * the library sealed, and the library opens data that the program sealed. With the argument "brief", only keys of one
+ * kind get a passphrase, because Valgrind makes passphrases very slow.
  */
 #include <deadpan.h>
 
@@ -24,7 +25,7 @@ static int checks = 0, brief = 0;
         }                                                                                         \
     } while (0)
 
-/* Checks a code, and prints the error if it is another one. */
+/* Checks a code, and prints the error if the code is not the wanted code. */
 #define CODE(wanted, call)                                                                        \
     do {                                                                                          \
         int32_t code = (call);                                                                    \
@@ -83,7 +84,7 @@ static size_t read_file(const char *path, void *bytes, size_t room)
     return length;
 }
 
-/* Keys of each kind are written, read, and open what was sealed to them. */
+/* Tests that keys of each kind can be written and read, and open data that were sealed to them. */
 static void keys(void)
 {
     const int32_t kinds[] = {DP_P256, DP_X25519, DP_ML_KEM_768, DP_ML_KEM_1024, DP_ML_KEM_768_P256, DP_XWING};
@@ -156,7 +157,7 @@ static void keys(void)
     OK(dp_passphrase_free(passphrase));
 }
 
-/* Passphrases and sessions, many recipients, options. */
+/* Tests passphrases and sessions, many recipients, and options. */
 static void recipients(void)
 {
     struct both classical = make(DP_X25519), hybrid = make(DP_XWING);
@@ -232,7 +233,7 @@ static void recipients(void)
     release(hybrid);
 }
 
-/* Lengths around segments, every kind of damage, and buffers. */
+/* Tests lengths near whole segments, every kind of damage, and buffers. */
 static void bytes(void)
 {
     const size_t lengths[] = {0, 1, 65503, 65504, 65505, 3000000};
@@ -364,7 +365,10 @@ static void streams(void)
     CODE(DP_ERR_ARGUMENT, dp_seal_stream(b.sealing, NULL, pipe_write, &bad, NULL, NULL));
     CODE(DP_ERR_ARGUMENT, dp_seal_stream(b.sealing, pipe_read, NULL, &bad, NULL, NULL));
 
-    /* A reader, from callbacks. The failed runs left other bytes behind. */
+    /*
+     * Tests a reader that reads with callbacks. The buffer is filled again, because the failed runs have changed its
+     * bytes.
+     */
     in.from = plain;
     in.left = LENGTH;
     in.filled = 0;
@@ -389,7 +393,7 @@ static void streams(void)
     OK(dp_reader_read(reader, 300000, part, sizeof part, &read, NULL));
     OK(dp_reader_free(reader));
 
-    /* A writer; what is not finished does not open. */
+    /* Tests a writer. Sealed data that were not finished do not open. */
     in.filled = 0;
     OK(dp_writer_new(b.sealing, pipe_write, &in, &writer, NULL));
     for (i = 0; i < LENGTH; i += 12500)
@@ -514,7 +518,7 @@ static void files(void)
         CHECK(stat("private.file", &about) == 0 && (about.st_mode & 0777) == 0600);
         umask(mask);
     }
-    /* The output in the folder itself is left out, also the one of before. */
+    /* The output lies in the sealed folder and is left out. The output of an earlier call is also left out. */
     OK(dp_seal_folder(b.sealing, "folder", "folder/x.dpn", 0, NULL, NULL));
     OK(dp_seal_folder(b.sealing, "folder", "folder/x.dpn", 1, NULL, NULL));
     list.entries = 0;
@@ -528,7 +532,10 @@ static void files(void)
     release(b);
 }
 
-/* The command line opens what the library seals, and the other way round. */
+/*
+ * Tests that the command line opens data that the library sealed, and that the library opens data that the command line
+ * sealed.
+ */
 static void ring(void)
 {
     struct both b = make(DP_XWING);
@@ -602,7 +609,7 @@ static void work(void)
     OK(dp_work_watch(watched, stop_soon, &told, NULL));
     CODE(DP_ERR_STOPPED, dp_seal(b.sealing, plain, LENGTH, sealed, (size_t)needed, &written, watched, NULL));
     CHECK(told > 1000000 && told < LENGTH);
-    /* A callback may change its own options, and use them. */
+    /* A callback may change and use the options that it belongs to. */
     OK(dp_work_watch(watched, change_itself, watched, NULL));
     OK(dp_seal(b.sealing, plain, LENGTH, sealed, (size_t)needed, &written, watched, NULL));
     OK(dp_work_stop(watched, 1, NULL));
@@ -643,7 +650,7 @@ static void misuse(void)
     CODE(DP_ERR_ROOM, dp_public_key_write(b.public_key, DP_PEM, NULL, 0, &length, NULL));
     CHECK(length > 50 && length < sizeof text);
     CODE(DP_ERR_ARGUMENT, dp_public_key_write(b.public_key, 7, text, sizeof text, &length, NULL));
-    /* Another kind of handle. */
+    /* A handle of another kind. */
     CODE(DP_ERR_HANDLE, dp_public_key_write((const dp_public_key *)(const void *)b.key, DP_PEM, text, sizeof text,
                                             &length, NULL));
     CODE(DP_ERR_HANDLE, dp_private_key_free((dp_private_key *)(void *)b.public_key));
@@ -654,7 +661,7 @@ static void misuse(void)
     OK(dp_error_free(error));
     CODE(DP_ERR_HANDLE, dp_error_free(error));
     CODE(DP_ERR_HANDLE, dp_error_text(error, message, sizeof message, &length));
-    /* Freed handles. What was made with them lives on. */
+    /* Freed handles are refused. Objects that were made with them can still be used. */
     OK(dp_private_key_free(b.key));
     OK(dp_public_key_free(b.public_key));
     CODE(DP_ERR_HANDLE, dp_private_key_free(b.key));
@@ -671,7 +678,7 @@ static void misuse(void)
     CHECK(strchr(dp_version(), '.') != NULL);
 }
 
-/* A reader that two threads use at once says so, and a handle that is freed in use does no harm. */
+/* If two threads use a reader at once, one of them gets DP_ERR_BUSY. Freeing a handle that is in use does no harm. */
 struct shared {
     dp_reader *reader;
     volatile int inside, leave;
@@ -707,7 +714,7 @@ static void *read_slowly(void *user)
 static void threads(void)
 {
     struct both b = make(DP_X25519);
-    /* Several segments: the last one is opened when the reader is made, and kept. */
+    /* The data have several segments, because a reader opens the last segment when the reader is made, and keeps it. */
     static uint8_t plain[1000000], sealed[1100000];
     uint8_t part[10];
     struct shared shared = {NULL, 0, 0, sealed, 0};

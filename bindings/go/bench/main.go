@@ -1,7 +1,7 @@
 // Bench is a worker that measures Deadpan's Go package, age, and the standard library.
 //
 // Each line of standard input is `NAME SIZE TIMES`: the operation NAME runs TIMES times on SIZE bytes, and the worker
-// prints the total in nanoseconds. A line that is wrong prints `error TEXT`.
+// prints the total in nanoseconds. For a wrong line, the worker prints `error TEXT`.
 package main
 
 import (
@@ -16,7 +16,7 @@ import (
 )
 
 func main() {
-	// Garbage of 1 GiB may pile up, but not more than a machine has.
+	// Garbage may grow to 1 GiB before it is collected, but must not exceed the memory of the machine.
 	debug.SetMemoryLimit(6 << 30)
 	var worker worker
 	defer worker.drop()
@@ -56,7 +56,8 @@ func (w *worker) answer(line string) (string, error) {
 	return fmt.Sprint(total.Nanoseconds()), errors.Join(w.pair.open(), w.pair.look())
 }
 
-// prepare returns what is measured. Its pair has sealed and opened once, so that its buffers were used.
+// prepare returns the function that is measured. The pair behind this function has already sealed and opened once, so
+// that all its buffers were used before.
 func (w *worker) prepare(name string, size int) (func() error, error) {
 	kind := strings.Trim(strings.NewReplacer("seal", "", "open", "").Replace(name), ".")
 	made, ok := kinds[kind]
@@ -80,7 +81,7 @@ func (w *worker) prepare(name string, size int) (func() error, error) {
 	return w.pair.seal, nil
 }
 
-// drop frees the data: each operation begins with the memory of none before.
+// drop frees the data, so that each operation begins without the memory of earlier operations.
 func (w *worker) drop() {
 	if w.pair != nil && w.pair.close != nil {
 		w.pair.close()

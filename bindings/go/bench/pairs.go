@@ -15,7 +15,7 @@ import (
 
 var errOther = errors.New("other bytes came back")
 
-// A pair seals and opens data that are ready, and looks whether the opened data are the sealed ones.
+// A pair seals and opens data that are ready, and checks whether the opened data are the data that were sealed.
 type pair struct {
 	seal, open, look func() error
 	close            func()
@@ -26,9 +26,9 @@ var kinds = map[string]func(size int) (*pair, error){
 	"age": withAge, "std": withStandardLibrary,
 }
 
-// inMemory returns a pair of two functions that append to a buffer, which may be used again.
+// inMemory makes a pair of two functions. Both append to a buffer, which they may use again.
 func inMemory(size int, seal, open func(buffer, data []byte) ([]byte, error)) *pair {
-	// Bytes that differ.
+	// The data are bytes with different values.
 	plain := make([]byte, size)
 	for place := range plain {
 		plain[place] = byte(place * 31 >> 3)
@@ -52,7 +52,7 @@ func inMemory(size int, seal, open func(buffer, data []byte) ([]byte, error)) *p
 	}
 }
 
-// withKey makes a pair of Deadpan with a new key.
+// withKey makes a pair that seals with Deadpan and a new key.
 func withKey(make func(size int, key *deadpan.PrivateKey) (*pair, error)) func(int) (*pair, error) {
 	return func(size int) (*pair, error) {
 		key, err := deadpan.GenerateKey(deadpan.XWing)
@@ -63,7 +63,7 @@ func withKey(make func(size int, key *deadpan.PrivateKey) (*pair, error)) func(i
 	}
 }
 
-// reused is Deadpan with a buffer that is used again.
+// reused makes a pair for Deadpan with a buffer that is used again.
 func reused(size int, key *deadpan.PrivateKey) (*pair, error) {
 	public, ctx := key.Public(), context.Background()
 	return inMemory(
@@ -73,7 +73,7 @@ func reused(size int, key *deadpan.PrivateKey) (*pair, error) {
 	), nil
 }
 
-// fresh is Deadpan with a new slice for each result.
+// fresh makes a pair for Deadpan with a new slice for each result.
 func fresh(size int, key *deadpan.PrivateKey) (*pair, error) {
 	return inMemory(
 		size,
@@ -82,7 +82,7 @@ func fresh(size int, key *deadpan.PrivateKey) (*pair, error) {
 	), nil
 }
 
-// files seals and opens a file, on the disk of the folder for temporary files.
+// files makes a pair that seals and opens a file in the folder for temporary files.
 func files(size int, key *deadpan.PrivateKey) (*pair, error) {
 	folder, err := os.MkdirTemp("", "deadpan-worker-")
 	if err != nil {
@@ -93,7 +93,7 @@ func files(size int, key *deadpan.PrivateKey) (*pair, error) {
 	data := bytes.Repeat([]byte("a face that moves "), size/18+1)[:size]
 	ctx := context.Background()
 	return &pair{
-		// A file that is replaced would be written to the disk first.
+		// The old output is removed first, because replacing a file would wait until the new file is on the disk.
 		seal: func() error {
 			_ = os.Remove(sealed)
 			return deadpan.SealFile(ctx, plain, sealed, nil, key.Public())
@@ -113,7 +113,7 @@ func files(size int, key *deadpan.PrivateKey) (*pair, error) {
 	}, os.WriteFile(plain, data, 0o600)
 }
 
-// roomy returns a buffer that need not grow.
+// roomy returns a buffer that is large enough for length bytes and need not grow.
 func roomy(buffer []byte, length int) *bytes.Buffer {
 	if need := length + length/1024 + 4096; cap(buffer) < need {
 		buffer = make([]byte, 0, need)
@@ -121,7 +121,7 @@ func roomy(buffer []byte, length int) *bytes.Buffer {
 	return bytes.NewBuffer(buffer)
 }
 
-// withAge is age with an X25519 key, in memory, with a buffer that is used again.
+// withAge makes a pair for age with an X25519 key. The pair works in memory, with a buffer that is used again.
 func withAge(size int) (*pair, error) {
 	identity, err := age.GenerateX25519Identity()
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// The pure way in Go: HPKE with X-Wing (crypto/hpke) gives a key, and AES-256-GCM seals chunks of 64 KiB with it, on
-// one thread. The nonce has the number of the chunk, and whether it is the last.
+// Sealing with Go's standard library alone: HPKE with X-Wing (crypto/hpke) gives a key, and AES-256-GCM seals chunks of
+// 64 KiB with this key, on one thread. The nonce contains the number of the chunk, and whether the chunk is the last.
 const (
 	chunkSize = 64 << 10
 	tagSize   = 16
@@ -58,7 +58,8 @@ type exporter interface {
 	Export(purpose string, length int) ([]byte, error)
 }
 
-// chunks appends to the output what a function makes of each chunk of the input, of which there is one at least.
+// chunks calls a function with each chunk of the input, and appends the results to the output. Even an empty input has
+// one chunk.
 func chunks(
 	output, input []byte,
 	keys exporter,

@@ -92,7 +92,7 @@ class Files:
         self.open()
 
     def seal(self):
-        # A file that is replaced would be written to the disk first.
+        # The old output is removed first, because replacing a file would wait until the new file is on the disk.
         pathlib.Path(self.sealed).unlink(missing_ok=True)
         deadpan.seal_file(self.plain, self.sealed, PUBLIC)
 
@@ -114,7 +114,7 @@ PAIRS = {
     "pybase64": lambda: strict(importlib.import_module("pybase64")),
     "std-base64": lambda: strict(base64),
 }
-# The name of each operation, what makes its data, and the method to run.
+# For each name of an operation: the function that makes its data, and the method to run.
 OPERATIONS = {
     **{way: (Buffers, way) for way in ("seal", "open")},
     **{f"{way}.new": (lambda size: Pair(size, *new()), way) for way in ("seal", "open")},

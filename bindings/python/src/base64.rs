@@ -14,15 +14,16 @@ use deadpan_base64::{Base64, Error, STANDARD, URL_SAFE};
 use deadpan_ct::{CtEq, Wiped};
 use deadpan_seal::ReadAt;
 
-/// Longer data are encoded and decoded without the interpreter's lock.
+/// Data longer than this are encoded and decoded without the interpreter's lock.
 const BRIEF: usize = 4096;
-/// The bytes of a buffer that are copied and encoded at once: whole groups of three.
+/// The number of bytes of a buffer that are copied and encoded at once. It is a multiple of three.
 const PIECE: usize = 48 << 10;
-/// The bytes that are encoded at once where they lie. From this length on, the codec writes past the caches.
+/// The number of bytes that are encoded at once without copying the input. From this length on, the codec's stores
+/// bypass the caches.
 const LONG_PIECE: usize = 24 << 20;
-/// The bytes in a line of `encodebytes`.
+/// The number of bytes in a line of `encodebytes`.
 const LINE: usize = 57;
-/// The bytes in the lines that are encoded at once.
+/// The number of bytes in the lines that are encoded at once.
 const LINES: usize = 512 * LINE;
 
 /// The two symbols that stand for `+` and `/`.
@@ -44,7 +45,7 @@ pub(crate) fn b64encode<'py>(
     }
 }
 
-/// Decodes a text, strictly: each sequence of bytes has one valid text. `validate=False` is refused.
+/// Decodes a text strictly: each sequence of bytes has only one valid text. `validate=False` is refused.
 #[pyfunction]
 #[pyo3(signature = (s, altchars = None, validate = true))]
 pub(crate) fn b64decode<'py>(
@@ -87,7 +88,7 @@ pub(crate) fn urlsafe_b64decode<'py>(py: Python<'py>, s: &Bound<'py, PyAny>) -> 
     decoded(py, s, URL_SAFE, None)
 }
 
-/// Encodes bytes in lines of 76 characters, each with a line feed behind it.
+/// Encodes bytes in lines of 76 characters, each followed by a line feed.
 #[pyfunction]
 pub(crate) fn encodebytes<'py>(py: Python<'py>, s: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
     let data = Input::of(s)?;
@@ -109,8 +110,8 @@ pub(crate) fn encodebytes<'py>(py: Python<'py>, s: &Bound<'py, PyAny>) -> PyResu
     Ok(text.finish(room as u64))
 }
 
-/// Decodes a text in lines. White space is skipped; all else is strict. May leak: the length, the positions of white
-/// space, and which block of 4096 symbols has the first flaw.
+/// Decodes a text in lines. White space is skipped; all other rules are strict. May leak: the length, the positions of
+/// white space, and which block of 4096 symbols has the first flaw.
 #[pyfunction]
 pub(crate) fn decodebytes<'py>(py: Python<'py>, s: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
     let data = Input::of(s)?;
@@ -118,7 +119,7 @@ pub(crate) fn decodebytes<'py>(py: Python<'py>, s: &Bound<'py, PyAny>) -> PyResu
     let length = memory.len();
     let mut decoder = Decoder::new(STANDARD.skipping_white_space());
     let mut piece = Wiped::new(vec![0; length.min(PIECE)]);
-    // How much of the text is white space is known at its end, so the bytes are moved then.
+    // The amount of white space is known only at the end of the text, so the bytes are moved then.
     let mut plain = NewBytes::new(py, STANDARD.decoded_len_max(length) as u64)?;
     let draft = plain.memory();
     let mut count = 0;
@@ -176,7 +177,7 @@ pub(crate) fn b16decode<'py>(py: Python<'py>, s: &Bound<'py, PyAny>, casefold: b
     })
 }
 
-/// Encodes bytes, with the two symbols of `pair` for `+` and `/`.
+/// Encodes bytes. The two symbols of `pair` replace `+` and `/`.
 fn encoded<'py>(
     py: Python<'py>,
     data: &Bound<'py, PyAny>,
@@ -228,7 +229,7 @@ fn decoded<'py>(
         let piece = if let Some(pair) = pair {
             let piece = &mut *changed;
             piece.extend_from_slice(text);
-            // `+` and `/` are invalid, unless they are in the pair.
+            // `+` and `/` are invalid in the text, unless they are in the pair.
             replace(piece, USUAL, USUAL.map(|symbol| if pair.contains(&symbol) { symbol } else { b'?' }));
             replace(piece, pair, USUAL);
             piece
@@ -240,8 +241,9 @@ fn decoded<'py>(
     })
 }
 
-/// Turns pieces of `from` bytes into pieces of `to` bytes, and returns all of them, `room` bytes. `turn` says whether a
-/// piece is valid. All pieces are read, whether or not they are: a flaw takes the same time wherever it is.
+/// Turns pieces of `from` bytes into pieces of `to` bytes, and returns all of these pieces, which have `room` bytes
+/// together. `turn` returns whether a piece is valid. Invalid pieces do not end the reading, so that the time does not
+/// depend on the place of a flaw.
 fn turned<'py>(
     py: Python<'py>,
     input: Memory<'_>,
@@ -250,7 +252,7 @@ fn turned<'py>(
     mut turn: impl FnMut(&[u8], &mut [u8]) -> bool + Send,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let length = input.len();
-    // Bytes that never change are read where they lie.
+    // Bytes that never change are read without a copy.
     let is_fixed = input.bytes_at(0, length).is_some();
     let mut copy = Wiped::new(vec![0; if is_fixed { 0 } else { length.min(from) }]);
     let mut turn_piece = |begin: usize, result: &mut [u8]| {
@@ -272,7 +274,7 @@ fn turned<'py>(
     let mut valid = true;
     in_pieces(py, length, (0..length).step_by(from), |begin| {
         let at = begin / from * to;
-        // The text may be too short for its last piece, and is not valid then.
+        // The text may be too short for its last piece. Such a text is not valid.
         let result = &mut result[..to.min(room.saturating_sub(at))];
         valid &= turn_piece(begin, result);
         valid &= place.write(result, at as u64).is_some();
@@ -284,8 +286,8 @@ fn turned<'py>(
     output.with(0, |_| Err(wrong(py, Error::Invalid)))
 }
 
-/// Calls `each` with all pieces of data of this length. Long data are worked on without the interpreter's lock, and
-/// signals are looked for meanwhile.
+/// Calls `each` with all pieces of data of this length. For long data, the work runs without the interpreter's lock,
+/// and signals are checked during the work.
 fn in_pieces<I: Iterator + Send>(
     py: Python<'_>,
     length: usize,
@@ -296,7 +298,7 @@ fn in_pieces<I: Iterator + Send>(
     result.map_err(|error| wrong(py, error))
 }
 
-/// Replaces two symbols by others. May leak: the length of the text.
+/// Replaces two symbols by two other symbols. May leak: the length of the text.
 fn replace(text: &mut [u8], from: Pair, to: Pair) {
     for byte in text {
         let [first, second] = from.map(|symbol| byte.ct_eq(&symbol));

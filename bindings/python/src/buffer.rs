@@ -1,4 +1,4 @@
-//! Buffers of Python as bytes.
+//! Access to the bytes of Python's buffers.
 
 use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::prelude::*;
@@ -12,13 +12,13 @@ pub(crate) const SHORT: usize = 256 << 10;
 
 /// Data of a caller.
 pub(crate) enum Input<'a> {
-    /// `bytes` cannot change.
+    /// A `bytes` object, which cannot change.
     Bytes(&'a [u8]),
-    /// The owner of a buffer may change it meanwhile.
+    /// Another buffer, which its owner may change during the work.
     Shared(Pinned),
 }
 
-/// Bytes that do not change meanwhile: those of the caller, or a copy.
+/// Bytes that do not change during the work: either the caller's bytes, or a copy of them.
 pub(crate) enum Fixed<'a> {
     Own(&'a [u8]),
     Copy(Wiped<Vec<u8>>),
@@ -46,7 +46,7 @@ impl<'a> Input<'a> {
         Ok(Self::Shared(Pinned::readable(value)?))
     }
 
-    /// Takes a text, or bytes that are one.
+    /// Takes a text, given as `str` or as bytes.
     pub(crate) fn text(value: &'a Bound<'_, PyAny>) -> PyResult<Self> {
         match value.cast::<PyString>() {
             Ok(text) => Ok(Self::Bytes(text.to_str()?.as_bytes())),
@@ -61,7 +61,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Returns all of the data, copied if they may change.
+    /// Returns all of the data. The data are copied if their owner may change them.
     pub(crate) fn fixed(&self) -> Fixed<'_> {
         match self {
             Self::Bytes(bytes) => Fixed::Own(bytes),

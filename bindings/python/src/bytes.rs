@@ -15,10 +15,11 @@ use deadpan_seal::{Cursor, Error, Header, Identity, Opened, Sealing, random};
 
 /// Seals bytes, or any buffer, and returns the result.
 ///
-/// `to` is one recipient or several: public keys, passphrases, sessions, texts of public keys. `age` chooses age's
-/// format. `hide_length` pads the data, so that the length of the result reveals little. `allow_mixed` allows a
-/// classical key beside others, which makes all of it classical. `progress` is called with the number of bytes that are
-/// done; an exception stops the work. `threads` is the number of threads, and 0 stands for one on each core.
+/// `to` is one recipient or several recipients: public keys, passphrases, sessions, texts of public keys. `age` chooses
+/// age's format. `hide_length` pads the data, so that the length of the result reveals little. `allow_mixed` allows a
+/// classical key together with other keys; the encryption is then only classical. `progress` is called with the number
+/// of bytes that are done; an exception stops the work. `threads` is the number of threads, and 0 stands for one thread
+/// on each core.
 #[pyfunction]
 #[pyo3(signature = (data, to, *, age = false, hide_length = false, allow_mixed = false, progress = None,
     threads = 0))]
@@ -46,9 +47,9 @@ pub(crate) fn seal<'py>(
     Ok(sealed.finish(room))
 }
 
-/// Opens sealed bytes: returns all of the data, or raises. `keys` is one key or several: private keys, passphrases,
-/// sessions. `max_cost` limits what trying a passphrase or session may cost, with a `MaxCost`: data that ask for more
-/// raise `CostlyError` before any work is done. `progress` and `threads` are those of `seal`.
+/// Opens sealed bytes. Returns all of the data, or raises an exception. `keys` is one key or several keys: private
+/// keys, passphrases, sessions. `max_cost` is a `MaxCost`, which limits the cost of trying a passphrase or session.
+/// Data that need more raise `CostlyError` before any work is done. `progress` and `threads` work as in `seal`.
 #[pyfunction]
 #[pyo3(signature = (data, keys, *, max_cost = None, progress = None, threads = 0))]
 pub(crate) fn open<'py>(
@@ -72,7 +73,7 @@ pub(crate) fn open<'py>(
     Ok(plain.finish(length))
 }
 
-/// Returns how long the result of `seal` is for data of this length.
+/// Returns the length of the result of `seal` for data of the given length.
 #[pyfunction]
 #[pyo3(signature = (length, to, *, age = false, hide_length = false, allow_mixed = false))]
 pub(crate) fn sealed_length(
@@ -114,8 +115,8 @@ pub(crate) fn seal_into<'py>(
     seal_long(py, &sealing, how, data.memory(), out.memory())
 }
 
-/// Opens bytes into the buffer `out`, and returns how many bytes were written. A buffer as long as the sealed data
-/// suffices. The options are those of `open`.
+/// Opens bytes into the buffer `out`, and returns how many bytes were written. A buffer as long as the sealed data is
+/// always long enough. The options work as in `open`.
 #[pyfunction]
 #[pyo3(signature = (data, keys, out, *, max_cost = None, progress = None, threads = 0))]
 pub(crate) fn open_into<'py>(
@@ -141,13 +142,13 @@ pub(crate) fn open_into<'py>(
     if !opened.hides_length() {
         return Err(too_small(room));
     }
-    // The plaintext without its padding may fit.
+    // The buffer is too small for the padded plaintext, but the plaintext without padding may fit.
     let mut plain = NewBytes::new(py, room)?;
     let length = open_long(py, &opened, how, data.memory(), room, plain.memory())?;
     plain.with(length, |data| put(data, out.memory()))
 }
 
-/// Returns the memory of the input and of the output. Refuses memory that overlaps.
+/// Returns the memory of the input and the memory of the output. Refuses an input and an output that overlap.
 fn apart<'a>(data: &'a Bound<'_, PyAny>, out: &Bound<'_, PyAny>) -> PyResult<(Input<'a>, Pinned)> {
     let (data, out) = (Input::of(data)?, Pinned::writable(out)?);
     if data.memory().overlaps(out.memory()) {
@@ -157,7 +158,7 @@ fn apart<'a>(data: &'a Bound<'_, PyAny>, out: &Bound<'_, PyAny>) -> PyResult<(In
     }
 }
 
-/// Returns all of the data if they are short, and no progress is wanted.
+/// Returns all of the data if they are short and the caller wants no progress.
 fn short<'a>(data: &'a Input<'_>, how: How<'_, '_>) -> Option<Fixed<'a>> {
     if how.progress.is_none() { data.short() } else { None }
 }
@@ -191,8 +192,8 @@ fn begin(py: Python<'_>, sealed: Memory<'_>, identities: &[Identity]) -> PyResul
     .map_err(|error: Error| raised(error))
 }
 
-/// Opens sealed data into memory that has room for the plaintext, and returns the plaintext's length. After an error
-/// the memory holds none of the plaintext.
+/// Opens sealed data into memory that has room for the plaintext, and returns the plaintext's length. After an error,
+/// the memory contains no plaintext.
 fn open_long<'py>(
     py: Python<'py>,
     opened: &Opened,

@@ -7,8 +7,8 @@ use pyo3::prelude::*;
 
 use deadpan_lab::invocation::{self, Invocation};
 
-/// Runs the command line with these arguments, and returns the exit code. `start` are the words that start this program
-/// again, and `code` is the file of this module. The process belongs to the command: it may end here.
+/// Runs the command line with these arguments, and returns the exit code. `start` holds the words that start this
+/// program again, and `code` is the file of this module. The command owns the process and may end it.
 #[pyfunction]
 pub(crate) fn command(py: Python<'_>, start: Vec<OsString>, code: PathBuf, arguments: Vec<OsString>) -> u8 {
     invocation::set(Invocation { start, code, arguments });

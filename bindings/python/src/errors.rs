@@ -38,7 +38,8 @@ pub(crate) fn exception(fault: Fault) -> PyErr {
     let text = fault.text;
     match fault.code {
         Code::Argument | Code::Room | Code::Encoding => PyValueError::new_err(text),
-        // With a number of the system, Python chooses the class: FileNotFoundError, PermissionError, …
+        // If the system gave an error number, Python chooses the class of the exception: FileNotFoundError,
+        // PermissionError, …
         Code::Read | Code::Write | Code::Exists => match (fault.errno, fault.path) {
             (Some(errno), Some(path)) => PyOSError::new_err((errno, reason(errno), path.into_os_string())),
             (Some(errno), None) => PyOSError::new_err((errno, text)),

@@ -19,7 +19,7 @@ fn length(path: &std::path::Path) -> Option<u64> {
 
 /// Seals the file `input` to the file `output`, with its name, time and mode.
 ///
-/// `to`, `age`, `hide_length` and `allow_mixed` are those of `seal`. `replace` lets the output replace another file.
+/// `to`, `age`, `hide_length` and `allow_mixed` work as in `seal`. `replace` lets the output replace another file.
 /// `progress` is called with the number of bytes that are done; an exception stops the work.
 #[pyfunction]
 #[pyo3(signature = (input, output, to, *, replace = false, age = false, hide_length = false, allow_mixed = false,
@@ -42,8 +42,8 @@ pub(crate) fn seal_file(
     })
 }
 
-/// Opens the sealed file `input` to the file `output`, with its time and mode. `keys` and `max_cost` are those of
-/// `open`, `replace` and `progress` those of `seal_file`.
+/// Opens the sealed file `input` to the file `output`, with its time and mode. `keys` and `max_cost` work as in `open`;
+/// `replace` and `progress` work as in `seal_file`.
 #[pyfunction]
 #[pyo3(signature = (input, output, keys, *, replace = false, max_cost = None, progress = None))]
 pub(crate) fn open_file(
@@ -61,7 +61,7 @@ pub(crate) fn open_file(
     })
 }
 
-/// Seals a folder with everything in it. Returns notes about entries that were left out. The options are those of
+/// Seals a folder with everything in it. Returns notes about entries that were left out. The options work as in
 /// `seal_file`.
 #[pyfunction]
 #[pyo3(signature = (folder, output, to, *, replace = false, hide_length = false, allow_mixed = false, progress = None))]
@@ -89,9 +89,9 @@ pub(crate) enum Only {
     Several(Vec<PathBuf>),
 }
 
-/// Opens a sealed folder to a new folder. `only` is a path of `list_folder` or several: files, folders with everything
-/// in them, and patterns such as `photos/*.jpg`. Then only these parts of the input are read. `max_cost` is that of
-/// `open`.
+/// Opens a sealed folder to a new folder. `only` is one path or several paths as in `list_folder`: files, folders with
+/// everything in them, and patterns such as `photos/*.jpg`. With `only`, only these parts of the input are read.
+/// `max_cost` works as in `open`.
 #[pyfunction]
 #[pyo3(signature = (input, folder, keys, *, only = None, max_cost = None, progress = None))]
 pub(crate) fn open_folder(
@@ -118,7 +118,7 @@ pub(crate) fn open_folder(
 }
 
 /// Lists the entries of a sealed folder: dictionaries with path, kind, size, mode and the time of the last change, in
-/// seconds since 1970. `max_cost` is that of `open`.
+/// seconds since 1970. `max_cost` works as in `open`.
 #[pyfunction]
 #[pyo3(signature = (input, keys, *, max_cost = None))]
 pub(crate) fn list_folder<'py>(
@@ -167,7 +167,7 @@ pub(crate) fn inspect(
     py.detach(|| deadpan_bind::inspect(&path, identities.as_deref())).map_err(exception)
 }
 
-/// Removes what is not complete, when the interpreter exits. From then on, no output is made.
+/// Removes incomplete outputs when the interpreter exits. Afterwards, no new output is made.
 #[pyfunction]
 pub(crate) fn remove_drafts(py: Python<'_>) {
     py.detach(deadpan_bind::remove_drafts);

@@ -1,4 +1,4 @@
-//! Memory of Python's objects: all `unsafe` of this crate.
+//! Memory of Python's objects. All `unsafe` code of this crate is here.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -28,12 +28,12 @@ pub(crate) struct Memory<'a> {
 
 // SAFETY: any thread may copy from or to this memory. The lifetime keeps the owner of the memory alive.
 unsafe impl Send for Memory<'_> {}
-// SAFETY: copies may race with each other and with Python's other threads, if a user writes to the buffer meanwhile.
-// Each copied byte is then an old or a new one, and the safety of this crate depends on neither.
+// SAFETY: copies may race with each other, and with Python's other threads if a user writes to the buffer during the
+// work. Each copied byte then has its old or its new value, and this crate is safe with either value.
 unsafe impl Sync for Memory<'_> {}
 
 impl<'a> Memory<'a> {
-    /// Makes memory that is only read from bytes that never change.
+    /// Makes read-only memory from bytes that never change.
     pub(crate) fn of(bytes: &'a [u8]) -> Self {
         Self {
             start: bytes.as_ptr().cast_mut(),
@@ -48,25 +48,25 @@ impl<'a> Memory<'a> {
         self.length
     }
 
-    /// Whether both have bytes in common.
+    /// Returns whether the two memories have bytes in common.
     pub(crate) fn overlaps(self, other: Self) -> bool {
         let (one, two) = (self.start as usize, other.start as usize);
         one < two + other.length && two < one + self.length && self.length > 0 && other.length > 0
     }
 
-    /// Copies the bytes as they are now.
+    /// Returns a copy of the current bytes.
     pub(crate) fn copy(self) -> Wiped<Vec<u8>> {
         let mut copy = Wiped::new(vec![0; self.length]);
         self.read(&mut copy, 0);
         copy
     }
 
-    /// Copies bytes from a position on, and returns how many there were.
+    /// Copies bytes from a position on, and returns the number of copied bytes.
     pub(crate) fn read(self, buffer: &mut [u8], position: u64) -> usize {
         let begin = usize::try_from(position).map_or(self.length, |position| position.min(self.length));
         let count = buffer.len().min(self.length - begin);
-        // SAFETY: `begin + count` is at most the length of this memory, which its holder keeps alive; the buffer has
-        // `count` bytes, and is Rust's own.
+        // SAFETY: `begin + count` is at most the length of this memory, which the holder of this value keeps alive. The
+        // buffer has `count` bytes, and only this Rust code uses it.
         unsafe { std::ptr::copy_nonoverlapping(self.start.add(begin), buffer.as_mut_ptr(), count) };
         count
     }
@@ -76,7 +76,7 @@ impl<'a> Memory<'a> {
         let begin = usize::try_from(position).ok()?;
         let end = begin.checked_add(bytes.len()).filter(|&end| self.writable && end <= self.length)?;
         debug_assert!(end <= self.length);
-        // SAFETY: the range lies in this memory, which its holder keeps alive and lets be written.
+        // SAFETY: the range lies in this memory, which the holder of this value keeps alive and writable.
         unsafe {
             let start = self.start.add(begin);
             if self.length < BEYOND { copy(start, bytes) } else { copy_past(start, bytes) }
@@ -94,22 +94,23 @@ impl<'a> Memory<'a> {
     }
 }
 
-/// Memory of this length does not fit into a cache. Its bytes are not looked at soon, so the caches need not hold them.
+/// Memory of this length does not fit into a cache. Nobody reads its bytes soon, so the caches need not hold them.
 const BEYOND: usize = 32 << 20;
 
 /// Copies bytes.
 ///
 /// # Safety
-/// `to` points to as many bytes that may be written.
+/// `to` is writable for as many bytes as `bytes` has.
 unsafe fn copy(to: *mut u8, bytes: &[u8]) {
-    // SAFETY: the caller promises it.
+    // SAFETY: the caller promises that `to` is writable for this length.
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
 }
 
-/// Copies bytes past the caches: ordinary writes would first read what they overwrite, which takes twice as long.
+/// Copies bytes with stores that bypass the caches. Ordinary stores would first read the old bytes, which takes twice
+/// as long.
 ///
 /// # Safety
-/// As for `copy`.
+/// The same condition as for `copy`.
 #[cfg(target_arch = "x86_64")]
 unsafe fn copy_past(to: *mut u8, bytes: &[u8]) {
     use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
@@ -119,8 +120,9 @@ unsafe fn copy_past(to: *mut u8, bytes: &[u8]) {
 
     let (front, rest) = bytes.split_at(to.align_offset(LINE).min(bytes.len()));
     let (lines, end) = rest.as_chunks::<LINE>();
-    // SAFETY: front, lines and end are together as long as `bytes`, for which the caller promises room. The words are
-    // aligned, because the lines are. The fence ends all writes before anybody else learns of them.
+    // SAFETY: front, lines and end are together as long as `bytes`, and the caller promises that `to` is writable for
+    // this length. The words are aligned, because the lines are aligned. The fence completes all writes before any
+    // other thread can learn of them.
     unsafe {
         copy(to, front);
         let mut to = to.add(front.len());
@@ -154,7 +156,7 @@ impl WriteAt for Memory<'_> {
     }
 
     fn at_once(&self) -> usize {
-        // A copy has no fixed cost, as a system call has.
+        // Unlike a system call, a copy has no fixed cost.
         0
     }
 }
@@ -180,7 +182,7 @@ impl Pinned {
     }
 }
 
-/// From this length on, new memory is on huge pages.
+/// From this length on, new memory is put on huge pages.
 #[cfg(target_os = "linux")]
 const HUGE: usize = 8 << 20;
 
@@ -194,7 +196,8 @@ pub(crate) struct NewBytes<'py> {
 impl<'py> NewBytes<'py> {
     pub(crate) fn new(py: Python<'py>, length: u64) -> PyResult<Self> {
         let length = isize::try_from(length).map_err(|_| pyo3::exceptions::PyMemoryError::new_err(()))?;
-        // SAFETY: without a text, Python makes an object with so many bytes of any value, or fails with an exception.
+        // SAFETY: without a text, Python makes an object with this number of bytes of any value, or fails with an
+        // exception.
         let bytes = unsafe {
             let made = ffi::PyBytes_FromStringAndSize(std::ptr::null(), length);
             Bound::from_owned_ptr_or_err(py, made)?.cast_into_unchecked::<PyBytes>()
@@ -204,7 +207,8 @@ impl<'py> NewBytes<'py> {
         Ok(new)
     }
 
-    /// Asks the system for huge pages, if the object is long. Small pages take longer to clear than to fill.
+    /// Asks the system for huge pages, if the object is long. With small pages, clearing the memory takes longer than
+    /// filling it.
     #[cfg(target_os = "linux")]
     fn advise(&mut self) {
         use rustix::mm::{Advice, madvise};
@@ -223,16 +227,16 @@ impl<'py> NewBytes<'py> {
     fn advise(&mut self) {}
 
     pub(crate) fn memory(&mut self) -> Memory<'_> {
-        // SAFETY: this is a `bytes` object, and its bytes live as long as it does. Nobody else has it yet, so writing
-        // is allowed.
+        // SAFETY: this is a `bytes` object, and its bytes live as long as it does. Nobody else has the object yet, so
+        // writing is allowed.
         let start = unsafe { ffi::PyBytes_AsString(self.bytes.as_ptr()) }.cast::<u8>();
         Memory { start, length: self.length, writable: true, fixed: None, holder: PhantomData }
     }
 
-    /// Returns the bytes, which have no value yet.
+    /// Returns the bytes, which are not initialized yet.
     pub(crate) fn uninit(&mut self) -> &mut [MaybeUninit<u8>] {
         let Memory { start, length, .. } = self.memory();
-        // SAFETY: nobody else has the object, and its bytes live as long as it does. They may have any value.
+        // SAFETY: nobody else has the object, and its bytes live as long as the object. The bytes may have any value.
         unsafe { std::slice::from_raw_parts_mut(start.cast(), length) }
     }
 

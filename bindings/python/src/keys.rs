@@ -12,7 +12,7 @@ use deadpan_ct::CtEq;
 use deadpan_seal::key;
 use deadpan_seal::{Cost, Kem, Material};
 
-/// Returns the exception for a secret that would be pickled.
+/// Returns the exception for an attempt to pickle a secret.
 fn not_pickled(what: &str, instead: &str) -> PyResult<()> {
     Err(PyTypeError::new_err(format!(
         "{what} is not pickled, because everybody who can read the pickle would have the secret: {instead}"
@@ -27,7 +27,7 @@ fn hash(key: &deadpan_seal::PublicKey) -> u64 {
     hasher.finish()
 }
 
-/// A private key, which opens what was sealed to its public key.
+/// A private key, which opens data that were sealed to its public key.
 #[pyclass(frozen, module = "deadpan")]
 pub(crate) struct PrivateKey(pub(crate) deadpan_seal::PrivateKey);
 
@@ -63,8 +63,8 @@ impl PrivateKey {
         })
     }
 
-    /// Returns the key as PEM, protected if there is a passphrase: `bytes`, which are meant to be written to a file and
-    /// forgotten.
+    /// Returns the key as PEM, protected if there is a passphrase. The result is `bytes`; write them to a file and then
+    /// drop them.
     #[pyo3(signature = (passphrase = None))]
     fn to_pem<'py>(&self, py: Python<'py>, passphrase: Option<&Passphrase>) -> PyResult<Bound<'py, PyBytes>> {
         match passphrase {
@@ -89,7 +89,7 @@ impl PrivateKey {
         PublicKey(self.0.public().clone())
     }
 
-    /// Compares what key files store, in constant time. May leak: the kinds and the lengths.
+    /// Compares the contents of the keys' files in constant time. May leak: the kinds and the lengths.
     fn __eq__(&self, other: &Self) -> bool {
         let (one, two) = match (self.0.material(), other.0.material()) {
             (Material::Seed(one), Material::Seed(two)) | (Material::Expanded(one), Material::Expanded(two)) => {
@@ -156,7 +156,7 @@ impl PublicKey {
         key::age_recipient(&self.0).ok_or_else(|| PyValueError::new_err("age has no keys of this kind"))
     }
 
-    /// A short text to compare keys by.
+    /// A short text by which keys can be compared.
     #[getter]
     fn fingerprint(&self) -> String {
         key::fingerprint(&self.0)
@@ -192,7 +192,7 @@ pub(crate) fn pickled_key(pem: &Bound<'_, PyAny>) -> PyResult<PublicKey> {
     PublicKey::read(pem)
 }
 
-/// A passphrase. It is hashed for each item; a `Session` hashes it once.
+/// A passphrase. It is hashed for each item. A `Session` hashes its passphrase only once.
 #[pyclass(frozen, module = "deadpan")]
 pub(crate) struct Passphrase(pub(crate) deadpan_seal::Passphrase);
 

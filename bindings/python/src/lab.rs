@@ -1,4 +1,4 @@
-//! What the lab's Python side needs: the worker, and the pictures and sentences of a record.
+//! Functions for the lab's Python code: the source of the worker, and the pictures and sentences for a record.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -13,7 +13,8 @@ pub(crate) fn lab_worker() -> &'static str {
     Language::Python.source()
 }
 
-/// Returns what the first pair of a record shows, in words, and its pictures with their names, as SVG files.
+/// Describes in words what the first pair of a record shows. Also returns the pair's pictures as SVG files with their
+/// names.
 #[pyfunction]
 pub(crate) fn lab_shown(record: &str) -> PyResult<(String, Vec<(String, String)>)> {
     let record: Record = serde_json::from_str(record).map_err(|error| PyValueError::new_err(error.to_string()))?;

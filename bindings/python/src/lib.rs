@@ -1,4 +1,5 @@
-//! Deadpan for Python: conversions, and nothing else. `python/deadpan` has what is written in Python.
+//! Deadpan for Python. This crate only converts values and calls other crates. The Python code of the package is in
+//! `python/deadpan`.
 
 mod base64;
 mod buffer;
@@ -60,7 +61,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(lab::lab_shown, module)?)?;
     module.add_function(wrap_pyfunction!(picture::hide, module)?)?;
     module.add_function(wrap_pyfunction!(picture::reveal, module)?)?;
-    // A daemon thread that still works would leave its draft behind.
+    // Without this call, a daemon thread that still works at exit would leave its incomplete output.
     let at_exit = module.py().import("atexit")?;
     at_exit.call_method1("register", (wrap_pyfunction!(files::remove_drafts, module)?,))?;
     Ok(())

@@ -1,4 +1,4 @@
-//! What the file objects of the package need.
+//! The native part of the package's file objects.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -62,13 +62,13 @@ impl Seek for SealedSource {
     }
 }
 
-/// Calls a function with the interpreter. While the interpreter ends, other threads must not enter it, so this function
-/// returns an error.
+/// Calls a function with the interpreter's lock. While the interpreter shuts down, other threads must not use it, so
+/// this function returns an error then.
 fn attached<T>(call: impl FnOnce(Python<'_>) -> io::Result<T>) -> io::Result<T> {
     Python::try_attach(call).unwrap_or_else(|| Err(io::Error::other("the interpreter is ending")))
 }
 
-/// Returns the exception that a file object raised, or the one for an error of the library.
+/// Returns the exception that a file object raised, or the exception for an error of the library.
 fn raised_by_object(error: io::Error) -> PyErr {
     match error.downcast::<PyErr>() {
         Ok(own) => own,
@@ -84,7 +84,7 @@ fn failed(error: Error) -> PyErr {
     }
 }
 
-/// Reads at any place of sealed data.
+/// Reads sealed data at any place.
 #[pyclass(frozen, module = "deadpan._native")]
 pub(crate) struct NativeReader {
     reader: Mutex<RangeReader<SealedSource>>,
@@ -126,7 +126,8 @@ impl NativeReader {
         Ok(Self { length: reader.length(), reader: Mutex::new(reader), path })
     }
 
-    /// Fills a buffer from a position on, and returns how many bytes there were: fewer than fit only at the end.
+    /// Fills a buffer from a position on, and returns the number of bytes. The buffer is not filled completely only at
+    /// the end of the data.
     fn read_into(&self, py: Python<'_>, position: u64, buffer: &Bound<'_, PyAny>) -> PyResult<usize> {
         let out = Pinned::writable(buffer)?;
         let memory = out.memory();
@@ -147,7 +148,7 @@ impl NativeReader {
     }
 }
 
-/// Sealed bytes that wait to be taken.
+/// Sealed bytes that the caller has not taken yet.
 #[derive(Clone, Default)]
 struct Ready(Arc<Mutex<Vec<u8>>>);
 
@@ -168,7 +169,7 @@ impl Write for Ready {
     }
 }
 
-/// Seals what is written, and returns the sealed bytes that are ready.
+/// Seals the bytes that are written, and returns the sealed bytes that are ready.
 #[pyclass(frozen, module = "deadpan._native")]
 pub(crate) struct NativeWriter {
     sealer: Mutex<Option<Sealer<Ready>>>,
@@ -186,7 +187,7 @@ impl NativeWriter {
         Ok(Self { sealer: Mutex::new(Some(sealer)), ready })
     }
 
-    /// Seals up to `length` bytes of a buffer, from `begin` on. Returns what is to be written now.
+    /// Seals up to `length` bytes of a buffer, from `begin` on. Returns the bytes that the caller must write now.
     fn write<'py>(
         &self,
         py: Python<'py>,
@@ -208,7 +209,7 @@ impl NativeWriter {
         Ok(PyBytes::new(py, &self.ready.take()))
     }
 
-    /// Seals the end. Returns what is to be written last.
+    /// Seals the end. Returns the last bytes that the caller must write.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let sealer = self.sealer.lock().take();
         let sealer = sealer.ok_or_else(|| PyValueError::new_err("the writer is closed"))?;

@@ -1,4 +1,4 @@
-//! What data are sealed to, and opened with.
+//! The arguments that name recipients and keys.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -17,7 +17,8 @@ pub(crate) struct Options {
     pub(crate) allow_mixed: bool,
 }
 
-/// Returns the recipients that a value stands for: one, or all keys of a text. Returns none if it is something else.
+/// Returns the recipients that a value stands for: one recipient, or all keys of a text. Returns `None` if the value
+/// stands for no recipient.
 fn recipients(value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<Recipient>>> {
     let one = |recipient| Ok(Some(vec![recipient]));
     if let Ok(key) = value.cast::<PublicKey>() {
@@ -61,10 +62,11 @@ pub(crate) fn sealing(to: &Bound<'_, PyAny>, options: Options) -> PyResult<Seali
     })
 }
 
-/// Advice for a path that was given for a key.
+/// The advice for an argument that may be a path instead of a key.
 const READ_IT: &str = "; if it is a path, read the file: pathlib.Path(path).read_bytes()";
 
-/// Returns the advice for a text that is no key: it may be a path. Texts of keys are longer, or have their marks.
+/// Returns the advice for a text that is not a key but may be a path. Texts of keys are longer than paths, or contain
+/// typical marks.
 pub(crate) fn advice(text: &[u8]) -> &'static str {
     let is_key = text.contains(&b'\n') || text.starts_with(b"-----") || text.to_ascii_lowercase().starts_with(b"age");
     if is_key || text.len() > 1000 { "" } else { READ_IT }
@@ -108,7 +110,7 @@ impl<'py> FromPyObject<'_, 'py> for Limit {
     }
 }
 
-/// Returns one key or several, with a limit on the cost of trying passphrases and sessions.
+/// Returns one key or several keys, with a limit on the cost of trying passphrases and sessions.
 pub(crate) fn identities(keys: &Bound<'_, PyAny>, max_cost: Option<Limit>) -> PyResult<Vec<Identity>> {
     let all = unlimited(keys)?;
     Ok(match max_cost {
@@ -130,8 +132,8 @@ fn unlimited(keys: &Bound<'_, PyAny>) -> PyResult<Vec<Identity>> {
         .collect()
 }
 
-/// Returns the exception for a value that cannot be iterated. Exceptions of the value's own `__iter__` stay as they
-/// are.
+/// Returns the exception for a value that cannot be iterated. Exceptions of the value's own `__iter__` are not
+/// replaced.
 fn instead(value: &Bound<'_, PyAny>, error: PyErr, what: &str) -> PyErr {
     if error.is_instance_of::<PyTypeError>(value.py()) { wrong(value, what) } else { error }
 }

@@ -1,4 +1,4 @@
-//! Long work: without the lock of the interpreter, with progress, and with an ear for Ctrl-C.
+//! Long work. It runs without the lock of the interpreter, reports progress, and checks for Ctrl-C.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -11,17 +11,17 @@ use crate::errors::exception;
 use deadpan_bind::Fault;
 use deadpan_seal::Work;
 
-/// How often signals are looked for, and progress is told.
+/// The time between two checks for signals, and between two reports of progress.
 const TICK: Duration = Duration::from_millis(40);
-/// Work on less data takes less than a tick.
+/// Work on fewer bytes than this takes less than a tick.
 const SHORT: u64 = 16 << 20;
 
-/// How long work is done, with the arguments of Python's functions.
+/// The options of long work, from the arguments of Python's functions.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct How<'a, 'py> {
     /// Called with the number of bytes that are done.
     pub(crate) progress: Option<&'a Bound<'py, PyAny>>,
-    /// The number of threads; 0 for one on each core.
+    /// The number of threads. 0 stands for one thread on each core.
     pub(crate) threads: usize,
 }
 
@@ -32,8 +32,8 @@ impl<'a, 'py> From<Option<&'a Bound<'py, PyAny>>> for How<'a, 'py> {
 }
 
 /// Runs `work`. `length` is the length of the data, if it is known: short work needs no second thread. `progress` is
-/// called with the number of bytes that are done, first with 0 and last with all of them. If `progress` raises before
-/// the end, or if a signal handler raises, the work stops and the exception is raised.
+/// called with the number of bytes that are done, first with 0 and last with the total. If `progress` raises before the
+/// end, or if a signal handler raises, the work stops and the exception is raised.
 pub(crate) fn run<'a, 'py: 'a, T: Send>(
     py: Python<'py>,
     length: Option<u64>,
@@ -63,12 +63,12 @@ pub(crate) fn run<'a, 'py: 'a, T: Send>(
             let (take, options) = (&take, &options);
             let spawned = std::thread::Builder::new().spawn_scoped(scope, move || {
                 if let Some(work) = take() {
-                    // The receiver waits below.
+                    // The receiver waits below, so sending cannot fail.
                     let _ = sender.send(work(options));
                 }
             });
             if spawned.is_err() {
-                // This thread does the work, and does not look for signals meanwhile.
+                // This thread does the work itself, and does not check for signals during the work.
                 return take().map(|work| work(options));
             }
             loop {
@@ -102,11 +102,11 @@ pub(crate) fn run<'a, 'py: 'a, T: Send>(
     Ok(value)
 }
 
-/// Calls `each` with all items, in order, without the lock of the interpreter, until it fails. Looks for signals once
-/// in a tick, so each item should take less.
+/// Calls `each` with all items, in order, without the lock of the interpreter, until `each` fails. Checks for signals
+/// once in a tick, so each item should take less time than a tick.
 ///
 /// # Errors
-/// The outer error is the exception of a signal handler, and the inner one is that of `each`.
+/// The outer error is the exception of a signal handler, and the inner error is the error of `each`.
 pub(crate) fn in_turns<I: Iterator + Send, E: Send>(
     py: Python<'_>,
     mut items: I,

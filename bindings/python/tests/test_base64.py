@@ -32,7 +32,7 @@ def test_what_is_valid_is_what_is_encoded(text):
     try:
         data = deadpan.base64.b64decode(text)
     except binascii.Error:
-        # Either the standard module refuses it too, or it is not the one text for its bytes.
+        # Either the standard module also refuses the text, or the text is not the only valid text for its bytes.
         try:
             assert base64.b64encode(base64.b64decode(text, validate=True)).decode() != text
         except binascii.Error:
@@ -62,7 +62,7 @@ def test_ends_at_the_borders_of_pieces(length, end):
     text = b"A" * (length - len(end)) + end
     try:
         data = base64.b64decode(text, validate=True)
-        # The other module allows more than one text for some bytes.
+        # The standard module accepts several texts for the same bytes.
         data = data if base64.b64encode(data) == text else None
     except binascii.Error:
         data = None

@@ -18,7 +18,7 @@ import pytest
 from deadpan import cluster
 from store import command, server
 
-# Long enough to be made in parts, of which each of four shares has some.
+# The data are long enough to be made in parts, and each of four shares makes some of the parts.
 LONG = random.Random(1).randbytes(100_000_000)
 SMALL = {f"small/{number:03}.txt": f"face {number}\n".encode() * number for number in range(200)}
 KEY = deadpan.PrivateKey.generate("ecc")
@@ -40,7 +40,7 @@ def place(store, tmp_path_factory):
     (place / "my.key").write_bytes(KEY.to_pem())
     (place / "my.key").chmod(0o600)
     (place / "my.pub").write_text(KEY.public.to_pem())
-    # The names of Ray's sockets would be too long below `place`.
+    # In a folder below `place`, the paths of Ray's sockets would be too long.
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory(prefix="ray", dir="/tmp") as session:
         for name, value in (store.environment(place / "home") | {"RAY_TMPDIR": session}).items():
             patch.setenv(name, value)
@@ -118,7 +118,7 @@ def test_there_and_back(store, place, ray):
     assert summary["job_is_new"] is True
     assert summary["bytes"] == len(LONG) + sum(map(len, SMALL.values()))
     check(store, place, "x")
-    # Again: only what is new.
+    # The second run seals only the new objects.
     store.put("data/new.txt", b"new")
     summary = seal(place, "x", **options)
     assert (summary["made"], summary["there"], summary["job_is_new"]) == (1, 201, False)
@@ -126,7 +126,7 @@ def test_there_and_back(store, place, ray):
     summary = cluster.open("s3://bucket/x/", "s3://bucket/clear/", place / "my.key", exclude="new.*", **options)
     assert summary["made"] == 201
     assert store.get("clear/long.bin") == LONG and len(store.keys("clear/")) == 201
-    # As many shares as the cluster has CPUs.
+    # There are as many shares as the cluster has CPUs.
     summary = seal(place, "some", include=["small/00*"], options=["--hide-length"], job_key=place / "job.key")
     assert (summary["made"], summary["shards"]) == (10, 4)
 
@@ -139,11 +139,11 @@ def test_a_killed_worker_is_replaced(store, place, ray):
     ((child, worker),) = wait_for(lambda: processes("--shard=2/4", "/killed/")).items()
     wait_until_begun(store)
     os.kill(worker, signal.SIGKILL)
-    # The command ends with its task, and Ray runs it again.
+    # When its task is killed, the command ends too, and Ray runs the task again.
     wait_for(lambda: child not in processes(), 10)
     ((again, other),) = wait_for(lambda: processes("--shard=2/4", "/killed/")).items()
     assert again != child and other != worker
-    # The command alone is killed, as if the machine lacked memory.
+    # Only the command is killed, as if the machine lacked memory.
     os.kill(again, signal.SIGKILL)
     thread.join(120)
     assert result[0]["made"] + result[0]["there"] == 201 and result[0]["failed"] == 0
@@ -152,7 +152,7 @@ def test_a_killed_worker_is_replaced(store, place, ray):
 
 def test_a_killed_driver_is_started_again(store, place, alone):
     words = ["seal", "s3://bucket/data/", "s3://bucket/driver/", "-r", place / "my.pub", "--shards", "2", "--json"]
-    # Without --job-key: the key of this user is made once, and found again.
+    # Without --job-key, the job key of this user is made once and found again later.
     driver = [sys.executable, "-m", "deadpan.cluster", *map(str, words)]
     env = {**os.environ, "RAY_ADDRESS": "local"}
     first = subprocess.Popen(
@@ -172,13 +172,13 @@ def test_a_killed_driver_is_started_again(store, place, alone):
     assert again.returncode == 0, again.stderr
     assert json.loads(again.stdout.splitlines()[-1])["failed"] == 0
     check(store, place, "driver")
-    # The command without Ray goes on with the same job.
+    # The command without Ray continues the same job.
     local = subprocess.run([*driver[:-3], "--local", "--json"], capture_output=True, text=True, timeout=120)
     assert local.returncode == 0 and json.loads(local.stdout)["there"] == 201, local.stderr
 
 
 def test_wrong_credentials(place, alone):
-    # One request is let in: it makes the bucket.
+    # The server accepts only one request without rights: the request that makes the bucket.
     with server(INITIAL_NO_AUTH_ACTION_COUNT="1") as strict:
         words = ["seal", "s3://bucket/data/", "s3://bucket/denied/", "-r", place / "my.pub"]
         denied = [sys.executable, "-m", "deadpan.cluster", *map(str, words)]
@@ -197,13 +197,13 @@ def test_a_failing_object_is_named(store, place, ray):
         cluster.open("s3://bucket/bad/", "s3://bucket/good/", [place / "my.key"], **options)
     assert caught.value.exit == 1 and caught.value.summary["failed"] == 1
     assert [one["file"] for one in caught.value.failed] == ["s3://bucket/bad/damaged.dpn"]
-    # All others are there.
+    # All other objects exist.
     assert len(store.keys("good/")) == 200
     (place / "other.key").write_bytes(deadpan.PrivateKey.generate("ecc").to_pem())
     (place / "other.key").chmod(0o600)
     with pytest.raises(deadpan.NoKeyError, match="\n199 more failed"):
         cluster.open("s3://bucket/bad/", "s3://bucket/none/", place / "other.key", exclude="damaged.*", **options)
-    # Without an object to blame, the command's own message comes.
+    # If no object failed, the exception has the command's own message.
     with pytest.raises(ValueError, match="--no-such-option"):
         seal(place, "y", options=["--no-such-option"], **options)
     with pytest.raises(ValueError, match="missing.pub"):
@@ -256,7 +256,7 @@ def test_no_key_travels(store, place, ray, monkeypatch):
         over.set()
         thread.join()
     assert failures == [] and len(seen) > 4
-    # Two functions and four tasks went to Ray, each with paths only.
+    # Two functions and four tasks were sent to Ray, and each of them contains only paths.
     assert len(sent) == 6 and all(len(one) < 2000 for one in sent)
     assert not any(secret in one for secret in secrets for one in sent)
     assert sum(b"job.key" in one for one in sent) == 4
@@ -276,7 +276,7 @@ def test_without_ray(store, place, monkeypatch, capsys):
     assert cluster.main([*words, "--local", "--include", "small/*", "--", "--hide-length"]) == 0
     told = capsys.readouterr().err
     assert "seal: 200 made" in told and "note: " not in told
-    # A new job takes the results of the last one as they are, and says so.
+    # A new job takes the results of the last job unchanged, and reports this.
     for key in store.keys("_deadpan/"):
         store.ask("DELETE", f"/bucket/{key}")
     assert cluster.main([*words, "--local", "--include", "small/*"]) == 0

@@ -137,7 +137,7 @@ def test_passphrases_and_sessions():
 
 
 def test_the_cost_of_passphrases_has_a_limit(tmp_path):
-    # Sealed data tell the cost of a try, so a stranger may ask for too much.
+    # Sealed data contain the cost of trying a passphrase, so data of a stranger may ask for too much.
     passphrase = deadpan.Passphrase("correct horse")
     path, plain = tmp_path / "sealed", tmp_path / "plain"
     sealed = deadpan.seal(b"face", passphrase)
@@ -169,12 +169,12 @@ def test_the_cost_of_passphrases_has_a_limit(tmp_path):
                 use(limit)
     assert time.monotonic() - start < hashed, "36 refusals take less than 7 hashes"
     assert [entry.name for entry in tmp_path.iterdir()] == ["sealed"]
-    # Keys have no cost, and a session opens what costs no more than its own hash.
+    # Keys have no cost, and a session opens data that cost no more than its own hash.
     both = deadpan.seal(b"face", [KEY, passphrase])
     assert deadpan.open(both, [passphrase, KEY], max_cost=(0, 0)) == b"face"
     session = deadpan.Session(passphrase)
     assert deadpan.open(deadpan.seal(b"face", session), session, max_cost=(0, 0)) == b"face"
-    # The limit is that of the call, and not of the passphrase.
+    # The limit belongs to the call, and not to the passphrase.
     assert deadpan.open(sealed, passphrase) == b"face"
 
 
@@ -196,7 +196,7 @@ def test_into_buffers():
 
 @pytest.mark.parametrize("offset", [0, 1, 63])
 def test_long_buffers_at_any_address(offset):
-    # From 32 MiB on, results are written past the caches, in lines of 64 bytes.
+    # From 32 MiB on, the stores of results bypass the caches, in lines of 64 bytes.
     plain = bytes(range(251)) * ((33 << 20) // 251 + offset)
     room = deadpan.sealed_length(len(plain), KEY.public)
     sealed, out = bytearray(b"\xa5" * (offset + room + 7)), bytearray(b"\xa5" * (offset + len(plain) + 7))
@@ -208,7 +208,7 @@ def test_long_buffers_at_any_address(offset):
     assert out[:offset] + out[offset + len(plain) :] == b"\xa5" * (offset + 7)
 
 
-# A daemon thread unpacks a folder of many files, and the interpreter exits as soon as its draft is there.
+# A daemon thread unpacks a folder of many files, and the interpreter exits as soon as the incomplete output exists.
 ABANDONED = """
 import os, sys, threading, time
 import deadpan
@@ -231,7 +231,7 @@ def test_a_daemon_thread_leaves_no_draft(tmp_path, delay):
     deadpan.seal_folder(many, tmp_path / "many.dpn", KEY.public)
     subprocess.run([sys.executable, "-c", ABANDONED, delay], cwd=tmp_path, check=True, timeout=60)
     assert {path.name for path in tmp_path.iterdir()} <= {"many", "many.dpn", "key", "out"}
-    # The whole folder may be there, but never a part of it.
+    # The output may be the whole folder, but never a part of the folder.
     out = tmp_path / "out"
     assert not out.exists() or sum(len(names) for _, _, names in os.walk(out)) == 4000
 
@@ -377,7 +377,7 @@ def test_ctrl_c_stops_work_and_leaves_nothing(tmp_path):
     timer = threading.Timer(0.3, send)
     timer.start()
     try:
-        # The whole file would take seconds.
+        # Without the interrupt, the whole file would take seconds.
         with pytest.raises(KeyboardInterrupt):
             deadpan.seal_file(tmp_path / "plain", tmp_path / "sealed", KEY.public)
         took = time.monotonic() - sent[0]
@@ -473,7 +473,7 @@ def test_base64_pad_and_compare():
 def test_work_does_not_hold_the_lock_of_the_interpreter(tmp_path):
     fifo, sealed = tmp_path / "fifo", tmp_path / "sealed"
     os.mkfifo(fifo)
-    # It waits for what this thread writes.
+    # The work waits for the bytes that this thread writes.
     thread = threading.Thread(target=deadpan.seal_file, args=(fifo, sealed, KEY.public), daemon=True)
     thread.start()
     fifo.write_bytes(b"straight face")

@@ -55,7 +55,7 @@ def run_all(store, place, target, words, task, count=8, keys=None):
     for folder, real in files.items():
         text = text.replace(folder, f"{real}/")
     assert not re.search(r"\b[A-Z]{5,}\b", text.replace("JOB_KEY", "").replace("RECIPIENT", "")), text
-    # The program is the one of this package.
+    # The program is the command line of this package.
     program = place / "bin/deadpan"
     program.parent.mkdir(exist_ok=True)
     program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -P -m deadpan "$@"\n')
@@ -142,7 +142,7 @@ def test_the_policy_is_enough(place):
     policy = (EXAMPLES / "policy.json").read_text().replace("SOURCE", "source").replace("TARGET", "bucket")
     with server(INITIAL_NO_AUTH_ACTION_COUNT="1000") as store:
         fill(store)
-        # moto asks for the right to remove objects on the bucket, and S3 on each object.
+        # For removing an object, moto requires the right on the bucket, and S3 requires the right on the object.
         policy = policy.replace('"arn:aws:s3:::bucket/_deadpan/*"', '"arn:aws:s3:::bucket"')
         keys = user(store, policy)
         # From now on, each request needs a right.
@@ -156,7 +156,7 @@ def test_the_policy_is_enough(place):
             assert done.returncode == 0, done.stderr
         done = run(*seal, "--job-key", place / "job.key")
         assert done.returncode == 0 and "21 there already" in done.stderr, done.stderr
-        # Results cannot be removed, and sources not be replaced.
+        # Results cannot be removed, and sources cannot be replaced.
         plain = place / "plain"
         plain.write_text("face")
         denied = run("seal", plain, "--to", "s3://source/new", "-r", place / "recipient.pub")

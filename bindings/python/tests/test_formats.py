@@ -97,7 +97,7 @@ def test_textbook_comparisons_leak():
     textbook = runpy.run_path(str(ROOT / "bindings/python/examples/textbook.py"))
     compare = functools.partial(textbook["compare"], quick=True)
     assert compare(textbook["by_difference"]).leaks
-    # Later versions have one path for all small integers.
+    # Later Python versions use the same code path for all small integers.
     assert compare(textbook["by_xor"]).leaks or sys.version_info >= (3, 12)
     assert not compare(hmac.compare_digest).leaks
 

@@ -236,7 +236,7 @@ def test_errors_say_what_to_do_next(tmp_path):
     ):  # fmt: skip
         with pytest.raises(error, match=advice):
             call()
-    # A damaged key is no path.
+    # The advice about paths does not appear for a damaged key.
     with pytest.raises(deadpan.InvalidKeyError) as damaged:
         deadpan.PublicKey.read(KEY.public.to_pem()[:-40])
     assert "path" not in str(damaged.value)
@@ -455,7 +455,7 @@ def test_signals_are_heard_during_long_work(make, work):
             took = time.monotonic() - start
             signal.setitimer(signal.ITIMER_REAL, 0)
             within = sum(1 for at in heard if at < start + took)
-        # Once in 40 milliseconds on an idle machine.
+        # On an idle machine, progress comes once in 40 milliseconds.
         assert within >= max(2, took / 0.2)
 
         def enough(*_):

@@ -68,7 +68,7 @@ def test_a_wrapper_that_closes_the_writer_says_that_finish_is_missing(wrap):
     assert writer.closed and is_cut(out)
     with pytest.raises(deadpan.StoppedError, match="closed before finish"):
         writer.finish()
-    # A second close is no error.
+    # A second close is not an error.
     writer.close()
 
 
@@ -100,7 +100,8 @@ def test_a_wrapper_within_the_block_of_the_writer(wrap):
             put(wrapper, writer)
             raise KeyError
     assert is_cut(out)
-    # A wrapper that is collected within the block leaves the decision to the block, too.
+    # If a wrapper is collected within the `with` block, the end of the block still decides whether the data are
+    # complete.
     out = io.BytesIO()
     with deadpan.Writer(out, KEY.public) as writer:
         wrapper = wrap(writer)
@@ -151,7 +152,7 @@ def test_finish_is_the_word_of_success():
     assert writer.closed and deadpan.open(out.getvalue(), KEY) == b"face"
     with pytest.raises(ValueError, match="closed"):
         writer.write(b"more")
-    # What a wrapper still holds when the end is sealed is an error, and not lost in silence.
+    # If a wrapper still holds data when the end is sealed, there is an error instead of a silent loss.
     writer = deadpan.Writer(io.BytesIO(), KEY.public)
     wrapper = text(writer)
     wrapper.write("face")
@@ -212,7 +213,7 @@ def test_lines_are_fast():
     with deadpan.Reader(io.BytesIO(sealed), KEY) as reader:
         assert next(iter(reader)) == line + b"\n"
         assert sum(1 for short in reader if short == b"short\n") == 100_000
-    # Byte by byte, it took more than ten seconds.
+    # An earlier version read byte by byte and took more than ten seconds.
     assert time.monotonic() - start < 3
 
 
@@ -276,6 +277,6 @@ def test_text_files_are_refused_at_once(tmp_path):
 @pytest.mark.parametrize("kind", [deadpan.Reader, deadpan.Writer])
 def test_all_methods_have_docstrings(kind):
     for name, what in inspect.getmembers(kind, callable):
-        # A writer only has them because its base has.
+        # A writer has these methods only because its base class has them.
         if not name.startswith(("_", "readinto" if kind is deadpan.Writer else "_")):
             assert inspect.getdoc(what), name

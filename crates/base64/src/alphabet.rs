@@ -1,6 +1,6 @@
 //! The two alphabets of RFC 4648, which differ in their last two symbols.
 
-/// An alphabet, named by its characters for 62 and 63.
+/// An alphabet. The alphabets differ only in the characters for 62 and 63.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alphabet {
     /// `+` and `/`: RFC 4648 section 4.
@@ -30,7 +30,8 @@ impl Alphabet {
         }
     }
 
-    /// Returns all 64 symbols in order. Use it only for tables that fit in a register, or whose index is not secret.
+    /// Returns all 64 symbols in order. Use the symbols only for tables that fit in a register, or for tables whose
+    /// index is not secret.
     #[must_use]
     pub const fn symbols(self) -> [u8; 64] {
         let mut symbols = *b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789??";

@@ -11,15 +11,15 @@ use deadpan_ct::{Choice, CtEq, Wipe, declassify};
 /// The rule for `=`, which fills the last group of four symbols.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Padding {
-    /// `=` is written, and required when decoding.
+    /// Encoding writes `=`, and decoding requires `=`.
     Required,
-    /// `=` is not written, and refused when decoding.
+    /// Encoding does not write `=`, and decoding refuses `=`.
     Forbidden,
-    /// `=` is written, and may be missing when decoding.
+    /// Encoding writes `=`, and decoding accepts texts with or without `=`.
     Optional,
 }
 
-/// An alphabet and its rules. Start from one of the constants, and change the rules that do not fit:
+/// An alphabet and its rules. Start from one of the constants of this crate, and change the rules that do not fit:
 ///
 /// ```
 /// use deadpan_base64::{Padding, URL_SAFE};
@@ -58,21 +58,22 @@ impl Base64 {
         Self { padding, ..self }
     }
 
-    /// Returns this codec with decoding that skips space, tab, line feed, vertical tab, form feed and carriage return
-    /// anywhere.
+    /// Returns this codec with another rule: decoding skips space, tab, line feed, vertical tab, form feed and carriage
+    /// return anywhere in the text.
     #[must_use]
     pub const fn skipping_white_space(self) -> Self {
         Self { skip_white_space: true, ..self }
     }
 
-    /// Returns this codec with decoding that ignores bits after the last byte. Several texts then stand for the same
-    /// bytes: do not use it where a text is compared, signed or used as a key.
+    /// Returns this codec with another rule: decoding ignores bits after the last byte. Several texts then stand for
+    /// the same bytes, so do not use this codec where a text is compared, signed or used as a key.
     #[must_use]
     pub const fn ignoring_trailing_bits(self) -> Self {
         Self { ignore_trailing_bits: true, ..self }
     }
 
-    /// Returns how many symbols `bytes` bytes take, `=` included, or none if the number does not fit into a `usize`.
+    /// Returns the number of symbols for `bytes` bytes, including `=`. Returns `None` if the number does not fit into a
+    /// `usize`.
     #[inline]
     #[must_use]
     pub const fn encoded_len(&self, bytes: usize) -> Option<usize> {
@@ -87,7 +88,8 @@ impl Base64 {
         matches!(self.padding, Padding::Required | Padding::Optional)
     }
 
-    /// Returns how many bytes `length` symbols hold at most. With `=` or white space among them, there are fewer.
+    /// Returns the largest number of bytes that `length` symbols can hold. If some of the symbols are `=` or white
+    /// space, the text holds fewer bytes.
     #[inline]
     #[must_use]
     pub const fn decoded_len_max(&self, length: usize) -> usize {
@@ -146,7 +148,7 @@ impl Base64 {
     /// skipped, and whether the input was valid.
     ///
     /// # Errors
-    /// If the input is not valid. All of it is read first.
+    /// If the input is not valid. The whole input is read before the error is returned.
     #[cfg(feature = "alloc")]
     pub fn decode(&self, input: impl AsRef<[u8]>) -> Result<Vec<u8>, Error> {
         self.decode_new(input.as_ref())
@@ -158,7 +160,7 @@ impl Base64 {
             let mut output = alloc::vec![0; input.len()];
             let symbols = imp::space::squeeze_into(input, &mut output);
             let (good, length) = self.open_in_place(&mut output[..symbols]);
-            // Wipes the symbols that no byte has overwritten.
+            // Wipes the symbols that no decoded byte has overwritten.
             output[length..].wipe();
             output.truncate(length);
             return release(good, output);
@@ -172,7 +174,7 @@ impl Base64 {
     /// the number of `=`, the positions of white space if it is skipped, and whether the input was valid.
     ///
     /// # Errors
-    /// If the input is not valid (all of it is read first), or if `output` is too small.
+    /// If the input is not valid (the whole input is read before the error is returned), or if `output` is too small.
     #[inline]
     pub fn decode_into<'a>(&self, input: &[u8], output: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
         if self.skip_white_space {
@@ -189,15 +191,15 @@ impl Base64 {
     /// length, the number of `=`, the positions of white space if it is skipped, and whether the input was valid.
     ///
     /// # Errors
-    /// If the input is not valid. All of it is read first.
+    /// If the input is not valid. The whole input is read before the error is returned.
     pub fn decode_in_place<'a>(&self, buffer: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
         let symbols = if self.skip_white_space { imp::space::squeeze(buffer) } else { buffer.len() };
         let (good, length) = self.open_in_place(&mut buffer[..symbols]);
         release(good, buffer).map(|buffer| &mut buffer[..length])
     }
 
-    /// Decodes into the front of `output`, skipping white space. Works block by block, since the output may be too
-    /// small for the symbols.
+    /// Decodes into the front of `output`, skipping white space. Removes the white space in blocks, since the output
+    /// may be too small to hold all the symbols.
     fn decode_spaced_into<'a>(&self, input: &[u8], output: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
         let mut decoder = Decoder::new(*self);
         let mut good = Choice::TRUE;
@@ -208,7 +210,7 @@ impl Base64 {
             let opened = if full { decoder.open() } else { decoder.close() };
             good &= opened.good;
             let bytes = opened.bytes();
-            // Bytes that do not fit are counted, so that the error can tell how many are needed.
+            // Counts the bytes that do not fit, so that the error can report the number of bytes that are needed.
             if let Some(place) = output.get_mut(written..written + bytes.len()) {
                 place.copy_from_slice(bytes);
             }
@@ -224,8 +226,8 @@ impl Base64 {
         release(good, &mut output[..written])
     }
 
-    /// Decodes symbols without white space to the front of their buffer. Returns whether they are valid, and how many
-    /// bytes there are.
+    /// Decodes symbols without white space to the front of their buffer. Returns whether the symbols are valid, and the
+    /// number of decoded bytes.
     pub(crate) fn open_in_place(&self, buffer: &mut [u8]) -> (Choice, usize) {
         let Some(symbols) = self.symbols_of(buffer) else { return (Choice::FALSE, 0) };
         let length = symbols.len();
@@ -233,8 +235,8 @@ impl Base64 {
         (self.verdict(flaws), imp::bytes_for(length))
     }
 
-    /// Returns the input without its `=`, or none if the length is wrong. The number of `=` is public, as the length
-    /// is.
+    /// Returns the input without its `=`, or `None` if the length is wrong. Both the number of `=` and the length are
+    /// public.
     #[inline(always)]
     fn symbols_of<'a>(&self, input: &'a [u8]) -> Option<&'a [u8]> {
         let whole = input.len().is_multiple_of(4);
@@ -255,14 +257,14 @@ impl Base64 {
         (symbols.len() % 4 != 1).then_some(symbols)
     }
 
-    /// *Yes* if this codec's rules allow all flaws that were found.
+    /// Returns *yes* if this codec's rules allow all flaws that were found.
     #[inline(always)]
     fn verdict(&self, flaws: imp::Flaws) -> Choice {
         if self.ignore_trailing_bits { flaws.all_symbols() } else { flaws.canonical() }
     }
 }
 
-/// Returns the decoded bytes if they are valid, and wipes them if not.
+/// Returns the decoded bytes if they are valid. Otherwise, wipes the bytes and returns an error.
 #[inline(always)]
 fn release<T: AsMut<[u8]>>(good: Choice, mut output: T) -> Result<T, Error> {
     if good.declassify() {

@@ -14,7 +14,7 @@ use alloc::{string::String, vec::Vec};
 use crate::{Error, imp};
 use deadpan_ct::{CtZero, Wipe};
 
-/// The letters for digits above nine: `a` to `f`, or `A` to `F`. Decoding takes both.
+/// The letters for digits above nine: `a` to `f`, or `A` to `F`. Decoding accepts both cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Case {
     /// `0123456789abcdef`
@@ -46,7 +46,7 @@ pub fn encode_into<'a>(case: Case, input: &[u8], output: &'a mut [u8]) -> Result
 /// Decodes digits of either case into a new vector. May leak: the length, and whether the input was valid.
 ///
 /// # Errors
-/// If the input is not valid. All of it is read first.
+/// If the input is not valid. The whole input is read before the error is returned.
 #[cfg(feature = "alloc")]
 pub fn decode(input: impl AsRef<[u8]>) -> Result<Vec<u8>, Error> {
     let input = input.as_ref();
@@ -59,7 +59,7 @@ pub fn decode(input: impl AsRef<[u8]>) -> Result<Vec<u8>, Error> {
 /// leak: the length, and whether the input was valid.
 ///
 /// # Errors
-/// If the input is not valid (all of it is read first), or if `output` is too small.
+/// If the input is not valid (the whole input is read before the error is returned), or if `output` is too small.
 pub fn decode_into<'a>(input: &[u8], output: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
     if !input.len().is_multiple_of(2) {
         return Err(Error::Invalid);

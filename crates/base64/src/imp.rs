@@ -1,10 +1,12 @@
 //! The kernels, which turn buffers of bytes into symbols and back. The kernels apply no rules for `=` and skip no white
-//! space. They collect flaws, and the caller decides about them. Only this module has `unsafe` code.
+//! space. The kernels collect flaws, and the caller decides whether the flaws are errors. Only this module has `unsafe`
+//! code.
 //!
 //! All back ends keep one contract. `encode` reads `length` bytes, writes [`symbols_for`] symbols and then at most two
-//! `=`, up to `total`. `decode` reads `length` symbols and writes [`bytes_for`] bytes. Neither touches other memory. To
-//! convert in place, input and output may overlap: each step loads all its input before it stores, and steps go
-//! forward. Then the output must never overtake the input that is still to be read.
+//! `=`, up to `total`. `decode` reads `length` symbols and writes [`bytes_for`] bytes. Neither `encode` nor `decode`
+//! touches other memory. To convert in place, input and output may overlap: each step loads all its input before it
+//! stores, and steps go forward. If the input and the output overlap, the output must never overtake the input that is
+//! still to be read.
 
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 pub mod avx2;
@@ -31,19 +33,20 @@ use crate::Alphabet;
 use deadpan_ct::cpu::{Level, level};
 use deadpan_ct::{Choice, CtZero};
 
-/// Returns how many symbols `bytes` bytes take, without padding.
+/// Returns the number of symbols for `bytes` bytes, without padding.
 #[inline(always)]
 pub const fn symbols_for(bytes: usize) -> usize {
     bytes + bytes.div_ceil(3)
 }
 
-/// Returns how many bytes `symbols` symbols hold. A single left-over symbol holds none.
+/// Returns the number of bytes that `symbols` symbols hold. A single left-over symbol holds no byte.
 #[inline(always)]
 pub const fn bytes_for(symbols: usize) -> usize {
     symbols - symbols.div_ceil(4)
 }
 
-/// Returns how many characters `bytes` bytes take, with `=` or without. No slice is long enough to overflow the number.
+/// Returns the number of characters for `bytes` bytes, with or without `=`. No slice is long enough to overflow the
+/// number.
 #[inline(always)]
 pub const fn total_for(bytes: usize, padded: bool) -> usize {
     if padded { bytes.div_ceil(3) * 4 } else { symbols_for(bytes) }
@@ -66,14 +69,14 @@ impl Flaws {
         self.symbols.ct_is_zero()
     }
 
-    /// *Yes* if every byte was a symbol and no bit was left over.
+    /// Returns *yes* if every byte was a symbol and no bit was left over.
     #[inline(always)]
     pub fn canonical(self) -> Choice {
         (self.symbols | self.trailing).ct_is_zero()
     }
 }
 
-/// Returns whether two ranges have no byte in common. Conversion in place takes the simple loops.
+/// Returns whether two ranges have no byte in common. Conversion in place uses the simple loops.
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 #[inline(always)]
 fn apart(source: *const u8, read: usize, target: *mut u8, written: usize) -> bool {
@@ -86,7 +89,7 @@ fn apart(source: *const u8, read: usize, target: *mut u8, written: usize) -> boo
 pub fn encode<'a>(alphabet: Alphabet, padded: bool, input: &[u8], output: &'a mut [u8]) -> Result<&'a mut [u8], usize> {
     let total = total_for(input.len(), padded);
     let output = output.get_mut(..total).ok_or(total)?;
-    // SAFETY: the input is readable for its length, the output writable for `total`, and two borrows do not overlap.
+    // SAFETY: the input is readable for its length, the output is writable for `total`, and two borrows do not overlap.
     unsafe { encode_raw(alphabet, input.as_ptr(), input.len(), output.as_mut_ptr(), total) };
     Ok(output)
 }
@@ -102,8 +105,8 @@ pub fn encode_uninit<'a>(
 ) -> Result<&'a mut [u8], usize> {
     let total = total_for(input.len(), padded);
     let output = output.get_mut(..total).ok_or(total)?;
-    // SAFETY: the input is readable for its length, the output writable for `total`, and two borrows do not overlap.
-    // The kernel fills the output, so all of it is initialized then.
+    // SAFETY: the input is readable for its length, the output is writable for `total`, and two borrows do not overlap.
+    // The kernel fills the whole output, so the output is initialized after the call.
     unsafe {
         encode_raw(alphabet, input.as_ptr(), input.len(), output.as_mut_ptr().cast(), total);
         Ok(core::slice::from_raw_parts_mut(output.as_mut_ptr().cast(), total))
@@ -116,15 +119,15 @@ pub fn encode_uninit<'a>(
 pub fn encode_onto(alphabet: Alphabet, padded: bool, input: &[u8], output: &mut Vec<u8>) {
     let total = total_for(input.len(), padded);
     output.reserve(total);
-    // SAFETY: the input is readable for its length, the spare capacity writable for `total`, which the kernel fills,
-    // and two borrows do not overlap.
+    // SAFETY: the input is readable for its length. The spare capacity is writable for `total` bytes, and the kernel
+    // fills these bytes. Two borrows do not overlap.
     unsafe {
         encode_raw(alphabet, input.as_ptr(), input.len(), output.spare_capacity_mut().as_mut_ptr().cast(), total);
         output.set_len(output.len() + total);
     }
 }
 
-/// Encodes the first `length` bytes of `buffer` into the whole buffer. Returns none if the buffer's length does not
+/// Encodes the first `length` bytes of `buffer` into the whole buffer. Returns `None` if the buffer's length does not
 /// fit.
 #[inline(always)]
 pub fn encode_in_place(alphabet: Alphabet, padded: bool, buffer: &mut [u8], length: usize) -> Option<()> {
@@ -134,9 +137,9 @@ pub fn encode_in_place(alphabet: Alphabet, padded: bool, buffer: &mut [u8], leng
     let gap = buffer.len() - length;
     buffer.copy_within(..length, gap);
     let start = buffer.as_mut_ptr();
-    // SAFETY: both ranges lie in `buffer`. They end together, and symbols take at least as much room as the bytes they
-    // come from, so the output catches up with the input only at the end: at no step does it cover a byte that is still
-    // to be read.
+    // SAFETY: both ranges lie in `buffer`. Both ranges end at the same place, and symbols take at least as much room as
+    // the bytes that they stand for. So the output catches up with the input only at the end, and the output never
+    // covers a byte that is still to be read.
     unsafe { encode_raw(alphabet, start.add(gap), length, start, buffer.len()) };
     Some(())
 }
@@ -145,8 +148,8 @@ pub fn encode_in_place(alphabet: Alphabet, padded: bool, buffer: &mut [u8], leng
 #[inline(always)]
 pub fn decode(alphabet: Alphabet, input: &[u8], output: &mut [u8]) -> Flaws {
     assert!(output.len() >= bytes_for(input.len()), "output too small");
-    // SAFETY: the input is readable for its length, the output writable for the bytes it holds, and two borrows do not
-    // overlap.
+    // SAFETY: the input is readable for its length, the output is writable for the bytes that the input holds, and two
+    // borrows do not overlap.
     unsafe { decode_raw(alphabet, input.as_ptr(), input.len(), output.as_mut_ptr()) }
 }
 
@@ -156,8 +159,8 @@ pub fn decode(alphabet: Alphabet, input: &[u8], output: &mut [u8]) -> Flaws {
 pub fn decode_new(alphabet: Alphabet, input: &[u8]) -> (Flaws, Vec<u8>) {
     let length = bytes_for(input.len());
     let mut output = Vec::with_capacity(length);
-    // SAFETY: the input is readable for its length, the capacity writable for the bytes it holds, which the kernel
-    // fills.
+    // SAFETY: the input is readable for its length. The capacity is writable for the bytes that the input holds, and
+    // the kernel fills these bytes.
     unsafe {
         let flaws = decode_raw(alphabet, input.as_ptr(), input.len(), output.as_mut_ptr());
         output.set_len(length);
@@ -170,7 +173,7 @@ pub fn decode_new(alphabet: Alphabet, input: &[u8]) -> (Flaws, Vec<u8>) {
 pub fn decode_in_place(alphabet: Alphabet, buffer: &mut [u8], length: usize) -> Flaws {
     let start = buffer[..length].as_mut_ptr();
     // SAFETY: both ranges begin at `start` inside `buffer`; bytes take less room than their symbols, so the output
-    // stays behind the input.
+    // never overtakes the input.
     unsafe { decode_raw(alphabet, start, length, start) }
 }
 
@@ -178,15 +181,15 @@ pub fn decode_in_place(alphabet: Alphabet, buffer: &mut [u8], length: usize) -> 
 #[inline(always)]
 pub(crate) fn text(symbols: &[u8]) -> &str {
     debug_assert!(symbols.is_ascii());
-    // SAFETY: callers pass what a kernel wrote, which is ASCII.
+    // SAFETY: callers pass only the output of a kernel, which is ASCII.
     unsafe { core::str::from_utf8_unchecked(symbols) }
 }
 
 /// Runs the kernel for this CPU.
 ///
 /// # Safety
-/// `source` is readable for `length` bytes and `target` writable for `total`, which is [`symbols_for`] `length` and at
-/// most two more. If they overlap, the module's contract holds.
+/// `source` is readable for `length` bytes. `target` is writable for `total` bytes, and `total` is [`symbols_for`]
+/// `length` or up to two more. If the two ranges overlap, the module's contract holds.
 #[inline(always)]
 unsafe fn encode_raw(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8, total: usize) {
     // SAFETY: the caller's promise is passed on, and `level` returns a level only if the CPU and the operating system
@@ -204,13 +207,13 @@ unsafe fn encode_raw(alphabet: Alphabet, source: *const u8, length: usize, targe
     }
 }
 
-/// Writes the `=` after `symbols` symbols, for back ends that have no better way.
+/// Writes the `=` after `symbols` symbols. Used by back ends that have no better way to write `=`.
 ///
 /// # Safety
 /// `target` is writable for `total` bytes.
 #[inline(always)]
 unsafe fn fill_up(target: *mut u8, symbols: usize, total: usize) {
-    // The compiler would turn a fill into a function call, for at most two bytes.
+    // No fill of a slice here: the compiler would turn a fill into a function call, for at most two bytes.
     if symbols < total {
         // SAFETY: inside `total`.
         unsafe { target.add(symbols).write(b'=') };
@@ -224,8 +227,8 @@ unsafe fn fill_up(target: *mut u8, symbols: usize, total: usize) {
 /// Runs the kernel for this CPU.
 ///
 /// # Safety
-/// `source` is readable for `length` bytes and `target` writable for [`bytes_for`] `length`. If they overlap, the
-/// module's contract holds.
+/// `source` is readable for `length` bytes, and `target` is writable for [`bytes_for`] `length` bytes. If the two
+/// ranges overlap, the module's contract holds.
 #[inline(always)]
 unsafe fn decode_raw(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8) -> Flaws {
     // SAFETY: the caller's promise is passed on, and `level` returns a level only if the CPU and the operating system
@@ -248,6 +251,6 @@ unsafe fn decode_raw(alphabet: Alphabet, source: *const u8, length: usize, targe
 #[inline(always)]
 pub(crate) fn string(symbols: Vec<u8>) -> String {
     debug_assert!(symbols.is_ascii());
-    // SAFETY: callers pass what a kernel wrote, which is ASCII.
+    // SAFETY: callers pass only the output of a kernel, which is ASCII.
     unsafe { String::from_utf8_unchecked(symbols) }
 }

@@ -1,4 +1,4 @@
-//! PEM, the armor of keys and certificates: RFC 7468 over the constant-time codec.
+//! PEM, the text form of keys and certificates: RFC 7468 with the constant-time codec.
 //!
 //! ```
 //! use deadpan_base64::pem;
@@ -14,10 +14,11 @@
 //!
 //! Writing is strict: `\n` line ends, 64 columns, nothing around the block. Reading accepts everything that the RFC
 //! requires of parsers: text before and after, `\r\n` and `\r`, lines of any length, white space in the body. Blocks
-//! with headers inside (`Proc-Type: 4,ENCRYPTED`, from before PKCS#8, or `Comment: …`) are refused by name.
+//! with headers inside, such as `Proc-Type: 4,ENCRYPTED` (from before PKCS#8) or `Comment: …`, are refused with an
+//! error of their own.
 //!
-//! What may leak: the length of everything, the label, where lines end and white space stands, and whether the block
-//! was valid. Only the constant-time codec examines the body.
+//! What may leak: the length of everything, the label, the positions of line ends and white space, and whether the
+//! block was valid. Only the constant-time codec examines the body.
 
 use alloc::{string::String, vec::Vec};
 use core::fmt;
@@ -25,7 +26,7 @@ use core::fmt;
 use crate::{STANDARD, imp};
 use deadpan_ct::{Choice, CtEq, Wiped, declassify_bytes};
 
-/// Bytes in a full line of 64 symbols.
+/// The number of bytes in a full line of 64 symbols.
 const LINE_BYTES: usize = 48;
 /// The parts of `BEGIN` and `END` lines around a label.
 const BEGIN: &str = "-----BEGIN ";
@@ -52,11 +53,12 @@ pub enum Error {
     Begin,
     /// The `END` line of a block is missing or has another label.
     End,
-    /// A block has headers inside: lines with a colon. Keys that were encrypted before PKCS#8 have them.
+    /// A block has headers inside, that is, lines with a colon. Keys in the encrypted format from before PKCS#8 have
+    /// such headers.
     Headers,
     /// The body of a block is not valid. The error has no detail, since the body may be a secret.
     Body,
-    /// The caller's label is not one that the RFC allows.
+    /// The RFC does not allow the caller's label.
     Label,
 }
 
@@ -78,14 +80,15 @@ impl core::error::Error for Error {}
 /// Writes one block with lines of 64 columns that end in `\n`. May leak: the length.
 ///
 /// # Errors
-/// If `label` is not one that the RFC allows.
+/// If the RFC does not allow `label`.
 pub fn encode(label: &str, contents: &[u8]) -> Result<String, Error> {
     if !is_label(label) {
         return Err(Error::Label);
     }
     let lines = contents.chunks(LINE_BYTES);
     let edges = BEGIN.len() + END.len() + 2 * (label.len() + DASHES.len() + 1);
-    // One allocation has the right size: a string that grows leaves copies of its contents in memory.
+    // The text is allocated once with the right size, because a string that grows leaves copies of its contents in
+    // memory.
     let mut text = Vec::with_capacity(edges + contents.len().div_ceil(3) * 4 + lines.len());
     for part in [BEGIN, label, DASHES, "\n"] {
         text.extend_from_slice(part.as_bytes());
@@ -108,16 +111,17 @@ pub fn decode(text: &[u8]) -> Result<Document<'_>, Error> {
     documents(text).next().unwrap_or(Err(Error::Missing))
 }
 
-/// Reads all blocks of `text`, in order. After a bad block, the search continues where reading it stopped.
+/// Reads all blocks of `text`, in order. After a bad block, the search continues at the place where the reading of this
+/// block stopped.
 #[must_use]
 pub fn documents(text: &[u8]) -> Documents<'_> {
     Documents { rest: text }
 }
 
-/// Returns the label of a `BEGIN` line, such as `PRIVATE KEY`; `None` if the line is not a well-formed one.
+/// Returns the label of a `BEGIN` line, such as `PRIVATE KEY`; `None` if the line is not well formed.
 ///
-/// Use this function to recognize a block before its body is decoded. May leak: the label, and where white space and
-/// pairs of hyphens stand.
+/// Use this function to recognize a block before its body is decoded. May leak: the label, and the positions of white
+/// space and of pairs of hyphens.
 ///
 /// ```
 /// # use deadpan_base64::pem;
@@ -162,7 +166,7 @@ impl<'a> Documents<'a> {
             return None;
         }
         let (line, rest) = self.rest.split_at(imp::space::line_end(self.rest));
-        // `\r\n` counts as a line end and an empty line, which changes nothing.
+        // `\r\n` counts as a line end and an empty line, and the empty line changes nothing.
         self.rest = rest.get(1..).unwrap_or_default();
         Some(line)
     }
@@ -194,19 +198,21 @@ fn open<'a>(label: &'a str, body: &[u8]) -> Result<Document<'a>, Error> {
     Ok(Document { label, contents: Wiped::new(contents) })
 }
 
-/// Returns whether a body that is not base64 has headers: lines with a colon, which no symbol is. Nothing else about
-/// the body leaks.
+/// Returns whether a body that is not base64 has headers, that is, lines with a colon. A colon is not a symbol of
+/// base64. The body leaks nothing else.
 fn has_headers(body: &[u8]) -> bool {
     body.iter().fold(Choice::FALSE, |found, byte| found | byte.ct_eq(&b':')).declassify()
 }
 
-/// Returns whether a line starts with certain words, which is public. Nothing else about the line is examined.
+/// Returns whether a line starts with certain words. This result is public, and the function examines nothing else of
+/// the line.
 fn starts_with(line: &[u8], words: &str) -> bool {
     line.get(..words.len()).is_some_and(|start| start.ct_eq(words.as_bytes()).declassify())
 }
 
-/// Returns the label of a `BEGIN` or `END` line, if the line is well formed. White space may follow it. Of any other
-/// line, such as one that contains a whole block, only the positions of white space and of pairs of hyphens leak.
+/// Returns the label of a `BEGIN` or `END` line, if the line is well formed. White space may follow the line. Any other
+/// line, such as a line that contains a whole block, leaks only the positions of its white space and of its pairs of
+/// hyphens.
 fn label_of<'a>(line: &'a [u8], keyword: &str) -> Option<&'a str> {
     let label = line.get(keyword.len()..imp::space::trimmed_len(line))?;
     let (label, dashes) = label.split_at_checked(label.len().checked_sub(DASHES.len())?)?;
@@ -218,7 +224,7 @@ fn label_of<'a>(line: &'a [u8], keyword: &str) -> Option<&'a str> {
 }
 
 /// Returns whether a text is a label of RFC 7468 section 3: printable characters, with single spaces or hyphens between
-/// them. It may be empty.
+/// them. A label may be empty.
 fn is_label(label: &str) -> bool {
     let is_link = |byte: u8| byte == b' ' || byte == b'-';
     let bytes = label.as_bytes();

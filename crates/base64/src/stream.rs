@@ -1,7 +1,7 @@
 //! Encoding and decoding in pieces of any size. The output and the verdict do not depend on how the input is cut.
 //!
-//! [`Encoder`] and [`Decoder`] hold one block and leave input and output to the caller. With `std`, the adaptors in
-//! [`io`] connect them to `Read` and `Write`.
+//! [`Encoder`] and [`Decoder`] hold one block in memory, and the caller does the input and output. With `std`, the
+//! adaptors in [`io`] connect them to `Read` and `Write`.
 //!
 //! A decoder cannot wait for the end of a stream. It therefore checks the stream in blocks of [`BLOCK`] symbols, and
 //! outputs no byte of a block that is not valid. So a stream may leak which block has the first flaw, in addition to
@@ -15,7 +15,7 @@ pub mod io;
 pub use decoder::Decoder;
 pub use encoder::Encoder;
 
-/// Symbols in a block, which a decoder checks as a whole.
+/// The number of symbols in a block. A decoder checks each block as a whole.
 pub const BLOCK: usize = 4096;
-/// The bytes that a block holds.
+/// The number of bytes that a block holds.
 pub const BLOCK_BYTES: usize = BLOCK / 4 * 3;

@@ -3,7 +3,7 @@
 use crate::{Alphabet, imp};
 use deadpan_ct::{Choice, CtEq, CtOption, CtOrd};
 
-/// The meaning of a byte in an alphabet: a value, white space, padding, or none. All four are still secret.
+/// The meaning of a byte in an alphabet: a value, white space, padding, or no meaning. The meaning is still secret.
 #[derive(Clone, Copy)]
 pub struct Symbol {
     value: u8,

@@ -1,4 +1,4 @@
-//! Errors as numbers with a text.
+//! Errors, each with a number and a text.
 
 use std::fmt;
 use std::io;
@@ -10,7 +10,7 @@ use deadpan_seal::key::KeyError;
 
 macro_rules! codes {
     ($( $(#[$doc:meta])* $name:ident = $number:literal, $message:literal; )*) => {
-        /// What went wrong. The numbers are the same in every language, and stay.
+        /// The kind of an error, or `Ok`. The numbers are the same in every language and never change.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         #[repr(i32)]
@@ -40,15 +40,15 @@ codes! {
     Argument = 1, "an argument is not possible";
     /// The caller's buffer is too small.
     Room = 2, "the buffer is too small";
-    /// A handle was freed, or is of another kind.
+    /// A handle was freed, or the handle is of another kind.
     Handle = 3, "the handle was freed, or is of another kind";
     /// Another thread uses the handle.
     Busy = 4, "another thread uses the handle";
-    /// A callback asked for an end.
+    /// A callback asked to stop the work.
     Stopped = 5, "stopped by the caller";
     /// A fault in Deadpan itself.
     Panic = 6, "a fault in Deadpan; please report it";
-    /// The output exists.
+    /// The output exists already.
     Exists = 7, "the output exists already";
     /// The input is not a sealed file.
     NotSealed = 10, "not a sealed file";
@@ -62,7 +62,7 @@ codes! {
     Limit = 14, "the sealed data ask for more than is allowed";
     /// A signature is wrong or missing.
     Signature = 15, "a signature is wrong or missing";
-    /// A text is not valid base64, or a block is not padded validly.
+    /// A text is not valid base64, or the padding of a block is not valid.
     Encoding = 16, "the text or the padding is not valid";
     /// None of the keys opens the file.
     NoKey = 20, "no key opens it";
@@ -70,7 +70,7 @@ codes! {
     Passphrase = 21, "the passphrase is wrong";
     /// Trying the passphrase would cost more than is allowed.
     Costly = 22, "trying the passphrase costs more than is allowed";
-    /// A key is damaged, or is no key.
+    /// A key is damaged, or the text is not a key.
     Key = 23, "the key is damaged, or is no key";
     /// A private key needs its passphrase.
     Locked = 24, "the private key is protected by a passphrase";
@@ -90,12 +90,12 @@ impl Code {
     }
 }
 
-/// An error: a code, and a text that says what happened to which file or key.
+/// An error. It has a code, and a text that names the file or key and says what happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// What went wrong.
+    /// The kind of the error.
     pub code: Code,
-    /// The same in words.
+    /// The description of the error in words.
     pub text: String,
     /// The number of the system's error, if there is one.
     pub errno: Option<i32>,
@@ -120,7 +120,7 @@ impl Fault {
         Self::new(Code::Argument, text)
     }
 
-    /// Puts the path before the text.
+    /// Puts the path before the text of the error.
     #[must_use]
     pub fn about(self, path: &Path) -> Self {
         Self { text: format!("{}: {}", shown(path), self.text), ..self }
@@ -138,14 +138,14 @@ impl Fault {
         error.downcast::<Error>().unwrap_or_else(Error::Write).into()
     }
 
-    /// Adds the path that the system could not read or write, and the number of its error.
+    /// Adds the path that the system could not read or write, and the number of the system's error.
     fn at(self, path: PathBuf, errno: Option<i32>) -> Self {
         Self { path: Some(path), errno, ..self }
     }
 }
 
-/// Returns a path for a text. Characters that a terminal would obey, and invisible ones, are escaped, because programs
-/// print the texts of errors.
+/// Returns a path as part of a text. Control characters of terminals and invisible characters are escaped, because
+/// programs print the texts of errors.
 pub(crate) fn shown(path: &Path) -> String {
     deadpan_pack::shown(path.as_os_str().as_bytes())
 }
@@ -186,7 +186,7 @@ fn code(error: &Error) -> Code {
 impl From<Error> for Fault {
     fn from(error: Error) -> Self {
         let code = code(&error);
-        // An error of a callback travels inside an error of reading or writing.
+        // An error of a callback is stored inside an error of reading or writing.
         match error {
             Error::Read(inner) | Error::Write(inner) => match inner.downcast::<Self>() {
                 Ok(fault) => fault,
@@ -273,7 +273,7 @@ mod tests {
         assert_eq!(Code::from_number(-1), None);
     }
 
-    /// Programs print these texts, also on terminals.
+    /// Programs print the texts of errors, also on terminals.
     #[test]
     fn paths_in_texts_are_escaped() {
         let path = Path::new("a\u{1b}[2J\u{202e}b");

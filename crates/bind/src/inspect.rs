@@ -9,10 +9,11 @@ use crate::Fault;
 use deadpan_files::Description;
 use deadpan_seal::{Format, Identity, Kind, Stanza};
 
-/// Describes a sealed file as a JSON object: what everybody can see, and with a key that opens it also its metadata.
+/// Describes a sealed file as a JSON object. The description has the public properties of the file, and also its
+/// metadata if one of the keys opens the file.
 ///
 /// # Errors
-/// Those of [`deadpan_files::inspect`].
+/// The errors of [`deadpan_files::inspect`].
 pub fn inspect(path: &Path, identities: Option<&[Identity]>) -> Result<String, Fault> {
     let Description { length, header, opened, .. } = deadpan_files::inspect(path, identities)?;
     let mut text = Map::new();

@@ -1,5 +1,5 @@
-//! What the bindings to other languages share: `deadpan-files` with errors as numbers, descriptions as JSON, and data
-//! in pictures.
+//! The code that the bindings to other languages share: `deadpan-files` with errors as numbers, descriptions as JSON,
+//! and data in pictures.
 #![deny(unsafe_code)]
 
 mod fault;

@@ -1,4 +1,5 @@
-//! The functions of `deadpan-files`, as the bindings call them: with one way to watch the work, and errors as numbers.
+//! The functions of `deadpan-files`, in the form that the bindings call. All functions watch the work in the same way,
+//! and their errors have numbers.
 
 use std::fs::File;
 use std::path::Path;
@@ -14,7 +15,7 @@ fn options<'a>(replace: bool, work: &Work<'a>) -> Options<'a> {
 /// Seals a file, with its name, time and mode. `replace` lets the output replace another file.
 ///
 /// # Errors
-/// Those of [`deadpan_files::seal_file`].
+/// The errors of [`deadpan_files::seal_file`].
 pub fn seal_file(
     sealing: &Sealing,
     input: &Path,
@@ -25,10 +26,11 @@ pub fn seal_file(
     Ok(deadpan_files::seal_file(sealing, input, output, options(replace, work))?)
 }
 
-/// Opens a sealed file, and gives the output its time and mode. `replace` lets the output replace another file.
+/// Opens a sealed file, and gives the output the time and mode of the original file. `replace` lets the output replace
+/// another file.
 ///
 /// # Errors
-/// Those of [`deadpan_files::open_file`].
+/// The errors of [`deadpan_files::open_file`].
 pub fn open_file(
     identities: &[Identity],
     input: &Path,
@@ -39,10 +41,11 @@ pub fn open_file(
     Ok(deadpan_files::open_file(identities, input, output, options(replace, work))?)
 }
 
-/// Seals a folder with everything in it. Returns what was done, and notes about entries that were left out.
+/// Seals a folder with everything in it. Returns a summary of the work, with notes about the entries that were left
+/// out.
 ///
 /// # Errors
-/// Those of [`deadpan_files::seal_folder`].
+/// The errors of [`deadpan_files::seal_folder`].
 pub fn seal_folder(
     sealing: &Sealing,
     folder: &Path,
@@ -57,7 +60,7 @@ pub fn seal_folder(
 /// Opens a sealed folder to a new folder.
 ///
 /// # Errors
-/// Those of [`deadpan_files::open_folder`].
+/// The errors of [`deadpan_files::open_folder`].
 pub fn open_folder(identities: &[Identity], input: &Path, output: &Path, work: &Work<'_>) -> Result<Summary, Fault> {
     Ok(deadpan_files::open_folder(identities, input, output, options(false, work))?)
 }
@@ -65,7 +68,7 @@ pub fn open_folder(identities: &[Identity], input: &Path, output: &Path, work: &
 /// Opens a part of a sealed folder to a new folder, and reads only this part.
 ///
 /// # Errors
-/// Those of [`deadpan_files::open_folder_part`].
+/// The errors of [`deadpan_files::open_folder_part`].
 pub fn open_folder_part(
     identities: &[Identity],
     input: &Path,
@@ -76,10 +79,10 @@ pub fn open_folder_part(
     Ok(deadpan_files::open_folder_part(identities, input, output, &only, options(false, work))?)
 }
 
-/// Calls `each` with the entries of a sealed folder, in order, until it returns false. Only the index is read.
+/// Calls `each` with the entries of a sealed folder, in order, until `each` returns false. Only the index is read.
 ///
 /// # Errors
-/// Those of [`deadpan_files::list_folder`]; [`Code::Stopped`] if `each` returns false.
+/// The errors of [`deadpan_files::list_folder`]; [`Code::Stopped`] if `each` returns false.
 pub fn list_folder(identities: &[Identity], input: &Path, mut each: impl FnMut(&Entry) -> bool) -> Result<(), Fault> {
     for entry in deadpan_files::list_folder(identities, input)?.entries() {
         let entry = entry.map_err(|error| deadpan_files::Error::folder(error, input))?;
@@ -90,10 +93,10 @@ pub fn list_folder(identities: &[Identity], input: &Path, mut each: impl FnMut(&
     Ok(())
 }
 
-/// Opens an input that is read at any position, and returns its length too.
+/// Opens an input that can be read at any position. Returns the file and its length.
 ///
 /// # Errors
-/// Those of [`deadpan_files::open_seekable`].
+/// The errors of [`deadpan_files::open_seekable`].
 pub fn open_seekable(path: &Path) -> Result<(File, u64), Fault> {
     Ok(deadpan_files::open_seekable(path)?)
 }
@@ -101,7 +104,7 @@ pub fn open_seekable(path: &Path) -> Result<(File, u64), Fault> {
 /// Returns all public keys in a text.
 ///
 /// # Errors
-/// Those of [`deadpan_files::public_keys`].
+/// The errors of [`deadpan_files::public_keys`].
 pub fn public_keys(text: &[u8]) -> Result<Vec<PublicKey>, Fault> {
     Ok(deadpan_files::public_keys(text)?)
 }
@@ -109,7 +112,7 @@ pub fn public_keys(text: &[u8]) -> Result<Vec<PublicKey>, Fault> {
 /// Returns the public key in a text.
 ///
 /// # Errors
-/// Those of [`deadpan_files::public_key`].
+/// The errors of [`deadpan_files::public_key`].
 pub fn public_key(text: &[u8]) -> Result<PublicKey, Fault> {
     Ok(deadpan_files::public_key(text)?)
 }
@@ -117,7 +120,7 @@ pub fn public_key(text: &[u8]) -> Result<PublicKey, Fault> {
 /// Returns the private key in a text.
 ///
 /// # Errors
-/// Those of [`deadpan_files::private_key`].
+/// The errors of [`deadpan_files::private_key`].
 pub fn private_key(text: &[u8], passphrase: Option<&Passphrase>) -> Result<PrivateKey, Fault> {
     Ok(deadpan_files::private_key(text, passphrase)?)
 }

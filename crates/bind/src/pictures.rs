@@ -1,4 +1,4 @@
-//! Data in pictures whose pixels are the bytes.
+//! Data in pictures. The pixels of the pictures are the bytes of the data.
 
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -10,25 +10,28 @@ use deadpan_picture::carrier::{Carrier, Layout, SampleOrder, Writer, rewritten};
 use deadpan_picture::{Error, Format, Limits, Opened, Orientation, Reader, Sets, read_into, spare};
 use deadpan_seal::{ReadAt, Work, random};
 
-/// The bytes that are copied at once.
+/// The number of bytes that are copied at once.
 const PIECE: usize = 1 << 20;
 
 /// How pictures are written.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PictureOptions {
-    /// Width and height in pixels. Otherwise pictures have the usual size, or less if the data need less.
+    /// Width and height in pixels. With `None`, pictures have the usual size, or a smaller size if the data need less
+    /// room.
     pub size: Option<(u32, u32)>,
-    /// How many more pictures there are, so that as many may be lost.
+    /// The number of spare pictures. The data can be read as long as no more pictures than this number are lost.
     pub spares: u32,
     /// Whether the pictures may replace other files.
     pub replace: bool,
 }
 
 /// Writes the first `length` bytes of `data` to PNG or WebP pictures, and returns their paths. One picture gets the
-/// name `output`, whose ending decides the format; several get numbers before the ending. Nothing is encrypted.
+/// name `output`, whose extension decides the format. Several pictures get numbers before the extension. Nothing is
+/// encrypted.
 ///
 /// # Errors
-/// If the ending is another one, if an output exists or cannot be written, or if the data need too many pictures.
+/// If the extension is neither of PNG nor of WebP, if an output exists or cannot be written, or if the data need too
+/// many pictures.
 pub fn write_pictures(
     data: &impl ReadAt,
     length: u64,
@@ -76,19 +79,20 @@ fn check(work: &Work<'_>) -> Result<(), Fault> {
     if work.stop.is_some_and(|stop| stop()) { Err(Fault::new(Code::Stopped, Code::Stopped.message())) } else { Ok(()) }
 }
 
-/// A picture that carries a part.
+/// A picture that carries a part of the data.
 struct PartPicture {
     path: PathBuf,
-    /// The order of the samples, if another program wrote the picture again.
+    /// The order of the samples, if another program rewrote the picture.
     order: Option<SampleOrder>,
     carrier: Option<Carrier>,
 }
 
-/// Returns the data of pictures, which may be in any order and written again by other programs, without loss. Spare
-/// pictures replace missing ones.
+/// Returns the data of pictures. The pictures may be given in any order, and other programs may have rewritten them
+/// without loss. Spare pictures replace missing ones.
 ///
 /// # Errors
-/// If a picture carries nothing or is damaged, if they are of several sets, or if too many are missing.
+/// If a picture carries no data or is damaged, if the pictures are of several sets, or if too many pictures are
+/// missing.
 pub fn read_pictures(pictures: &[PathBuf], work: &Work<'_>) -> Result<Vec<u8>, Fault> {
     let (mut sets, mut room) = (Sets::new(), 0);
     for path in pictures {
@@ -110,7 +114,7 @@ pub fn read_pictures(pictures: &[PathBuf], work: &Work<'_>) -> Result<Vec<u8>, F
         (None, _) => return Err(Fault::argument("there are no pictures")),
         (Some(_), false) => return Err(Fault::argument("the pictures belong to several sets")),
     };
-    // No part is longer than the longest, so a larger total length contradicts the other labels.
+    // No part is longer than the longest part that was found, so a larger total length contradicts the other labels.
     if set.total() > u64::from(set.count()).saturating_mul(room) {
         return Err(Fault::new(Code::Tampered, "the labels of the pictures contradict each other"));
     }
@@ -153,7 +157,7 @@ fn format(output: &Path) -> Result<Format, Fault> {
     }
 }
 
-/// Returns the names of this many pictures.
+/// Returns the names of `count` pictures.
 fn names(output: &Path, count: u32) -> Vec<PathBuf> {
     if count == 1 {
         return vec![output.to_owned()];
@@ -205,7 +209,7 @@ mod tests {
     impl ReadAt for Given<'_> {
         fn read_at(&self, buffer: &mut [u8], position: u64) -> std::io::Result<usize> {
             let rest = &self.0[position as usize..];
-            // In pieces that are shorter than asked for.
+            // Returns pieces that are shorter than requested.
             let read = rest.len().min(buffer.len()).min(1000);
             buffer[..read].copy_from_slice(&rest[..read]);
             Ok(read)

@@ -1,9 +1,10 @@
 /*
  * deadpan.h: seals and opens files, folders, streams and bytes, with classical, post-quantum and hybrid encryption.
  *
- * Every function returns a code: DP_OK (0) or what went wrong. Results are written through pointers. Most functions
- * have a last parameter `error`: NULL, or the place for an error, which has a text that names the file or key. Free it
- * with dp_error_free. On success NULL is written there.
+ * Every function returns a code: DP_OK (0), or a code for the kind of error. Functions write their results through
+ * pointers. Most functions have a last parameter `error`: it is NULL, or points to a place for an error. The error has
+ * a text that names the file or key. Free the error with dp_error_free. On success, the function writes NULL to this
+ * place.
  *
  *     dp_private_key *key = NULL;
  *     dp_error *error = NULL;
@@ -15,27 +16,31 @@
  *         dp_error_free(error);
  *     }
  *
- * Handles are numbers in a table and no addresses. A handle that was freed, or is of another kind, gives DP_ERR_HANDLE;
- * no memory is touched. Freeing NULL does nothing. Any thread may use any handle; of two threads in one reader or
- * writer, the second gets DP_ERR_BUSY. Secrets are wiped when their last handle is freed.
+ * Handles are numbers in a table and not addresses. A handle that was freed, or that is of another kind, gives
+ * DP_ERR_HANDLE, and no memory is touched. Freeing NULL does nothing. Any thread may use any handle. If two threads use
+ * one reader or writer at the same time, the second thread gets DP_ERR_BUSY. Secrets are wiped when their last handle
+ * is freed.
  *
- * Buffers belong to the caller. Where a result has a length, `written` or `length` gets it; if the buffer is too small,
- * the function returns DP_ERR_ROOM, and the length is the one that is needed. A pointer may be NULL if its length is 0.
- * Input and output must not share memory. Texts are UTF-8 with a length beside them; paths end with a zero.
+ * Buffers belong to the caller. If a result has a length, the function writes this length to `written` or `length`. If
+ * the buffer is too small, the function returns DP_ERR_ROOM and writes the length that is needed. A pointer may be NULL
+ * if its length is 0. Input and output must not share memory. Texts are UTF-8 and have a separate length. Paths end
+ * with a zero.
  *
- * In `check(dp_…(…, &error), error)`, C may read the last argument before the call: give `&error` to `check`.
+ * In `check(dp_…(…, &error), error)`, C may read the last argument before it makes the call. So pass `&error` to
+ * `check`, and not `error`.
  *
  * Callbacks run on threads of the library or on the caller's thread. One callback never runs twice at the same time for
  * one call, but a stream's `read` may run while its `write` runs. A callback must return: no exception of C++ and no
- * longjmp may leave it. Callbacks may use the library; a reader or writer that is in use gives DP_ERR_BUSY, and
- * progress is not told while its callback runs.
+ * longjmp may leave it. Callbacks may use the library. In a callback, a reader or writer that is in use gives
+ * DP_ERR_BUSY. While the progress callback runs, further progress is not reported.
  *
  * After fork, a child of a program with several threads must not use the library. Writing to a closed pipe sends
- * SIGPIPE, as it does everywhere. If memory for small things is short, the program is aborted.
+ * SIGPIPE, as it does everywhere. If there is no memory even for small allocations, the program is aborted.
  *
- * Nobody may change an input, or read or write an output, while a function works on it. If another thread changes the
- * input of dp_open all the same, dp_open fails, or gives the data that were sealed: it opens a copy of each part.
- * Secret inputs are handled in a time that depends on their lengths only; the crates' documentation says what may leak.
+ * Nobody may change an input, or read or write an output, while a function works on it. If another thread nevertheless
+ * changes the input of dp_open, dp_open either fails or returns the data that were sealed, because it opens a copy of
+ * each part. The time for secret inputs depends only on their lengths; the documentation of the crates says what may
+ * leak.
  */
 #ifndef DEADPAN_H
 #define DEADPAN_H
@@ -103,27 +108,36 @@ const char *dp_version(void);
 const char *dp_message(int32_t code);
 /* The code of an error. */
 int32_t dp_error_code(const dp_error *error);
-/* The errno of an error that the system reported, such as ENOENT, and otherwise 0. */
+/* The errno of an error that the system reported, such as ENOENT, or 0 for other errors. */
 int32_t dp_error_errno(const dp_error *error);
-/* The text of an error, without a zero behind it. */
+/* The text of an error, without a zero at its end. */
 int32_t dp_error_text(const dp_error *error, char *text, size_t room, size_t *length);
 int32_t dp_error_free(dp_error *error);
 
 /* ---- Keys, passphrases and sessions ---- */
 
 int32_t dp_private_key_generate(int32_t kind, dp_private_key **key, dp_error **error);
-/* Reads PEM or an age identity. A protected key needs its passphrase, otherwise NULL. Several keys are DP_ERR_KEY. */
+/*
+ * Reads PEM or an age identity. `passphrase` is the passphrase of a protected key, or NULL. A text with several keys
+ * gives DP_ERR_KEY.
+ */
 int32_t dp_private_key_read(const uint8_t *text, size_t length, const dp_passphrase *passphrase, dp_private_key **key,
                             dp_error **error);
-/* Writes PEM, protected by a passphrase unless that is NULL, or an age identity. Wipe the text after use. */
+/*
+ * Writes PEM or an age identity. PEM is protected by the passphrase, unless `passphrase` is NULL. Wipe the text after
+ * use.
+ */
 int32_t dp_private_key_write(const dp_private_key *key, int32_t form, const dp_passphrase *passphrase, uint8_t *text,
                              size_t room, size_t *length, dp_error **error);
 int32_t dp_private_key_public(const dp_private_key *key, dp_public_key **public_key, dp_error **error);
-/* Whether both are the same key, 1 or 0, in constant time. ML-KEM keys with and without their seed differ. */
+/*
+ * Compares two keys in constant time. `equal` is 1 if they are the same key, and otherwise 0. An ML-KEM key with its
+ * seed and the same key without its seed count as different.
+ */
 int32_t dp_private_key_equal(const dp_private_key *one, const dp_private_key *other, int32_t *equal, dp_error **error);
 int32_t dp_private_key_free(dp_private_key *key);
 
-/* Reads PEM or an age recipient. A text with several keys is DP_ERR_KEY, so that no recipient is lost. */
+/* Reads PEM or an age recipient. A text with several keys gives DP_ERR_KEY, so that no recipient is lost. */
 int32_t dp_public_key_read(const uint8_t *text, size_t length, dp_public_key **key, dp_error **error);
 int32_t dp_public_key_write(const dp_public_key *key, int32_t form, uint8_t *text, size_t room, size_t *length,
                             dp_error **error);
@@ -132,27 +146,27 @@ int32_t dp_public_key_fingerprint(const dp_public_key *key, uint8_t *text, size_
                                   dp_error **error);
 int32_t dp_public_key_free(dp_public_key *key);
 
-/* Copies a passphrase, which is wiped when it is freed. */
+/* Copies a passphrase. The copy is wiped when its handle is freed. */
 int32_t dp_passphrase_new(const uint8_t *text, size_t length, dp_passphrase **passphrase, dp_error **error);
 int32_t dp_passphrase_free(dp_passphrase *passphrase);
 
-/* Hashes a passphrase once, for many items. */
+/* Hashes a passphrase once, so that many items can use the hash. */
 int32_t dp_session_new(const dp_passphrase *passphrase, dp_session **session, dp_error **error);
 int32_t dp_session_free(dp_session *session);
 
-/* ---- What is sealed to, and opened with ---- */
+/* ---- Recipients to seal to, and keys to open with ---- */
 
 int32_t dp_sealing_new(dp_sealing **sealing, dp_error **error);
 int32_t dp_sealing_add_key(const dp_sealing *sealing, const dp_public_key *key, dp_error **error);
 int32_t dp_sealing_add_passphrase(const dp_sealing *sealing, const dp_passphrase *passphrase, dp_error **error);
 int32_t dp_sealing_add_session(const dp_sealing *sealing, const dp_session *session, dp_error **error);
-/* Allows a classical key beside others, which makes the whole file classical. */
+/* Allows a classical key together with other keys. The encryption of the whole file is then only classical. */
 int32_t dp_sealing_allow_mixed(const dp_sealing *sealing, int32_t allow, dp_error **error);
-/* Pads the data, so that the length of the result reveals little about theirs. */
+/* Pads the data, so that the length of the result reveals little about the length of the data. */
 int32_t dp_sealing_hide_length(const dp_sealing *sealing, int32_t hide, dp_error **error);
 /* Chooses age's format instead of Deadpan's. */
 int32_t dp_sealing_age(const dp_sealing *sealing, int32_t age, dp_error **error);
-/* How long the result of dp_seal is for so many bytes. */
+/* The length of the result of dp_seal for `length` bytes. */
 int32_t dp_sealed_length(const dp_sealing *sealing, uint64_t length, uint64_t *sealed, dp_error **error);
 int32_t dp_sealing_free(dp_sealing *sealing);
 
@@ -161,26 +175,33 @@ int32_t dp_opening_add_key(const dp_opening *opening, const dp_private_key *key,
 int32_t dp_opening_add_passphrase(const dp_opening *opening, const dp_passphrase *passphrase, dp_error **error);
 int32_t dp_opening_add_session(const dp_opening *opening, const dp_session *session, dp_error **error);
 /*
- * Limits what trying the passphrases and sessions of the list may cost, whenever they were added: memory in KiB, and as
- * much work as so many passes over it. Data that ask for more give DP_ERR_COSTLY before any work is done; a server that
- * opens data of others needs a low limit. Without one, 2.5 GiB and 3 passes are allowed. The cost of data that this
- * library seals is 256 MiB and 3 passes. A session always opens what costs no more than its own hash.
+ * Limits the cost of trying the passphrases and sessions of the list, also of those that are added later: the memory in
+ * KiB, and the work as a number of passes over this memory. Data that need more give DP_ERR_COSTLY before any work is
+ * done. A server that opens data of other people needs a low limit. Without a call of this function, 2.5 GiB and 3
+ * passes are allowed. Data that this library seals cost 256 MiB and 3 passes. A session always opens data that cost no
+ * more than its own hash.
  */
 int32_t dp_opening_max_cost(const dp_opening *opening, uint32_t memory, uint32_t passes, dp_error **error);
 int32_t dp_opening_free(dp_opening *opening);
 
-/* ---- Work: threads, progress, stop. NULL stands for all cores, and no watching ---- */
+/* ---- Work: threads, progress, stop. NULL stands for one thread on each core, and no progress ---- */
 
-/* Is told how many bytes of data are done, from any thread, one at a time. A result other than 0 stops the work. */
+/*
+ * Gets the number of bytes of data that are done. Any thread may call it, but only one thread at a time. A result other
+ * than 0 stops the work.
+ */
 typedef int32_t (*dp_progress)(uint64_t done, void *user);
 
 int32_t dp_work_new(dp_work **work, dp_error **error);
-/* 0 for one thread on each core. */
+/* Sets the number of threads. 0 stands for one thread on each core. */
 int32_t dp_work_threads(const dp_work *work, uint32_t threads, dp_error **error);
 int32_t dp_work_watch(const dp_work *work, dp_progress progress, void *user, dp_error **error);
-/* Stops the work that has these options, from any thread; it returns DP_ERR_STOPPED. 0 allows new work. */
+/*
+ * Stops the work that has these options. Any thread may call this function. The stopped function returns
+ * DP_ERR_STOPPED. A `stop` of 0 allows new work.
+ */
 int32_t dp_work_stop(const dp_work *work, int32_t stop, dp_error **error);
-/* How many bytes of data are done. */
+/* Writes the number of bytes of data that are done. */
 int32_t dp_work_done(const dp_work *work, uint64_t *done, dp_error **error);
 int32_t dp_work_free(dp_work *work);
 
@@ -188,14 +209,14 @@ int32_t dp_work_free(dp_work *work);
 
 int32_t dp_seal(const dp_sealing *sealing, const uint8_t *plain, size_t length, uint8_t *sealed, size_t room,
                 size_t *written, const dp_work *work, dp_error **error);
-/* Opens all or nothing. A buffer as long as the sealed data is always long enough. */
+/* Opens either all data or none. A buffer as long as the sealed data is always long enough. */
 int32_t dp_open(const dp_opening *opening, const uint8_t *sealed, size_t length, uint8_t *plain, size_t room,
                 size_t *written, const dp_work *work, dp_error **error);
 
-/* ---- Files and folders. The output gets its name when it is complete; after an error there is none ---- */
+/* ---- Files and folders. The output gets its name only when complete, so an error leaves no output ---- */
 
-/* `replace` lets the output replace another file or link; otherwise, and for folders and devices, that is
- * DP_ERR_EXISTS. */
+/* `replace` lets the output replace another file or link. Without `replace`, or if the output is a folder or a device,
+ * an existing output gives DP_ERR_EXISTS. */
 int32_t dp_seal_file(const dp_sealing *sealing, const char *input, const char *output, int32_t replace,
                      const dp_work *work, dp_error **error);
 int32_t dp_open_file(const dp_opening *opening, const char *input, const char *output, int32_t replace,
@@ -207,11 +228,16 @@ int32_t dp_seal_folder(const dp_sealing *sealing, const char *folder, const char
 int32_t dp_open_folder(const dp_opening *opening, const char *input, const char *folder, const dp_work *work,
                        dp_error **error);
 
-/* Is told of an entry: 0 for a file, 1 for a folder, 2 for others. A result other than 0 ends the list. */
+/*
+ * Gets an entry. `kind` is 0 for a file, 1 for a folder, 2 for other entries. A result other than 0 ends the listing.
+ */
 typedef int32_t (*dp_each)(void *user, const char *path, int32_t kind, uint64_t size);
 int32_t dp_list_folder(const dp_opening *opening, const char *input, dp_each each, void *user, dp_error **error);
 
-/* Describes a sealed file as a JSON object. `opening` may be NULL; with it, name, time and mode are there too. */
+/*
+ * Describes a sealed file as a JSON object. `opening` may be NULL. If it opens the file, the object also has the name,
+ * time and mode.
+ */
 int32_t dp_inspect(const char *input, const dp_opening *opening, char *text, size_t room, size_t *length,
                    dp_error **error);
 
@@ -221,33 +247,34 @@ int32_t dp_inspect(const char *input, const dp_opening *opening, char *text, siz
 typedef int64_t (*dp_read)(void *user, uint8_t *buffer, size_t room);
 /* Takes all of the bytes. Returns 0, or another number after an error. */
 typedef int32_t (*dp_write)(void *user, const uint8_t *bytes, size_t length);
-/* As dp_read, from a position. */
+/* Does the same as dp_read, from a position. */
 typedef int64_t (*dp_read_at)(void *user, uint64_t position, uint8_t *buffer, size_t room);
 
-/* What was written is authentic; complete it is only after DP_OK. */
+/* All data that dp_open_stream writes are authentic. The output of both functions is complete only after DP_OK. */
 int32_t dp_seal_stream(const dp_sealing *sealing, dp_read read, dp_write write, void *user, const dp_work *work,
                        dp_error **error);
 int32_t dp_open_stream(const dp_opening *opening, dp_read read, dp_write write, void *user, const dp_work *work,
                        dp_error **error);
-/* From one open descriptor to another; both stay open, and are at their ends then. Two regular files at their
- * beginnings go at the full speed of files. Descriptors must block. After an error, the output may hold a part. */
+/* Seals or opens from one open descriptor to another. Both descriptors stay open, and are at their ends after the call.
+ * If both are regular files at their beginnings, the speed is as high as for files by path. Descriptors must be in
+ * blocking mode. After an error, the output may hold a part of the data. */
 int32_t dp_seal_fd(const dp_sealing *sealing, int32_t input, int32_t output, const dp_work *work, dp_error **error);
 int32_t dp_open_fd(const dp_opening *opening, int32_t input, int32_t output, const dp_work *work, dp_error **error);
 
-/* Seals what is written, on the caller's thread. Without dp_writer_finish, the result is cut short and does not
- * open. */
+/* Seals the data that are written, on the caller's thread. Without dp_writer_finish, the result is cut short and does
+ * not open. */
 int32_t dp_writer_new(const dp_sealing *sealing, dp_write write, void *user, dp_writer **writer, dp_error **error);
 int32_t dp_writer_write(const dp_writer *writer, const uint8_t *data, size_t length, dp_error **error);
 int32_t dp_writer_finish(const dp_writer *writer, dp_error **error);
 int32_t dp_writer_free(dp_writer *writer);
 
-/* Reads at any place, and opens only what is read. */
+/* Reads at any place, and opens only the parts that are read. */
 int32_t dp_reader_new(const dp_opening *opening, const char *input, dp_reader **reader, dp_error **error);
-/* `length` is that of the sealed data, which `read` reads until the reader is freed. */
+/* `length` is the length of the sealed data. The reader calls `read` until the reader is freed. */
 int32_t dp_reader_new_at(const dp_opening *opening, dp_read_at read, void *user, uint64_t length, dp_reader **reader,
                          dp_error **error);
 int32_t dp_reader_length(const dp_reader *reader, uint64_t *length, dp_error **error);
-/* Fills the buffer from a position; `read` is less than the room only at the end. */
+/* Fills the buffer from a position. `read` is less than `room` only at the end of the data. */
 int32_t dp_reader_read(const dp_reader *reader, uint64_t position, uint8_t *buffer, size_t room, size_t *read,
                        dp_error **error);
 int32_t dp_reader_free(dp_reader *reader);
@@ -265,8 +292,8 @@ int32_t dp_random(uint8_t *buffer, size_t length, dp_error **error);
 
 int32_t dp_base64_encode(int32_t alphabet, const uint8_t *data, size_t length, uint8_t *text, size_t room,
                          size_t *written, dp_error **error);
-/* Strict: each sequence of bytes has one valid text. After DP_ERR_ROOM, `written` is enough, and may be up to 2 more
- * than needed. */
+/* Decodes strictly: each sequence of bytes has only one valid text. After DP_ERR_ROOM, `written` is a length that is
+ * enough, and at most 2 more than needed. */
 int32_t dp_base64_decode(int32_t alphabet, const uint8_t *text, size_t length, uint8_t *data, size_t room,
                          size_t *written, dp_error **error);
 
@@ -283,10 +310,10 @@ int32_t dp_base64_decode(int32_t alphabet, const uint8_t *text, size_t length, u
 /* `block` is 1 to 255. */
 int32_t dp_pad(int32_t scheme, size_t block, const uint8_t *data, size_t length, uint8_t *output, size_t room,
                size_t *written, dp_error **error);
-/* How long padded data are without their padding. */
+/* The length of padded data without their padding. */
 int32_t dp_unpad(int32_t scheme, size_t block, const uint8_t *data, size_t length, size_t *plain, dp_error **error);
 
-/* `equal` is 1 if both are the same, and otherwise 0. */
+/* Compares bytes in constant time. `equal` is 1 if both inputs have the same bytes, and otherwise 0. */
 int32_t dp_ct_equal(const uint8_t *one, const uint8_t *other, size_t length, int32_t *equal, dp_error **error);
 
 #ifdef __cplusplus

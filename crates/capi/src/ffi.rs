@@ -1,4 +1,4 @@
-//! The border: functions that C calls. Everything about pointers is here.
+//! The functions that C calls. All code that handles pointers is in this module.
 
 #[macro_use]
 mod border;

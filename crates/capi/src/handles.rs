@@ -1,7 +1,7 @@
 //! The table of handles.
 //!
-//! A handle has the number of a slot and of the slot's generation, which counts how often the slot was freed. Handles
-//! are odd, so that none is the address of anything.
+//! A handle contains the number of a slot and the slot's generation. The generation counts how often the slot was
+//! freed. Handles are odd, so that no handle is a valid address.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -10,9 +10,9 @@ use parking_lot::RwLock;
 
 use deadpan_bind::{Code, Fault};
 
-/// Bits of a slot's number.
+/// The number of bits in a slot's number.
 const SLOT: u32 = 24;
-/// The most handles at one time.
+/// The largest number of handles at one time.
 const MOST: usize = 1 << SLOT;
 
 type Held = Arc<dyn Any + Send + Sync>;
@@ -31,7 +31,7 @@ struct Slot {
 
 static TABLE: RwLock<Table> = RwLock::new(Table { slots: Vec::new(), free: Vec::new() });
 
-/// Puts a value into the table. Returns its handle, which is not zero.
+/// Puts a value into the table. Returns the handle of the value, which is never zero.
 pub(crate) fn put<T: Any + Send + Sync>(value: T) -> Result<usize, Fault> {
     let mut table = TABLE.write();
     let number = match table.free.pop() {
@@ -58,7 +58,8 @@ pub(crate) fn get<T: Any + Send + Sync>(handle: usize) -> Result<Arc<T>, Fault> 
     held.and_then(|held| held.downcast().ok()).ok_or_else(wrong)
 }
 
-/// Frees a handle. A value that another thread uses meanwhile lives until that thread is done. Zero is no error.
+/// Frees a handle. If another thread still uses the value, the value lives until that thread is done. Freeing the
+/// handle zero does nothing.
 pub(crate) fn free<T: Any + Send + Sync>(handle: usize) -> Result<(), Fault> {
     if handle == 0 {
         return Ok(());
@@ -71,12 +72,12 @@ pub(crate) fn free<T: Any + Send + Sync>(handle: usize) -> Result<(), Fault> {
     }
     let held = slot.held.take();
     slot.generation += 1;
-    // A slot whose generations are used up is not used again.
+    // If all generations of a slot are used up, the slot is not used again.
     if slot.generation < usize::MAX >> (SLOT + 1) {
         table.free.push(number);
     }
     drop(table);
-    // Dropped without the lock: values may have callbacks.
+    // The value is dropped after the lock is released, because values may have callbacks.
     drop(held);
     Ok(())
 }

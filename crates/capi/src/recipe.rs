@@ -1,4 +1,4 @@
-//! What a file is sealed to, put together step by step.
+//! The recipients and keys for sealed files, which callers put together step by step.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ impl Recipe {
         change(&mut parts);
     }
 
-    /// Returns the sealing of the parts.
+    /// Returns the [`Sealing`] that the parts describe.
     pub(crate) fn sealing(&self) -> Result<Arc<Sealing>, Fault> {
         let mut parts = self.0.lock();
         if let Some(made) = &parts.made {
@@ -43,7 +43,7 @@ impl Recipe {
     }
 }
 
-/// The keys and passphrases that files are opened with.
+/// The keys and passphrases that open files.
 #[derive(Default)]
 pub(crate) struct Ring {
     identities: Mutex<Vec<Identity>>,
@@ -55,12 +55,12 @@ impl Ring {
         self.identities.lock().push(identity);
     }
 
-    /// Sets what trying a passphrase may cost.
+    /// Sets the highest cost of trying a passphrase.
     pub(crate) fn limit(&self, max_cost: MaxCost) {
         *self.max_cost.lock() = Some(max_cost);
     }
 
-    /// Returns the identities, with the limit.
+    /// Returns the identities, each with the limit on the cost.
     pub(crate) fn identities(&self) -> Vec<Identity> {
         let max_cost = *self.max_cost.lock();
         let identities = self.identities.lock().clone();

@@ -7,16 +7,16 @@ use parking_lot::Mutex;
 
 use deadpan_seal::Work;
 
-/// Is told how many bytes are done, and returns whether to go on.
+/// Gets the number of bytes that are done, and returns whether to go on.
 type Callback = Box<dyn FnMut(u64) -> bool + Send>;
 
-/// Options of work, which other threads may change while it runs.
+/// Options for work. Other threads may change the options while the work runs.
 #[derive(Default)]
 pub(crate) struct Watch {
     pub(crate) threads: AtomicUsize,
     pub(crate) stop: AtomicBool,
     pub(crate) done: AtomicU64,
-    /// Whether the callback asked for an end of the work that runs now.
+    /// Whether the callback asked to stop the current work.
     enough: AtomicBool,
     callback: Mutex<Option<Arc<Mutex<Callback>>>>,
 }
@@ -27,8 +27,8 @@ impl Watch {
         *self.callback.lock() = callback;
     }
 
-    /// Tells the callback how many bytes are done, unless it is called already: by another thread, or by this one, if
-    /// the callback itself uses the library.
+    /// Reports to the callback how many bytes are done, unless the callback is already running. It may run on another
+    /// thread, or on this thread if the callback itself uses the library.
     fn tell(&self) {
         let callback = self.callback.lock().clone();
         let Some(callback) = callback else { return };
@@ -40,7 +40,7 @@ impl Watch {
     }
 }
 
-/// Runs work under a watch, if there is one.
+/// Runs work, and watches it if `watch` is given.
 pub(crate) fn under<T>(watch: Option<&Watch>, run: impl FnOnce(&Work<'_>) -> T) -> T {
     let Some(watch) = watch else { return run(&Work::default()) };
     watch.done.store(0, Ordering::Relaxed);
@@ -52,7 +52,8 @@ pub(crate) fn under<T>(watch: Option<&Watch>, run: impl FnOnce(&Work<'_>) -> T) 
     let stop = || watch.stop.load(Ordering::Relaxed) || watch.enough.load(Ordering::Relaxed);
     let result =
         run(&Work { threads: watch.threads.load(Ordering::Relaxed), progress: Some(&progress), stop: Some(&stop) });
-    // A thread may have found the callback in use when the last bytes were done.
+    // When the last bytes were done, a thread may have found the callback in use. So the final number is reported
+    // again.
     watch.tell();
     result
 }

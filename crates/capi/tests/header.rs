@@ -1,4 +1,4 @@
-//! `deadpan.h` declares what the library has: the same functions with the same types, and the same codes.
+//! Tests that `deadpan.h` declares the same functions with the same types, and the same codes, as the library.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,14 +6,14 @@ use std::path::Path;
 
 use deadpan_bind::Code;
 
-/// A function or a callback: the type of its result, and those of its parameters.
+/// The signature of a function or a callback: the type of its result, and the types of its parameters.
 type Signature = (String, Vec<String>);
 
 fn read(path: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).expect("a file of this crate")
 }
 
-/// Returns the header without comments, and in single spaces.
+/// Returns the header without comments, with single spaces between words.
 fn header() -> String {
     let mut text = read("include/deadpan.h");
     while let Some(begin) = text.find("/*") {
@@ -32,13 +32,13 @@ fn c_types(parameters: &str) -> Vec<String> {
     let one = |parameter: &str| {
         let parameter = squeezed(parameter);
         let end = parameter.trim_end_matches(|byte: char| byte.is_ascii_alphanumeric() || byte == '_').len();
-        // A type alone, such as `void`, has no name after it.
+        // A type without a parameter's name, such as `void`, is kept as a whole.
         squeezed(if end == 0 { &parameter } else { &parameter[..end] })
     };
     parameters.split(',').map(one).filter(|one| one != "void").collect()
 }
 
-/// Returns what the header declares: functions, and the types of callbacks.
+/// Returns the functions and the types of callbacks that the header declares.
 fn declared() -> BTreeMap<String, Signature> {
     let mut found = BTreeMap::new();
     let text: String = header().lines().filter(|line| !line.starts_with('#')).map(|line| format!("{line} ")).collect();
@@ -58,7 +58,7 @@ fn declared() -> BTreeMap<String, Signature> {
     found
 }
 
-/// Returns the type in C of a type in Rust.
+/// Returns the C type for a Rust type.
 fn c_type(rust: &str) -> String {
     if let Some(inner) = rust.strip_prefix("*mut *mut ") {
         return format!("{inner} **");
@@ -94,7 +94,7 @@ fn rust_types(parameters: &str) -> Vec<String> {
     parameters.map(|parameter| c_type(parameter.split_once(": ").expect("a name and a type").1)).collect()
 }
 
-/// Returns what the sources define.
+/// Returns the functions and the types of callbacks that the sources define.
 fn defined() -> BTreeMap<String, Signature> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/ffi")).expect("a folder") {
@@ -154,7 +154,7 @@ fn the_header_has_every_code() {
         .collect();
     let wanted: Vec<i32> = Code::ALL.iter().map(|code| *code as i32).collect();
     assert_eq!(codes.keys().copied().collect::<Vec<_>>(), wanted);
-    // The comments beside the codes are their messages.
+    // The comment after each code must be the message of this code.
     let commented = read("include/deadpan.h");
     for code in Code::ALL.iter().skip(1) {
         assert!(commented.contains(&format!(" {} ", *code as i32)), "{code:?}");

@@ -1,9 +1,9 @@
-//! Base64, group by group, after the grammar of RFC 4648.
+//! Base64 by the grammar of RFC 4648, one group at a time.
 
 use crate::Rules;
 use deadpan_base64::{Padding, stream::BLOCK};
 
-/// The symbols of `bytes`.
+/// Returns the symbols of `bytes`.
 #[must_use]
 pub fn encode(rules: Rules, bytes: &[u8]) -> String {
     let symbols = rules.alphabet.symbols();
@@ -21,7 +21,7 @@ pub fn encode(rules: Rules, bytes: &[u8]) -> String {
     text
 }
 
-/// The bytes of `text`, if it is valid.
+/// Returns the bytes of `text`, if it is valid.
 #[must_use]
 pub fn decode(rules: Rules, text: &[u8]) -> Option<Vec<u8>> {
     let text = significant(rules, text);
@@ -47,8 +47,8 @@ pub fn decode(rules: Rules, text: &[u8]) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// The bytes that a stream returns for an invalid text: those of all blocks before the first bad one. `=` is allowed
-/// only in the last block.
+/// Returns the bytes that a stream returns for an invalid text: the bytes of all blocks before the first bad block. `=`
+/// is allowed only in the last block.
 #[must_use]
 pub fn decode_good_blocks(rules: Rules, text: &[u8]) -> Vec<u8> {
     let text = significant(rules, text);
@@ -61,7 +61,7 @@ fn significant(rules: Rules, text: &[u8]) -> Vec<u8> {
     text.iter().copied().filter(|byte| !rules.skip_white_space || !matches!(byte, b'\t'..=b'\r' | b' ')).collect()
 }
 
-/// Up to `width` bytes as a big-endian number of `width` bytes, filled with zeros.
+/// Returns up to `width` bytes as a big-endian number of `width` bytes. Zeros follow the bytes if there are fewer.
 fn number(bytes: &[u8], width: usize) -> u32 {
     (0..width).fold(0, |number, place| number << 8 | u32::from(bytes.get(place).copied().unwrap_or(0)))
 }

@@ -1,6 +1,6 @@
-//! Padmé as in algorithm 1 of the paper, in numbers that cannot overflow.
+//! Padmé as in algorithm 1 of the paper, with numbers that cannot overflow.
 
-/// The padded length, if it fits.
+/// Returns the padded length, if it fits into 64 bits.
 #[must_use]
 pub fn padme(length: u64) -> Option<u64> {
     if length < 2 {

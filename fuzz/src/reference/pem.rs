@@ -12,7 +12,7 @@ const BODY: Rules = Rules {
     ignore_trailing_bits: false,
 };
 
-/// The first block of `text`: its label and what it holds.
+/// Returns the label and the contents of the first block of `text`.
 pub fn decode(text: &[u8]) -> Result<(String, Vec<u8>), Error> {
     let mut lines =
         text.split(|byte| matches!(byte, b'\n' | b'\r')).skip_while(|line| !line.starts_with(b"-----BEGIN "));
@@ -34,7 +34,8 @@ pub fn decode(text: &[u8]) -> Result<(String, Vec<u8>), Error> {
     Err(Error::End)
 }
 
-/// Whether the RFC allows a label: nothing, or words with one space or hyphen between them.
+/// Returns whether the RFC allows a label. A label is empty, or consists of words with one space or hyphen between
+/// them.
 #[must_use]
 pub fn is_label(label: &str) -> bool {
     let is_word = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_graphic());

@@ -1,5 +1,5 @@
-//! Writes sealed files part by part, as docs/format-seal.md says. Each part can be wrong while the header's code is
-//! right. All files have one file key and one recipient, so that a case takes little time.
+//! Writes sealed files part by part, as docs/format-seal.md says. Each part can be wrong although the authentication
+//! code of the header is right. All files have one file key and one recipient, so that a case takes little time.
 
 use std::sync::OnceLock;
 
@@ -11,31 +11,32 @@ use deadpan_seal::{Kem, PrivateKey, hpke};
 
 /// Signature, version and flags.
 pub const PREAMBLE: [u8; 10] = *b"\x89DPN\r\n\x1a\n\x01\0";
-/// The length of a header without recipients and metadata: the preamble, two lengths, a count, the code.
+/// The length of a header without recipients and metadata: the preamble, two lengths, a count and the authentication
+/// code.
 pub const AROUND: usize = 10 + 4 + 2 + 4 + MAC;
 const MAC: usize = 32;
 const FILE_KEY: [u8; 32] = [7; 32];
 
-/// The identity that opens the files.
+/// Returns the identity that opens the files.
 pub fn identity() -> &'static PrivateKey {
     static KEY: OnceLock<PrivateKey> = OnceLock::new();
     KEY.get_or_init(|| PrivateKey::from_seed(Kem::X25519, &[9; 32]).expect("a scalar"))
 }
 
-/// The recipient that [`identity`] opens: its type and body.
+/// Returns the type and the body of the recipient that [`identity`] opens.
 pub fn recipient() -> (u16, &'static [u8]) {
     static BODY: OnceLock<Vec<u8>> = OnceLock::new();
     (0x20, BODY.get_or_init(|| body(&PREAMBLE)))
 }
 
-/// The body of that recipient in a file with this preamble.
+/// Returns the body of the recipient of [`identity`] in a file with this preamble.
 pub(super) fn body(preamble: &[u8; 10]) -> Vec<u8> {
     let info = [&b"deadpan v1 recipient"[..], preamble].concat();
     let (enc, sealed) = hpke::seal(identity().public(), &info, b"", &FILE_KEY).expect("a recipient");
     [enc, sealed].concat()
 }
 
-/// The key for one use in a file with this preamble.
+/// Returns the key for the use `label` in a file with this preamble.
 pub(super) fn derive(preamble: &[u8; 10], label: &str) -> [u8; 32] {
     let mut key = [0; 32];
     let extracted = hkdf::Salt::new(hkdf::HKDF_SHA256, preamble).extract(&FILE_KEY);
@@ -45,19 +46,20 @@ pub(super) fn derive(preamble: &[u8; 10], label: &str) -> [u8; 32] {
     key
 }
 
-/// The key that seals the payload.
+/// Returns the key that seals the payload.
 #[must_use]
 pub fn floe_key() -> [u8; 32] {
     derive(&PREAMBLE, "deadpan v1 payload")
 }
 
-/// A metadata box, of any length.
+/// Makes a metadata box of any length.
 #[must_use]
 pub fn metadata_box(plain: &[u8]) -> Vec<u8> {
     seal(&PREAMBLE, "deadpan v1 metadata", b"", plain)
 }
 
-/// Data in AES-GCM: IV, ciphertext, tag. `about` is bound to them after the preamble.
+/// Seals data with AES-GCM. Returns the IV, the ciphertext and the tag. The preamble and then `about` are the
+/// associated data.
 pub(super) fn seal(preamble: &[u8; 10], label: &str, about: &[u8], plain: &[u8]) -> Vec<u8> {
     let key = LessSafeKey::new(UnboundKey::new(&AES_256_GCM, &derive(preamble, label)).expect("a key"));
     let nonce = [3; 12];
@@ -66,19 +68,19 @@ pub(super) fn seal(preamble: &[u8; 10], label: &str, about: &[u8], plain: &[u8])
     [&nonce[..], &sealed].concat()
 }
 
-/// The code of some bytes.
+/// Returns the authentication code of `bytes`.
 pub(super) fn code(preamble: &[u8; 10], label: &str, bytes: &[u8]) -> Vec<u8> {
     hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &derive(preamble, label)), bytes).as_ref().to_vec()
 }
 
-/// A header of these parts, with the right code. Its length is wrong by `lie`, and its number of recipients by
-/// `miscount`.
+/// Makes a header of these parts, with the right authentication code. The length in the header is wrong by `lie`, and
+/// the number of recipients is wrong by `miscount`.
 #[must_use]
 pub fn header(recipients: &[(u16, Vec<u8>)], metadata: &[u8], slack: &[u8], lie: i32, miscount: i16) -> Vec<u8> {
     header_after(&PREAMBLE, recipients, metadata, slack, lie, miscount)
 }
 
-/// The same with this preamble.
+/// Makes the same header as [`header`], with the given preamble.
 pub(super) fn header_after(
     preamble: &[u8; 10],
     recipients: &[(u16, Vec<u8>)],
@@ -109,7 +111,7 @@ pub(super) fn header_after(
 pub struct Metadata {
     /// 0 bytes, 1 file, 2 folder.
     pub kind: u8,
-    /// Whether the data have padding behind them.
+    /// Whether padding follows the data.
     pub padded: bool,
     /// Seconds since 1970 and nanoseconds.
     pub time: Option<(i64, u32)>,
@@ -135,7 +137,7 @@ impl Metadata {
             let length = number(take(2)?) as usize;
             Some(take(length)?.to_vec())
         };
-        // The system's times hold all seconds, with less than a second after the last.
+        // The time type of the system can hold every number of seconds. The nanoseconds must be less than a second.
         let good = kind <= 2
             && padding <= 1
             && present <= 7
@@ -153,7 +155,7 @@ fn is_name(name: &[u8]) -> bool {
     !long && name != b"." && name != b".." && !name.iter().any(|byte| [b'/', b'\\', 0].contains(byte))
 }
 
-/// The data without their padding, if the padding is right.
+/// Returns the data without their padding, if the padding is right.
 #[must_use]
 pub fn unpadded(padded: &[u8]) -> Option<&[u8]> {
     let mut length = padded.len();

@@ -1,4 +1,5 @@
-//! Writes signed files part by part, as docs/format-seal.md says. Each part of the trailer can be wrong while it opens.
+//! Writes signed files part by part, as docs/format-seal.md says. Each part of the trailer can have wrong contents
+//! although it opens.
 
 use std::sync::OnceLock;
 
@@ -7,10 +8,10 @@ use deadpan_seal::floe::{self, OVERHEAD, Parameters};
 
 /// Signature, version and flags of a signed file.
 pub const PREAMBLE: [u8; 10] = *b"\x89DPN\r\n\x1a\n\x01\x01";
-/// Bytes in a segment.
+/// The number of bytes in a segment.
 pub const SEGMENT: usize = 4096;
 
-/// The header, for the identity of [`sealed`] and without metadata.
+/// Returns a header for the identity of [`sealed`], without metadata.
 fn header() -> &'static [u8] {
     static HEADER: OnceLock<Vec<u8>> = OnceLock::new();
     HEADER.get_or_init(|| {
@@ -23,7 +24,7 @@ fn seal(label: &str, about: &[u8], plain: &[u8]) -> Vec<u8> {
     sealed::seal(&PREAMBLE, label, about, plain)
 }
 
-/// The hashes of the data in segments: the leaves, the one page, and the root.
+/// Returns the hashes of the data's segments: the leaves, the hash of the only page, and the root.
 #[must_use]
 pub fn hashes(data: &[u8]) -> (Vec<u8>, [u8; 32], [u8; 32]) {
     let hash = |context, parts: &[&[u8]]| blake3::derive_key(context, &parts.concat());
@@ -40,8 +41,8 @@ pub fn hashes(data: &[u8]) -> (Vec<u8>, [u8; 32], [u8; 32]) {
     (leaves, page, root)
 }
 
-/// A file whose box has these contents and whose only page has these leaves. The footer's number of segments is wrong
-/// by `lie`.
+/// Makes a file. Its signature box has the contents `contents`, and its only page has the leaves `leaves`. The number
+/// of segments in the footer is wrong by `lie`.
 #[must_use]
 pub fn file(data: &[u8], leaves: &[u8], contents: &[u8], lie: u64) -> Vec<u8> {
     let parameters = Parameters::with_segment(SEGMENT as u32).expect("room for data");

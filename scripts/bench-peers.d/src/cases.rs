@@ -1,4 +1,4 @@
-//! The functions that all tools measure: first those that do not leak, and the list of all cases.
+//! The functions without a leak that all tools measure, and the list of all cases.
 
 use std::cell::{LazyCell, RefCell};
 use std::hint::black_box;
@@ -16,19 +16,19 @@ pub struct Case {
     pub what: &'static str,
     /// Whether the time depends on the class.
     pub leaks: bool,
-    /// Bytes of an input.
+    /// The number of bytes in an input.
     pub length: usize,
     pub run: fn(&[u8]) -> u64,
-    /// Write one input of the class.
+    /// For each class, a function that writes one input of the class.
     pub fill: [fn(&mut Random, &mut [u8]); 2],
 }
 
-/// Bytes on each side of the short comparisons.
+/// The number of bytes on each side of the short comparisons.
 pub const SIDE: usize = 32;
-/// Bytes on each side of the comparison by the standard library.
+/// The number of bytes on each side of the comparison by the standard library.
 pub const LONG: usize = 1024;
 
-/// Returns all cases: those without a leak first.
+/// Returns all cases. The cases without a leak come first.
 pub fn all() -> Vec<Case> {
     let nulls = [
         Case {
@@ -82,7 +82,7 @@ pub fn equal(random: &mut Random, input: &mut [u8]) {
     right.copy_from_slice(left);
 }
 
-/// Makes both halves equal up to byte `PLACE`, which differs.
+/// Makes both halves equal up to the byte at `PLACE`, which differs.
 pub fn differing<const PLACE: usize>(random: &mut Random, input: &mut [u8]) {
     equal(random, input);
     input[input.len() / 2 + PLACE] ^= 1;

@@ -1,8 +1,8 @@
-//! How often the lab and other tools for leaks through time err: `scripts/bench peers [--nulls N] [--leaks N] [--cases
-//! NAMES] [--markdown FILE]`.
+//! Measures how often the lab and other tools that find leaks through time are wrong: `scripts/bench peers [--nulls N]
+//! [--leaks N] [--cases NAMES] [--markdown FILE]`.
 //!
-//! In each round, each tool runs once on each case, in random order: first all of them on the machine as it is, then
-//! all of them beside processes that keep it busy. Each run has a process of its own, `bench-peers CASE TOOL`.
+//! In each round, each tool runs on each case twice, in random order: once on the machine without extra load, and once
+//! while other processes keep the machine busy. Each run has its own process, `bench-peers CASE TOOL`.
 
 mod cases;
 mod leaks;
@@ -21,7 +21,7 @@ use page::{Options, Run};
 type Trouble = Box<dyn std::error::Error>;
 
 const USAGE: &str = "usage: scripts/bench peers [--nulls N] [--leaks N] [--cases NAMES] [--markdown FILE]";
-/// A tool that takes longer counts as undecided.
+/// A tool that takes longer than this limit counts as undecided.
 const LIMIT: Duration = Duration::from_secs(90);
 const BUSY: usize = 4;
 /// The threshold that the README of dudect-bencher names.
@@ -61,7 +61,8 @@ fn one(case: &str, tool: &str) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// Keeps a processor busy until the standard input ends, which it does when the parent ends for any reason.
+/// Keeps a processor busy until the standard input ends. The standard input ends when the parent process ends, for any
+/// reason.
 fn busy() {
     static ENDED: AtomicBool = AtomicBool::new(false);
     std::thread::spawn(|| {
@@ -108,21 +109,21 @@ fn end(mut child: Child) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// Returns the number of other processes and threads that run or wait for a processor.
+/// Returns the number of other threads and processes that currently run or wait for a processor.
 fn runnable() -> Result<u64, Trouble> {
     let text = std::fs::read_to_string("/proc/loadavg")?;
     let running = text.split(' ').nth(3).and_then(|field| field.split('/').next()).ok_or("no field")?;
     Ok(running.parse::<u64>()? - 1)
 }
 
-/// Runs one tool on one case in a process of its own, and returns the verdict and the seconds.
+/// Runs one tool on one case in its own process. Returns the verdict, and the duration in seconds.
 fn run(case: &str, tool: &str) -> Result<(String, f64), Trouble> {
     let mut child = Command::new(std::env::current_exe()?)
         .args([case, tool])
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()?;
-    // A thread waits for the text, so that nothing else runs beside the measurement.
+    // A thread waits for the output of the process, so that no other code runs during the measurement.
     let (ended, end) = mpsc::channel();
     let mut output = child.stdout.take().ok_or("no output")?;
     std::thread::spawn(move || {

@@ -7,7 +7,8 @@ use crate::cases::{self, Case};
 use crate::{Trouble, tools};
 use deadpan_lab::{clock, clopper_pearson, machine};
 
-/// The page keeps the text above this heading and the section behind the tables, which a person wrote.
+/// A person wrote the text above this heading and the section after the tables. Both stay when the page is written
+/// again.
 const SUMMARY: &str = "## Summary\n\n";
 const READING: &str = "## Reading";
 
@@ -18,11 +19,11 @@ const WORDS: &str = "
 - *Undecided*: inconclusive, invalid or unmeasurable, over all functions. *Time*: the median of a run.
 ";
 
-/// What to measure.
+/// The options of a measurement.
 pub struct Options {
-    /// Runs of each tool on each function without a leak.
+    /// The number of runs of each tool on each function without a leak.
     pub nulls: usize,
-    /// Runs of each tool on each function that leaks.
+    /// The number of runs of each tool on each function that leaks.
     pub leaks: usize,
     only: Vec<String>,
     markdown: Option<PathBuf>,
@@ -56,7 +57,7 @@ pub struct Run {
     pub is_busy: bool,
     pub verdict: String,
     pub seconds: f64,
-    /// Other processes that ran when it began.
+    /// The number of other processes that were running when this run began.
     pub others: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The tools, each used as its documentation shows.
+//! The tools. Each tool is used as its documentation shows.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -52,7 +52,7 @@ fn lab(case: Case) -> &'static str {
 }
 
 fn with_tacet(case: Case, model: AttackerModel) -> &'static str {
-    // The inputs are arrays, as in the README of `tacet`.
+    // The inputs are arrays, because the README of `tacet` uses arrays.
     match case.length {
         8 => tacet_of::<8>(case, model),
         32 => tacet_of::<32>(case, model),
@@ -84,7 +84,7 @@ fn tacet_of<const LENGTH: usize>(case: Case, model: AttackerModel) -> &'static s
     }
 }
 
-/// The case for [`bench_case`], since a function pointer carries no data.
+/// The case for [`bench_case`]. The case is in a static, because a function pointer carries no data.
 static CASE: OnceLock<Case> = OnceLock::new();
 
 fn with_dudect(case: Case) -> &'static str {

@@ -142,7 +142,7 @@ fn pem_there_and_back() -> Option<()> {
     (document.label == "PRIVATE KEY" && **document.contents == [7; 100]).then_some(())
 }
 
-/// Makes the answer public.
+/// Makes the secret answer public, and returns `None` if the answer is no.
 fn holds(choice: Choice) -> Option<()> {
     choice.declassify().then_some(())
 }

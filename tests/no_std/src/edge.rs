@@ -13,8 +13,8 @@ unsafe extern "C" {
     safe fn _exit(status: c_int) -> !;
 }
 
-/// The entry point, which the start files of the C library call.
-// SAFETY: the name and the signature are those of C, and no other function here has this name.
+/// The entry point. The startup code of the C library calls it.
+// SAFETY: C requires this name and this signature, and no other function here has this name.
 #[unsafe(no_mangle)]
 extern "C" fn main(_argc: c_int, _argv: *const *const c_char) -> c_int {
     crate::run()
@@ -25,8 +25,8 @@ fn panic(_: &PanicInfo<'_>) -> ! {
     _exit(PANICKED)
 }
 
-/// The unwinding tables of the compiled `core` name this function. Since panics abort, it is never called. Without
-/// optimization, the linker still needs it.
-// SAFETY: no other library here defines the name, and it is a function that can be called.
+/// The unwinding tables of the compiled `core` name this function. Since panics abort, the function is never called.
+/// Without optimization, the linker still needs the function.
+// SAFETY: no other library here defines the name, and the name belongs to a function that can be called.
 #[unsafe(no_mangle)]
 extern "C" fn rust_eh_personality() {}

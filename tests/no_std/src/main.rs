@@ -1,4 +1,4 @@
-//! Uses the three crates without std: with buffers on the stack, a generator of its own, and an exit status.
+//! Uses the three crates without std: with buffers on the stack, its own generator of random bytes, and an exit status.
 #![no_std]
 #![no_main]
 
@@ -9,7 +9,7 @@ mod edge;
 
 use core::ffi::c_int;
 
-/// Runs every check. The exit status is the number of the first one that fails, counted from one.
+/// Runs every check. The exit status is the number of the first check that fails. Numbers count from one.
 fn run() -> c_int {
     checks::ALL.iter().position(|check| check().is_none()).map_or(0, |place| place as c_int + 1)
 }

@@ -43,7 +43,7 @@ class Payload:
         self.message_key = self.kdf(key, b"MESSAGE_KEY:", 48)
         self.key_period, self.cipher = None, None
 
-        # All lengths follow from the length of the file, which the last segment makes authentic.
+        # All lengths follow from the length of the file, and the last segment authenticates this length.
         rest = (source.size if end is None else end) - self.at
         require(rest >= OVERHEAD, "the file is cut short")
         self.segments = -(-rest // self.segment)

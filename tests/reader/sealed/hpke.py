@@ -29,7 +29,7 @@ def expand(suite: bytes, key: bytes, label: bytes, info: bytes, length: int) -> 
     return HKDFExpand(hashes.SHA256(), length, labeled).derive(key)
 
 
-# Each key gives its shared secret for an encapsulation, or raises ValueError.
+# Each key class returns the shared secret for an encapsulation, or raises ValueError.
 
 
 def dhkem(kem_id: int, shared: bytes, enc: bytes, public: bytes) -> bytes:
@@ -48,7 +48,7 @@ class X25519:
     def agree(self, enc: bytes) -> bytes:
         if int.from_bytes(enc, "little") >= 2**255 - 19:
             raise ValueError("not the canonical form of a point")
-        # The package refuses a shared secret of zeros, as RFC 9180, section 7.1.4 asks.
+        # The package refuses a shared secret of zeros, as RFC 9180, section 7.1.4 requires.
         return self.key.exchange(x25519.X25519PublicKey.from_public_bytes(enc))
 
     def open(self, enc: bytes) -> bytes:
@@ -117,7 +117,8 @@ class MlKem768P256(Hybrid):
 
     def __init__(self, seed: bytes):
         stretched = hashlib.shake_256(seed).digest(64 + 128)
-        # The first of four 32-byte numbers that is a private key. None of them is one with a chance of 2^-128.
+        # Takes the first of four 32-byte numbers that is a valid private key. The chance that none of the numbers is
+        # valid is 2^-128.
         scalars = (stretched[at : at + 32] for at in range(64, 192, 32))
         scalar = next(s for s in scalars if 0 < int.from_bytes(s, "big") < P256_ORDER)
         self.pq, self.curve = MlKem768(stretched[:64]), P256Key(scalar)

@@ -22,13 +22,14 @@ class Metadata:
     mode: int | None = None
     name: bytes | None = None
 
-    # The fields as they are in the box, which signers sign. Not a field of the dataclass.
+    # The bytes of the fields as they are in the box, because signers sign these bytes. This is not a field of the
+    # dataclass.
     raw = b""
 
     def described(self) -> dict:
         known = {field: value for field, value in asdict(self).items() if value is not None}
         if self.name is not None:
-            # Names that are not UTF-8 survive as text, as in Python's own file functions.
+            # Names that are not UTF-8 are kept as text in the same way as in Python's file functions.
             known["name"] = self.name.decode("utf-8", "surrogateescape")
         return known
 
@@ -61,6 +62,6 @@ def read(fields: Fields) -> Metadata:
         require(harmless, "a name that leads elsewhere")
     found.raw = fields.data[: fields.at]
     padding = fields.rest()
-    # One encoding for each meaning: the box is the smallest that holds the fields.
+    # Each meaning has only one encoding: the box must be the smallest box that holds the fields.
     require(len(padding) < 256 and not any(padding), "metadata that go on after their end")
     return found

@@ -1,15 +1,15 @@
-// Package abi is the border to libdeadpan: one Go function for each function of deadpan.h, with the same parameters.
+// Package abi calls libdeadpan. It has one Go function for each function of deadpan.h, with the same parameters.
 //
-// Two files declare the functions: purego.go, which finds the library while the program runs, and cgo.go, which the
-// build tag deadpan_cgo chooses, and which the linker connects. Everything else is the same for both.
+// Two files declare the functions: purego.go finds the library while the program runs. The build tag deadpan_cgo
+// chooses cgo.go instead, and then the linker connects the library. All other code is the same with both files.
 package abi
 
 import "unsafe"
 
-// A Handle is a handle of the library. It is a number and no address; 0 is none.
+// A Handle is a handle of the library. A handle is a number and not an address. 0 stands for no handle.
 type Handle uintptr
 
-// Codes that Go code tells apart.
+// The codes that Go code distinguishes.
 const (
 	OK       = 0
 	Argument = 1
@@ -20,13 +20,13 @@ const (
 	Read     = 30
 	Write    = 31
 	System   = 32
-	// Missing is no code of the library: the library itself was not found.
+	// Missing is not a code of the library. It means that the library itself was not found.
 	Missing = -1
-	// Unfinished is no code of the library either: it stands for a writer that was closed without its end.
+	// Unfinished is not a code of the library either. It means that a writer was closed before Finish.
 	Unfinished = -2
 )
 
-// Text returns the text at an address, up to the zero behind it.
+// Text returns the text at an address, up to the zero that ends it.
 func Text(address *byte) string {
 	if address == nil {
 		return ""
@@ -38,7 +38,7 @@ func Text(address *byte) string {
 	return string(unsafe.Slice(address, length))
 }
 
-// terminated returns a path with a zero behind it, as C wants it.
+// terminated returns a path with a zero at its end, as C requires.
 func terminated(path string) *byte {
 	return unsafe.SliceData(append([]byte(path), 0))
 }

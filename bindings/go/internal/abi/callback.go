@@ -6,32 +6,32 @@ import (
 	"unsafe"
 )
 
-// A Target gets the calls of the library. The functions must return: no panic may leave them.
+// A Target has the functions that the library calls. The functions must return, and no panic may leave them.
 type Target struct {
 	// Read fills a buffer, and returns the number of bytes, 0 at the end, or a negative number after an error.
 	Read func(buffer []byte) int64
-	// ReadAt does the same from a position.
+	// ReadAt fills a buffer from a position, with the same results as Read.
 	ReadAt func(position uint64, buffer []byte) int64
 	// Write takes all of the bytes, and returns 0, or another number after an error.
 	Write func(bytes []byte) int32
-	// Each is told of an entry, and returns 0, or another number to end the list.
+	// Each gets an entry of a folder. It returns 0 to go on, or another number to end the listing.
 	Each func(path string, kind int32, size uint64) int32
 }
 
-// C code holds a number instead of a pointer to a target, so that the garbage collector knows all pointers.
+// C code gets a number instead of a pointer to a target, so that the garbage collector knows all pointers.
 var (
 	targets sync.Map // of uintptr to *Target
 	last    atomic.Uintptr
 )
 
-// Register returns a number for a target, which the library hands back to callbacks as `user`.
+// Register returns a number for a target. The library passes this number to callbacks as `user`.
 func Register(target *Target) uintptr {
 	number := last.Add(1)
 	targets.Store(number, target)
 	return number
 }
 
-// Unregister ends the use of a number. Calls for it fail from now on.
+// Unregister ends the use of a number. Callbacks with this number fail afterwards.
 func Unregister(number uintptr) {
 	targets.Delete(number)
 }

@@ -249,7 +249,7 @@ func bytes(slice []byte) *C.uint8_t {
 	return (*C.uint8_t)(unsafe.SliceData(slice))
 }
 
-// out returns the place for a handle, and count the place for a length.
+// out returns the C pointer to the place for a handle, and count returns the C pointer to the place for a length.
 func out(handle *Handle) *C.uintptr_t {
 	return (*C.uintptr_t)(unsafe.Pointer(handle))
 }
@@ -262,7 +262,7 @@ func path(text string) *C.char {
 	return (*C.char)(unsafe.Pointer(terminated(text)))
 }
 
-// MissingText tells why there is no library. With cgo a program without it does not start.
+// MissingText returns the reason why there is no library. With cgo, a program does not even start without the library.
 func MissingText() string {
 	return "libdeadpan is missing"
 }

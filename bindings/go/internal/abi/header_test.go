@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// The two files that declare the functions are written by hand. This holds them against deadpan.h.
+// The two files that declare the functions are written by hand. This test compares them with deadpan.h.
 
 const header = "../../../../crates/capi/include/deadpan.h"
 
@@ -23,7 +23,8 @@ var (
 	handles    = regexp.MustCompile(`(?:const )?dp_(?:` + kinds + `) \*`)
 )
 
-// declared returns the prototypes in a C text, with handles as numbers, by the names of functions.
+// declared returns the prototypes in a C text, with the names of the functions as keys. In the prototypes, handles are
+// numbers.
 func declared(text string) map[string]string {
 	found := map[string]string{}
 	for _, match := range prototypes.FindAllStringSubmatch(spaces.ReplaceAllString(text, " "), -1) {
@@ -48,7 +49,7 @@ func TestDeclarationsAreThoseOfTheHeader(t *testing.T) {
 		t.Fatalf("only %d functions in the header", len(wanted))
 	}
 	declarations, arguments := declared(readText(t, "cgo.go")), argumentsIn(t, "purego.go")
-	// What Go does not call.
+	// Go does not call these functions.
 	for _, unused := range []string{"dp_error_code", "dp_work_watch"} {
 		delete(wanted, unused)
 	}
@@ -71,7 +72,7 @@ func TestDeclarationsAreThoseOfTheHeader(t *testing.T) {
 	}
 }
 
-// argumentsIn returns how many arguments purego.go gives to each function of the library.
+// argumentsIn returns the number of arguments that purego.go passes to each function of the library.
 func argumentsIn(t *testing.T, path string) map[string]int {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)

@@ -21,7 +21,7 @@ type symbol struct {
 	address atomic.Uintptr
 }
 
-// symbols are all functions that the package calls.
+// symbols holds all functions of the library that the package calls.
 var symbols []*symbol
 
 func add(name string) *symbol {
@@ -67,7 +67,7 @@ var library = sync.OnceValues(func() (uintptr, error) {
 	return 0, errors.Join(failed...)
 })
 
-// open opens one library, and checks that it is Deadpan's.
+// open opens one library, and checks that it is Deadpan's library.
 func open(path string) (uintptr, error) {
 	handle, err := loadLibrary(path)
 	if err != nil {
@@ -81,7 +81,7 @@ func open(path string) (uintptr, error) {
 	return handle, nil
 }
 
-// MissingText tells why there is no library, and what to do about it.
+// MissingText returns a text that says why there is no library and how to get it.
 func MissingText() string {
 	if noSystem != "" {
 		return noSystem

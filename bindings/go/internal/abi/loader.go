@@ -4,7 +4,7 @@ package abi
 
 import "github.com/ebitengine/purego"
 
-// noSystem tells that there is no library for this system, or nothing.
+// noSystem is empty on this system. On other systems it says that there is no library for the system.
 const noSystem = ""
 
 func loadLibrary(path string) (uintptr, error) {

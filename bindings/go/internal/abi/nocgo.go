@@ -2,5 +2,5 @@
 
 package abi
 
-// The compiler's error about this name tells what is missing.
+// The name does not exist. The compiler's error about this name says what is missing.
 var _ = the_build_tag_deadpan_cgo_needs_CGO_ENABLED_1

@@ -78,7 +78,7 @@ var (
 	dpConstantTimeEqual    = add("dp_ct_equal")
 )
 
-// Callbacks, one for each type: purego never frees one.
+// One callback for each type, because purego never frees a callback.
 var (
 	cRead   = sync.OnceValue(func() uintptr { return callbackTo(onRead) })
 	cReadAt = sync.OnceValue(func() uintptr { return callbackTo(onReadAt) })
@@ -86,8 +86,8 @@ var (
 	cEach   = sync.OnceValue(func() uintptr { return callbackTo(onEach) })
 )
 
-// call calls a function of the library. The pragma keeps what the addresses point to alive, and on the heap, until the
-// call returns; it counts for conversions in the call itself only.
+// call calls a function of the library. The pragma keeps the values at the addresses alive and on the heap until the
+// call returns. It works only for conversions that stand in the call itself.
 //
 //go:uintptrescapes
 func call(function *symbol, arguments ...uintptr) int32 {
@@ -98,12 +98,12 @@ func call(function *symbol, arguments ...uintptr) int32 {
 	return int32(callAddress(address, arguments...))
 }
 
-// Version returns the version of the library, and nothing if it is missing.
+// Version returns the version of the library, or an empty text if the library is missing.
 func Version() string {
 	return fromC(dpVersion)
 }
 
-// Message returns the message of a code, and nothing if the library is missing.
+// Message returns the message of a code, or an empty text if the library is missing.
 func Message(code int32) string {
 	return fromC(dpMessage, uintptr(code))
 }

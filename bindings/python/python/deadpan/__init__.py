@@ -87,7 +87,7 @@ __all__ = [
 
 
 def __getattr__(name):
-    # They are loaded when they are used first.
+    # These modules are loaded at their first use.
     if name in ("cluster", "lab", "picture"):
         import importlib
 

@@ -16,7 +16,8 @@ import types
 
 from deadpan import _native
 
-# The lab starts this program as its worker. It hands its pipes to the process that asked, which has the function.
+# The lab starts this program as its worker. The program passes its pipes to the process that called the lab, because
+# that process has the function.
 _RELAY = (
     "import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); "
     "socket.send_fds(s, [b'x'], [0, 1]); s.recv(1)"
@@ -96,12 +97,12 @@ def compare_timing(
     makers = [_maker(given, draw) for given in (class_a, class_b)]
     targets = [(_name_of(func), "secret:1", "zeros,ones", lambda data: makers[data[0]](), func)]
     _check_numbers(time_limit, delta_ns, alpha, seed)
-    # A class or function that raises does so here, before the lab starts.
+    # If the class or function raises an exception, it raises it here, before the lab starts.
     start = time.perf_counter()
     for maker in makers:
         func(*maker())
     took = (time.perf_counter() - start) / 2
-    # The paths of sockets are short.
+    # The path of a socket must be short.
     home = tempfile.gettempdir() if len(tempfile.gettempdir()) < 60 else "/tmp"
     with tempfile.TemporaryDirectory(prefix="deadpan-lab-", dir=home) as folder, contextlib.ExitStack() as stack:
         place = pathlib.Path(folder)

@@ -8,9 +8,9 @@ import warnings
 
 from deadpan._native import NativeReader, NativeWriter, StoppedError
 
-# A Reader opens at least so many bytes at once: about one segment of the sealed format.
+# A Reader opens at least this number of bytes at once: about one segment of the sealed format.
 _BUFFER = 1 << 16
-# A Writer seals so many bytes at once. Between two pieces, Python looks for signals.
+# A Writer seals this number of bytes at once. Between two pieces, Python checks for signals.
 _PIECE = 1 << 22
 
 
@@ -27,7 +27,7 @@ class _Plaintext(io.RawIOBase):
         return self._open().length
 
     def close(self):
-        # The keys of the file are wiped with the last reference.
+        # When the last reference is gone, the keys of the file are wiped.
         self._native = None
         super().close()
 
@@ -79,7 +79,7 @@ class Reader(io.BufferedReader):
         return self.raw.length
 
     def __bool__(self):
-        # A file object is true even if it is empty.
+        # Without this method, an empty file object would count as false, because it has a length.
         return True
 
     def __del__(self):
@@ -93,7 +93,7 @@ class Reader(io.BufferedReader):
     def read(self, size=-1, /):
         """Reads and returns ``size`` bytes, or all that are left. Returns fewer only at the end."""
         if size is None or size < 0:
-            # With a size, the bytes are read to the place where they stay.
+            # With a size, the base class reads the bytes directly into the result.
             size = max(len(self) - self.tell(), 0)
         return super().read(size)
 
@@ -120,7 +120,7 @@ class Writer(io.BufferedIOBase):
 
     def __init__(self, file, to, *, age=False, hide_length=False, allow_mixed=False):
         self._native = None
-        # A lock that the same thread may take again: the file object may call the writer.
+        # The same thread may take this lock again, because the file object may call the writer.
         self._lock = threading.RLock()
         self._busy = self._within = self._ended = self._complete = self._abandoned = False
         self._why = ""
@@ -166,7 +166,7 @@ class Writer(io.BufferedIOBase):
                 for begin in range(0, data.nbytes, _PIECE):
                     self._put(native.write(data, begin, _PIECE))
             except BaseException:
-                # Bytes may be missing.
+                # The output may lack bytes after this failure.
                 self._cut("write() failed or was interrupted")
                 raise
             finally:
@@ -225,7 +225,7 @@ class Writer(io.BufferedIOBase):
             self.finish()
 
     def __del__(self):
-        # A writer that was forgotten has no end: what was written may not be all.
+        # The data of a writer that was not closed get no end, because some data may be missing.
         if getattr(self, "_native", None) is not None:
             _forgotten(self, "the sealed data are cut short")
             self.abandon()
@@ -234,7 +234,8 @@ class Writer(io.BufferedIOBase):
         raise _no_copy(self)
 
     def _dealloc_warn(self, source):
-        # A wrapper in C calls this method when it is collected. It then calls `close`, and drops the exception.
+        # A wrapper in C calls this method when the wrapper is collected. The wrapper then calls `close` and ignores the
+        # exception.
         if self._native is not None and not self._within:
             _forgotten(source, "the sealed data are cut short")
 

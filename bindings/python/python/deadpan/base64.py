@@ -28,7 +28,7 @@ __all__ = [
     "urlsafe_b64encode",
 ]
 
-# Whole lines of 57 bytes, each of which becomes a line of text.
+# The length of a piece is a multiple of 57 bytes, because 57 bytes become one line of text.
 _PIECE = 57 * 1024
 
 

@@ -23,15 +23,16 @@ from deadpan._native import Error, NoKeyError, SignatureError
 
 __all__ = ["open", "seal"]
 
-# The exception for each exit code of the command line; OSError for the others.
+# The exception for each exit code of the command line. All other codes become OSError.
 _ERRORS = {1: Error, 2: ValueError, 3: NoKeyError, 5: SignatureError}
-# How often Ray runs a share again whose machine or process was lost.
+# If the machine or the process of a share is lost, Ray runs the share again up to this number of times.
 _RETRIES = 5
-# How many seconds the other shares get to end by themselves if one fails.
+# If one share fails, the other shares get this number of seconds to end by themselves.
 _GRACE = 2
-# The most failures of objects that a report names. A task returns little, however many objects it has.
+# The largest number of failed objects that a report names, so that the result of a task stays small for any number of
+# objects.
 _NAMED = 100
-# From how many bytes on an object may be made by several shares, and how many of these a report lists.
+# Objects of at least _LONG bytes may be made by several shares. A report lists at most _LISTED of these objects.
 _LONG, _LISTED = 64 << 20, 10_000
 
 
@@ -113,7 +114,7 @@ def _job(verb, words, src, dest, job_key, shards, engine, address):
         job_key, reports = _shares(words, os.fspath(src), job_key, shards, address)
     else:
         raise ValueError(f"there is no engine {engine!r}\nchoose 'ray' or 'local'")
-    # The last pass does what is left, such as objects that failed in a share, and finds nothing else to do.
+    # The last pass does the remaining work, such as objects that failed in a share.
     last = _run([*words, *_key(job_key), "--", os.fspath(src)], os.getcwd())
     summary = _sum(reports, last)
     if last["exit"]:
@@ -134,7 +135,7 @@ def _shares(words, src, job_key, shards, address):
         raise ModuleNotFoundError(text, name="ray") from error
     is_own = not ray.is_initialized()
     if is_own:
-        # A program that seals files sends no figures to anybody, unless the user wants it to.
+        # Ray must not send usage statistics, unless the user has asked for them.
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         more = {"include_dashboard": False} if address is None else {}
         ray.init(address, logging_level="WARNING", **more)
@@ -158,18 +159,18 @@ def _shares(words, src, job_key, shards, address):
                 report = ray.get(done)
             except ray.exceptions.RayError as error:
                 raise OSError(f"share {shard} was lost, and its last try too: {error}") from error
-            # Without a failed object, the command itself failed: with wrong options, or without the files it needs.
+            # If no object failed, the command itself failed, for example because of wrong options or missing files.
             if report["exit"] and not report["failed"]:
                 raise _error(report, report["summary"])
             reports.append(report)
         return job_key, reports
     finally:
         if is_own:
-            # Ray ends the tasks together with the connection.
+            # When the connection ends, Ray also ends the tasks.
             ray.shutdown()
         elif pending:
-            # A task that ends in the moment when it is cancelled can make Ray end this process, as 2.60 did, and shares
-            # that fail for one reason end together.
+            # If a task ends at the moment when it is canceled, Ray can end this process (seen with Ray 2.60). Shares
+            # that fail for the same reason end at about the same time, so this code waits for them first.
             _, left = ray.wait(list(pending), num_returns=len(pending), timeout=_GRACE)
             for task in left:
                 ray.cancel(task, force=True)
@@ -188,7 +189,7 @@ def _own_key(ray):
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not path.exists():
         made = _run(["cluster", "key", "-o", str(path)], os.getcwd())
-        # Another program may have made it meanwhile.
+        # Another program may have made the file in the meantime.
         if made["exit"] and not path.exists():
             raise _error(made, None)
     return str(path)
@@ -232,7 +233,7 @@ def _run(words, folder):
             process.terminate()
         log.seek(0)
         message = log.read(1 << 16).decode(errors="replace").strip()
-    # A command that fails as a whole says so in an object of its own, or in its summary.
+    # A command that fails as a whole reports the failure in a separate JSON object, or in its summary.
     whole = whole or (summary if summary and summary["error"] else None)
     if whole:
         message = f"error: {whole['error']}" + (f"\nhint: {whole['hint']}" if whole["hint"] else "")
@@ -258,14 +259,14 @@ def _sum(reports, last):
         return None
     counted = [report for report in (*reports, last) if report["summary"]]
     made, moved = (sum(report["summary"][name] for report in counted) for name in ("made", "bytes"))
-    # Two shares that find all parts of a long object at the same moment both count it.
+    # If two shares find all parts of a long object at the same moment, both shares count the object.
     seen = set()
     for report in counted:
         twice = seen & report["long"].keys()
         made, moved = made - len(twice), moved - sum(report["long"][file] for file in twice)
         seen |= report["long"].keys()
     there = max(0, summary["made"] + summary["there"] - made)
-    # One of the shares has made the job.
+    # The job is new if one of the shares has made it.
     is_new = any(report["summary"]["job_is_new"] for report in counted)
     return {
         **summary,
@@ -280,7 +281,7 @@ def _sum(reports, last):
 def _error(report, summary):
     """Returns the exception for a command that failed."""
     code, failed = report["exit"], report["failed"]
-    # With several failures, the command's exit code is the highest.
+    # If there are several failures, the exit code of the command is the highest of their codes.
     worst = next((one for one in failed if one["exit"] == code), None)
     text = worst["error"] if worst else report["message"].removeprefix("error: ") or f"the command ended with {code}"
     others = (summary or {}).get("failed", 0) - 1
@@ -388,7 +389,7 @@ def main(words=None):
 
 
 if __name__ == "__main__":
-    # Ray finds the task by the module's name, and this one's name is `__main__`.
+    # Ray finds the task by the name of its module, and the name of this module is `__main__` now.
     from deadpan import cluster
 
     sys.exit(cluster.main())

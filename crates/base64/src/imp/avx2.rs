@@ -32,22 +32,22 @@ pub unsafe fn decode(alphabet: Alphabet, source: *const u8, length: usize, targe
     unsafe { vector::decode::<__m256i>(alphabet, source, length, target) }
 }
 
-/// Shifts words of 32 bits: bits cross from one byte into the next, and the caller masks them.
+/// Shifts words of 32 bits. Bits cross from one byte into the next, and the caller masks these bits.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn shift_right_4(vector: __m256i) -> __m256i {
     _mm256_srli_epi32::<4>(vector)
 }
 
-/// Writes one instruction in assembly: rustc 1.95 replaces the intrinsics of these two by several instructions, which
-/// nearly halves the speed of encoding.
+/// Writes a multiplication as one instruction in assembly. rustc 1.95 replaces the intrinsic of each of the two
+/// multiplications by several instructions, which nearly halves the speed of encoding.
 macro_rules! multiply {
     ($name:ident, $instruction:literal) => {
         #[inline]
         #[target_feature(enable = "avx2")]
         fn $name(left: __m256i, right: __m256i) -> __m256i {
             let product;
-            // SAFETY: an instruction of this back end, on registers.
+            // SAFETY: this is an instruction of this back end, and it touches only registers.
             unsafe {
                 core::arch::asm!(
                     concat!($instruction, " {0}, {1}, {2}"),
@@ -87,19 +87,19 @@ impl Vector for __m256i {
 
     #[inline(always)]
     unsafe fn splat(byte: u8) -> Self {
-        // SAFETY: the caller has the CPU.
+        // SAFETY: the caller makes sure that the CPU has the instruction.
         unsafe { _mm256_set1_epi8(byte.cast_signed()) }
     }
 
     #[inline(always)]
     unsafe fn splat_u32(number: u32) -> Self {
-        // SAFETY: the caller has the CPU.
+        // SAFETY: the caller makes sure that the CPU has the instruction.
         unsafe { _mm256_set1_epi32(number.cast_signed()) }
     }
 
     #[inline(always)]
     unsafe fn table(bytes: &[u8; 16]) -> Self {
-        // SAFETY: the caller has the CPU; the array is as long as the load.
+        // SAFETY: the caller makes sure that the CPU has the instruction; the array is as long as the load.
         unsafe { _mm256_broadcastsi128_si256(_mm_loadu_si128(bytes.as_ptr().cast())) }
     }
 
@@ -117,20 +117,21 @@ impl Vector for __m256i {
 
     #[inline(always)]
     unsafe fn load_bytes(from: *const u8) -> Self {
-        // SAFETY: the caller vouches for `REACH` bytes: 16 bytes at 0 and at 12 are the 28 of `REACH`.
+        // SAFETY: the caller vouches for `REACH` bytes: the two loads of 16 bytes at 0 and at 12 read 28 bytes
+        // together, which is `REACH`.
         unsafe { _mm256_loadu2_m128i(from.add(12).cast(), from.cast()) }
     }
 
     #[inline(always)]
     unsafe fn load_quick(from: *const u8) -> Self {
-        // SAFETY: the caller vouches for four bytes before `from` and 28 behind it.
+        // SAFETY: the caller vouches for four bytes before `from` and 28 bytes from `from` on.
         unsafe { _mm256_loadu_si256(from.sub(4).cast()) }
     }
 
     #[inline(always)]
     unsafe fn spread_quick() -> Self {
-        // SAFETY: the caller has the CPU. The twelve bytes of the first half begin at its fourth, those of the second
-        // half at its start.
+        // SAFETY: the caller makes sure that the CPU has the instruction. In the first half of the register, the twelve
+        // bytes begin at byte four. In the second half, the twelve bytes begin at the start.
         unsafe {
             let spread = _mm_loadu_si128(vector::SPREAD.as_ptr().cast());
             _mm256_set_m128i(spread, _mm_add_epi8(spread, _mm_set1_epi8(4)))
@@ -139,7 +140,8 @@ impl Vector for __m256i {
 
     #[inline(always)]
     unsafe fn store_bytes(self, to: *mut u8) {
-        // SAFETY: the caller vouches for `SYMBOLS` bytes: 16 bytes at 0, then 16 at 12 over the last four of them.
+        // SAFETY: the caller vouches for `SYMBOLS` bytes: the first store writes 16 bytes at 0, and the second store
+        // writes 16 bytes at 12, over the last four bytes of the first store.
         unsafe {
             _mm_storeu_si128(to.cast(), _mm256_castsi256_si128(self));
             _mm_storeu_si128(to.add(12).cast(), _mm256_extracti128_si256::<1>(self));
@@ -148,7 +150,7 @@ impl Vector for __m256i {
 
     #[inline(always)]
     unsafe fn tops(self) -> u32 {
-        // SAFETY: the caller has the CPU.
+        // SAFETY: the caller makes sure that the CPU has the instruction.
         unsafe { _mm256_movemask_epi8(self).cast_unsigned() }
     }
 }

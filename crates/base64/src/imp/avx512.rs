@@ -1,9 +1,10 @@
-//! 64 symbols a step. The alphabet is kept in registers, and the tail is a masked load and store.
+//! Encodes and decodes 64 symbols in a step. The alphabet is kept in registers, and the tail is a masked load and
+//! store.
 //!
-//! `vpermb` and `vpermi2b` look bytes up in registers, so that no address depends on a secret. Below a kilobyte, every
-//! step loads and stores one vector. From there on, either the loads or the stores are first aligned to cache lines,
-//! since an access that straddles two lines costs double, and four decoded vectors are packed into three full ones.
-//! `memory` says how large outputs are written.
+//! `vpermb` and `vpermi2b` look bytes up in registers, so that no address depends on a secret. For inputs below a
+//! kilobyte, every step loads and stores one vector. For longer inputs, either the loads or the stores are first
+//! aligned to cache lines, since an access that straddles two lines costs double. Then four decoded vectors are packed
+//! into three full vectors. `memory` says how large outputs are written.
 
 mod memory;
 
@@ -18,16 +19,16 @@ use self::memory::{Writing, fence, first, load, store, write, write_ahead, write
 use super::{Flaws, apart, bytes_for, symbols_for};
 use crate::Alphabet;
 
-/// Symbols in a vector, and the bytes they hold.
+/// The number of symbols in a vector, and the number of bytes that these symbols hold.
 const SYMBOLS: usize = 64;
 const BYTES: usize = 48;
 /// Vectors in one round of the main loops.
 const ROUND: usize = 4;
-/// Input sizes from which accesses are aligned to cache lines, and made in rounds of four vectors.
+/// From this input size on, accesses are aligned to cache lines and made in rounds of four vectors.
 const LONG: usize = 1 << 10;
 /// `a | b | c`
 const OR3: i32 = 0b1111_1110;
-/// The table entry of a byte that is not a symbol: the top bit, which no value has.
+/// The table entry of a byte that is not a symbol. It is the top bit, which is not set in any value.
 const NO_SYMBOL: u8 = 0x80;
 
 /// The bytes of a register, aligned so that one access loads them.
@@ -45,7 +46,7 @@ const SPREAD: Table = {
     Table(table)
 };
 
-/// Indices that gather three of every four bytes that `madd` leaves, in big-endian order, 48 in all.
+/// Indices that gather three of every four bytes that `madd` leaves, in big-endian order. The indices gather 48 bytes.
 const GATHER: Table = {
     let mut table = [0; 64];
     let mut byte = 0;
@@ -134,7 +135,7 @@ impl Avx512Encoder {
 /// The registers that decoding needs, and the flaws found so far.
 struct Avx512Decoder {
     values: [__m512i; 2],
-    /// Two registers, used in turn. With one, every step would wait for the step before.
+    /// Two registers, used in turn. With only one register, every step would wait for the step before.
     flaws: [__m512i; 2],
 }
 
@@ -150,7 +151,7 @@ impl Avx512Decoder {
     }
 
     /// Turns 64 symbols into 16 numbers of 24 bits. The lookup uses seven bits of each byte. A set eighth bit is a
-    /// flaw, and so is a missing entry.
+    /// flaw, and a byte without an entry in the table is also a flaw.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
     fn step(&mut self, lane: usize, symbols: __m512i) -> __m512i {
@@ -196,16 +197,17 @@ pub unsafe fn encode(alphabet: Alphabet, source: *const u8, length: usize, targe
     }
 }
 
-/// Works on one vector at a time, to the end.
+/// Works on one vector at a time, until the end of the input.
 ///
 /// # Safety
-/// The same as for [`encode`].
+/// The same conditions as for [`encode`].
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
 unsafe fn encode_short(encoder: &Avx512Encoder, source: *const u8, length: usize, target: *mut u8, total: usize) {
     let (mut read, mut written) = (0, 0);
-    // SAFETY: every access below stays inside `length` bytes of input and `total` of output. A full load takes 64 bytes
-    // where 48 are used, so the loops ask for 16 more; masked accesses touch only the lanes that their mask admits.
+    // SAFETY: every access below stays inside `length` bytes of input and `total` of output. A full load reads 64
+    // bytes, of which 48 are used. So the loops run only while 16 more bytes are left. Masked accesses touch only the
+    // lanes that their mask admits.
     unsafe {
         while length - read >= SYMBOLS {
             let bytes = _mm512_loadu_si512(source.add(read).cast());
@@ -226,11 +228,11 @@ unsafe fn encode_short(encoder: &Avx512Encoder, source: *const u8, length: usize
     }
 }
 
-/// Encodes four vectors at a time, and the end with [`encode_short`]. Not inlined, so that short inputs do not pay for
-/// its registers.
+/// Encodes four vectors at a time, and encodes the end with [`encode_short`]. This function is not inlined, so that
+/// short inputs do not pay for its registers.
 ///
 /// # Safety
-/// The same as for [`encode`], and `length` is at least [`LONG`].
+/// The same conditions as for [`encode`], and `length` is at least [`LONG`].
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
 unsafe fn encode_long(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8, total: usize) {
@@ -239,7 +241,7 @@ unsafe fn encode_long(alphabet: Alphabet, source: *const u8, length: usize, targ
     // SAFETY: as in `encode`.
     unsafe {
         if (target as usize).is_multiple_of(4) && apart(source, length, target, total) {
-            // Encodes whole groups up to a cache line of the output.
+            // Encodes whole groups until the output reaches the start of a cache line.
             written = target.align_offset(64);
             read = written / 4 * 3;
             store(target, written, encoder.step(load(source, read, 0)));
@@ -262,7 +264,8 @@ unsafe fn encode_long(alphabet: Alphabet, source: *const u8, length: usize, targ
 /// Encodes four vectors at a time.
 ///
 /// # Safety
-/// `source` is readable for `rounds` times 192 bytes and 16 more, `target` writable for as many times 256.
+/// `source` is readable for `rounds` times 192 bytes and 16 more bytes, and `target` is writable for `rounds` times 256
+/// bytes.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
 unsafe fn encode_rounds(
@@ -274,7 +277,7 @@ unsafe fn encode_rounds(
 ) {
     let (mut source, mut target) = (source, target);
     for _ in 0..rounds {
-        // SAFETY: inside this round's 192 bytes and the 16 behind them.
+        // SAFETY: inside this round's 192 bytes and the 16 bytes after them.
         let step = |lane: usize| encoder.step(unsafe { _mm512_loadu_si512(source.add(lane * BYTES).cast()) });
         let (first, second, third, fourth) = (step(0), step(1), step(2), step(3));
         // SAFETY: inside this round's 256 symbols.
@@ -284,7 +287,7 @@ unsafe fn encode_rounds(
             write(target.add(2 * SYMBOLS), third);
             write(target.add(3 * SYMBOLS), fourth);
         }
-        // SAFETY: at most one past the end.
+        // SAFETY: the pointers are at most one past the end.
         (source, target) = unsafe { (source.add(ROUND * BYTES), target.add(ROUND * SYMBOLS)) };
     }
 }
@@ -306,17 +309,17 @@ pub unsafe fn decode(alphabet: Alphabet, source: *const u8, length: usize, targe
     }
 }
 
-/// Works on one vector at a time, to the end.
+/// Works on one vector at a time, until the end of the input.
 ///
 /// # Safety
-/// The same as for [`decode`].
+/// The same conditions as for [`decode`].
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
 unsafe fn decode_short(mut decoder: Avx512Decoder, source: *const u8, length: usize, target: *mut u8) -> Flaws {
     let gather = table(&GATHER);
     let (mut read, mut written) = (0, 0);
-    // SAFETY: every access below stays inside `length` symbols of input and their bytes; masked accesses touch only the
-    // lanes that their mask admits.
+    // SAFETY: every access below stays inside `length` symbols of input and the bytes of output that these symbols
+    // stand for. Masked accesses touch only the lanes that their mask admits.
     unsafe {
         while length - read >= SYMBOLS {
             let symbols = _mm512_loadu_si512(source.add(read).cast());
@@ -328,17 +331,19 @@ unsafe fn decode_short(mut decoder: Avx512Decoder, source: *const u8, length: us
         let bytes = _mm512_permutexvar_epi8(gather, decoder.load_step(source.add(read), rest));
         let meant = bytes_for(rest);
         store(target.add(written), meant, bytes);
-        // Lanes past the end hold the symbol for zero, so that the next byte holds only the left-over bits.
+        // Lanes past the end hold the symbol for zero. So the byte after the last decoded byte holds only the left-over
+        // bits.
         let trailing = _mm512_mask_test_epi8_mask(1 << meant, bytes, bytes);
         Flaws { symbols: decoder.flaws(), trailing }
     }
 }
 
-/// Decodes four vectors at a time, and the end with [`decode_short`]. Not inlined, so that short inputs do not pay for
-/// its registers.
+/// Decodes four vectors at a time, and encodes the end with [`decode_short`]. This function is not inlined, so that
+/// short inputs do not pay for its registers.
 ///
 /// # Safety
-/// The same as for [`decode`]. In addition, `length` is at least [`LONG`], and input and output do not overlap.
+/// The same conditions as for [`decode`]. In addition, `length` is at least [`LONG`], and the input and the output do
+/// not overlap.
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
 unsafe fn decode_long(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8) -> Flaws {
@@ -347,9 +352,9 @@ unsafe fn decode_long(alphabet: Alphabet, source: *const u8, length: usize, targ
     let (mut read, mut written) = (0, 0);
     // SAFETY: as in `decode`.
     unsafe {
-        // For data in the caches, loads that straddle cache lines limit this loop. For larger data, stores past the
-        // caches must be aligned. Three is invertible modulo 64, so that at most 63 groups bring the output to a cache
-        // line.
+        // For data in the caches, loads that straddle cache lines limit this loop. For larger data, stores that bypass
+        // the caches must be aligned. Three is invertible modulo 64, so that at most 63 groups bring the output to a
+        // cache line.
         let groups =
             if Writing::is_past(length) { target.align_offset(64) * 43 % 64 } else { source.align_offset(64) / 4 };
         while read < groups * 4 {
@@ -373,11 +378,11 @@ unsafe fn decode_long(alphabet: Alphabet, source: *const u8, length: usize, targ
     }
 }
 
-/// Turns four vectors of symbols into three full vectors of bytes. Their stores are aligned if `target` is.
+/// Turns four vectors of symbols into three full vectors of bytes. The stores are aligned if `target` is aligned.
 ///
 /// # Safety
-/// `source` is readable for `rounds` times 256 symbols, `target` writable for as many bytes as they hold, and the two
-/// do not overlap.
+/// `source` is readable for `rounds` times 256 symbols, `target` is writable for the bytes that these symbols hold, and
+/// the two ranges do not overlap.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
 unsafe fn decode_rounds(
@@ -400,7 +405,7 @@ unsafe fn decode_rounds(
             write(target.add(64), _mm512_permutex2var_epi8(second, packed[1], third));
             write(target.add(128), _mm512_permutex2var_epi8(third, packed[2], fourth));
         }
-        // SAFETY: at most one past the end.
+        // SAFETY: the pointers are at most one past the end.
         (source, target) = unsafe { (source.add(ROUND * SYMBOLS), target.add(ROUND * BYTES)) };
     }
 }

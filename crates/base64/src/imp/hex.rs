@@ -1,4 +1,4 @@
-//! Hexadecimal by arithmetic on words, as in `portable`. The same code is compiled again for wider registers.
+//! Hexadecimal with arithmetic on words, as in `portable`. The same code is compiled again for wider registers.
 
 use crate::hex::Case;
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
@@ -7,7 +7,7 @@ use deadpan_ct::cpu::{Level, level};
 const ONES: u64 = 0x0101_0101_0101_0101;
 const TOPS: u64 = 0x8080_8080_8080_8080;
 
-/// Bytes in a step: enough words to fill the widest vector.
+/// The number of bytes in a step: enough to fill the widest vector.
 const STEP: usize = 32;
 
 /// Encodes each byte of `input` into a pair of digits.
@@ -39,7 +39,7 @@ fn to_digits(bytes: u32, gap: u8) -> u64 {
     let wide = (wide | (wide << 16)) & 0x0000_ffff_0000_ffff;
     let wide = (wide | (wide << 8)) & 0x00ff_00ff_00ff_00ff;
     let nibbles = ((wide >> 4) | (wide << 8)) & 0x0f0f_0f0f_0f0f_0f0f;
-    // A nibble of ten or more carries into the top bit, which is then widened to seven bits.
+    // A nibble of ten or more carries into the top bit of its byte. This top bit is then widened to seven bits.
     let letters = (nibbles + ONES * (128 - 10)) & TOPS;
     nibbles + ONES * u64::from(b'0') + ((letters - (letters >> 7)) & (ONES * u64::from(gap)))
 }
@@ -50,7 +50,7 @@ fn to_bytes(digits: u64) -> (u32, u64) {
     let low = digits & !TOPS;
     let reaches = |word: u64, limit: u8| word + ONES * (128 - u64::from(limit));
     let is_number = reaches(low, b'0') & !reaches(low, b'9' + 1);
-    // Setting bit 5 turns capitals into small letters, and no other character into a letter.
+    // Setting bit 5 turns capitals into small letters, and turns no other character into a letter.
     let small = low | (ONES * 0x20);
     let is_letter = reaches(small, b'a') & !reaches(small, b'f' + 1);
     let flaws = (digits | !(is_number | is_letter)) & TOPS;
@@ -79,7 +79,7 @@ fn decode_step(digits: &[u8; 2 * STEP], bytes: &mut [u8; STEP]) -> u64 {
     flaws
 }
 
-/// The code of both back ends.
+/// The code that both back ends share.
 pub mod portable {
     use super::{Case, STEP, decode_step, encode_step};
     use deadpan_ct::Wipe;

@@ -1,19 +1,20 @@
-//! Eight symbols in a 64-bit register, with additions, shifts and masks only.
+//! Works on eight symbols in a 64-bit register, with additions, shifts and masks only.
 //!
 //! The usual portable code compares ranges byte by byte, and the compiler is free to turn a comparison into a jump.
 //! Here, a comparison is a carry into the top bit of each byte of a word, which cannot become a jump at any
-//! optimization level. The words are independent, so that the compiler puts as many of them as fit into a vector.
+//! optimization level. The words are independent, so that the compiler puts as many words into a vector as fit.
 
 use super::{Flaws, bytes_for, fill_up, symbols_for};
 use crate::Alphabet;
 use deadpan_ct::Wipe;
 
-/// One in every byte.
+/// The number one in every byte.
 const ONES: u64 = 0x0101_0101_0101_0101;
 /// The top bit of every byte.
 const TOPS: u64 = 0x8080_8080_8080_8080;
 
-/// Words in a step, and their symbols and bytes: enough to fill the widest vector that the compiler may choose.
+/// The number of words in a step, and the number of their symbols and bytes. The words fill the widest vector that the
+/// compiler may choose.
 const WORDS: usize = 8;
 const SYMBOLS: usize = 8 * WORDS;
 const BYTES: usize = 6 * WORDS;
@@ -24,9 +25,9 @@ const fn reaches(word: u64, limit: u8) -> u64 {
     (word + ONES * (128 - limit as u64)) & TOPS
 }
 
-/// Returns an offset for each byte of `word`, chosen by ranges: each range is given as (lower limit, offset). All
-/// numbers are below 128. Each limit that a byte reaches replaces its offset with an XOR under a mask of seven bits. A
-/// subtraction makes this mask from a top bit.
+/// Returns an offset for each byte of `word`. The range of the byte decides about the offset, and each range is given
+/// as (lower limit, offset). All numbers are below 128. Each limit that a byte reaches replaces its offset with an XOR
+/// under a mask of seven bits. A subtraction makes this mask from a top bit.
 #[inline(always)]
 const fn climb<const N: usize>(word: u64, first: u8, ladder: [(u8, u8); N]) -> u64 {
     let mut offset = ONES * first as u64;
@@ -55,8 +56,8 @@ fn to_symbols(alphabet: Alphabet, values: u64) -> u64 {
     (values + climb(values, b'A', ladder)) & !TOPS
 }
 
-/// Turns eight bytes into values. Bits above the lowest six may be set. The second word has the top bit of each byte
-/// that is no symbol.
+/// Turns eight bytes into values. Bits above the lowest six may be set in the values. In the second word, the top bit
+/// is set for each byte that is not a symbol.
 #[inline(always)]
 fn to_values(alphabet: Alphabet, bytes: u64) -> (u64, u64) {
     let (c62, c63) = (alphabet.sixty_two(), alphabet.sixty_three());
@@ -73,7 +74,7 @@ fn to_values(alphabet: Alphabet, bytes: u64) -> (u64, u64) {
     (low + offsets, (bytes | !good) & TOPS)
 }
 
-/// Spreads 48 bits to six in every byte, the first in the lowest byte.
+/// Spreads 48 bits over eight bytes: six bits in every byte, and the first six bits in the lowest byte.
 #[inline(always)]
 const fn spread(bits: u64) -> u64 {
     let halves = ((bits & 0x00ff_ffff) << 32) | (bits >> 24);
@@ -135,8 +136,8 @@ fn decode_step(alphabet: Alphabet, symbols: &[u8; SYMBOLS]) -> ([u8; BYTES + 2],
 /// `source` is readable for `length` bytes and `target` writable for `total`.
 pub unsafe fn encode(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8, total: usize) {
     let (mut read, mut written) = (0, 0);
-    // SAFETY: a whole step is made while the step and two more bytes are left. The rest goes through an array, and
-    // exactly its length is copied into and out of the array.
+    // SAFETY: the loop makes a whole step only while the bytes of the step and two more bytes are left. The rest goes
+    // through an array, and exactly its length is copied into and out of the array.
     unsafe {
         while length - read >= BYTES + 2 {
             let bytes = source.add(read).cast::<[u8; BYTES + 2]>().read();

@@ -1,4 +1,4 @@
-//! Removing white space. Its positions are public; the bytes between are secret.
+//! Removes white space. The positions of the white space are public, and the other bytes are secret.
 
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 use deadpan_ct::cpu::{Level, level};
@@ -35,8 +35,8 @@ pub fn squeeze_into(input: &[u8], output: &mut [u8]) -> usize {
     unsafe { squeeze_raw(input.as_ptr(), input.len(), output.as_mut_ptr()) }
 }
 
-/// Returns the position of the first line feed or carriage return, or the length if there is none. Nothing else about
-/// the bytes leaks.
+/// Returns the position of the first line feed or carriage return, or the length if there is none. The bytes leak
+/// nothing else.
 #[cfg(feature = "alloc")]
 pub fn line_end(bytes: &[u8]) -> usize {
     let (words, rest) = bytes.as_chunks::<8>();
@@ -51,7 +51,7 @@ pub fn line_end(bytes: &[u8]) -> usize {
     whole + rest.iter().position(is_end).unwrap_or(rest.len())
 }
 
-/// Returns the length without the white space at the end. Nothing else about the bytes leaks.
+/// Returns the length without the white space at the end. The bytes leak nothing else.
 #[cfg(feature = "alloc")]
 pub fn trimmed_len(bytes: &[u8]) -> usize {
     bytes.iter().rposition(|byte| !is_space(*byte).declassify()).map_or(0, |last| last + 1)
@@ -64,11 +64,11 @@ pub fn is_space(byte: u8) -> Choice {
 }
 
 /// # Safety
-/// `source` is readable and `target` writable for `length` bytes; if they overlap, `target` does not come after
-/// `source`.
+/// `source` is readable and `target` is writable for `length` bytes. If the two ranges overlap, `target` does not begin
+/// after `source`.
 unsafe fn squeeze_raw(source: *const u8, length: usize, target: *mut u8) -> usize {
-    // SAFETY: the caller's promise is passed on, and `level` returns a rung only if the CPU and the operating system
-    // have it.
+    // SAFETY: the caller's promise is passed on, and `level` returns a level only if the CPU and the operating system
+    // support it.
     unsafe {
         #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
         if level() == Level::Avx512 {
@@ -78,11 +78,11 @@ unsafe fn squeeze_raw(source: *const u8, length: usize, target: *mut u8) -> usiz
     }
 }
 
-/// Copies words without white space whole, and other words byte by byte.
+/// Copies a word as a whole if it contains no white space, and byte by byte otherwise.
 ///
 /// # Safety
-/// `source` is readable and `target` writable for `length` bytes; if they overlap, `target` does not come after
-/// `source`.
+/// `source` is readable and `target` is writable for `length` bytes. If the two ranges overlap, `target` does not begin
+/// after `source`.
 pub unsafe fn portable(source: *const u8, length: usize, target: *mut u8) -> usize {
     let (mut read, mut written) = (0, 0);
     // SAFETY: `written` never passes `read`, and `read` never passes `length`; a word is loaded before it is stored.
@@ -112,10 +112,10 @@ pub unsafe fn portable(source: *const u8, length: usize, target: *mut u8) -> usi
     written
 }
 
-/// Removes white space within a register, by `vpcompressb`.
+/// Removes white space within a register, with the instruction `vpcompressb`.
 ///
 /// # Safety
-/// The same as for `portable`, and the CPU has the features named here.
+/// The same conditions as for `portable`, and the CPU has the features named here.
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi2,bmi2,popcnt")]
 pub unsafe fn avx512(source: *const u8, length: usize, target: *mut u8) -> usize {
@@ -127,7 +127,7 @@ pub unsafe fn avx512(source: *const u8, length: usize, target: *mut u8) -> usize
     while read < length {
         let count = (length - read).min(64);
         let lanes = _bzhi_u64(u64::MAX, count as u32);
-        // SAFETY: the masks admit the rest of the input, and no more bytes of the output than were read.
+        // SAFETY: the masks admit at most the rest of the input, and at most as many bytes of the output as were read.
         unsafe {
             let bytes = _mm512_maskz_loadu_epi8(lanes, source.add(read).cast());
             let controls = _mm512_cmplt_epu8_mask(_mm512_sub_epi8(bytes, _mm512_set1_epi8(9)), _mm512_set1_epi8(5));

@@ -30,15 +30,15 @@ pub unsafe fn decode(alphabet: Alphabet, source: *const u8, length: usize, targe
     unsafe { vector::decode::<__m128i>(alphabet, source, length, target) }
 }
 
-/// Shifts words of 32 bits: bits cross from one byte into the next, and the caller masks them.
+/// Shifts words of 32 bits. Bits cross from one byte into the next, and the caller masks these bits.
 #[inline]
 #[target_feature(enable = "ssse3")]
 fn shift_right_4(vector: __m128i) -> __m128i {
     _mm_srli_epi32::<4>(vector)
 }
 
-/// Writes one instruction in assembly: rustc 1.95 replaces the intrinsics of these two by several instructions, which
-/// nearly halves the speed of encoding.
+/// Writes a multiplication as one instruction in assembly. rustc 1.95 replaces the intrinsic of each of the two
+/// multiplications by several instructions, which nearly halves the speed of encoding.
 macro_rules! multiply {
     ($name:ident, $instruction:literal) => {
         #[inline]
@@ -84,19 +84,19 @@ impl Vector for __m128i {
 
     #[inline(always)]
     unsafe fn splat(byte: u8) -> Self {
-        // SAFETY: the caller has the CPU.
+        // SAFETY: the caller makes sure that the CPU has the instruction.
         unsafe { _mm_set1_epi8(byte.cast_signed()) }
     }
 
     #[inline(always)]
     unsafe fn splat_u32(number: u32) -> Self {
-        // SAFETY: the caller has the CPU.
+        // SAFETY: the caller makes sure that the CPU has the instruction.
         unsafe { _mm_set1_epi32(number.cast_signed()) }
     }
 
     #[inline(always)]
     unsafe fn table(bytes: &[u8; 16]) -> Self {
-        // SAFETY: the caller has the CPU; the array is as long as the load.
+        // SAFETY: the caller makes sure that the CPU has the instruction; the array is as long as the load.
         unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
     }
 
@@ -120,14 +120,14 @@ impl Vector for __m128i {
 
     #[inline(always)]
     unsafe fn load_quick(from: *const u8) -> Self {
-        // SAFETY: the caller vouches for what `load_bytes` reads. At this width there is no load with fewer
+        // SAFETY: the caller vouches for the bytes that `load_bytes` reads. At this width, no other load needs fewer
         // instructions.
         unsafe { Self::load_bytes(from) }
     }
 
     #[inline(always)]
     unsafe fn spread_quick() -> Self {
-        // SAFETY: the caller has the CPU.
+        // SAFETY: the caller makes sure that the CPU has the instruction.
         unsafe { Self::table(&vector::SPREAD) }
     }
 
@@ -139,7 +139,7 @@ impl Vector for __m128i {
 
     #[inline(always)]
     unsafe fn tops(self) -> u32 {
-        // SAFETY: the caller has the CPU.
+        // SAFETY: the caller makes sure that the CPU has the instruction.
         unsafe { _mm_movemask_epi8(self).cast_unsigned() }
     }
 }

@@ -1,4 +1,4 @@
-//! Compares every back end with the reference, by the same functions.
+//! Compares every back end with the reference. The same functions test all back ends.
 
 use std::vec::Vec;
 use std::{eprintln, vec};
@@ -16,7 +16,7 @@ struct Backend {
     decode: Decode,
 }
 
-/// Returns the back ends that this CPU has, and reports the others as skipped.
+/// Returns the back ends that this CPU has, and reports the other back ends as skipped.
 #[allow(clippy::print_stderr)]
 fn backends() -> Vec<Backend> {
     let all = [
@@ -36,14 +36,15 @@ fn backends() -> Vec<Backend> {
 }
 
 const ALPHABETS: [Alphabet; 2] = [Alphabet::Standard, Alphabet::UrlSafe];
-/// Lengths around every step of every back end, around the size from which outputs are aligned, and a few long ones.
+/// Lengths near every step of every back end, lengths near the size from which outputs are aligned, and a few long
+/// lengths.
 const LENGTHS: [(usize, usize); 3] = [(0, 300), (1000, 1100), (4090, 4100)];
 
 fn lengths() -> impl Iterator<Item = usize> {
     LENGTHS.into_iter().flat_map(|(from, to)| from..=to)
 }
 
-/// Returns bytes without a pattern, the same in each run.
+/// Returns bytes without a pattern. Every run gets the same bytes.
 fn noise(length: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let step = |_| {
@@ -56,7 +57,7 @@ fn noise(length: usize) -> Vec<u8> {
 }
 
 impl Backend {
-    /// Runs the back end at given distances from a cache line, between canaries.
+    /// Runs the back end on buffers at given distances from a cache line, and checks the canaries around the output.
     fn encode_at(&self, alphabet: Alphabet, input: &[u8], from: usize, to: usize) -> Vec<u8> {
         let mut source = vec![0xee; input.len() + 192];
         let from = source.as_ptr().align_offset(64) + from;
@@ -87,7 +88,7 @@ impl Backend {
         (target[to..to + length].to_vec(), flaws)
     }
 
-    /// Compares a decoding with that of the reference.
+    /// Compares the result of decoding with the result of the reference.
     fn check(&self, alphabet: Alphabet, symbols: &[u8], from: usize, to: usize) {
         let (bytes, flaws) = self.decode_at(alphabet, symbols, from, to);
         let name = self.level.name();

@@ -1,4 +1,5 @@
-//! The code of the SSSE3 and AVX2 kernels: the same shuffles at two widths. [`Vector`] has the differences.
+//! The code of the SSSE3 and AVX2 kernels: the same shuffles at two widths. Only the functions of [`Vector`] differ
+//! between the two widths.
 //!
 //! Every lookup is a byte shuffle inside a register. Comparisons stay in vectors, where they cannot become jumps.
 
@@ -6,12 +7,12 @@ use super::{Flaws, bytes_for, fill_up, symbols_for};
 use crate::Alphabet;
 use deadpan_ct::Wipe;
 
-/// A register of 16 or 32 bytes. Shuffles and table lookups work on each 16 bytes separately, and so does the code
-/// below.
+/// A register of 16 or 32 bytes. Shuffles and table lookups work on each group of 16 bytes separately, and so does the
+/// code below.
 ///
 /// # Safety
-/// Each function is an instruction. The caller makes sure that the CPU has it. Loads and stores access `SYMBOLS` bytes
-/// at the pointer, unless their comment says otherwise.
+/// Each function is an instruction, and the caller makes sure that the CPU has this instruction. Loads and stores
+/// access `SYMBOLS` bytes at the pointer, unless their comment says otherwise.
 pub(super) trait Vector: Copy {
     /// Symbols in a register. Four symbols hold three bytes.
     const SYMBOLS: usize;
@@ -24,15 +25,15 @@ pub(super) trait Vector: Copy {
     unsafe fn table(bytes: &[u8; 16]) -> Self;
     unsafe fn load(from: *const u8) -> Self;
     unsafe fn store(self, to: *mut u8);
-    /// Loads twelve bytes to the front of every 16. Four more bytes are read.
+    /// Loads twelve bytes to the front of every 16 bytes of the register. The load reads four more bytes than it uses.
     unsafe fn load_bytes(from: *const u8) -> Self;
-    /// Loads the same bytes as `load_bytes` with fewer instructions, to the places that `spread_quick` expects. Up to
-    /// four bytes *before* `from` are read, and after it no more than `load_bytes` reads.
+    /// Loads the same bytes as `load_bytes` with fewer instructions, to the places that `spread_quick` expects. Reads
+    /// up to four bytes *before* `from`. After `from`, it reads no more than `load_bytes` does.
     unsafe fn load_quick(from: *const u8) -> Self;
-    /// Returns the table that spreads each three bytes of `load_quick` over four lanes.
+    /// Returns the table that spreads each group of three bytes from `load_quick` over four lanes.
     unsafe fn spread_quick() -> Self;
-    /// Stores the first twelve bytes of every 16 next to each other. The bytes after them, up to `SYMBOLS`, are
-    /// overwritten.
+    /// Stores the first twelve bytes of every 16 bytes next to each other. The store also overwrites the bytes after
+    /// them, up to `SYMBOLS` bytes.
     unsafe fn store_bytes(self, to: *mut u8);
     unsafe fn shuffle(self, index: Self) -> Self;
     unsafe fn and(self, other: Self) -> Self;
@@ -53,14 +54,14 @@ pub(super) trait Vector: Copy {
     unsafe fn tops(self) -> u32;
 }
 
-/// Implements functions of [`Vector`] that are one instruction on registers.
+/// Implements the functions of [`Vector`] that are a single instruction on registers.
 macro_rules! instructions {
     ($($name:ident($($other:ident)?) = $intrinsic:path;)*) => { $(
         /// # Safety
         /// The CPU has the instruction.
         #[inline(always)]
         unsafe fn $name(self $(, $other: Self)?) -> Self {
-            // SAFETY: the caller has the CPU; nothing but registers is touched.
+            // SAFETY: the caller makes sure that the CPU has the instruction, which touches only registers.
             unsafe { $intrinsic(self $(, $other)?) }
         }
     )* };
@@ -69,19 +70,20 @@ pub(super) use instructions;
 
 /// The tables of an alphabet, for shuffles.
 struct Rows {
-    /// The offset from a value to its symbol, for each row of values. Row 0 is for capitals, row 1 for small letters,
-    /// rows 2 to 11 for digits, rows 12 and 13 for the last two symbols.
+    /// The offset from a value to its symbol, for each row of values. Row 0 is for capitals, row 1 is for small
+    /// letters, rows 2 to 11 are for digits, and rows 12 and 13 are for the last two symbols.
     to_symbol: [u8; 16],
-    /// For each lower half of a byte, a mask of the upper halves with which the byte is not a symbol.
+    /// For each lower half of a byte: a mask of the upper halves that do not make a symbol together with this lower
+    /// half.
     misfits: [u8; 16],
     /// The offset from a symbol to its value, for each upper half of a symbol. The symbol for 63 shares its upper half
-    /// with other symbols: its row is that half with the top bit flipped.
+    /// with other symbols. The number of its row is therefore this upper half with the top bit flipped.
     to_value: [u8; 16],
     /// The symbol for 63.
     odd_one: u8,
 }
 
-/// The bit of each upper half of a byte. The upper halves that no symbol has share one bit.
+/// The bit of each upper half of a byte. All upper halves that occur in no symbol share one bit.
 const BIT_OF_UPPER: [u8; 16] =
     [0x40, 0x40, 0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x40, 0x40, 0x40, 0x40, 0x40, 0x40, 0x40];
 
@@ -96,7 +98,7 @@ const fn rows(alphabet: Alphabet) -> Rows {
     to_symbol[1] = b'a' - 26;
     to_symbol[12] = symbols[62].wrapping_sub(62);
     to_symbol[13] = symbols[63].wrapping_sub(63);
-    // The bit of the upper halves that no symbol has is set in every row.
+    // In every row, the bit for upper halves that occur in no symbol is set.
     let mut misfits = [0x7f; 16];
     let mut to_value = [0; 16];
     let mut value = 0;
@@ -141,7 +143,7 @@ impl<V: Vector> VectorEncoder<V> {
     /// The CPU has the instructions of `V`, here and in [`step`](VectorEncoder::step).
     #[inline(always)]
     unsafe fn new(alphabet: Alphabet) -> Self {
-        // SAFETY: the caller has the CPU.
+        // SAFETY: the caller makes sure that the CPU has the instructions.
         unsafe {
             Self {
                 spread: V::table(&SPREAD),
@@ -163,7 +165,7 @@ impl<V: Vector> VectorEncoder<V> {
     /// The CPU has the instructions of `V`.
     #[inline(always)]
     unsafe fn step(&self, bytes: V) -> V {
-        // SAFETY: the caller has the CPU.
+        // SAFETY: the caller makes sure that the CPU has the instructions.
         unsafe { self.spread_step(bytes.shuffle(self.spread)) }
     }
 
@@ -173,7 +175,7 @@ impl<V: Vector> VectorEncoder<V> {
     /// The CPU has the instructions of `V`.
     #[inline(always)]
     unsafe fn quick_step(&self, bytes: V) -> V {
-        // SAFETY: the caller has the CPU.
+        // SAFETY: the caller makes sure that the CPU has the instructions.
         unsafe { self.spread_step(bytes.shuffle(self.spread_quick)) }
     }
 
@@ -181,23 +183,24 @@ impl<V: Vector> VectorEncoder<V> {
     /// The CPU has the instructions of `V`.
     #[inline(always)]
     unsafe fn spread_step(&self, spread: V) -> V {
-        // SAFETY: the caller has the CPU.
+        // SAFETY: the caller makes sure that the CPU has the instructions.
         unsafe {
             let first_and_third = spread.and(self.upper).multiply_high(self.upper_factors);
             let second_and_fourth = spread.and(self.lower).multiply_low(self.lower_factors);
             let values = first_and_third.or(second_and_fourth);
-            // Saturation leaves 0 for letters, and 1 to 12 for other symbols. A comparison gives -1, which moves all
-            // but capitals up one row.
+            // Saturation leaves 0 for letters, and 1 to 12 for other symbols. The comparison gives -1 for every value
+            // that is not a capital. Subtracting -1 moves this value up one row.
             let row = values.subtract_saturating(self.fifty_one).subtract(values.greater(self.twenty_five));
             values.add(self.offsets.shuffle(row))
         }
     }
 
-    /// Encodes up to one step by way of an array. Exactly `count` bytes are copied into it, and exactly their symbols
-    /// out of it.
+    /// Encodes at most one step through an array. Exactly `count` bytes are copied into the array, and exactly the
+    /// symbols of these bytes are copied out of the array.
     ///
     /// # Safety
-    /// `source` is readable for `count` bytes, no more than a step has, and `target` writable for their symbols.
+    /// `source` is readable for `count` bytes, `target` is writable for their symbols, and `count` is at most the bytes
+    /// of one step.
     #[inline(always)]
     unsafe fn edge(&self, source: *const u8, count: usize, target: *mut u8) {
         let mut edge = [0_u8; 32];
@@ -232,7 +235,7 @@ impl<V: Vector> VectorDecoder<V> {
     #[inline(always)]
     unsafe fn new(alphabet: Alphabet) -> Self {
         let rows = Rows::for_alphabet(alphabet);
-        // SAFETY: the caller has the CPU.
+        // SAFETY: the caller makes sure that the CPU has the instructions.
         unsafe {
             Self {
                 by_lower: V::table(&rows.misfits),
@@ -250,13 +253,13 @@ impl<V: Vector> VectorDecoder<V> {
         }
     }
 
-    /// Decodes `SYMBOLS` symbols to twelve bytes at the front of every 16.
+    /// Decodes `SYMBOLS` symbols to twelve bytes at the front of every 16 bytes.
     ///
     /// # Safety
     /// The CPU has the instructions of `V`.
     #[inline(always)]
     unsafe fn step(&mut self, symbols: V) -> V {
-        // SAFETY: the caller has the CPU.
+        // SAFETY: the caller makes sure that the CPU has the instructions.
         unsafe {
             let upper = symbols.shift_right_4().and(self.low_bits);
             let misfit = self.by_upper.shuffle(upper).and(self.by_lower.shuffle(symbols.and(self.low_bits)));
@@ -267,10 +270,11 @@ impl<V: Vector> VectorDecoder<V> {
         }
     }
 
-    /// Decodes up to one step by way of an array. Returns the bits left over after the last byte.
+    /// Decodes at most one step through an array. Returns the bits left over after the last byte.
     ///
     /// # Safety
-    /// `source` is readable for `count` symbols, no more than a step has, and `target` writable for their bytes.
+    /// `source` is readable for `count` symbols, `target` is writable for their bytes, and `count` is at most the
+    /// symbols of one step.
     #[inline(always)]
     unsafe fn edge(&mut self, source: *const u8, count: usize, target: *mut u8) -> u64 {
         // The array is filled up with the symbol for zero, so that the byte after the last one holds only the left-over
@@ -282,7 +286,7 @@ impl<V: Vector> VectorDecoder<V> {
             self.step(V::load(edge.as_ptr())).store_bytes(edge.as_mut_ptr());
             target.copy_from_nonoverlapping(edge.as_ptr(), bytes_for(count));
         }
-        // A whole step leaves no bits over: `gather` writes zeros after its bytes.
+        // A whole step leaves no trailing bits, because `gather` writes zeros after its bytes.
         let trailing = u64::from(edge[bytes_for(count)]);
         edge.wipe();
         trailing
@@ -292,8 +296,8 @@ impl<V: Vector> VectorDecoder<V> {
     /// The CPU has the instructions of `V`.
     #[inline(always)]
     unsafe fn flaws(&self) -> u64 {
-        // SAFETY: the caller has the CPU. A flaw sets bits below the top one, so that it is greater than zero as a
-        // signed byte.
+        // SAFETY: the caller makes sure that the CPU has the instructions. A flaw sets bits below the top bit of its
+        // byte, so the signed byte is greater than zero.
         unsafe { u64::from(self.flaws.greater(self.zero).tops()) }
     }
 }
@@ -312,8 +316,8 @@ pub(super) unsafe fn encode<V: Vector>(
 ) {
     let (mut read, mut written) = (0, 0);
     let bytes = V::SYMBOLS / 4 * 3;
-    // SAFETY: a step is made while at least as many bytes are left as it reads. Its stores are exact, and so are those
-    // of the edges.
+    // SAFETY: a step runs only while at least as many bytes are left as the step reads. The stores of the steps and of
+    // the edges write only their own symbols.
     unsafe {
         let encoder = VectorEncoder::<V>::new(alphabet);
         if length >= 4 * bytes + V::REACH {
@@ -322,7 +326,8 @@ pub(super) unsafe fn encode<V: Vector>(
             (read, written) = (bytes, V::SYMBOLS);
             while length - read >= 3 * bytes + V::REACH {
                 let (from, to) = (source.add(read), target.add(written));
-                // These lines are not a loop over an array: below -O2 such a loop is not unrolled, and uses the stack.
+                // These lines are not a loop over an array, because the compiler does not unroll such a loop below -O2,
+                // and the loop then uses the stack.
                 let first = encoder.quick_step(V::load_quick(from));
                 let second = encoder.quick_step(V::load_quick(from.add(bytes)));
                 let third = encoder.quick_step(V::load_quick(from.add(2 * bytes)));
@@ -360,13 +365,15 @@ pub(super) unsafe fn decode<V: Vector>(alphabet: Alphabet, source: *const u8, le
     let (mut read, mut written) = (0, 0);
     let bytes = V::SYMBOLS / 4 * 3;
     let mut trailing = 0;
-    // SAFETY: loads are exact. A store writes `SYMBOLS` bytes, of which a quarter is garbage. It is made while at least
-    // half as many symbols again are left, whose bytes overwrite the garbage. The edges are exact.
+    // SAFETY: loads are exact. A store writes `SYMBOLS` bytes, of which a quarter is garbage. A store happens only
+    // while at least half as many symbols again are left, and the bytes of these symbols overwrite the garbage. The
+    // edges write only their own bytes.
     unsafe {
         let mut decoder = VectorDecoder::<V>::new(alphabet);
         while length - read >= 4 * V::SYMBOLS + V::SYMBOLS / 2 {
             let (from, to) = (source.add(read), target.add(written));
-            // All four loads come before the first store, which in place may overwrite their input.
+            // All four loads come before the first store, because the first store may overwrite the input of the loads
+            // if decoding is in place.
             let (first, second) = (V::load(from), V::load(from.add(V::SYMBOLS)));
             let (third, fourth) = (V::load(from.add(2 * V::SYMBOLS)), V::load(from.add(3 * V::SYMBOLS)));
             decoder.step(first).store_bytes(to);

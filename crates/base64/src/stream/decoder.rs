@@ -4,7 +4,7 @@ use super::{BLOCK, BLOCK_BYTES};
 use crate::{Base64, Error, imp};
 use deadpan_ct::{Choice, Wipe, Wiped};
 
-/// Collects symbols and returns bytes, a block at a time. Each block is checked before it is returned.
+/// Collects symbols and returns bytes in blocks. Each block is checked before it is returned.
 ///
 /// ```
 /// use deadpan_base64::{STANDARD, stream::Decoder};
@@ -31,8 +31,8 @@ impl Decoder {
     }
 
     /// Takes symbols from the front of `input`. Returns how many bytes of the input were taken, and the decoded bytes.
-    /// Call it until the input is used up. May leak: the length, the number of `=`, the positions of white space if it
-    /// is skipped, and the block of the first flaw.
+    /// Call `push` again until the whole input is taken. May leak: the length, the number of `=`, the positions of
+    /// white space if it is skipped, and the block of the first flaw.
     ///
     /// # Errors
     /// If a block is not valid. Every later call then fails as well.
@@ -44,10 +44,11 @@ impl Decoder {
         if full { self.open().judge().map(|bytes| (taken, bytes)) } else { Ok((taken, &[])) }
     }
 
-    /// Returns the bytes of the symbols that are left. After success, the decoder can be used for another text.
+    /// Decodes the symbols that are left, and returns their bytes. After success, the decoder can be used for another
+    /// text.
     ///
     /// # Errors
-    /// If the end of the text, or an earlier block, is not valid.
+    /// If the end of the text is not valid, or if an earlier block was not valid.
     pub fn finish(&mut self) -> Result<&[u8], Error> {
         if self.failed {
             return Err(Error::Invalid);
@@ -55,8 +56,9 @@ impl Decoder {
         self.close().judge()
     }
 
-    /// Takes symbols until the block is full *and* more input follows. Only then is the block known not to be the last
-    /// one, which may contain `=`. Returns how many bytes were taken, and whether there is such a block.
+    /// Takes symbols until the block is full *and* more input follows. Only then is it known that the block is not the
+    /// last block of the text, which may contain `=`. Returns how many bytes were taken, and whether a full block is
+    /// ready that is not the last.
     pub(crate) fn fill(&mut self, input: &[u8]) -> (usize, bool) {
         let mut taken = 0;
         while taken < input.len() {
@@ -88,7 +90,7 @@ impl Decoder {
         Opened { decoder: self, good, length: BLOCK_BYTES }
     }
 
-    /// Decodes the symbols that are left, as the end of the text.
+    /// Decodes the symbols that are left, which are the end of the text.
     pub(crate) fn close(&mut self) -> Opened<'_> {
         let rest = core::mem::take(&mut self.filled);
         let (good, length) = self.codec.open_in_place(&mut self.symbols[..rest]);
@@ -104,7 +106,7 @@ pub(crate) struct Opened<'a> {
 }
 
 impl<'a> Opened<'a> {
-    /// Returns the bytes, valid or not.
+    /// Returns the bytes, even if they are not valid.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.decoder.symbols[..self.length]
     }

@@ -4,11 +4,11 @@ use super::{BLOCK, BLOCK_BYTES};
 use crate::{Base64, imp};
 use deadpan_ct::Wiped;
 
-/// Symbols that a writer keeps back of each block. The text is then one symbol longer than whole groups of four, which
-/// no rule for `=` allows.
+/// The number of symbols at the end of each block that a writer keeps back. The text written so far then ends with one
+/// symbol after whole groups of four, and no rule for `=` allows such a text.
 pub(crate) const HELD: usize = 3;
 
-/// Collects bytes and returns symbols, a block at a time. The symbols of each block are valid text by themselves: only
+/// Collects bytes and returns symbols in blocks. The symbols of each block are a valid text by themselves, but only
 /// [`finish`](Encoder::finish) completes a text.
 ///
 /// ```
@@ -25,7 +25,7 @@ pub struct Encoder {
     codec: Base64,
     bytes: Wiped<[u8; BLOCK_BYTES]>,
     filled: usize,
-    /// A block of symbols, behind those that a writer has kept back of the block before.
+    /// A block of symbols, after the symbols that a writer has kept back from the block before.
     symbols: Wiped<[u8; HELD + BLOCK]>,
 }
 
@@ -36,21 +36,21 @@ impl Encoder {
         Self { codec, bytes: Wiped::new([0; BLOCK_BYTES]), filled: 0, symbols: Wiped::new([0; HELD + BLOCK]) }
     }
 
-    /// Takes bytes from the front of `input`. Returns how many were taken, and the encoded symbols. Call it until the
-    /// input is used up. May leak: the length.
+    /// Takes bytes from the front of `input`. Returns the number of bytes taken, and the encoded symbols. Call `push`
+    /// again until the whole input is taken. May leak: the length.
     pub fn push(&mut self, input: &[u8]) -> (usize, &str) {
         let (taken, made) = self.fill(input);
         (taken, imp::text(&self.symbols[HELD..][..made]))
     }
 
-    /// Returns the symbols of the bytes that are left, with `=` if the codec writes it. Afterwards, the encoder can be
-    /// used for another text.
+    /// Encodes the bytes that are left, and returns their symbols, with `=` if the codec writes `=`. Afterwards, the
+    /// encoder can be used for another text.
     pub fn finish(&mut self) -> &str {
         let made = self.close();
         imp::text(&self.symbols[HELD..][..made])
     }
 
-    /// Takes bytes from the front of `input`. Returns how many were taken, and how many symbols were made.
+    /// Takes bytes from the front of `input`. Returns the number of bytes taken, and the number of symbols made.
     pub(crate) fn fill(&mut self, input: &[u8]) -> (usize, usize) {
         // A whole block is encoded without a copy.
         if let (0, Some(block)) = (self.filled, input.first_chunk::<BLOCK_BYTES>()) {
@@ -71,7 +71,7 @@ impl Encoder {
         encode(self.codec, &self.bytes[..rest], &mut self.symbols[HELD..])
     }
 
-    /// Returns the symbols that were kept back, if there are some, and the `made` ones behind them.
+    /// Returns the symbols that were kept back, if there are some, followed by the `made` symbols.
     #[cfg(feature = "std")]
     pub(crate) fn symbols(&self, has_held: bool, made: usize) -> &[u8] {
         &self.symbols[if has_held { 0 } else { HELD }..HELD + made]

@@ -29,8 +29,8 @@ impl From<Error> for io::Error {
     }
 }
 
-/// The inner writer. Once it has failed, nothing more is written: its output is incomplete, and a second try would
-/// leave a gap in the text.
+/// The inner writer. After a failure of the inner writer, nothing more is written to it, because its output is
+/// incomplete and a second try would leave a gap in the text.
 struct Sink<W> {
     /// `None` after `finish`.
     inner: Option<W>,
@@ -53,7 +53,7 @@ impl<W: Write> Sink<W> {
 
     fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
         let Some(inner) = &mut self.inner else { return Ok(()) };
-        // A panic of the inner writer is a failure too: dropping must not call it again.
+        // A panic of the inner writer is also a failure, and dropping this writer must not call the inner writer again.
         self.failed = true;
         inner.write_all(bytes)?;
         self.failed = false;
@@ -92,10 +92,10 @@ impl<W: Write> core::fmt::Debug for EncodeWriter<W> {
     }
 }
 
-/// A writer that encodes the bytes written to it. Only [`finish`](EncodeWriter::finish) completes the text. Without
-/// `finish`, after `?`, a panic or a forgotten call, the text is cut short, and shows it: it has one symbol more than
-/// whole groups of four, which no rule for `=` allows. Decoders refuse such a text, except those that drop what is left
-/// over, as that of Node.js does.
+/// A writer that encodes the bytes written to it. Only [`finish`](EncodeWriter::finish) completes the text. If `finish`
+/// is not called, because of `?`, a panic or a mistake, the text is cut short. Readers can see that it is cut short:
+/// the text has one symbol after whole groups of four, and no rule for `=` allows such a text. Decoders refuse the
+/// text, except decoders that drop left-over symbols, such as the decoder of Node.js.
 ///
 /// ```
 /// use deadpan_base64::{STANDARD_NO_PAD, stream::io::EncodeWriter};
@@ -109,13 +109,14 @@ impl<W: Write> core::fmt::Debug for EncodeWriter<W> {
 /// # Ok::<(), std::io::Error>(())
 /// ```
 ///
-/// To that end, the writer keeps back three symbols until more follow, and [`Drop`] writes one symbol if there are none
-/// yet. The inner writer may still cut the text at another place if it fails itself, or loses its own buffer. The inner
-/// writer must block: after a failure, its output is incomplete, and every further call fails too.
+/// So that an unfinished text is never valid, the writer keeps back three symbols until more symbols follow, and
+/// [`Drop`] writes one symbol if no symbols were written yet. The inner writer may still cut the text at another place
+/// if the inner writer fails or loses its own buffer. The inner writer must block: after a failure, its output is
+/// incomplete, and every further call fails too.
 #[must_use = "the text is cut short until `finish` is called"]
 pub struct EncodeWriter<W: Write> {
     encoder: Box<Encoder>,
-    /// Whether symbols were written, and others kept back.
+    /// Whether some symbols were already written and some were kept back.
     begun: bool,
     sink: Sink<W>,
 }
@@ -156,10 +157,11 @@ impl<W: Write> Write for EncodeWriter<W> {
 }
 
 impl<W: Write> Drop for EncodeWriter<W> {
-    /// Without [`finish`](EncodeWriter::finish), leaves a text that is not valid. An empty text would be.
+    /// Without [`finish`](EncodeWriter::finish), leaves a text that is not valid. An empty text would be valid, so one
+    /// symbol is written.
     fn drop(&mut self) {
         if !self.begun && !self.sink.failed {
-            // Nobody learns of an error here, and after an error there is no text.
+            // The error is ignored: `drop` cannot report it, and after an error the text is not complete.
             let _ = self.sink.put(b"A");
         }
     }
@@ -168,11 +170,11 @@ impl<W: Write> Drop for EncodeWriter<W> {
 /// A writer that decodes the symbols written to it. Only [`finish`](DecodeWriter::finish) completes the data. Without
 /// `finish`, the end of the data is neither checked nor written.
 ///
-/// Any bytes may be data, so what was written cannot show that it is cut short. It is all blocks of [`BLOCK`] symbols
-/// that were followed by more: nothing of a text of one block. So pass the inner writer by value, not as `&mut`: then
-/// only `finish` gives it back, and an inner writer that itself needs a last word to be complete, such as a file that
-/// gets its name at the end, cannot be completed without `finish`. The inner writer must block: after a failure, its
-/// output is incomplete, and every further call fails too.
+/// Any bytes may be data, so the written data cannot show that they are cut short. The written data come from all
+/// blocks of [`BLOCK`] symbols that were followed by more symbols. For a text of one block, nothing is written before
+/// `finish`. So pass the inner writer by value, not as `&mut`: then only `finish` returns the inner writer. An inner
+/// writer that must itself be completed, such as a file that gets its name at the end, then cannot be completed without
+/// `finish`. The inner writer must block: after a failure, its output is incomplete, and every further call fails too.
 #[must_use = "the end of the data is missing until `finish` is called"]
 pub struct DecodeWriter<W> {
     decoder: Box<Decoder>,
@@ -214,7 +216,7 @@ impl<W: Write> Write for DecodeWriter<W> {
     }
 }
 
-/// The buffers of a reader: input that is not used yet, and output that is not returned yet.
+/// The buffers of a reader. They hold input that is not used yet, and output that is not returned yet.
 struct Buffers {
     input: Wiped<[u8; BLOCK]>,
     used: usize,
@@ -237,7 +239,7 @@ impl Buffers {
         (self.given, self.made) = (0, bytes.len());
     }
 
-    /// Reads more input if all of it was used. Returns false at the end.
+    /// Reads more input if the whole input buffer was used. Returns false at the end.
     fn refill(&mut self, inner: &mut impl Read) -> io::Result<bool> {
         while self.used == self.read {
             match inner.read(&mut *self.input) {
@@ -250,7 +252,7 @@ impl Buffers {
         Ok(true)
     }
 
-    /// Returns as many bytes as fit.
+    /// Copies as many bytes as fit into `target`, and returns their number.
     fn give(&mut self, target: &mut [u8]) -> usize {
         let count = target.len().min(self.made - self.given);
         target[..count].copy_from_slice(&self.output[self.given..][..count]);
@@ -316,7 +318,8 @@ impl<R: Read> Read for DecodeReader<R> {
                 buffers.used += taken;
                 buffers.keep(bytes);
             } else {
-                // Only a valid end ends the reader: after an invalid one, every further read fails again.
+                // The reader ends only after a valid end of the text. After an invalid end, every further read fails
+                // again.
                 let bytes = self.decoder.finish()?;
                 buffers.ended = true;
                 buffers.keep(bytes);

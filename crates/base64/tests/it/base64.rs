@@ -46,7 +46,7 @@ fn padding_is_where_it_must_be() {
         ("Zm9v", true, true, true),
         ("Zg", false, true, true),
         ("Zm8", false, true, true),
-        // Padding in the wrong place, missing or too long.
+        // Padding that is in the wrong place, missing or too long.
         ("Zg=", false, false, false),
         ("=", false, false, false),
         ("==", false, false, false),
@@ -91,7 +91,7 @@ fn white_space_is_passed_over_only_when_asked_for() {
         assert_eq!(codec.decode_in_place(&mut buffer).unwrap(), b"foobar");
         assert_eq!(codec.decode_into(text.as_bytes(), &mut [0; 6]).unwrap(), b"foobar");
     }
-    // Not white space: a no-break space in Latin-1, a null, a delete, a file separator.
+    // These bytes are not white space: a no-break space in Latin-1, a null, a delete, a file separator.
     for byte in [0xa0, 0x00, 0x7f, 0x1c, 0x08, 0x0e, 0x1f, 0x21] {
         assert_eq!(
             STANDARD.skipping_white_space().decode([b'Z', b'g', byte, b'=', b'=']),
@@ -155,7 +155,7 @@ fn every_symbol_alone() {
     }
 }
 
-/// Returns our codec and that of the crate `base64`, with the same rules.
+/// Returns pairs of our codec and a codec of the crate `base64` that have the same rules.
 fn pairs() -> Vec<(Base64, GeneralPurpose)> {
     let alphabets = [(Alphabet::Standard, base64::alphabet::STANDARD), (Alphabet::UrlSafe, base64::alphabet::URL_SAFE)];
     let paddings = [
@@ -194,7 +194,8 @@ proptest! {
     #[test]
     fn decodes_like_the_base64_crate(text in "[A-Za-z0-9+/_=-]{0,12}|[AQgw=]{0,8}|.{0,9}") {
         for (ours, theirs) in pairs() {
-            // Here the two differ on purpose: we accept optional padding only if it is complete or missing.
+            // Here the two codecs differ on purpose: our codec accepts optional padding only if the padding is complete
+            // or missing.
             if ours == ours.with_padding(Padding::Optional) && text.contains('=') && text.len() % 4 != 0 {
                 prop_assert!(ours.decode(text.as_bytes()).is_err());
                 continue;

@@ -1,4 +1,4 @@
-//! The result of a stream does not depend on how the stream is cut.
+//! Tests that the result of a stream does not depend on how its input is cut into pieces.
 #![cfg(feature = "std")]
 
 use std::io::{self, Read, Write};
@@ -45,7 +45,8 @@ fn write_cut(mut writer: impl Write, bytes: &[u8], sizes: &[usize]) -> io::Resul
     Ok(())
 }
 
-/// Runs both decoding adaptors over one input, cut in one way. Returns their outputs, or none where they fail.
+/// Runs both decoding adaptors over the same pieces of one input. Returns the output of each adaptor, or `None` if the
+/// adaptor fails.
 fn decodings(codec: Base64, text: &[u8], sizes: &[usize]) -> [Option<Vec<u8>>; 2] {
     let mut read = Vec::new();
     let reading = DecodeReader::new(Cut::new(text, sizes), codec).read_to_end(&mut read).ok().map(|_| read);
@@ -131,7 +132,7 @@ fn a_writer_that_is_full_is_passed_on() {
 
 #[test]
 fn a_write_that_failed_leaves_no_hole() {
-    /// A writer that takes nothing in its first call, and everything afterwards.
+    /// A writer that takes no bytes in its first call, and all bytes in later calls.
     struct Hesitant(bool, Vec<u8>);
     impl Write for Hesitant {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -154,12 +155,12 @@ fn a_write_that_failed_leaves_no_hole() {
     assert!(writer.finish().is_err());
 }
 
-/// The lengths of data around each block, in which a text that is cut short may look whole.
+/// Lengths of data near the border of each block. At these lengths, a text that is cut short could look complete.
 fn lengths() -> impl Iterator<Item = usize> {
     [0, 1, 2, 3, BLOCK_BYTES - 1, BLOCK_BYTES, BLOCK_BYTES + 1, 2 * BLOCK_BYTES, 3 * BLOCK_BYTES].into_iter()
 }
 
-/// Fails if any of the usual decoders takes this text, strict or lenient.
+/// Fails if any of the usual decoders, strict or lenient, accepts this text.
 fn assert_cut_short(text: &[u8], case: &str) {
     use base64::Engine;
     use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
@@ -177,7 +178,7 @@ fn assert_cut_short(text: &[u8], case: &str) {
 fn a_text_without_finish_is_valid_nowhere() {
     for codec in [STANDARD, STANDARD.with_padding(Padding::Forbidden), URL_SAFE_NO_PAD] {
         for length in lengths() {
-            // Zeros and others: their symbols leave no trailing bits, or some.
+            // The symbols of zeros leave no trailing bits that are set, and the symbols of 0x5a may leave some.
             for data in [vec![0; length], vec![0x5a; length]] {
                 for sizes in [&[1][..], &[1000], &[100_000]] {
                     let mut dropped = Vec::new();
@@ -225,7 +226,7 @@ fn buffers_around_and_below_do_not_complete_a_text() {
     for length in lengths() {
         let data = vec![7; length];
         let mut text = Vec::new();
-        // A `BufWriter` writes what it holds when it is dropped, and calls no `finish`.
+        // When a `BufWriter` is dropped, it writes its buffered bytes, but does not call `finish`.
         io::BufWriter::new(EncodeWriter::new(&mut text, STANDARD)).write_all(&data).unwrap();
         assert_cut_short(&text, &format!("{length} bytes, in a buffer"));
         let mut text = Vec::new();
@@ -257,7 +258,7 @@ fn an_inner_writer_that_panics_is_not_called_again() {
     let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         EncodeWriter::new(Panicking(&mut calls), STANDARD).write_all(&[7; BLOCK_BYTES]).unwrap();
     }));
-    // A second panic on the way out would end the process.
+    // A second panic while the first one unwinds would abort the process.
     assert!(caught.is_err());
     assert_eq!(calls, 1);
 }

@@ -1,4 +1,4 @@
-//! Pointers become slices, texts and values; panics and errors become codes.
+//! Turns pointers into slices, texts and values, and turns panics and errors into codes.
 
 use std::any::Any;
 use std::ffi::{CStr, OsStr, c_char};
@@ -14,12 +14,12 @@ use crate::handles;
 use deadpan_bind::{Code, Fault};
 use deadpan_seal::ReadAt;
 
-/// Defines functions that C calls. Each gets a last parameter for the error, and returns a code.
+/// Defines functions that C calls. Each function gets a last parameter for the error, and returns a code.
 macro_rules! exports {
     ($( $(#[$doc:meta])* fn $name:ident($($parameter:ident: $type:ty),* $(,)?) $body:block )*) => { $(
         $(#[$doc])*
         // SAFETY: no other library has names with this prefix. The caller keeps the promises of deadpan.h: pointers are
-        // NULL or valid for the length beside them, and callbacks may be called.
+        // NULL or valid for the length that is passed with them, and callbacks may be called.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name(
             $($parameter: $type,)*
@@ -30,11 +30,11 @@ macro_rules! exports {
     )* };
 }
 
-/// Defines functions that free handles, and take NULL too.
+/// Defines functions that free handles. The functions also accept NULL.
 macro_rules! frees {
     ($( $(#[$doc:meta])* $name:ident($type:ty => $held:ty); )*) => { $(
         $(#[$doc])*
-        // SAFETY: no other library has names with this prefix. The pointer is a number, and not followed.
+        // SAFETY: no other library has names with this prefix. The pointer is only a number and is never dereferenced.
         #[unsafe(no_mangle)]
         pub extern "C" fn $name(handle: *mut $type) -> i32 {
             $crate::ffi::border::code(|| $crate::handles::free::<$held>(handle as usize))
@@ -42,7 +42,7 @@ macro_rules! frees {
     )* };
 }
 
-/// Runs a function's body. Hands out the error, if the caller wants it.
+/// Runs a function's body. Writes the error to `error`, unless `error` is NULL.
 // SAFETY: `error` is NULL or points to a handle that may be written.
 pub(super) unsafe fn run(error: *mut *mut dp_error, body: impl FnOnce() -> Result<(), Fault>) -> i32 {
     if !error.is_null() {
@@ -56,15 +56,15 @@ pub(super) unsafe fn run(error: *mut *mut dp_error, body: impl FnOnce() -> Resul
     code
 }
 
-/// Runs a body whose error has no place to go.
+/// Runs a body for a function without a parameter for the error, and returns only the code.
 pub(super) fn code(body: impl FnOnce() -> Result<(), Fault>) -> i32 {
     caught(body).map_or_else(|fault| fault.code as i32, |()| Code::Ok as i32)
 }
 
-/// Turns a panic into an error, in silence.
+/// Turns a panic into an error, without printing a message.
 fn caught(body: impl FnOnce() -> Result<(), Fault>) -> Result<(), Fault> {
     static SILENT: Once = Once::new();
-    // The standard library in this library is its own: no hook of the program is replaced.
+    // This library contains its own copy of the standard library, so this call replaces no hook of the program.
     SILENT.call_once(|| std::panic::set_hook(Box::new(|_| ())));
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
@@ -73,7 +73,7 @@ fn caught(body: impl FnOnce() -> Result<(), Fault>) -> Result<(), Fault> {
     })
 }
 
-/// Refuses a NULL with a length, and a length that no memory has.
+/// Refuses NULL if the length is not 0, and refuses a length that is larger than any memory.
 fn check(pointer: *const u8, length: usize) -> Result<(), Fault> {
     match length {
         0 => Ok(()),
@@ -84,21 +84,22 @@ fn check(pointer: *const u8, length: usize) -> Result<(), Fault> {
 }
 
 /// Returns bytes of the caller.
-// SAFETY: the pointer is NULL, or valid for reading so many bytes, which nobody changes meanwhile.
+// SAFETY: the pointer is NULL, or valid for reading `length` bytes, which nobody changes while the slice is in use.
 pub(super) unsafe fn bytes<'a>(pointer: *const u8, length: usize) -> Result<&'a [u8], Fault> {
     check(pointer, length)?;
     Ok(if length == 0 { &[] } else { slice::from_raw_parts(pointer, length) })
 }
 
 /// Returns a buffer of the caller.
-// SAFETY: the pointer is NULL, or valid for writing so many bytes, which nobody reads or writes meanwhile.
+// SAFETY: the pointer is NULL, or valid for writing `length` bytes, which nobody else reads or writes while the slice
+// is in use.
 pub(super) unsafe fn buffer<'a>(pointer: *mut u8, length: usize) -> Result<&'a mut [u8], Fault> {
     check(pointer, length)?;
     Ok(if length == 0 { &mut [] } else { slice::from_raw_parts_mut(pointer, length) })
 }
 
-/// Memory of the caller that other threads may write meanwhile. Bytes are copied from it, and no reference to it is
-/// made.
+/// Memory of the caller that other threads may write at the same time. Bytes are copied from it, and no reference to it
+/// is made.
 #[derive(Clone, Copy)]
 pub(super) struct Shared {
     start: *const u8,
@@ -108,8 +109,8 @@ pub(super) struct Shared {
 // SAFETY: any thread may copy from this memory: see `shared`.
 unsafe impl Sync for Shared {}
 
-/// Returns memory of the caller that other threads may write meanwhile.
-// SAFETY: the pointer is NULL, or valid for reading so many bytes for as long as the result is used.
+/// Returns memory of the caller that other threads may write at the same time.
+// SAFETY: the pointer is NULL, or valid for reading `length` bytes while the result is used.
 pub(super) unsafe fn shared(pointer: *const u8, length: usize) -> Result<Shared, Fault> {
     check(pointer, length)?;
     Ok(Shared { start: pointer, length })
@@ -120,9 +121,9 @@ impl ReadAt for Shared {
         let begin = usize::try_from(position).map_or(self.length, |position| position.min(self.length));
         let count = buffer.len().min(self.length - begin);
         if count > 0 {
-            // SAFETY: the range lies in the caller's memory, which is valid for reading: see `shared`. The buffer is
-            // the engine's own and has as many bytes. Where another thread writes meanwhile, a byte is the old one or
-            // the new one, and the safety of the engine depends on neither.
+            // SAFETY: the range lies in the caller's memory, which is valid for reading: see `shared`. The buffer
+            // belongs to the engine and has `count` bytes. If another thread writes at the same time, each copied byte
+            // has its old or its new value, and the engine is safe with either value.
             unsafe { std::ptr::copy_nonoverlapping(self.start.add(begin), buffer.as_mut_ptr(), count) };
         }
         Ok(count)
@@ -138,7 +139,8 @@ pub(super) fn apart(input: *const u8, length: usize, output: *const u8, room: us
 }
 
 /// Returns a path of the caller.
-// SAFETY: the pointer is NULL, or points to a text that ends with a zero and that nobody changes meanwhile.
+// SAFETY: the pointer is NULL, or points to a text that ends with a zero. Nobody changes the text while the path is in
+// use.
 pub(super) unsafe fn path<'a>(pointer: *const c_char) -> Result<&'a Path, Fault> {
     if pointer.is_null() {
         return Err(Fault::argument("a path is NULL"));
@@ -156,7 +158,7 @@ pub(super) unsafe fn set<T>(pointer: *mut T, value: T) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Clears the place for a handle. Fails if the place is NULL, before the handle is made.
+/// Writes NULL to the place for a handle. Fails if the pointer to the place is NULL, so that no handle is made in vain.
 // SAFETY: the pointer is NULL, or valid for writing.
 pub(super) unsafe fn ready<T>(pointer: *mut *mut T) -> Result<(), Fault> {
     set(pointer, std::ptr::null_mut())
@@ -178,9 +180,9 @@ pub(super) fn maybe<H: Any + Send + Sync, T>(handle: *const T) -> Result<Option<
     if handle.is_null() { Ok(None) } else { held(handle).map(Some) }
 }
 
-/// Copies a result to the caller's buffer, and its length to `length`. The length is written even if the room is too
+/// Copies a result to the caller's buffer, and its length to `length`. The length is written even if the buffer is too
 /// small.
-// SAFETY: the pointers are NULL, or valid for writing; `pointer` for so many bytes.
+// SAFETY: the pointers are NULL, or valid for writing. `pointer` is valid for writing `room` bytes.
 pub(super) unsafe fn copy(value: &[u8], pointer: *mut u8, room: usize, length: *mut usize) -> Result<(), Fault> {
     set(length, value.len())?;
     let buffer = buffer(pointer, room)?;

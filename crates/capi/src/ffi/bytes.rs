@@ -7,8 +7,8 @@ use crate::watch::{Watch, under};
 use deadpan_bind::Fault;
 use deadpan_seal::{Cursor, Error, Header, random};
 
-/// Writes the length of a result. Asks for the length that is needed only after the room was too small: to ask before
-/// would cost as much as to make a small header.
+/// Writes the length of a result. Computes the needed length only if the buffer was too small, because the computation
+/// costs as much as making a small header.
 // SAFETY: `written` is NULL or valid for writing.
 unsafe fn told(
     result: Result<usize, Error>,
@@ -62,7 +62,7 @@ exports! {
         set(written, 0)?;
         let (identities, watch) = (held::<Ring, _>(opening)?.identities(), maybe::<Watch, _>(work)?);
         apart(sealed, length, plain, room)?;
-        // Another thread may write to the input meanwhile, in languages where that is no error.
+        // Another thread may write to the input at the same time, since some languages allow such a write.
         let (sealed, length, plain) = (shared(sealed, length)?, length as u64, buffer(plain, room)?);
         let opened = Header::read(Cursor::new(sealed, length))?.open(&identities)?;
         let result = under(watch.as_deref(), |work| opened.open_into(&sealed, length, plain, work));
@@ -88,7 +88,7 @@ mod tests {
     use deadpan_bind::Code;
     use deadpan_seal::{Format, Identity, Kem, PrivateKey, Sealing};
 
-    /// How long one length is tried in one format.
+    /// The time for which the test tries one length in one format.
     const TIME: Duration = Duration::from_millis(300);
 
     fn sealed(key: &PrivateKey, format: Format, plain: &[u8]) -> Vec<u8> {
@@ -96,9 +96,9 @@ mod tests {
         sealing.and_then(|sealing| sealing.seal(plain)).expect("sealed")
     }
 
-    /// Before each segment was copied, some in a hundred results from an age file were forged, with `DP_OK`. So were
-    /// results from Deadpan's own format without AVX. This hides AVX from AWS-LC:
-    /// `OPENSSL_ia32cap=~0x1000000000000000:~0xffffffffffffffff`.
+    /// In versions that did not copy each segment, a few of a hundred results from an age file were forged although the
+    /// code was `DP_OK`. Results from Deadpan's own format were also forged on CPUs without AVX. This setting hides AVX
+    /// from AWS-LC: `OPENSSL_ia32cap=~0x1000000000000000:~0xffffffffffffffff`.
     #[test]
     fn memory_that_changes_meanwhile_gives_nothing_that_nobody_sealed() {
         let key = PrivateKey::generate(Kem::X25519).expect("a key");
@@ -106,7 +106,8 @@ mod tests {
         ring.add(Identity::from(&key));
         let opening = handles::put(ring).expect("a handle") as *mut dp_opening;
         for format in [Format::Deadpan, Format::Age] {
-            // The last chunk of an age file has a back end of its own if it is not a number of whole kibibytes.
+            // If the length of the last chunk of an age file is not a whole number of kibibytes, another back end opens
+            // the chunk.
             for length in [60 << 10, (60 << 10) + 7] {
                 let plain: Vec<u8> = (0..length).map(|place| (place * 7 / 8) as u8).collect();
                 let mut sealed = sealed(&key, format, &plain);
@@ -124,7 +125,7 @@ mod tests {
                     let (begin, mut result) = (Instant::now(), vec![0; length]);
                     while begin.elapsed() < TIME {
                         let mut written = 0;
-                        // SAFETY: the pointers are valid for the lengths beside them.
+                        // SAFETY: the pointers are valid for the lengths that are passed with them.
                         let code = unsafe {
                             dp_open(
                                 opening,

@@ -15,7 +15,7 @@ pub extern "C" fn dp_version() -> *const c_char {
 
 macro_rules! messages {
     ($($name:ident)*) => {
-        /// Returns the message of a code, with a zero behind it.
+        /// Returns the message of a code, with a zero after it.
         fn message(code: Code) -> &'static std::ffi::CStr {
             match code {
                 $( Code::$name => const {
@@ -57,7 +57,7 @@ pub extern "C" fn dp_error_code(error: *const dp_error) -> i32 {
     held::<Fault, _>(error).map_or_else(|fault| fault.code as i32, |fault| fault.code as i32)
 }
 
-/// Returns the system's number of an error that the system reported, and otherwise 0.
+/// Returns the errno of an error that the system reported, and 0 for other errors.
 // SAFETY: no other library has names with this prefix.
 #[unsafe(no_mangle)]
 pub extern "C" fn dp_error_errno(error: *const dp_error) -> i32 {

@@ -8,7 +8,8 @@ use crate::recipe::{Recipe, Ring};
 use crate::watch::{Watch, under};
 use deadpan_bind::Fault;
 
-/// Is told the path of an entry, which ends with a zero, its kind and its size. A result other than 0 ends the list.
+/// Gets the path of an entry (which ends with a zero), the entry's kind and its size. A result other than 0 ends the
+/// listing.
 type Each = Option<unsafe extern "C" fn(user: *mut c_void, path: *const c_char, kind: i32, size: u64) -> i32>;
 
 exports! {

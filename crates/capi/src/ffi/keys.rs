@@ -19,7 +19,7 @@ exports! {
         give(key, PrivateKey::generate(kem)?)
     }
 
-    /// Reads a key: PEM or an age identity. `passphrase` is NULL or opens a protected key.
+    /// Reads a key: PEM or an age identity. `passphrase` opens a protected key, and is NULL for other keys.
     fn dp_private_key_read(
         text: *const u8,
         length: usize,
@@ -31,7 +31,7 @@ exports! {
         give(key, private_key(bytes(text, length)?, passphrase.as_deref())?)
     }
 
-    /// Writes a key as PEM, protected if `passphrase` is not NULL, or as an age identity.
+    /// Writes a key as PEM or as an age identity. PEM is protected with `passphrase` unless `passphrase` is NULL.
     fn dp_private_key_write(
         key: *const dp_private_key,
         form: i32,
@@ -92,7 +92,7 @@ exports! {
         copy(key::fingerprint(&*held::<PublicKey, _>(key)?).as_bytes(), text, room, length)
     }
 
-    /// Keeps a passphrase.
+    /// Makes a handle of a passphrase.
     fn dp_passphrase_new(text: *const u8, length: usize, passphrase: *mut *mut dp_passphrase) {
         ready(passphrase)?;
         let text = bytes(text, length)?;
@@ -102,7 +102,7 @@ exports! {
         give(passphrase, Passphrase::new(text))
     }
 
-    /// Hashes a passphrase once, for many files.
+    /// Hashes a passphrase once, so that many files can use the hash.
     fn dp_session_new(passphrase: *const dp_passphrase, session: *mut *mut dp_session) {
         ready(session)?;
         give(session, Session::new(&*held::<Passphrase, _>(passphrase)?, Cost::default())?)

@@ -1,9 +1,9 @@
-//! The types of handles, as C names them.
+//! The types of handles, with their names in C.
 #![allow(non_camel_case_types)]
 
 macro_rules! kinds {
     ($($name:ident)*) => { $(
-        /// A handle. No value of this type exists; its pointers are numbers.
+        /// A handle. No value of this type exists, and pointers to this type are only numbers.
         #[repr(C)]
         pub struct $name {
             _opaque: [u8; 0],

@@ -14,7 +14,7 @@ use deadpan_seal::{Cursor, Header, ReadAt};
 trait Source: Read + Seek + Send {}
 impl<T: Read + Seek + Send> Source for T {}
 
-/// An opened file, and how long its data are.
+/// An opened file, and the length of its data.
 struct Reader {
     source: Mutex<Box<dyn Source>>,
     length: u64,
@@ -38,7 +38,7 @@ exports! {
         give(reader, Reader::new(file, length, &ring).map_err(|fault| fault.about(input))?)
     }
 
-    /// Opens sealed data of this length, which a callback reads at positions.
+    /// Opens sealed data of length `length`. A callback reads the sealed data at given positions.
     fn dp_reader_new_at(
         opening: *const dp_opening,
         read: ReadAtFn,

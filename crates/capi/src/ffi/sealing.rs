@@ -1,4 +1,4 @@
-//! What files are sealed to and opened with.
+//! Lists of recipients, to which files are sealed, and lists of keys, which open files.
 
 use super::border::{give, held, ready, set};
 use super::kinds::{dp_opening, dp_passphrase, dp_private_key, dp_public_key, dp_sealing, dp_session};
@@ -12,14 +12,14 @@ exports! {
         give(sealing, Recipe::default())
     }
 
-    /// Adds the owner of a key.
+    /// Adds a key. Its owner can then open the sealed data.
     fn dp_sealing_add_key(sealing: *const dp_sealing, key: *const dp_public_key) {
         let key = held::<PublicKey, _>(key)?;
         held::<Recipe, _>(sealing)?.change(|parts| parts.recipients.push(Recipient::Key((*key).clone())));
         Ok(())
     }
 
-    /// Adds everybody who knows a passphrase.
+    /// Adds a passphrase. Everybody who knows the passphrase can then open the sealed data.
     fn dp_sealing_add_passphrase(sealing: *const dp_sealing, passphrase: *const dp_passphrase) {
         let passphrase = (*held::<Passphrase, _>(passphrase)?).clone();
         let recipient = Recipient::Passphrase(passphrase, Cost::default());
@@ -27,14 +27,14 @@ exports! {
         Ok(())
     }
 
-    /// Adds everybody who knows the passphrase of a session.
+    /// Adds a session. Everybody who knows its passphrase can then open the sealed data.
     fn dp_sealing_add_session(sealing: *const dp_sealing, session: *const dp_session) {
         let recipient = held::<Session, _>(session)?.recipient();
         held::<Recipe, _>(sealing)?.change(|parts| parts.recipients.push(recipient));
         Ok(())
     }
 
-    /// Allows a classical key beside others, which makes the whole file classical.
+    /// Allows a classical key together with other keys. The encryption of the whole file is then only classical.
     fn dp_sealing_allow_mixed(sealing: *const dp_sealing, allow: i32) {
         held::<Recipe, _>(sealing)?.change(|parts| parts.mixed = allow != 0);
         Ok(())
@@ -46,13 +46,13 @@ exports! {
         Ok(())
     }
 
-    /// Chooses the format of age.
+    /// Chooses the format of age instead of Deadpan's format.
     fn dp_sealing_age(sealing: *const dp_sealing, age: i32) {
         held::<Recipe, _>(sealing)?.change(|parts| parts.age = age != 0);
         Ok(())
     }
 
-    /// Returns how long the sealed data are for data of this length.
+    /// Returns the length of the sealed data for data of length `length`.
     fn dp_sealed_length(sealing: *const dp_sealing, length: u64, sealed: *mut u64) {
         set(sealed, held::<Recipe, _>(sealing)?.sealing()?.sealed_length(length)?)
     }
@@ -84,7 +84,7 @@ exports! {
         Ok(())
     }
 
-    /// Limits what trying the passphrases and sessions of the list may cost: memory in KiB, and passes over it.
+    /// Limits the cost of trying the passphrases and sessions of the list: memory in KiB, and passes over this memory.
     fn dp_opening_max_cost(opening: *const dp_opening, memory: u32, passes: u32) {
         held::<Ring, _>(opening)?.limit(MaxCost::new(memory, passes));
         Ok(())

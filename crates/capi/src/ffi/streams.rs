@@ -19,9 +19,9 @@ use deadpan_seal::{Header, ReadAt};
 
 /// Fills a buffer. Returns the number of bytes, 0 at the end, or a negative number after an error.
 type ReadFn = Option<unsafe extern "C" fn(user: *mut c_void, buffer: *mut u8, room: usize) -> i64>;
-/// Takes bytes, all of them. Returns 0, or another number after an error.
+/// Takes all the bytes. Returns 0, or another number after an error.
 pub(super) type WriteFn = Option<unsafe extern "C" fn(user: *mut c_void, bytes: *const u8, length: usize) -> i32>;
-/// Fills a buffer from a position. Returns as a [`ReadFn`].
+/// Fills a buffer from a position. The results have the same meaning as those of a [`ReadFn`].
 pub(super) type ReadAtFn =
     Option<unsafe extern "C" fn(user: *mut c_void, position: u64, buffer: *mut u8, room: usize) -> i64>;
 
@@ -29,7 +29,7 @@ fn failed(code: Code, what: &str, number: i64) -> io::Error {
     io::Error::other(Fault::new(code, format!("the {what} callback returned {number}")))
 }
 
-/// Returns the number of bytes that a callback says it has read.
+/// Turns the result of a reading callback into a number of bytes or an error.
 fn count(said: i64, room: usize) -> io::Result<usize> {
     usize::try_from(said).ok().filter(|count| *count <= room).ok_or_else(|| failed(Code::Read, "read", said))
 }
@@ -39,7 +39,8 @@ struct Reading(unsafe extern "C" fn(*mut c_void, *mut u8, usize) -> i64, User);
 
 impl Read for Reading {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        // SAFETY: the buffer is as long as it says, and the caller allows calls of the callback.
+        // SAFETY: the buffer is as long as the length that is passed with it, and the caller allows calls of the
+        // callback.
         let said = unsafe { (self.0)(self.1.pointer(), buffer.as_mut_ptr(), buffer.len()) };
         count(said, buffer.len())
     }
@@ -56,7 +57,8 @@ impl Writing {
 
 impl Write for Writing {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // SAFETY: the bytes are as long as it says, and the caller allows calls of the callback.
+        // SAFETY: the pointer is valid for the length that is passed with it, and the caller allows calls of the
+        // callback.
         match unsafe { (self.0)(self.1.pointer(), bytes.as_ptr(), bytes.len()) } {
             0 => Ok(bytes.len()),
             number => Err(failed(Code::Write, "write", number.into())),
@@ -71,7 +73,8 @@ impl Write for Writing {
 /// A callback that reads at positions.
 pub(super) struct Placed(unsafe extern "C" fn(*mut c_void, u64, *mut u8, usize) -> i64, User);
 
-// SAFETY: deadpan.h says that this callback may come from any thread; a reader calls it from one at a time.
+// SAFETY: deadpan.h says that this callback may come from any thread; a reader never calls it from two threads at the
+// same time.
 unsafe impl Sync for Placed {}
 
 impl Placed {
@@ -82,14 +85,15 @@ impl Placed {
 
 impl ReadAt for Placed {
     fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
-        // SAFETY: the buffer is as long as it says, and the caller allows calls of the callback.
+        // SAFETY: the buffer is as long as the length that is passed with it, and the caller allows calls of the
+        // callback.
         let said = unsafe { (self.0)(self.1.pointer(), position, buffer.as_mut_ptr(), buffer.len()) };
         count(said, buffer.len())
     }
 }
 
-/// Returns an open file of the caller, which stays open.
-// SAFETY: the descriptor is the caller's, and stays open meanwhile.
+/// Returns an open file of the caller. The file stays open after use.
+// SAFETY: the descriptor belongs to the caller, and stays open while the file is in use.
 unsafe fn borrowed(descriptor: i32) -> Result<ManuallyDrop<File>, Fault> {
     if descriptor < 0 {
         return Err(Fault::argument(format!("{descriptor} is no descriptor")));
@@ -97,11 +101,12 @@ unsafe fn borrowed(descriptor: i32) -> Result<ManuallyDrop<File>, Fault> {
     Ok(ManuallyDrop::new(File::from_raw_fd(descriptor)))
 }
 
-/// Whether the work can go by positions: both are regular files, at their beginnings, and the output is empty.
+/// Returns whether the work can read and write at positions. This is possible if both files are regular files at their
+/// beginnings, and the output is empty.
 fn is_positioned(mut input: &File, mut output: &File) -> bool {
     let is_regular = |file: &File| file.metadata().is_ok_and(|about| about.is_file());
     let is_empty = |file: &File| file.metadata().is_ok_and(|about| about.len() == 0);
-    // Where an output is open for appending, systems ignore positions.
+    // If an output is open for appending, systems ignore positions.
     let appends = fcntl_getfl(output).is_ok_and(|flags| flags.contains(OFlags::APPEND));
     !appends
         && is_regular(input)
@@ -111,7 +116,7 @@ fn is_positioned(mut input: &File, mut output: &File) -> bool {
         && output.stream_position().is_ok_and(|position| position == 0)
 }
 
-/// Refuses a file that is the input as well as the output.
+/// Refuses to use the same file as the input and the output.
 fn refuse_same(input: &File, output: &File) -> Result<(), Fault> {
     let id = |file: &File| file.metadata().ok().filter(Metadata::is_file).map(|about| (about.dev(), about.ino()));
     match (id(input), id(output)) {
@@ -120,14 +125,14 @@ fn refuse_same(input: &File, output: &File) -> Result<(), Fault> {
     }
 }
 
-/// Moves to the ends of files that were used by positions, where streams would be.
+/// Moves both files to their ends after work at positions, because work on streams also leaves the files at their ends.
 fn to_the_ends(mut input: &File, mut output: &File) -> Result<(), Fault> {
     let moved = input.seek(SeekFrom::End(0)).and_then(|_| output.seek(SeekFrom::End(0)));
     moved.map(drop).map_err(|error| Fault::new(Code::System, error.to_string()).with_errno(error.raw_os_error()))
 }
 
 exports! {
-    /// Seals what one callback reads to another one.
+    /// Seals the data that one callback reads, and writes the sealed data with another callback.
     fn dp_seal_stream(
         sealing: *const dp_sealing,
         read: ReadFn,
@@ -142,7 +147,7 @@ exports! {
         Ok(())
     }
 
-    /// Opens what one callback reads to another one.
+    /// Opens the sealed data that one callback reads, and writes the data with another callback.
     fn dp_open_stream(
         opening: *const dp_opening,
         read: ReadFn,
@@ -158,7 +163,7 @@ exports! {
         Ok(())
     }
 
-    /// Seals from one descriptor to another one.
+    /// Seals the data of one descriptor to another descriptor.
     fn dp_seal_fd(sealing: *const dp_sealing, input: i32, output: i32, work: *const dp_work) {
         let (sealing, watch) = (held::<Recipe, _>(sealing)?.sealing()?, maybe::<Watch, _>(work)?);
         let (input, output) = (borrowed(input)?, borrowed(output)?);
@@ -174,7 +179,7 @@ exports! {
         if positioned { to_the_ends(&input, &output) } else { Ok(()) }
     }
 
-    /// Opens from one descriptor to another one.
+    /// Opens the sealed data of one descriptor to another descriptor.
     fn dp_open_fd(opening: *const dp_opening, input: i32, output: i32, work: *const dp_work) {
         let (identities, watch) = (held::<Ring, _>(opening)?.identities(), maybe::<Watch, _>(work)?);
         let (input, output) = (borrowed(input)?, borrowed(output)?);

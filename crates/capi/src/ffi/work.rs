@@ -7,37 +7,37 @@ use super::border::{give, held, ready, set};
 use super::kinds::dp_work;
 use crate::watch::Watch;
 
-/// Is told how many bytes are done. A result other than 0 stops the work.
+/// Gets the number of bytes that are done. A result other than 0 stops the work.
 type Progress = Option<unsafe extern "C" fn(done: u64, user: *mut c_void) -> i32>;
 
-/// A pointer of the caller, which is handed back to the caller's callbacks.
+/// A pointer of the caller. The caller's callbacks get this pointer.
 #[derive(Clone, Copy)]
 pub(super) struct User(pub(super) *mut c_void);
 
-// SAFETY: the pointer is never followed here; deadpan.h says that callbacks come from other threads.
+// SAFETY: this library never dereferences the pointer, and deadpan.h says that callbacks run on other threads.
 unsafe impl Send for User {}
 
 impl User {
-    /// Returns the pointer. A method, so that closures capture the whole value.
+    /// Returns the pointer. This is a method, so that closures capture the whole value instead of its field.
     pub(super) fn pointer(self) -> *mut c_void {
         self.0
     }
 }
 
 exports! {
-    /// Begins options of work.
+    /// Makes options for work.
     fn dp_work_new(work: *mut *mut dp_work) {
         ready(work)?;
         give(work, Watch::default())
     }
 
-    /// Sets the number of threads; 0 for one on each core.
+    /// Sets the number of threads. 0 stands for one thread on each core.
     fn dp_work_threads(work: *const dp_work, threads: u32) {
         held::<Watch, _>(work)?.threads.store(threads as usize, Ordering::Relaxed);
         Ok(())
     }
 
-    /// Sets a callback that is told how many bytes are done; NULL for none.
+    /// Sets a callback that gets the number of bytes that are done. NULL stands for no callback.
     fn dp_work_watch(work: *const dp_work, progress: Progress, user: *mut c_void) {
         let watch = held::<Watch, _>(work)?;
         let user = User(user);
@@ -47,7 +47,7 @@ exports! {
         Ok(())
     }
 
-    /// Stops work, from any thread, or allows it again.
+    /// Stops the work, or allows work again. Any thread may call this function.
     fn dp_work_stop(work: *const dp_work, stop: i32) {
         held::<Watch, _>(work)?.stop.store(stop != 0, Ordering::Relaxed);
         Ok(())
@@ -60,6 +60,6 @@ exports! {
 }
 
 frees! {
-    /// Frees options of work.
+    /// Frees options for work.
     dp_work_free(dp_work => Watch);
 }

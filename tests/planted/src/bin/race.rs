@@ -1,4 +1,4 @@
-//! Two threads write to one number without order: ThreadSanitizer must report it.
+//! Two threads write to one number without synchronization: ThreadSanitizer must report this race.
 #![allow(unsafe_code)]
 
 use std::cell::UnsafeCell;
@@ -11,7 +11,8 @@ struct Shared(UnsafeCell<u64>);
 // SAFETY: none. This is the fault: nothing orders the writes below.
 unsafe impl Sync for Shared {}
 
-/// Waits until both threads have come to this point. Relaxed accesses order no others, as locks and barriers would.
+/// Waits until both threads have reached this point. Unlike locks and barriers, relaxed accesses do not order other
+/// accesses.
 fn meet(arrived: &AtomicU32) {
     arrived.fetch_add(1, Ordering::Relaxed);
     while arrived.load(Ordering::Relaxed) < 2 {
@@ -21,14 +22,15 @@ fn meet(arrived: &AtomicU32) {
 
 fn main() {
     let number = Shared(UnsafeCell::new(0));
-    // A thread that starts after the other one's end may be ordered after it, by a lock in the standard library.
+    // If one thread started after the end of the other thread, a lock in the standard library could order the two
+    // threads. So both threads wait for each other.
     let (started, ended) = (AtomicU32::new(0), AtomicU32::new(0));
     thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
                 let number = black_box(&number);
                 meet(&started);
-                // Two writes at the very same moment can be missed, so there are many.
+                // ThreadSanitizer can miss two writes at exactly the same moment, so there are many writes.
                 for _ in 0..1000 {
                     // SAFETY: none; see above.
                     unsafe { *number.0.get() += 1 };

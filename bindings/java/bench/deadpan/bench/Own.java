@@ -33,7 +33,7 @@ final class Own {
                 "file.open", size -> files(size, true));
     }
 
-    /** From native memory to native memory that was touched before. */
+    /** Works from native memory to native memory that was touched before. */
     private Task memory(long size, boolean isOpening) throws Exception {
         Arena arena = Arena.ofShared();
         MemorySegment plain = arena.allocate(size);
@@ -48,7 +48,7 @@ final class Own {
                 arena::close);
     }
 
-    /** From arrays into arrays that are used again. */
+    /** Works from arrays into arrays that are used again. */
     private Task arrays(long size, boolean isOpening) throws Exception {
         byte[] plain = data(size);
         byte[] sealed = new byte[(int) sealer.sealedLength(size)];
@@ -61,7 +61,7 @@ final class Own {
                 () -> {});
     }
 
-    /** From arrays to new arrays. The result before is garbage during the call, not only after. */
+    /** Works from arrays to new arrays. The previous result is already garbage during the call. */
     private Task newArrays(long size, boolean isOpening) throws Exception {
         byte[] plain = data(size);
         byte[][] sealed = new byte[1][];
@@ -80,7 +80,7 @@ final class Own {
                 () -> {});
     }
 
-    /** From file to new file: one that is replaced would be written to the disk first. */
+    /** Works from a file to a new file. Replacing a file would wait until it is on the disk. */
     private Task files(long size, boolean isOpening) throws Exception {
         Path folder = Files.createTempDirectory("deadpan-worker-");
         Path plain = folder.resolve("plain");

@@ -3,11 +3,11 @@ package deadpan.bench;
 import java.util.Random;
 
 /**
- * An operation on data that are ready.
+ * An operation on data that were prepared before.
  *
- * @param run does what is timed
+ * @param run does the work that is timed
  * @param check checks the last result
- * @param close frees what the operation needs
+ * @param close frees the resources of the operation
  */
 record Task(Body run, Body check, Body close) {
     /** A part of a task. */
@@ -16,13 +16,15 @@ record Task(Body run, Body check, Body close) {
         void run() throws Exception;
     }
 
-    /** Prepares an operation on data of a size. */
+    /** Prepares an operation on data of the given size. */
     @FunctionalInterface
     interface Maker {
         Task make(long size) throws Exception;
     }
 
-    /** Returns a task that seals or opens. Its check opens the data and then looks at them. */
+    /**
+     * Returns a task that seals or opens. The task's check opens the data and then compares them.
+     */
     static Task of(boolean isOpening, Body seal, Body open, Body look, Body close)
             throws Exception {
         seal.run();

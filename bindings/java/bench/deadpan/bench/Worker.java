@@ -9,8 +9,9 @@ import java.util.HashMap;
 /**
  * Runs operations for {@code scripts/bench languages}, and times them.
  *
- * <p>A line {@code NAME SIZE TIMES} runs an operation so many times on data of so many bytes, and
- * prints the nanoseconds of all of them. A line that is wrong prints {@code error} and why.
+ * <p>A line {@code NAME SIZE TIMES} runs the operation {@code NAME} {@code TIMES} times on {@code
+ * SIZE} bytes, and prints the total in nanoseconds. For a wrong line, it prints {@code error} and
+ * the reason.
  */
 public final class Worker {
     private final Map<String, Task.Maker> makers = new HashMap<>();

@@ -7,8 +7,8 @@ use core::arch::x86_64::{
     _mm512_storeu_si512, _mm512_stream_si512,
 };
 
-/// Two input sizes. From the first on, output lines are prefetched, since the output is no longer in the nearer caches.
-/// From the second on, stores bypass the caches, which would lose their contents to the output.
+/// Two input sizes. From the first size on, output lines are prefetched, since the output is no longer in the nearer
+/// caches. From the second size on, stores bypass the caches, since the output would push other data out of the caches.
 const AHEAD_FROM: usize = 512 << 10;
 const STREAM_FROM: usize = 24 << 20;
 /// The distance of prefetching, in bytes.
@@ -21,7 +21,7 @@ pub(super) fn first(count: usize) -> __mmask64 {
     _bzhi_u64(u64::MAX, count as u32)
 }
 
-/// The kind of stores of the main loops, by the size of the input.
+/// The way in which the main loops store vectors. The size of the input decides about it.
 pub(super) enum Writing {
     /// Stores into the caches.
     Plain,
@@ -69,7 +69,7 @@ pub(super) unsafe fn write(place: *mut u8, vector: __m512i) {
 }
 
 /// # Safety
-/// The same as for [`write`].
+/// The same conditions as for [`write`].
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) unsafe fn write_ahead(place: *mut u8, vector: __m512i) {
@@ -81,7 +81,7 @@ pub(super) unsafe fn write_ahead(place: *mut u8, vector: __m512i) {
 /// The caller calls [`fence`] afterwards.
 ///
 /// # Safety
-/// The same as for [`write`], and `place` is aligned to 64 bytes.
+/// The same conditions as for [`write`], and `place` is aligned to 64 bytes.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) unsafe fn write_past(place: *mut u8, vector: __m512i) {
@@ -91,8 +91,8 @@ pub(super) unsafe fn write_past(place: *mut u8, vector: __m512i) {
 
 /// Loads up to 64 bytes, with `fill` after them.
 ///
-/// Masked-out bytes are not read, but the CPU waits for pending writes to them, for example where a small output lies
-/// right after a small input. The load is therefore as narrow as possible.
+/// Masked-out bytes are not read, but the CPU waits for pending writes to these bytes, for example if a small output
+/// lies right after a small input. The load is therefore as narrow as possible.
 ///
 /// # Safety
 /// `source` is readable for `count` bytes, and the CPU has the features named here.

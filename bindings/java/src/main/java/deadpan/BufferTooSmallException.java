@@ -1,6 +1,6 @@
 package deadpan;
 
-/** The memory for a result is too small. */
+/** The caller's memory for a result is too small. */
 public final class BufferTooSmallException extends IllegalArgumentException {
     private static final long serialVersionUID = 1;
 

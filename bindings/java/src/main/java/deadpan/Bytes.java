@@ -8,16 +8,16 @@ import java.nio.ReadOnlyBufferException;
 import java.util.List;
 
 /**
- * Sealing and opening of bytes in memory, by one of three ways.
+ * Sealing and opening of bytes in memory, in one of three ways.
  *
  * <ul>
- *   <li>Short data go as they lie, also from the heap. The collector waits meanwhile: a millisecond
- *       at most.
- *   <li>Long data outside of the heap go as they lie. The collector does not wait, and an interrupt
- *       stops the work.
- *   <li>Long data of the heap go piece by piece through the buffers of a stream. That costs a copy
- *       in and a copy out, and neither the memory of a second array nor a collector that waits for
- *       all of it.
+ *   <li>Short data are used without a copy, also on the heap. The collector waits during the call,
+ *       at most for a millisecond.
+ *   <li>Long data outside the heap are used without a copy. The collector does not wait, and an
+ *       interrupt stops the work.
+ *   <li>Long data on the heap go piece by piece through the buffers of a stream. That costs a copy
+ *       in and a copy out, but it needs no memory for a second array, and the collector does not
+ *       wait for all of the data.
  * </ul>
  */
 final class Bytes {
@@ -44,7 +44,7 @@ final class Bytes {
 
     private Bytes() {}
 
-    /** Seals data that are short, to keys alone. */
+    /** Seals short data, only to keys. */
     static long sealBriefly(Recipe recipe, MemorySegment data, MemorySegment out)
             throws IOException {
         long[] written = new long[1];
@@ -68,7 +68,7 @@ final class Bytes {
         return outcome(code, written[0], error[0]);
     }
 
-    /** Opens data that are short, with keys alone. */
+    /** Opens short data, only with keys. */
     static long openBriefly(Ring ring, MemorySegment sealed, MemorySegment out) throws IOException {
         long[] written = new long[1];
         long[] error = new long[1];
@@ -91,7 +91,7 @@ final class Bytes {
         return outcome(code, written[0], error[0]);
     }
 
-    /** Refuses an output that may not be written, which the library would write all the same. */
+    /** Refuses a read-only output, because the library would write to it nevertheless. */
     static void checkWritable(MemorySegment out) {
         if (out.isReadOnly()) {
             throw new ReadOnlyBufferException();
@@ -137,7 +137,7 @@ final class Bytes {
         }
     }
 
-    /** Seals or opens native memory, which the library uses as it lies. */
+    /** Seals or opens native memory, which the library uses without a copy. */
     private static long natively(
             MethodHandle how, long list, MemorySegment input, MemorySegment out, Effort effort)
             throws IOException {
@@ -229,7 +229,7 @@ final class Bytes {
             filled += bytes.byteSize();
         }
 
-        /** Refuses memory that progress has freed on the caller's thread. */
+        /** Refuses memory that the progress callback has freed on the caller's thread. */
         private void checkAlive() {
             for (MemorySegment.Scope scope : scopes) {
                 if (!scope.isAlive()) {
@@ -238,14 +238,14 @@ final class Bytes {
             }
         }
 
-        /** Lets the library's threads use memory of this thread, which waits for them. */
+        /** Lets the library's threads use memory of this thread. This thread waits for them. */
         private static MemorySegment everywhere(MemorySegment memory) {
             return memory.isAccessibleBy(STRANGER)
                     ? memory
                     : MemorySegment.ofAddress(memory.address()).reinterpret(memory.byteSize());
         }
 
-        /** Says that the output is too small. */
+        /** Reports that the output is too small. */
         private static final class Full extends IOException {
             private static final long serialVersionUID = 1;
         }

@@ -8,7 +8,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.nio.charset.StandardCharsets;
 
-/** One call of the library, with memory for its arguments, its result and its error. */
+/** One call of the library, with memory for the arguments, the result and the error of the call. */
 final class Call implements AutoCloseable {
     /** Calls a function, and returns its code. */
     @FunctionalInterface
@@ -16,7 +16,7 @@ final class Call implements AutoCloseable {
         int run(Call call) throws Throwable;
     }
 
-    /** The text of an error, and the system's number of it, or 0. */
+    /** The text of an error, and the system's number of the error or 0. */
     record Told(String text, int errno) {}
 
     private static final MethodHandle TEXT =
@@ -29,7 +29,10 @@ final class Call implements AutoCloseable {
     private static final MethodHandle ERRNO = Library.function("dp_error_errno", Library.HANDLE);
     private static final MethodHandle FREE = Library.function("dp_error_free", Library.HANDLE);
 
-    /** The first texts of keys and descriptions fit in this; others are asked for again. */
+    /**
+     * Most texts of keys and descriptions fit in this room. For a longer text, the call is
+     * repeated.
+     */
     private static final int ROOM = 8192;
 
     final Arena arena = Arena.ofConfined();
@@ -58,7 +61,7 @@ final class Call implements AutoCloseable {
         }
     }
 
-    /** Calls a function about data and keys alone, and returns its result. */
+    /** Calls a function that needs only data and keys, and returns its result. */
     static long about(Body body) throws DeadpanException {
         try {
             return run(Failure.Subject.NONE, body);
@@ -70,8 +73,8 @@ final class Call implements AutoCloseable {
     }
 
     /**
-     * Calls a function that writes a text, with more room if the text needs that. Wipes the
-     * library's copy.
+     * Calls a function that writes a text. If the text needs more room, calls the function again.
+     * Wipes the copy in native memory.
      */
     static byte[] text(Failure.Subject subject, Body body) throws IOException {
         long room = ROOM;
@@ -95,7 +98,7 @@ final class Call implements AutoCloseable {
         }
     }
 
-    /** Calls a function that writes a text about no file. */
+    /** Calls a function that writes a text and needs no file. */
     static byte[] text(Body body) {
         try {
             return text(Failure.Subject.NONE, body);
@@ -104,7 +107,7 @@ final class Call implements AutoCloseable {
         }
     }
 
-    /** Copies bytes to memory that the library can read, and wipes that after the call. */
+    /** Copies bytes to memory that the library can read. This memory is wiped after the call. */
     MemorySegment secret(byte[] bytes) {
         secret = arena.allocateFrom(ValueLayout.JAVA_BYTE, bytes);
         return secret;
@@ -119,12 +122,12 @@ final class Call implements AutoCloseable {
         }
     }
 
-    /** Returns what the error tells, and frees the error. */
+    /** Returns the contents of this call's error, and frees the error. */
     Told takeTold() {
         return takeTold(error.get(ValueLayout.JAVA_LONG, 0));
     }
 
-    /** Returns what an error tells, and frees the error. */
+    /** Returns the contents of an error, and frees the error. */
     static Told takeTold(long error) {
         if (error == 0) {
             return new Told("there is no memory for the error", 0);

@@ -20,9 +20,9 @@ import java.util.concurrent.atomic.AtomicReference;
 /**
  * Code of the caller that the library calls, from any thread.
  *
- * <p>There is one pointer for each kind of callback. The library hands back a number, and the
- * number finds the object. No exception may reach the library, because that ends the program: it is
- * kept here, for the thread that waits.
+ * <p>There is one pointer for each kind of callback. The library passes a number to the callback,
+ * and the callback finds its object by this number. No exception may reach the library, because it
+ * would end the program. So the exception is kept here, for the thread that waits.
  */
 abstract class Callback implements AutoCloseable {
     static final MemorySegment PROGRESS =
@@ -51,8 +51,8 @@ abstract class Callback implements AutoCloseable {
     private final AtomicReference<Throwable> thrown = new AtomicReference<>();
 
     /**
-     * The threads of the library that are in the caller's code: a stream may be read while another
-     * is written.
+     * The threads of the library that run the caller's code. There may be several, because one
+     * stream may be read while another stream is written.
      */
     private final Set<Thread> runners = ConcurrentHashMap.newKeySet();
 
@@ -62,7 +62,7 @@ abstract class Callback implements AutoCloseable {
         ALL.put(number, this);
     }
 
-    /** Is told how many bytes are done. */
+    /** Gets the number of bytes that are done. */
     void progress(long done) throws Exception {
         throw new AssertionError();
     }
@@ -82,18 +82,18 @@ abstract class Callback implements AutoCloseable {
         throw new AssertionError();
     }
 
-    /** Is told of an entry. */
+    /** Gets an entry of a folder. */
     void each(String path, int kind, long size) throws Exception {
         throw new AssertionError();
     }
 
-    /** Ends the calls that come, and wakes the library's threads that are in the caller's code. */
+    /** Makes all later calls fail, and wakes the library's threads that run the caller's code. */
     final void interrupt() {
         interrupted = true;
         runners.forEach(Thread::interrupt);
     }
 
-    /** Returns what the caller's code threw, and forgets it; {@code null} if nothing was thrown. */
+    /** Returns and forgets what the caller's code threw, or returns {@code null}. */
     final Throwable takeThrown() {
         return thrown.getAndSet(null);
     }
@@ -103,7 +103,7 @@ abstract class Callback implements AutoCloseable {
         ALL.remove(number);
     }
 
-    /** Runs the caller's code, with a buffer that nobody can use afterwards. */
+    /** Runs the caller's code with a buffer that becomes unusable afterwards. */
     private long guarded(Body body, MemorySegment memory, long length) {
         Thread thread = Thread.currentThread();
         boolean isOther = thread != caller && runners.add(thread);
@@ -119,7 +119,7 @@ abstract class Callback implements AutoCloseable {
         } finally {
             if (isOther) {
                 runners.remove(thread);
-                // The library's thread may be used again.
+                // Clears the flag, because the library's thread may be used again.
                 Thread.interrupted();
             }
         }

@@ -1,6 +1,6 @@
 package deadpan;
 
-/** To try the passphrase costs more than is allowed. */
+/** Trying the passphrase costs more than is allowed. */
 public final class CostlyPassphraseException extends NoKeyException {
     private static final long serialVersionUID = 1;
 

@@ -1,6 +1,6 @@
 package deadpan;
 
-/** The key is damaged, or is no key. */
+/** The key is damaged, or the text is not a key. */
 public class DamagedKeyException extends DeadpanException {
     private static final long serialVersionUID = 1;
 

@@ -30,7 +30,7 @@ public final class Deadpan {
                     Library.POINTER,
                     Library.POINTER);
 
-    /** The collector waits for this much at most. */
+    /** The collector waits at most for a piece of this length. */
     private static final int PIECE = 1 << 20;
 
     private Deadpan() {}
@@ -57,7 +57,7 @@ public final class Deadpan {
     }
 
     /**
-     * Seals a buffer into another one, and moves both positions.
+     * Seals a buffer into another buffer, and moves both positions.
      *
      * @param data the bytes
      * @param out gets the sealed data
@@ -83,7 +83,7 @@ public final class Deadpan {
     }
 
     /**
-     * Opens sealed bytes, all or nothing.
+     * Opens sealed bytes. Returns either all data or none.
      *
      * @param sealed the sealed data
      * @param with the keys and passphrases
@@ -95,7 +95,8 @@ public final class Deadpan {
     }
 
     /**
-     * Opens a sealed buffer into another one, all or nothing, and moves both positions.
+     * Opens a sealed buffer into another buffer, and moves both positions. Writes either all data
+     * or none.
      *
      * @param sealed the sealed data
      * @param out gets the data
@@ -108,7 +109,7 @@ public final class Deadpan {
     }
 
     /**
-     * Opens sealed memory into other memory, all or nothing.
+     * Opens sealed memory into other memory. Writes either all data or none.
      *
      * @param sealed the sealed data
      * @param out gets the data
@@ -182,7 +183,8 @@ public final class Deadpan {
     }
 
     /**
-     * Describes a sealed file, as far as that needs no key. {@link Opener#inspect} tells more.
+     * Describes a sealed file as far as possible without a key. {@link Opener#inspect} returns
+     * more.
      *
      * @param input the sealed file
      * @return the description, without {@link Description#contents}
@@ -216,7 +218,7 @@ public final class Deadpan {
      *
      * @param one some bytes
      * @param other other bytes
-     * @return whether both are the same
+     * @return whether both arrays have the same bytes
      */
     public static boolean constantTimeEquals(byte[] one, byte[] other) {
         MemorySegment left = MemorySegment.ofArray(Given.notNull(one, "one"));

@@ -3,12 +3,13 @@ package deadpan;
 import java.io.IOException;
 
 /**
- * Says what is wrong with sealed data or keys. The classes tell causes apart, and the message names
- * the file.
+ * Says what is wrong with sealed data or keys. The subclasses distinguish the causes, and the
+ * message names the file.
  *
  * <p>Files that cannot be read or written give {@link java.nio.file.FileSystemException} and its
  * subclasses, and an interrupted thread gets {@link java.io.InterruptedIOException}, as in the rest
- * of the platform. This class itself stands for a failure of the system.
+ * of the platform. An exception of this class itself, and not of a subclass, stands for a failure
+ * of the system.
  *
  * {@snippet :
  * try {

@@ -12,11 +12,12 @@ import java.util.OptionalInt;
  *
  * @param format the format of the file
  * @param length the length of the sealed file
- * @param headerLength the length of its header
- * @param isSigned whether there is a signature, which may be wrong
- * @param addressees whom the file is sealed to, as far as that shows
- * @param contents what only the owner of a key sees; empty without a key that opens the file
- * @param json all of it as JSON, with what other versions of the library may add
+ * @param headerLength the length of the file's header
+ * @param isSigned whether the file has a signature, which may be wrong
+ * @param addressees whom the file is sealed to, as far as the header shows it
+ * @param contents the properties that only the owner of a key sees; empty without a key that opens
+ *     the file
+ * @param json the whole description as JSON, with fields that other versions of the library may add
  */
 public record Description(
         Format format,
@@ -29,35 +30,35 @@ public record Description(
 
     /** The format of a file. */
     public enum Format {
-        /** Deadpan's own. */
+        /** Deadpan's own format. */
         DEADPAN,
-        /** That of age. */
+        /** The format of age. */
         AGE
     }
 
-    /** Whom a file is sealed to, as far as that shows. */
+    /** Somebody to whom a file is sealed, as far as the header shows it. */
     public sealed interface Addressee {}
 
     /**
      * The owner of a key.
      *
      * @param kind the name of the key's kind
-     * @param id the number of the kind in HPKE's registry, as {@link Kind#id}
+     * @param id the number of the kind in HPKE's registry, as in {@link Kind#id}
      */
     public record KeyOwner(String kind, int id) implements Addressee {}
 
     /**
      * Everybody who knows a passphrase.
      *
-     * @param cost what trying a passphrase costs; empty if the header does not tell
+     * @param cost the cost of trying a passphrase; empty if the header does not contain it
      */
     public record PassphraseOwner(Optional<Cost> cost) implements Addressee {}
 
-    /** Somebody of whom the header tells nothing that this package knows. */
+    /** A recipient of a type that this package does not know. */
     public record Other() implements Addressee {}
 
     /**
-     * What trying a passphrase costs.
+     * The cost of trying a passphrase.
      *
      * @param memory the memory in KiB
      * @param passes the passes over the memory
@@ -66,11 +67,11 @@ public record Description(
     public record Cost(long memory, long passes, long lanes) {}
 
     /**
-     * What only the owner of a key sees.
+     * The properties that only the owner of a key sees.
      *
-     * @param type what was sealed
+     * @param type the kind of the sealed data
      * @param name the name of the file or folder
-     * @param modified when the file was changed
+     * @param modified the time when the file was last changed
      * @param mode the permissions of the file, as {@code chmod} writes them
      * @param hidesLength whether the data are padded
      */
@@ -80,7 +81,7 @@ public record Description(
             Optional<Instant> modified,
             OptionalInt mode,
             boolean hidesLength) {
-        /** What was sealed. */
+        /** The kind of data that was sealed. */
         public enum Type {
             /** Bytes, without a name. */
             BYTES,

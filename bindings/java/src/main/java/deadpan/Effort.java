@@ -1,6 +1,6 @@
 package deadpan;
 
-/** How work is done: by how many threads, and who is told of it. */
+/** The options of long work: the number of threads, and the callback for progress. */
 record Effort(int threads, Progress progress) {
     static final Effort PLAIN = new Effort(0, null);
 

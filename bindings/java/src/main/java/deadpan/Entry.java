@@ -4,11 +4,11 @@ package deadpan;
  * An entry of a sealed folder.
  *
  * @param path the path in the folder, with slashes; bytes that are not UTF-8 are replaced
- * @param kind what the entry is
+ * @param kind the kind of the entry
  * @param size the number of bytes
  */
 public record Entry(String path, Kind kind, long size) {
-    /** What an entry is. */
+    /** The kind of an entry. */
     public enum Kind {
         /** A regular file. */
         FILE,

@@ -32,7 +32,10 @@ final class Failure {
     static final int READ = 30;
     static final int WRITE = 31;
 
-    /** Numbers of the system: EPERM, ENOENT and EACCES are the same on all systems with them. */
+    /**
+     * Error numbers of the system. All systems that have EPERM, ENOENT and EACCES use these
+     * numbers.
+     */
     private static final int NOT_PERMITTED = 1;
 
     private static final int NOT_FOUND = 2;
@@ -40,13 +43,14 @@ final class Failure {
 
     private Failure() {}
 
-    /** The files that a call is about; either may be {@code null}. */
+    /** The files that a call works on. Each of the two may be {@code null}. */
     record Subject(Path input, Path output) {
         static final Subject NONE = new Subject(null, null);
     }
 
     /**
-     * Returns the exception for a code. Throws the ones that the caller's code is at fault for.
+     * Returns the exception for a code. If the caller's code caused the failure, throws the
+     * exception instead.
      *
      * @throws IllegalArgumentException for an argument that is not possible
      * @throws IllegalStateException for an object that was closed, or is in use
@@ -73,12 +77,12 @@ final class Failure {
             case READ -> ofSystem(subject.input, told);
             case WRITE -> ofSystem(subject.output, told);
             case PANIC -> throw new AssertionError(text);
-            // Of the system, or of a library that is newer than this package.
+            // A failure of the system, or a code of a library that is newer than this package.
             default -> new DeadpanException(text);
         };
     }
 
-    /** Returns what a method handle threw that is not allowed to throw. */
+    /** Returns the exception for a throwable of a method handle that must not throw. */
     static RuntimeException unexpected(Throwable thrown) {
         switch (thrown) {
             case RuntimeException own -> throw own;
@@ -88,7 +92,8 @@ final class Failure {
     }
 
     /**
-     * Returns what the caller's own code threw in a callback, with the library's error beside it.
+     * Returns the exception that the caller's own code threw in a callback. Adds the library's
+     * error to it.
      */
     static IOException thrown(Throwable thrown, IOException library) {
         if (library != null && library != thrown) {
@@ -115,7 +120,7 @@ final class Failure {
     }
 }
 
-/** The output exists. */
+/** The output exists already. */
 final class OutputExistsException extends FileAlreadyExistsException {
     private static final long serialVersionUID = 1;
 
@@ -129,7 +134,7 @@ final class OutputExistsException extends FileAlreadyExistsException {
     }
 }
 
-/** A file is not there. */
+/** A file does not exist. */
 final class FileMissingException extends NoSuchFileException {
     private static final long serialVersionUID = 1;
 
@@ -143,7 +148,7 @@ final class FileMissingException extends NoSuchFileException {
     }
 }
 
-/** The system does not allow to use a file. */
+/** The system denies access to a file. */
 final class FileDeniedException extends AccessDeniedException {
     private static final long serialVersionUID = 1;
 

@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 
-/** Arguments of the caller: what must not be {@code null} is refused with a text that names it. */
+/** Checks arguments of the caller. The error for a {@code null} names the argument. */
 final class Given {
     private Given() {}
 

@@ -5,11 +5,11 @@ import java.lang.ref.Cleaner;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A handle of the library, which is freed once: by {@link #close}, or by the cleaner after its
- * owner was forgotten.
+ * A handle of the library. It is freed once: by {@link #close}, or by the cleaner when nothing
+ * refers to its owner.
  *
- * <p>The library keeps what a running call uses, and refuses a number that was freed. So a handle
- * may be closed while another thread uses it.
+ * <p>The library keeps a value while a call uses it, and refuses the number of a freed handle. So a
+ * handle may be closed while another thread uses it.
  */
 final class Handle implements AutoCloseable {
     static final Cleaner CLEANER = Cleaner.create();
@@ -19,18 +19,18 @@ final class Handle implements AutoCloseable {
 
     private Handle(State state, Object owner) {
         this.state = state;
-        // A handle without an owner is closed by the call that made it.
+        // The call that made a handle without an owner closes this handle.
         this.cleanable = owner == null ? state::run : CLEANER.register(owner, state);
     }
 
-    /** Frees the handle when its owner is forgotten. */
+    /** Makes a handle that is freed when nothing refers to its owner. */
     static Handle of(Object owner, String noun, long number, MethodHandle free) {
         return new Handle(new State(number, free, noun, null), owner);
     }
 
     /**
-     * Frees the handle when its owner is forgotten, and unregisters the callback that the handle
-     * uses.
+     * Makes a handle that is freed when nothing refers to its owner. Then the callback that the
+     * handle uses is also unregistered.
      */
     static Handle of(Object owner, String noun, long number, MethodHandle free, Callback callback) {
         return new Handle(new State(number, free, noun, callback), owner);
@@ -59,7 +59,7 @@ final class Handle implements AutoCloseable {
         cleanable.clean();
     }
 
-    /** What is left to do when the owner is gone; holds no reference to the owner. */
+    /** The work that is left when the owner is gone. It holds no reference to the owner. */
     private record State(AtomicLong number, MethodHandle free, String noun, Callback callback)
             implements Runnable {
         State(long number, MethodHandle free, String noun, Callback callback) {

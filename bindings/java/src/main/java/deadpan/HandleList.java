@@ -2,14 +2,14 @@ package deadpan;
 
 import java.lang.invoke.MethodHandle;
 
-/** A list in the library: what data are sealed to, or what they are opened with. */
+/** A list in the library, either of recipients or of identities. */
 abstract class HandleList implements AutoCloseable {
     private final Handle handle;
     private final boolean isKept;
 
     /**
-     * Makes an empty list. With an owner, the list lives as long as the owner; without one, it is
-     * for one call, and {@link #done} frees it.
+     * Makes an empty list. With an owner, the list lives as long as the owner. Without an owner,
+     * the list is for one call, and {@link #done} frees it.
      */
     HandleList(Object owner, String noun, MethodHandle make, MethodHandle free) {
         long number = Call.run(call -> (int) make.invokeExact(call.result, call.error));
@@ -20,7 +20,7 @@ abstract class HandleList implements AutoCloseable {
         isKept = owner != null;
     }
 
-    /** Adds a key, a passphrase or a session. Closes the list if that fails. */
+    /** Adds a key, a passphrase or a session. Closes the list if adding fails. */
     final void add(MethodHandle how, long entry) {
         try {
             long number = number();

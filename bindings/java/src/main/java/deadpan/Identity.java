@@ -1,4 +1,4 @@
 package deadpan;
 
-/** What data are opened with. */
+/** A key, passphrase or session that opens sealed data. */
 public sealed interface Identity permits PrivateKey, Passphrase, Session {}

@@ -4,11 +4,11 @@ package deadpan;
 public enum Kind {
     /** The classical curve P-256. */
     P256(0x0010),
-    /** The classical curve X25519, which age uses too. */
+    /** The classical curve X25519, which age also uses. */
     X25519(0x0020),
-    /** ML-KEM-768, post-quantum alone. */
+    /** ML-KEM-768, post-quantum without a classical part. */
     ML_KEM_768(0x0041),
-    /** ML-KEM-1024, post-quantum alone. */
+    /** ML-KEM-1024, post-quantum without a classical part. */
     ML_KEM_1024(0x0042),
     /** ML-KEM-768 and P-256 together. */
     ML_KEM_768_P256(0x0050),

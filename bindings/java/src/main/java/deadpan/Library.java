@@ -18,7 +18,7 @@ import java.util.List;
 /**
  * The library {@code libdeadpan} and its functions.
  *
- * <p>Handles of the library are numbers and never addresses, so they are {@link #HANDLE} here.
+ * <p>Handles of the library are numbers and never addresses, so their layout is {@link #HANDLE}.
  */
 final class Library {
     static final MemoryLayout INT = JAVA_INT;
@@ -36,7 +36,7 @@ final class Library {
             or build it: cargo build --profile dist -p deadpan-capi, and set DEADPAN_LIBRARY=target/dist/libdeadpan.so\
             """;
 
-    /** The library's symbols, or {@code null}: then {@link #MISSING} says why. */
+    /** The library's symbols. If this is {@code null}, {@link #MISSING} says why. */
     private static final SymbolLookup SYMBOLS;
 
     private static final String MISSING;
@@ -61,8 +61,8 @@ final class Library {
     }
 
     /**
-     * Returns a function for short calls, which takes memory of the heap. The collector waits while
-     * it runs, and it must not call back.
+     * Returns a function for short calls, which accepts memory of the heap. The collector waits
+     * while the function runs, and the function must not call Java code.
      */
     static MethodHandle brief(String name, MemoryLayout... parameters) {
         return LINKER.downcallHandle(
@@ -72,8 +72,8 @@ final class Library {
     }
 
     /**
-     * Returns the pointer for a static method that the library calls. It lives as long as the
-     * program.
+     * Returns the pointer for a static method that the library calls. The pointer is valid until
+     * the program ends.
      */
     static MemorySegment callback(MethodHandle method, FunctionDescriptor descriptor) {
         return LINKER.upcallStub(method, descriptor, Arena.global());
@@ -112,7 +112,7 @@ final class Library {
             try {
                 return SymbolLookup.libraryLookup(name, Arena.global());
             } catch (IllegalArgumentException absent) {
-                // The next name.
+                // Tries the next name.
             }
         }
         throw new UnsatisfiedLinkError(HOW.formatted(""));

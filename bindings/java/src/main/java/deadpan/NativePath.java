@@ -10,14 +10,14 @@ import java.nio.file.Path;
 import java.nio.file.ProviderMismatchException;
 import java.util.Arrays;
 
-/** Paths as the system writes them. */
+/** Paths in the encoding of the system. */
 final class NativePath {
     private static final boolean IS_UTF_8 =
             "UTF-8".equalsIgnoreCase(System.getProperty("sun.jnu.encoding"));
 
     private NativePath() {}
 
-    /** Returns the bytes of a path, with a zero behind them. */
+    /** Returns the bytes of a path, followed by a zero. */
     static MemorySegment of(Path path, Arena arena) {
         if (path.getFileSystem() != FileSystems.getDefault()) {
             throw new ProviderMismatchException(path + " is not a path of the default file system");
@@ -32,8 +32,8 @@ final class NativePath {
         if (isAscii || IS_UTF_8 && text.indexOf('\ufffd') < 0) {
             return text.getBytes(StandardCharsets.UTF_8);
         }
-        // The text of a name that is not in the system's encoding is not the name. The URI has its
-        // bytes.
+        // If a name is not valid in the system's encoding, its text is not the name. The URI has
+        // its bytes.
         return unescaped(path.toUri().getRawPath());
     }
 

@@ -15,12 +15,12 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * Opens with some keys or passphrases, with options. It cannot change: each option gives a new
- * opener.
+ * Opens sealed data with keys or passphrases, and has options. An opener is immutable: each option
+ * returns a new opener.
  *
- * <p>Any thread may use it. Nobody may change an input, or use an output, while a method works on
- * it. {@link Thread#interrupt} stops long work with {@link java.io.InterruptedIOException}, and
- * then there is no output.
+ * <p>Any thread may use an opener. Nobody may change an input, or use an output, while a method
+ * works on it. {@link Thread#interrupt} stops long work with {@link
+ * java.io.InterruptedIOException}, and after an interrupt there is no output.
  *
  * {@snippet :
  * Opener opener = Opener.with(key, oldKey);
@@ -28,7 +28,7 @@ import java.util.List;
  * }
  */
 public final class Opener {
-    /** More keys than this are not tried while the collector waits. */
+    /** The collector waits only for calls with at most this number of keys. */
     private static final int FEW = 8;
 
     private static final int BUFFER = 64 << 10;
@@ -38,7 +38,7 @@ public final class Opener {
     private final boolean isReplacing;
     private final boolean isOfKeys;
 
-    /** What trying a passphrase may cost, or {@code null} for the library's limit. */
+    /** The limit on the cost of trying a passphrase, or {@code null} for the library's limit. */
     private final Ring.Limit limit;
 
     private Opener(
@@ -51,7 +51,7 @@ public final class Opener {
     }
 
     /**
-     * Opens with keys or passphrases, whichever fits.
+     * Returns an opener that opens with any of these keys or passphrases.
      *
      * @param identities the keys and passphrases, at least one
      * @return the opener
@@ -61,7 +61,7 @@ public final class Opener {
     }
 
     /**
-     * Opens with keys or passphrases, whichever fits.
+     * Returns an opener that opens with any of these keys or passphrases.
      *
      * @param identities the keys and passphrases, at least one
      * @return the opener
@@ -86,7 +86,7 @@ public final class Opener {
     /**
      * Chooses the number of threads of long work.
      *
-     * @param number the number, or 0 for one on each core
+     * @param number the number of threads, or 0 for one thread on each core
      * @return the opener with this option
      */
     public Opener threads(int number) {
@@ -94,9 +94,9 @@ public final class Opener {
     }
 
     /**
-     * Tells how much of long work is done.
+     * Reports how much of long work is done.
      *
-     * @param progress is told the number of bytes
+     * @param progress gets the number of bytes that are done
      * @return the opener with this option
      */
     public Opener progress(Progress progress) {
@@ -113,13 +113,14 @@ public final class Opener {
     }
 
     /**
-     * Limits what trying a passphrase or session may cost. Data that ask for more give {@link
-     * CostlyPassphraseException} before any work is done: a server that opens data of others needs
-     * a low limit. Without this option, 2.5 GiB and 3 passes are allowed. Data that this library
-     * seals cost 256 MiB and 3 passes.
+     * Limits the cost of trying a passphrase or session. Data that need more give {@link
+     * CostlyPassphraseException} before any work is done. A server that opens data of other people
+     * needs a low limit. Without this option, 2.5 GiB and 3 passes are allowed. Data that this
+     * library seals cost 256 MiB and 3 passes.
      *
      * @param memory the memory in KiB
-     * @param passes the work, as so many passes over that memory; less memory may have more passes
+     * @param passes the work, measured in passes over this memory; data that need less memory may
+     *     need more passes
      * @return the opener with this option
      */
     public Opener maxCost(int memory, int passes) {
@@ -131,7 +132,7 @@ public final class Opener {
     }
 
     /**
-     * Opens sealed bytes, all or nothing.
+     * Opens sealed bytes. Returns either all data or none.
      *
      * @param sealed the sealed data
      * @return the data
@@ -141,7 +142,7 @@ public final class Opener {
         MemorySegment input = MemorySegment.ofArray(Given.notNull(sealed, "sealed"));
         Ring ring = begin();
         try {
-            // To ask for the length costs a try of the keys, and that of a passphrase is slow.
+            // Computing the length costs a try of the keys, and trying a passphrase is slow.
             boolean isAsked = isOfKeys && sealed.length >= Bytes.BRIEF;
             byte[] room = new byte[isAsked ? (int) Bytes.openedLength(ring, input) : sealed.length];
             int length = (int) open(ring, input, MemorySegment.ofArray(room));
@@ -157,8 +158,8 @@ public final class Opener {
     }
 
     /**
-     * Opens sealed bytes into an array, all or nothing. An array as long as the sealed data is
-     * always long enough.
+     * Opens sealed bytes into an array. Writes either all data or none. An array as long as the
+     * sealed data is always long enough.
      *
      * @param sealed the sealed data
      * @param out gets the data
@@ -174,13 +175,13 @@ public final class Opener {
     }
 
     /**
-     * Opens a sealed buffer into another one, all or nothing, and moves both positions. Direct
-     * buffers are fastest for long data.
+     * Opens a sealed buffer into another buffer, and moves both positions. Writes either all data
+     * or none. Direct buffers are fastest for long data.
      *
      * @param sealed the sealed data
      * @param out gets the data
      * @throws BufferTooSmallException if there is too little room in {@code out}
-     * @throws IOException if the data do not open; then no position has moved
+     * @throws IOException if the data do not open; in this case, no position has moved
      */
     public void open(ByteBuffer sealed, ByteBuffer out) throws IOException {
         long length =
@@ -192,8 +193,8 @@ public final class Opener {
     }
 
     /**
-     * Opens sealed memory into other memory, all or nothing. Native memory is fastest for long
-     * data.
+     * Opens sealed memory into other memory. Writes either all data or none. Native memory is
+     * fastest for long data.
      *
      * @param sealed the sealed data
      * @param out gets the data
@@ -225,8 +226,8 @@ public final class Opener {
     }
 
     /**
-     * Opens a sealed file. The output gets its name when it is complete; after an error there is
-     * none.
+     * Opens a sealed file. The output gets its name only when it is complete, so after an error
+     * there is no output.
      *
      * @param input the sealed file
      * @param output the file
@@ -292,14 +293,14 @@ public final class Opener {
     }
 
     /**
-     * Opens what one stream reads to another stream. Both stay open. Threads of the library read
-     * and write, at the same time.
+     * Opens sealed data of one stream, and writes the data to another stream. Both streams stay
+     * open. Threads of the library read and write at the same time.
      *
-     * <p>What was written is authentic; it is complete only if no exception is thrown.
+     * <p>All written data are authentic. They are complete only if no exception is thrown.
      *
      * @param input the sealed data
      * @param output gets the data
-     * @throws IOException what a stream threw, or why the data do not open
+     * @throws IOException the exception of a stream, or the reason why the data do not open
      */
     public void open(InputStream input, OutputStream output) throws IOException {
         Given.notNull(input, "input");
@@ -330,7 +331,8 @@ public final class Opener {
     }
 
     /**
-     * Opens a channel with sealed data for reading at any place. The new channel closes it.
+     * Opens a channel with sealed data for reading at any place. Closing the new channel also
+     * closes the given channel.
      *
      * @param sealed the sealed data, which nobody else may move or change
      * @return the channel
@@ -358,23 +360,23 @@ public final class Opener {
     }
 
     /**
-     * Opens a stream with sealed data while they are read. What is read is authentic, and complete
-     * when the end is reached: data that are cut short or changed give an exception instead of an
-     * end.
+     * Opens a stream with sealed data while they are read. All data that the stream returns are
+     * authentic, and they are complete when the end is reached. Data that are cut short or changed
+     * cause an exception instead of an end.
      *
-     * <p>A thread of its own works for each stream until the stream is closed, forgotten or at its
-     * end. Waits until the first piece is open. Closing the new stream closes the other one; after
-     * an exception of this method, the other stream stays open.
+     * <p>Each stream has its own thread, which works until the stream is closed, at its end, or no
+     * longer referenced. This method waits until the first piece is open. Closing the new stream
+     * also closes the other stream. After an exception of this method, the other stream stays open.
      *
      * @param sealed the sealed data, which nobody else may read
      * @return the stream
-     * @throws IOException what the other stream threw, or why the data do not open
+     * @throws IOException the exception of the other stream, or the reason why the data do not open
      */
     public InputStream newInputStream(InputStream sealed) throws IOException {
         return OpeningStream.of(this, Given.notNull(sealed, "sealed"));
     }
 
-    /** Returns the library's list, for one call that is followed by {@link #end}. */
+    /** Returns the library's list for one call. {@link #end} must follow. */
     private Ring begin() {
         return Ring.of(identities, isOfKeys ? null : limit);
     }
@@ -384,7 +386,7 @@ public final class Opener {
         Reference.reachabilityFence(identities);
     }
 
-    /** Returns the identities, and nothing that is secret. */
+    /** Returns a text about the identities that contains no secret. */
     @Override
     public String toString() {
         return "Opener" + identities;

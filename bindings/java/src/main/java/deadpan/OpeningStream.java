@@ -12,8 +12,8 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Opens what another stream reads, while it is read. The library writes to its output and does not
- * wait to be asked, so it runs in a thread of its own, and hands over one piece at a time.
+ * Opens the sealed data of another stream while its own data are read. The library writes to its
+ * output without being asked, so it runs in its own thread and passes on one piece at a time.
  */
 final class OpeningStream extends InputStream {
     private final InputStream sealed;
@@ -23,7 +23,8 @@ final class OpeningStream extends InputStream {
     private OpeningStream(InputStream sealed, Exchange exchange, Thread worker) {
         this.sealed = sealed;
         this.exchange = exchange;
-        // Neither the exchange nor the thread refers to this stream: a forgotten one is found.
+        // Neither the exchange nor the thread refers to this stream. So the collector finds the
+        // stream when nothing else refers to it.
         this.cleanable =
                 Handle.CLEANER.register(
                         this,
@@ -82,7 +83,7 @@ final class OpeningStream extends InputStream {
         sealed.close();
     }
 
-    /** Where the worker waits for the reader, and the reader for the worker. */
+    /** The object on which the worker and the reader wait for each other. */
     private static final class Exchange extends OutputStream {
         private final ReentrantLock lock = new ReentrantLock();
         private final Condition changed = lock.newCondition();
@@ -92,7 +93,7 @@ final class OpeningStream extends InputStream {
         private boolean isClosed;
         private Throwable failed;
 
-        /** Opens everything, in the worker. */
+        /** Opens all data. The worker runs this method. */
         void fill(Opener opener, InputStream sealed) {
             Throwable thrown = null;
             try {
@@ -133,7 +134,7 @@ final class OpeningStream extends InputStream {
             }
         }
 
-        /** Waits for a piece, the end or a failure, and throws the failure. */
+        /** Waits for a piece, the end or a failure, and throws the exception of a failure. */
         void begin() throws IOException {
             acquire();
             try {

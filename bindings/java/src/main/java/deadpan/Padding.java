@@ -13,7 +13,7 @@ import java.util.Arrays;
  * }
  */
 public enum Padding {
-    /** PKCS #7: each byte of the padding is its length. */
+    /** PKCS #7: each byte of the padding is the length of the padding. */
     PKCS7,
     /** ISO/IEC 7816-4: the byte 0x80, then zeros. */
     ISO7816,
@@ -25,9 +25,9 @@ public enum Padding {
     ISO10126,
     /** Bytes that differ from the last byte of the data. */
     NOT_LAST,
-    /** As {@link #NOT_LAST}, with a tail that is random. */
+    /** Like {@link #NOT_LAST}, with a random tail. */
     ARBITRARY_TAIL,
-    /** Zeros: data that end with a zero cannot be told apart. */
+    /** Zeros. Unpadding also removes zeros at the end of the data. */
     ZERO;
 
     private static final MethodHandle PAD =
@@ -94,7 +94,7 @@ public enum Padding {
     }
 
     /**
-     * Returns how long padded data are without their padding.
+     * Returns the length of padded data without their padding.
      *
      * @param padded the data and the padding
      * @param block the length of a block, 1 to 255

@@ -10,7 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * A passphrase: seals, opens, and protects private keys. Close it to wipe it.
+ * A passphrase, which seals and opens data and protects private keys. Close it to wipe it.
  *
  * <p>Each use takes a noticeable time, since the passphrase is hashed. For many items, make a
  * {@link Session}.
@@ -50,7 +50,7 @@ public final class Passphrase implements Recipient, Identity, AutoCloseable {
     }
 
     /**
-     * Copies a passphrase. The array stays the caller's, who wipes it.
+     * Copies a passphrase. The array still belongs to the caller, who must wipe it.
      *
      * @param characters the passphrase, not empty
      * @return the passphrase
@@ -73,7 +73,7 @@ public final class Passphrase implements Recipient, Identity, AutoCloseable {
         }
     }
 
-    /** Returns the passphrase as UTF-8, and leaves no other copy. */
+    /** Returns the passphrase as UTF-8, and leaves no other copy in memory. */
     private static byte[] encoded(char[] characters) {
         ByteBuffer bytes = ByteBuffer.allocate(Math.multiplyExact(characters.length, 3));
         try {
@@ -106,7 +106,7 @@ public final class Passphrase implements Recipient, Identity, AutoCloseable {
         return ring;
     }
 
-    /** Wipes the passphrase. Does nothing if it is closed. */
+    /** Wipes the passphrase. Does nothing if the passphrase is closed already. */
     @Override
     public void close() {
         recipe.close();

@@ -50,7 +50,7 @@ final class Places {
 
     private Places() {}
 
-    /** Seals or opens from a path to a path. */
+    /** Seals or opens from one path to another path. */
     static void run(
             MethodHandle how, long list, Path input, Path output, boolean replace, Effort effort)
             throws IOException {
@@ -112,7 +112,7 @@ final class Places {
         }
     }
 
-    /** Describes a sealed file; without a ring if that is zero. */
+    /** Describes a sealed file. The ring may be zero, which stands for no keys. */
     static Description inspect(Path input, long ring) throws IOException {
         Given.notNull(input, "input");
         byte[] text =

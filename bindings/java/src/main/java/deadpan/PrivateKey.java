@@ -4,9 +4,9 @@ import java.lang.invoke.MethodHandle;
 import java.lang.ref.Reference;
 
 /**
- * A private key, which opens what was sealed to its public key. Close it to wipe it.
+ * A private key, which opens data that were sealed to its public key. Close it to wipe it.
  *
- * <p>Any thread may use it.
+ * <p>Any thread may use a key.
  *
  * {@snippet :
  * try (PrivateKey key = PrivateKey.generate(Kind.XWING)) {
@@ -103,7 +103,7 @@ public final class PrivateKey implements Identity, AutoCloseable {
      * @param text the text of the key
      * @param passphrase the passphrase
      * @return the key
-     * @throws WrongPassphraseException if the passphrase is another one
+     * @throws WrongPassphraseException if the passphrase is wrong
      * @throws DamagedKeyException if the text holds no private key
      * @throws DeadpanException if the key cannot be read for another reason
      */
@@ -182,7 +182,7 @@ public final class PrivateKey implements Identity, AutoCloseable {
     }
 
     /**
-     * Returns the public key, which stays usable when this key is closed.
+     * Returns the public key, which can still be used after this key is closed.
      *
      * @return the public key
      */
@@ -209,7 +209,7 @@ public final class PrivateKey implements Identity, AutoCloseable {
 
     /**
      * Compares keys by value, in constant time. Keys that were written and read again are equal. A
-     * closed key equals itself only.
+     * closed key is equal only to itself.
      */
     @Override
     public boolean equals(Object other) {
@@ -232,7 +232,7 @@ public final class PrivateKey implements Identity, AutoCloseable {
         }
     }
 
-    /** Returns the hash of the public key, which is not secret and outlives this key. */
+    /** Returns the hash of the public key, which is not secret and can be used after closing. */
     @Override
     public int hashCode() {
         return publicKey.hashCode();
@@ -245,7 +245,7 @@ public final class PrivateKey implements Identity, AutoCloseable {
         handle.close();
     }
 
-    /** Returns the fingerprint of the public key, and nothing that is secret. */
+    /** Returns a text with the fingerprint of the public key. The text contains no secret. */
     @Override
     public String toString() {
         return "PrivateKey[" + publicKey.fingerprint() + "]";

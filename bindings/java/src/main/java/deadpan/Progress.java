@@ -1,10 +1,10 @@
 package deadpan;
 
 /**
- * Is told how much of long work is done.
+ * Gets reports about how much of long work is done.
  *
- * <p>The calls come from threads of the library, never two at once. What the method throws stops
- * the work, and comes out of the call that does the work.
+ * <p>The calls come from threads of the library, and two calls never run at once. An exception of
+ * the method stops the work, and the call that does the work throws this exception.
  *
  * {@snippet :
  * Sealer.to(key).progress(done -> bar.setValue(done)).sealFile(plain, sealed);
@@ -13,7 +13,7 @@ package deadpan;
 @FunctionalInterface
 public interface Progress {
     /**
-     * Is told how many bytes of data are done.
+     * Gets the number of bytes of data that are done.
      *
      * @param bytes the number of bytes
      */

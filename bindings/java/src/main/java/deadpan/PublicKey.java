@@ -5,9 +5,10 @@ import java.lang.ref.Reference;
 import java.nio.charset.StandardCharsets;
 
 /**
- * A public key, which data are sealed to.
+ * A public key, to which data are sealed.
  *
- * <p>It is a value: two keys are equal if they are the same key, and there is nothing to close.
+ * <p>A public key is a value: two objects are equal if they hold the same key, and a public key
+ * need not be closed.
  */
 public final class PublicKey implements Recipient {
     private static final MethodHandle READ =

@@ -5,7 +5,8 @@ import java.lang.ref.Reference;
 import java.util.List;
 
 /**
- * The library's list of what data are sealed to, with its options. Each recipient keeps its own.
+ * The library's list of recipients, with options. Each recipient keeps a list that contains only
+ * itself.
  */
 final class Recipe extends HandleList {
     private static final MethodHandle NEW =
@@ -65,7 +66,7 @@ final class Recipe extends HandleList {
         };
     }
 
-    /** Makes the recipe of these recipients, for one call if there is no owner. */
+    /** Makes the recipe of these recipients. Without an owner, the recipe is for one call. */
     static Recipe of(Object owner, List<Recipient> recipients, Options options) {
         Recipe recipe = new Recipe(owner, "list of recipients");
         try {
@@ -99,7 +100,7 @@ final class Recipe extends HandleList {
         Call.run(call -> (int) option.invokeExact(number, value ? 1 : 0, call.error));
     }
 
-    /** Returns how long the sealed data are for data of a length. */
+    /** Returns the length of the sealed data for data of the given length. */
     long sealedLength(long length) {
         long number = number();
         return Call.run(call -> (int) LENGTH.invokeExact(number, length, call.result, call.error));

@@ -5,8 +5,8 @@ import java.lang.ref.Reference;
 import java.util.List;
 
 /**
- * The library's list of what data are opened with. Each identity keeps its own, so that a call
- * makes none.
+ * The library's list of identities. Each identity keeps a list that contains only itself, so that a
+ * call need not make one.
  */
 final class Ring extends HandleList {
     private static final MethodHandle NEW =
@@ -28,7 +28,7 @@ final class Ring extends HandleList {
                     Library.POINTER);
     private static final MethodHandle FREE = Library.function("dp_opening_free", Library.HANDLE);
 
-    /** What trying a passphrase may cost: memory in KiB, and passes over it. */
+    /** The limit on the cost of a passphrase: memory in KiB, and passes over this memory. */
     record Limit(int memory, int passes) {}
 
     private Ring(Object owner, String noun) {
@@ -48,9 +48,10 @@ final class Ring extends HandleList {
     }
 
     /**
-     * Returns the ring of these identities, which {@link #done} gives back.
+     * Returns the ring of these identities. {@link #done} must be called after use.
      *
-     * @param limit what trying a passphrase may cost, or {@code null} for the library's limit
+     * @param limit the limit on the cost of trying a passphrase, or {@code null} for the library's
+     *     limit
      */
     static Ring of(List<Identity> identities, Limit limit) {
         if (identities.size() == 1 && limit == null) {

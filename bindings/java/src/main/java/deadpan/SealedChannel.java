@@ -15,9 +15,10 @@ import java.nio.file.Path;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The data of a sealed file, readable at any place. Only what is read is opened.
+ * The data of a sealed file, readable at any place. Only the parts that are read are opened.
  *
- * <p>Several threads may read; one at a time does. As with files, an interrupt closes the channel.
+ * <p>Several threads may read, but only one thread reads at a time. As with files, an interrupt
+ * closes the channel.
  *
  * {@snippet :
  * try (SealedChannel channel = Opener.with(key).newChannel(path)) {
@@ -185,7 +186,7 @@ public final class SealedChannel extends AbstractInterruptibleChannel
                                                 call.error));
     }
 
-    /** Returns native memory of this length, or of the most that is read at once. */
+    /** Returns native memory of this length, or less if this is more than one read returns. */
     private MemorySegment through(long length) {
         long wanted = Math.min(ROOM, length);
         if (through.byteSize() < wanted) {
@@ -236,7 +237,7 @@ public final class SealedChannel extends AbstractInterruptibleChannel
     }
 
     /**
-     * Is not possible.
+     * Not supported.
      *
      * @throws NonWritableChannelException always
      */
@@ -246,7 +247,7 @@ public final class SealedChannel extends AbstractInterruptibleChannel
     }
 
     /**
-     * Is not possible.
+     * Not supported.
      *
      * @throws NonWritableChannelException always
      */

@@ -14,11 +14,12 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * Seals to some recipients, with options. It cannot change: each option gives a new sealer.
+ * Seals data to recipients, and has options. A sealer is immutable: each option returns a new
+ * sealer.
  *
- * <p>Any thread may use it. Nobody may change an input, or use an output, while a method works on
- * it. {@link Thread#interrupt} stops long work with {@link java.io.InterruptedIOException}, and
- * then there is no output.
+ * <p>Any thread may use a sealer. Nobody may change an input, or use an output, while a method
+ * works on it. {@link Thread#interrupt} stops long work with {@link
+ * java.io.InterruptedIOException}, and after an interrupt there is no output.
  *
  * {@snippet :
  * Sealer sealer = Sealer.to(alice, bob).hideLength();
@@ -26,10 +27,10 @@ import java.util.List;
  * }
  */
 public final class Sealer {
-    /** More recipients than this are not sealed to while the collector waits. */
+    /** The collector waits only for calls with at most this number of recipients. */
     private static final int FEW = 8;
 
-    /** Results up to this length are made in more room than they need, and copied. */
+    /** Results up to this length are first made in memory that is too large, and then copied. */
     private static final int SHORT = 64 << 10;
 
     private final List<Recipient> recipients;
@@ -38,7 +39,7 @@ public final class Sealer {
     private final boolean isReplacing;
     private final boolean isOfKeys;
 
-    /** The library's list, where it has no secrets and can be kept. */
+    /** The library's list of recipients, if it has no secrets and can therefore be kept. */
     private volatile Recipe kept;
 
     private Sealer(
@@ -54,7 +55,7 @@ public final class Sealer {
     }
 
     /**
-     * Seals to recipients.
+     * Returns a sealer that seals to these recipients.
      *
      * @param recipients the recipients, at least one
      * @return the sealer
@@ -64,7 +65,7 @@ public final class Sealer {
     }
 
     /**
-     * Seals to recipients.
+     * Returns a sealer that seals to these recipients.
      *
      * @param recipients the recipients, at least one
      * @return the sealer
@@ -87,7 +88,8 @@ public final class Sealer {
     }
 
     /**
-     * Allows a classical key beside others, which makes the whole file classical.
+     * Allows a classical key together with other keys. The encryption of the whole file is then
+     * only classical.
      *
      * @return the sealer with this option
      */
@@ -96,7 +98,7 @@ public final class Sealer {
     }
 
     /**
-     * Pads the data, so that the length of the result reveals little about theirs.
+     * Pads the data, so that the length of the result reveals little about the length of the data.
      *
      * @return the sealer with this option
      */
@@ -120,7 +122,7 @@ public final class Sealer {
     /**
      * Chooses the number of threads of long work.
      *
-     * @param number the number, or 0 for one on each core
+     * @param number the number of threads, or 0 for one thread on each core
      * @return the sealer with this option
      */
     public Sealer threads(int number) {
@@ -128,9 +130,9 @@ public final class Sealer {
     }
 
     /**
-     * Tells how much of long work is done.
+     * Reports how much of long work is done.
      *
-     * @param progress is told the number of bytes
+     * @param progress gets the number of bytes that are done
      * @return the sealer with this option
      */
     public Sealer progress(Progress progress) {
@@ -164,7 +166,7 @@ public final class Sealer {
                     long length = Bytes.sealBriefly(recipe, input, MemorySegment.ofArray(room));
                     return Arrays.copyOf(room, (int) length);
                 } catch (BufferTooSmallException small) {
-                    // The length is told below.
+                    // The room was too small. The exact length is computed below.
                 }
             }
             byte[] sealed = new byte[array(recipe.sealedLength(data.length))];
@@ -192,13 +194,13 @@ public final class Sealer {
     }
 
     /**
-     * Seals a buffer into another one, and moves both positions. Direct buffers are fastest for
+     * Seals a buffer into another buffer, and moves both positions. Direct buffers are fastest for
      * long data.
      *
      * @param data the bytes
      * @param out gets the sealed data
      * @throws BufferTooSmallException if there is too little room in {@code out}
-     * @throws IOException if the data cannot be sealed; then no position has moved
+     * @throws IOException if the data cannot be sealed; in this case, no position has moved
      */
     public void seal(ByteBuffer data, ByteBuffer out) throws IOException {
         long length =
@@ -241,7 +243,7 @@ public final class Sealer {
     }
 
     /**
-     * Returns how long the sealed data are for data of a length.
+     * Returns the length of the sealed data for data of the given length.
      *
      * @param length the length of the data
      * @return the length of the sealed data
@@ -259,7 +261,8 @@ public final class Sealer {
     }
 
     /**
-     * Seals a file. The output gets its name when it is complete; after an error there is none.
+     * Seals a file. The output gets its name only when it is complete, so after an error there is
+     * no output.
      *
      * @param input the file
      * @param output the sealed file
@@ -293,12 +296,12 @@ public final class Sealer {
     }
 
     /**
-     * Seals what one stream reads to another stream. Both stay open. Threads of the library read
-     * and write, at the same time.
+     * Seals the data of one stream, and writes the result to another stream. Both streams stay
+     * open. Threads of the library read and write at the same time.
      *
      * @param input the data
-     * @param output gets the sealed data; after an exception a part of them
-     * @throws IOException what a stream threw, or why the data cannot be sealed
+     * @param output gets the sealed data; after an exception, it has only a part of the sealed data
+     * @throws IOException the exception of a stream, or the reason why the data cannot be sealed
      */
     public void seal(InputStream input, OutputStream output) throws IOException {
         Given.notNull(input, "input");
@@ -312,8 +315,9 @@ public final class Sealer {
     }
 
     /**
-     * Returns a stream that seals what is written to it. Call {@link SealingStream#finish} at the
-     * end: without it, the sealed data are cut short and do not open.
+     * Returns a stream that seals the data that are written to it. Call {@link
+     * SealingStream#finish} at the end. Without this call, the sealed data are cut short and do not
+     * open.
      *
      * @param output gets the sealed data
      * @return the stream
@@ -330,10 +334,11 @@ public final class Sealer {
     }
 
     /**
-     * Returns a channel that seals what is written to it. Call {@link SealingStream#finish} at the
-     * end: without it, the sealed data are cut short and do not open.
+     * Returns a channel that seals the data that are written to it. Call {@link
+     * SealingStream#finish} at the end. Without this call, the sealed data are cut short and do not
+     * open.
      *
-     * @param output gets the sealed data, and must block
+     * @param output gets the sealed data, and must be in blocking mode
      * @return the channel
      * @throws IOException if the header cannot be written
      */
@@ -341,7 +346,7 @@ public final class Sealer {
         return newOutputStream(Channels.newOutputStream(Given.notNull(output, "output")));
     }
 
-    /** Returns the library's list, for one call that is followed by {@link #end}. */
+    /** Returns the library's list for one call. {@link #end} must follow. */
     private Recipe begin() {
         if (recipients.size() == 1 && options.equals(Recipe.Options.NONE)) {
             return Recipe.of(recipients.getFirst());
@@ -351,7 +356,7 @@ public final class Sealer {
         }
         Recipe made = kept;
         if (made == null) {
-            // Two threads may make one each: the cleaner frees both.
+            // Two threads may both make a list. The cleaner frees both lists.
             made = Recipe.of(this, recipients, options);
             kept = made;
         }
@@ -372,7 +377,7 @@ public final class Sealer {
         return (int) length;
     }
 
-    /** Returns the recipients' number and kinds. */
+    /** Returns a text with the number and the kinds of the recipients. */
     @Override
     public String toString() {
         return "Sealer" + recipients;

@@ -14,13 +14,14 @@ import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Seals what is written to it, on the caller's thread, and writes the result to another stream.
+ * Seals the data that are written to it on the caller's thread, and writes the result to another
+ * stream.
  *
- * <p>{@link #finish} seals the end, and nothing else does: half of the data never looks like all of
- * it. {@link #close} closes the other stream. Without {@code finish} before it, the sealed data are
- * cut short and do not open, and {@code close} throws {@link UnfinishedException}. So a block that
- * is left by an exception, a stream that wraps this one and closes it, and a stream that is
- * forgotten leave sealed data that do not open.
+ * <p>Only {@link #finish} seals the end, so a part of the data never looks like all of the data.
+ * {@link #close} closes the other stream. If {@code close} is called without {@code finish}, the
+ * sealed data are cut short and do not open, and {@code close} throws {@link UnfinishedException}.
+ * So the sealed data do not open if an exception leaves the block, if a wrapping stream closes this
+ * stream, or if nobody closes this stream.
  *
  * {@snippet :
  * try (SealingStream out = Sealer.to(key).newOutputStream(Files.newOutputStream(path))) {
@@ -29,10 +30,10 @@ import java.util.concurrent.locks.ReentrantLock;
  * }
  * }
  *
- * <p>A stream that wraps this one may hold data back. Finish or flush it first: {@code
- * gzip.finish(); out.finish();} and {@code writer.flush(); out.finish();}.
+ * <p>A stream that wraps this stream may hold data back. Finish or flush the wrapping stream first:
+ * {@code gzip.finish(); out.finish();} and {@code writer.flush(); out.finish();}.
  *
- * <p>Several threads may write; each write is whole.
+ * <p>Several threads may write. The bytes of one write stay together.
  */
 public final class SealingStream extends OutputStream implements WritableByteChannel {
     private static final MethodHandle NEW =
@@ -62,7 +63,7 @@ public final class SealingStream extends OutputStream implements WritableByteCha
     private final Sink sink;
     private final Handle handle;
 
-    /** What was written and not sealed yet. */
+    /** Bytes that were written and are not sealed yet. */
     private MemorySegment pending = MemorySegment.NULL;
 
     private int filled;
@@ -70,7 +71,7 @@ public final class SealingStream extends OutputStream implements WritableByteCha
     private boolean isFinished;
     private volatile boolean isAbandoned;
 
-    /** Whether bytes came after the end. */
+    /** Whether bytes were written after the end. */
     private boolean isLate;
 
     private boolean isClosed;
@@ -116,14 +117,14 @@ public final class SealingStream extends OutputStream implements WritableByteCha
     }
 
     /**
-     * Hands what was written to the library, and flushes the other stream. The library keeps a part
-     * of a segment. Does nothing if the stream is finished.
+     * Passes the written bytes to the library, and flushes the other stream. The library holds back
+     * an incomplete segment. Does nothing if the stream is finished.
      */
     @Override
     public void flush() throws IOException {
         enter();
         try {
-            // A stream that wraps this one flushes when it closes.
+            // A stream that wraps this stream calls flush when it closes.
             if (isFinished && !isClosed) {
                 return;
             }
@@ -140,7 +141,8 @@ public final class SealingStream extends OutputStream implements WritableByteCha
      * Seals the end, and flushes the other stream. After this method has returned, the sealed data
      * are complete, and nothing more can be written. Does nothing if the stream is finished.
      *
-     * @throws IOException if the end cannot be written; then the sealed data may be cut short
+     * @throws IOException if the end cannot be written; in this case, the sealed data may be cut
+     *     short
      */
     public void finish() throws IOException {
         enter();
@@ -169,11 +171,11 @@ public final class SealingStream extends OutputStream implements WritableByteCha
 
     /**
      * Closes the other stream. Without {@link #finish} before, the sealed data are cut short and do
-     * not open. Closes the other stream once, but throws at each call: a stream that wraps this one
-     * may have swallowed the first exception.
+     * not open. Closes the other stream only once, but throws the exception at each call, because a
+     * stream that wraps this stream may have swallowed the first exception.
      *
      * @throws UnfinishedException if neither {@link #finish} nor {@link #abandon} was successful
-     *     before, or if bytes came after {@code finish}; the other stream is closed all the same
+     *     before, or if bytes came after {@code finish}; the other stream is closed even then
      * @throws IOException if the other stream cannot be closed
      */
     @Override
@@ -209,11 +211,12 @@ public final class SealingStream extends OutputStream implements WritableByteCha
     }
 
     /**
-     * Cuts the sealed data short on purpose, so that they do not open. {@link #close} closes the
-     * other stream then, and does not complain. Does nothing if the stream is finished.
+     * Cuts the sealed data short on purpose, so that they do not open. Afterwards, {@link #close}
+     * closes the other stream without an exception. Does nothing if the stream is finished.
      */
     public void abandon() {
-        // Without the lock: a write that waits for the other stream must not hold this up.
+        // This method takes no lock, because a write that waits for the other stream must not delay
+        // it.
         isAbandoned = true;
         handle.close();
     }
@@ -223,7 +226,7 @@ public final class SealingStream extends OutputStream implements WritableByteCha
         try {
             isLate |= isFinished && data.byteSize() > 0;
             check();
-            // Whatever is thrown: what follows would have a gap before it.
+            // This holds for any exception: bytes that are written later would come after a gap.
             isFailed = true;
             take(data);
             isFailed = false;
@@ -252,7 +255,10 @@ public final class SealingStream extends OutputStream implements WritableByteCha
         }
     }
 
-    /** Waits for other threads. A call from the other stream's own methods would overtake data. */
+    /**
+     * Waits for other threads. Refuses calls from the other stream's own methods, which would
+     * overtake data.
+     */
     private void enter() {
         if (lock.isHeldByCurrentThread()) {
             throw new IllegalStateException("the stream is used while it is in use by this thread");
@@ -263,7 +269,7 @@ public final class SealingStream extends OutputStream implements WritableByteCha
     private void add(MemorySegment data) {
         long wanted = filled + data.byteSize();
         if (wanted > pending.byteSize()) {
-            // Small data get small memory: many streams may be open.
+            // Small data get a small buffer, because many streams may be open.
             long room = Math.min(ROOM, Math.max(LEAST, 2 * wanted));
             MemorySegment larger = Arena.ofAuto().allocate(room);
             MemorySegment.copy(pending, 0, larger, 0, filled);
@@ -274,7 +280,7 @@ public final class SealingStream extends OutputStream implements WritableByteCha
         filled = (int) wanted;
     }
 
-    /** Seals what is pending, and wipes it. */
+    /** Seals the pending bytes, and wipes them. */
     private void push() throws IOException {
         if (filled > 0) {
             MemorySegment full = pending.asSlice(0, filled);
@@ -297,7 +303,7 @@ public final class SealingStream extends OutputStream implements WritableByteCha
             call(body);
             isDone = true;
         } finally {
-            // What follows would have a gap before it.
+            // Bytes that are written later would come after a gap.
             isFailed |= !isDone;
         }
     }

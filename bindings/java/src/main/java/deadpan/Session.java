@@ -62,7 +62,7 @@ public final class Session implements Recipient, Identity, AutoCloseable {
         return ring;
     }
 
-    /** Wipes the session. Does nothing if it is closed. */
+    /** Wipes the session. Does nothing if the session is closed already. */
     @Override
     public void close() {
         recipe.close();

@@ -21,7 +21,7 @@ final class Streams extends Callback {
     static final MethodHandle SEAL = Library.function("dp_seal_stream", PARAMETERS);
     static final MethodHandle OPEN = Library.function("dp_open_stream", PARAMETERS);
 
-    /** The most bytes that go through the heap at once. */
+    /** The largest number of bytes that are copied through the heap at once. */
     private static final int PIECE = 256 << 10;
 
     private final InputStream input;
@@ -62,7 +62,7 @@ final class Streams extends Callback {
         out = write(bytes, output, out);
     }
 
-    /** Writes all bytes to a stream through an array, and returns the array for the next ones. */
+    /** Writes all bytes to a stream through an array, and returns the array for the next call. */
     static byte[] write(MemorySegment bytes, OutputStream output, byte[] array) throws IOException {
         long left = bytes.byteSize();
         int piece = (int) Math.min(PIECE, left);

@@ -5,8 +5,8 @@ import java.lang.invoke.MethodHandle;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Strict base64 in a time that depends on the lengths only. Each sequence of bytes has one valid
- * text.
+ * Strict base64 in a time that depends on the lengths only. Each sequence of bytes has only one
+ * valid text.
  *
  * {@snippet :
  * String text = StrictBase64.URL_SAFE_NO_PAD.encode(bytes);
@@ -69,10 +69,10 @@ public enum StrictBase64 {
      *
      * @param text the text
      * @return the bytes
-     * @throws EncodingException if the text is not what {@link #encode} returns for any bytes
+     * @throws EncodingException if the text is not a possible result of {@link #encode}
      */
     public byte[] decode(String text) throws EncodingException {
-        // Characters that are not in this charset become question marks, which no alphabet has.
+        // Characters that are not in this charset become question marks, which are in no alphabet.
         return decode(Given.notNull(text, "text").getBytes(StandardCharsets.ISO_8859_1));
     }
 
@@ -81,7 +81,7 @@ public enum StrictBase64 {
      *
      * @param text the text
      * @return the bytes
-     * @throws EncodingException if the text is not what {@link #encode} returns for any bytes
+     * @throws EncodingException if the text is not a possible result of {@link #encode}
      */
     public byte[] decode(byte[] text) throws EncodingException {
         Given.notNull(text, "text");

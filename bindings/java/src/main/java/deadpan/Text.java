@@ -5,9 +5,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 
-/** Calls that turn bytes into other bytes at once, in constant time: base64 and paddings. */
+/** Calls that turn bytes into other bytes in one step, in constant time: base64 and paddings. */
 final class Text {
-    /** Longer data are copied out of the heap, so that the collector does not wait. */
+    /** Data longer than this are copied out of the heap, so that the collector does not wait. */
     private static final int BRIEF = 1 << 20;
 
     private Text() {}
@@ -19,7 +19,7 @@ final class Text {
                 throws Throwable;
     }
 
-    /** Returns what a function makes of bytes, in at most so much room. */
+    /** Returns the result of a function on bytes. The result has at most {@code room} bytes. */
     static byte[] turn(byte[] data, long room, Body body) throws EncodingException {
         if (room > Integer.MAX_VALUE - 8) {
             throw new IllegalArgumentException("the result is too long for an array");

@@ -13,10 +13,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Long work on the caller's thread: its options, its callbacks, and its stop.
+ * Long work on the caller's thread, with its options and callbacks. Other threads can stop it.
  *
- * <p>{@link Thread#interrupt} reaches the work as it reaches channels: at once, without a thread
- * that looks.
+ * <p>{@link Thread#interrupt} reaches the work in the same way as channels: immediately, and
+ * without a thread that polls.
  */
 final class Work implements AutoCloseable {
     private static final MethodHandle NEW =
@@ -41,7 +41,7 @@ final class Work implements AutoCloseable {
         try {
             Runtime.getRuntime().addShutdownHook(new Thread(Work::stopAll, "deadpan-end"));
         } catch (IllegalStateException ending) {
-            // The program ends already.
+            // The program is already ending.
         }
     }
 
@@ -53,7 +53,7 @@ final class Work implements AutoCloseable {
     /**
      * Begins work.
      *
-     * @param streams the callbacks of the work beside its progress, or {@code null}
+     * @param streams the callbacks of the work other than its progress, or {@code null}
      */
     Work(Effort effort, Callback streams) {
         int threads = effort.threads();
@@ -85,7 +85,7 @@ final class Work implements AutoCloseable {
         return handle.number();
     }
 
-    /** Calls a function, which an interrupt of this thread stops, and returns its result. */
+    /** Calls a function and returns its result. An interrupt of this thread stops it. */
     long run(Failure.Subject subject, Call.Body body) throws IOException {
         try (Call call = new Call()) {
             int code = interruptibly(call, body);
@@ -109,8 +109,8 @@ final class Work implements AutoCloseable {
     }
 
     /**
-     * Returns the error of this work. After an interrupt, a callback that did not run may be the
-     * library's reason.
+     * Returns the error of this work. After an interrupt, the library may report a callback that
+     * failed because it was not run.
      */
     private IOException failure(int code, Call.Told told, Failure.Subject subject) {
         if (code == Failure.STOPPED) {
@@ -136,15 +136,15 @@ final class Work implements AutoCloseable {
             stop.finish();
             RUNNING.remove(this);
             if (stop.isInterrupted) {
-                // A stream of the caller may have taken the flag for its own exception.
+                // A stream of the caller may have cleared the interrupt flag for its own exception.
                 Thread.currentThread().interrupt();
             }
         }
     }
 
     /**
-     * Stops all work when the program ends, so that no part of an output is left. Waits for a
-     * moment.
+     * Stops all work when the program ends, so that no incomplete output is left. Waits for a short
+     * time.
      */
     private static void stopAll() {
         long start = System.nanoTime();
@@ -162,7 +162,7 @@ final class Work implements AutoCloseable {
         }
     }
 
-    /** Hears of interrupts as a channel does. */
+    /** Gets interrupts in the same way as a channel. */
     private final class Stop extends AbstractInterruptibleChannel {
         private volatile boolean isStopped;
         private boolean isInterrupted;
@@ -175,10 +175,11 @@ final class Work implements AutoCloseable {
             try {
                 end(true);
             } catch (ClosedByInterruptException interrupted) {
-                // The code of the call tells whether the work was complete before.
+                // The result code of the call says whether the work was complete before the
+                // interrupt.
                 isInterrupted = true;
             } catch (AsynchronousCloseException ending) {
-                // The program ends.
+                // The program is ending.
             }
         }
 

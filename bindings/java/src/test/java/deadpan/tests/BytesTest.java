@@ -83,7 +83,7 @@ class BytesTest {
         return isDirect ? ByteBuffer.allocateDirect(length) : ByteBuffer.allocate(length);
     }
 
-    /** Confined memory to the heap and back goes through threads of the library when it is long. */
+    /** Long data between confined memory and the heap go through threads of the library. */
     private static void memoryOfEachKind(byte[] data, int sealedLength) throws IOException {
         try (Arena confined = Arena.ofConfined();
                 Arena shared = Arena.ofShared()) {
@@ -206,7 +206,7 @@ class BytesTest {
         assertThrows(NullPointerException.class, () -> SEALER.progress(null));
     }
 
-    /** Memory that is in use cannot be freed, and memory that was freed is refused. */
+    /** Memory in use cannot be freed, and freed memory is refused. */
     @Test
     void freedMemoryIsRefused() throws Exception {
         Arena arena = Arena.ofShared();

@@ -15,7 +15,7 @@ import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Calls of many kinds, which leave nothing behind. */
+/** Calls of many kinds. The calls leave no handles or memory in use. */
 final class Calls {
     private Calls() {}
 

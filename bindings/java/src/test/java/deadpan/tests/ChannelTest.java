@@ -117,7 +117,7 @@ class ChannelTest {
         }
     }
 
-    /** A channel that a test can hold up, and that can answer nonsense. */
+    /** A channel that a test can delay, and that can return wrong numbers. */
     private static final class Strange implements SeekableByteChannel {
         private final byte[] bytes = bytes();
         private int position;
@@ -210,9 +210,9 @@ class ChannelTest {
                 strange.thrown, assertThrows(RuntimeException.class, () -> channel.read(buffer)));
         strange.thrown = null;
         assertEquals(100, channel.position(1_000_000).read(buffer));
-        // The memory is the library's, and gone.
+        // The memory belonged to the library and is no longer valid.
         assertThrows(IllegalStateException.class, () -> strange.kept.put(0, (byte) 1));
-        // A channel that reads itself would read for ever.
+        // A channel that reads from itself would read forever.
         strange.before =
                 () -> {
                     try {

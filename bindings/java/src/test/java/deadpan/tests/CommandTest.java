@@ -22,7 +22,10 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** The command line opens what the package seals, and the other way round. */
+/**
+ * The command line opens data that the package has sealed, and the package opens data that the
+ * command line has sealed.
+ */
 class CommandTest {
     private static final String COMMAND = System.getenv("DEADPAN");
     private static final byte[] DATA = BytesTest.data(300_000);

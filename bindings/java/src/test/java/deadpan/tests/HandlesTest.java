@@ -87,7 +87,7 @@ class HandlesTest {
                                 });
         AtomicReference<byte[]> opened = new AtomicReference<>();
         AtomicReference<Throwable> thrown = new AtomicReference<>();
-        // With the result's length known, the opener needs the key once.
+        // The length of the result is known, so the opener needs the key only once.
         byte[] out = new byte[data.length];
         Thread opening =
                 Threads.start(
@@ -130,8 +130,8 @@ class HandlesTest {
     }
 
     /**
-     * Returns whether the library has freed the handle of an object, whose fields the test may look
-     * into.
+     * Returns a function for the number of an object's handle, which is 0 after the handle is
+     * freed.
      */
     private static LongSupplier handleOf(Object owner) throws ReflectiveOperationException {
         Field field = owner.getClass().getDeclaredField("handle");
@@ -179,10 +179,10 @@ class HandlesTest {
         assertEquals(5, Deadpan.open(Files.readAllBytes(sealed), kept).length);
     }
 
-    /** Returns the highest slot of the library's table that many new handles get. */
+    /** Makes many new handles, and returns the highest slot number among them. */
     private static long highest() throws Exception {
         for (int time = 0; time < 5; time++) {
-            // Public keys are freed when the collector finds them.
+            // The collector frees public keys that nothing refers to.
             System.gc();
             Thread.sleep(10);
         }
@@ -208,7 +208,7 @@ class HandlesTest {
                 Calls.many(key, sealed, 500);
                 highest();
             }
-            // One handle that is left by each call would take 2000 slots.
+            // If each call left one handle, the handles would take 2000 slots.
             long after = highest();
             assertTrue(after < before + 1500, () -> "from slot " + before + " to " + after);
         }

@@ -214,7 +214,7 @@ class KeysTest {
         }
     }
 
-    /** A sealed file asks for the cost, so a stranger may ask for too much. */
+    /** A sealed file contains the cost of opening it, so a stranger may ask for too much. */
     @Test
     void costlyPassphrasesAreNotTried() {
         try (Passphrase passphrase = passphrase("correct horse")) {
@@ -244,7 +244,9 @@ class KeysTest {
         }
     }
 
-    /** A program that imports all of this package and all of these compiles. */
+    /**
+     * No public class of this package has the name of a public class in the platform's packages.
+     */
     @Test
     void namesAreNotThoseOfThePlatform() throws Exception {
         var module = Deadpan.class.getModule();
@@ -275,7 +277,7 @@ class KeysTest {
         }
     }
 
-    /** Returns an age file whose passphrase costs so much, as a power of two. */
+    /** Returns an age file. The cost of its passphrase is two to the power of {@code factor}. */
     private static byte[] scrypt(int factor) {
         String text =
                 """

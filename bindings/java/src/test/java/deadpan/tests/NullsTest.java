@@ -41,7 +41,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Every public method refuses {@code null}, with a text that says which argument it is. */
+/** Every public method refuses {@code null} with a text that names the argument. */
 class NullsTest {
     @TempDir Path folder;
 

@@ -25,13 +25,13 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** Programs that end in unusual ways, or begin without the library. */
+/** Tests programs that end in unusual ways, or that start without the library. */
 class ProgramTest {
     @TempDir Path folder;
 
     private record Ended(int code, String text) {}
 
-    /** Runs {@link #main} in a program of its own. */
+    /** Runs {@link #main} in a separate program. */
     private Ended program(String library, String... arguments) throws Exception {
         List<String> line =
                 new ArrayList<>(
@@ -39,7 +39,7 @@ class ProgramTest {
                                 Path.of(System.getProperty("java.home"), "bin", "java")
                                         .toString()));
         for (String option : ManagementFactory.getRuntimeMXBean().getInputArguments()) {
-            // The test's own agents and settings are not the program's.
+            // The program does not get the agents and settings of the test.
             if (option.startsWith("--")) {
                 line.add(option);
             }
@@ -73,10 +73,10 @@ class ProgramTest {
     }
 
     /**
-     * A program that ends in the way that is asked for.
+     * A program that ends in the requested way.
      *
-     * @param arguments the way
-     * @throws Exception if the way leads there
+     * @param arguments the way in which the program ends
+     * @throws Exception if the requested way is an exception
      */
     public static void main(String[] arguments) throws Exception {
         switch (arguments[0]) {
@@ -90,7 +90,7 @@ class ProgramTest {
         }
     }
 
-    /** Ends, or waits, while another thread seals a file that takes long. */
+    /** Ends or waits while another thread seals a large file. */
     private static void work(boolean isLast, Progress progress) throws Exception {
         try (var file = new RandomAccessFile("plain", "rw")) {
             file.setLength(20_000_000_000L);
@@ -111,7 +111,7 @@ class ProgramTest {
                             try {
                                 sealer.sealFile(Path.of("plain"), Path.of("sealed"));
                             } catch (InterruptedIOException stopped) {
-                                // The program ends.
+                                // The program is ending.
                             } catch (IOException failed) {
                                 failed.printStackTrace();
                             }
@@ -147,8 +147,8 @@ class ProgramTest {
     }
 
     /**
-     * Prints by how many bytes 5000 calls made the program grow: the least of three times, since a
-     * leak grows always.
+     * Prints by how many bytes 5000 calls made the program grow. It prints the smallest of three
+     * measurements, since a leak grows each time.
      */
     private static void grow() throws Exception {
         try (PrivateKey key = PrivateKey.generate(Kind.X25519)) {
@@ -176,7 +176,7 @@ class ProgramTest {
                 Files.exists(Path.of("/proc/self/statm")), "the system does not tell the memory");
         Ended ended = program(null, "grow");
         assertEquals(0, ended.code, ended.text);
-        // A leak of a kilobyte in each call would be 5 million bytes.
+        // If each call leaked a kilobyte, the program would grow by 5 million bytes.
         assertTrue(Long.parseLong(ended.text.strip()) < 4 << 20, () -> "grown by " + ended.text);
     }
 
@@ -191,8 +191,8 @@ class ProgramTest {
     @Test
     void aCallbackMayEndTheProgram() throws Exception {
         assertEquals(7, program(null, "exit").code);
-        // The callback does not return, so the work cannot end in order: its part has another name
-        // than the output.
+        // The callback does not return, so the work cannot end properly. The incomplete output has
+        // another name than the output.
         assertEquals(8, program(null, "halt").code);
         assertFalse(Files.exists(folder.resolve("sealed")));
     }
@@ -212,8 +212,8 @@ class ProgramTest {
         Path wrong = Files.writeString(folder.resolve("wrong.so"), "no library");
         text = program(wrong.toString(), "missing").text;
         assertTrue(text.contains("wrong.so is no library"), text);
-        // With no name, the system's search decides: either it has the library, or the text says
-        // how to build it.
+        // Without a name, the system searches the library. Either the system finds it, or the text
+        // says how to build it.
         text = program("", "missing").text;
         assertTrue(text.isEmpty() || text.contains("cargo cinstall"), text);
     }

@@ -8,11 +8,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.regex.Pattern;
 
-/** The examples of the README are parts of a program that is run beside these tests. */
+/** The examples of the README are parts of a program that runs together with these tests. */
 class ReadmeTest {
     private static final Path PLACE = Path.of(System.getProperty("deadpan.binding", "."));
 
-    /** Returns a text without blanks and line ends, which the formatter of the program chooses. */
+    /** Returns a text without blanks and line ends, because a formatter chooses them. */
     private static String plain(String text) {
         return text.replaceAll("\\s", "");
     }

@@ -3,7 +3,7 @@ package deadpan.tests;
 import java.io.InputStream;
 import java.io.OutputStream;
 
-/** Streams that behave as a test says. */
+/** Streams whose behavior a test chooses. */
 final class Streams {
     private Streams() {}
 

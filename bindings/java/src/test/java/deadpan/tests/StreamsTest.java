@@ -80,7 +80,7 @@ class StreamsTest {
         assertArrayEquals(data, OPENER.threads(2).open(one.toByteArray()));
     }
 
-    /** Reads a few bytes at once. */
+    /** A stream whose reads return only a few bytes each. */
     private static final class Trickle extends InputStream {
         private final ByteArrayInputStream input;
         private final int most;
@@ -233,7 +233,7 @@ class StreamsTest {
         out.reset();
         SealingStream stream = SEALER.newOutputStream(out);
         stream.write(half);
-        // Each time: what closes first may swallow the exception.
+        // Each close throws, because the first caller of close may swallow the exception.
         for (int time = 0; time < 2; time++) {
             var cut = assertThrows(UnfinishedException.class, stream::close);
             assertTrue(cut.getMessage().contains("finish() was not called"), cut::getMessage);
@@ -278,7 +278,7 @@ class StreamsTest {
                 assertThrows(
                         UnfinishedException.class,
                         () -> {
-                            // A writer keeps what it got, and swallows what is thrown.
+                            // A writer keeps its bytes, and swallows exceptions.
                             try (SealingStream stream = SEALER.newOutputStream(out);
                                     PrintWriter writer = new PrintWriter(stream)) {
                                 writer.print("late");

@@ -70,7 +70,7 @@ class TextTest {
                 EncodingException.class, () -> StrictBase64.URL_SAFE_NO_PAD.decode("ZmFjZQ=="));
         assertThrows(NullPointerException.class, () -> StrictBase64.STANDARD.encode(null));
         assertThrows(NullPointerException.class, () -> StrictBase64.STANDARD.decode((String) null));
-        // The text of RFC 4648.
+        // A text from RFC 4648.
         assertEquals("Zm9vYmFy", StrictBase64.STANDARD.encode("foobar".getBytes(UTF_8)));
     }
 

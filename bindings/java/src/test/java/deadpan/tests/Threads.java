@@ -8,7 +8,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** Threads of tests, none of which waits for ever. */
+/** Threads for tests. No thread waits forever. */
 final class Threads {
     private static final long SECONDS = 30;
 
@@ -34,14 +34,14 @@ final class Threads {
         }
     }
 
-    /** Runs code in another thread and returns what it throws, or {@code null}. */
+    /** Runs code in another thread. Returns the exception that it throws, or {@code null}. */
     static Throwable thrownBy(Body body) throws InterruptedException {
         AtomicReference<Throwable> thrown = new AtomicReference<>();
         join(start(body, thrown));
         return thrown.get();
     }
 
-    /** Starts a thread that keeps what it throws. */
+    /** Starts a thread, and stores the exception that the thread throws. */
     static Thread start(Body body, AtomicReference<Throwable> thrown) {
         return Thread.ofPlatform()
                 .daemon()
@@ -62,7 +62,7 @@ final class Threads {
         }
     }
 
-    /** Waits for a moment. */
+    /** Waits for a short time. */
     static void pause() {
         try {
             Thread.sleep(1);

@@ -36,7 +36,10 @@ import java.util.Map;
 import java.util.stream.Stream;
 import java.util.zip.InflaterInputStream;
 
-/** Test vectors of public specifications, which lie beside the repository. */
+/**
+ * Tests with test vectors of public specifications. The vectors are in a folder next to the
+ * repository.
+ */
 class VectorsTest {
     private static final Path VECTORS = Path.of(System.getProperty("deadpan.vectors", "vectors"));
 
@@ -120,7 +123,7 @@ class VectorsTest {
         String name = path.getFileName().toString();
         boolean isKem = name.startsWith("ML-KEM");
         if (name.startsWith("bad-") || !isKem) {
-            // Keys of signatures do not open files.
+            // Signature keys do not open files.
             assertThrows(DeadpanException.class, () -> PrivateKey.read(text));
             assertThrows(DeadpanException.class, () -> PublicKey.read(text));
         } else if (name.endsWith(".pub")) {

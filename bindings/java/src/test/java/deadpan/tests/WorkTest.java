@@ -42,7 +42,7 @@ class WorkTest {
 
     @TempDir Path folder;
 
-    /** Makes a file of zeros that takes no room. */
+    /** Makes a file of zeros that takes no room on the disk. */
     private Path large(long length) throws IOException {
         Path path = folder.resolve("plain");
         try (var file = new RandomAccessFile(path.toFile(), "rw")) {
@@ -135,7 +135,7 @@ class WorkTest {
         void run(CountDownLatch begun) throws IOException;
     }
 
-    /** Interrupts work, and checks that it ends soon and leaves nothing. */
+    /** Interrupts work, and checks that the work ends soon and leaves no output. */
     private void interrupted(LongWork work) throws Exception {
         List<String> before = Threads.names(folder);
         CountDownLatch begun = new CountDownLatch(1);
@@ -211,7 +211,7 @@ class WorkTest {
 
     @Test
     void anInterruptReachesAStreamThatWaits() throws Exception {
-        // The caller's thread reads the beginning, and others read what follows.
+        // The caller's thread reads the beginning, and other threads read the rest.
         for (int before : new int[] {0, 5_000_000}) {
             PipedInputStream pipe = new PipedInputStream();
             PipedOutputStream never = new PipedOutputStream(pipe);
