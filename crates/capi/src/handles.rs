@@ -15,10 +15,10 @@ const SLOT: u32 = 24;
 /// The largest number of handles at one time.
 const MOST: usize = 1 << SLOT;
 
-type Held = Arc<dyn Any + Send + Sync>;
+type HeldObject = Arc<dyn Any + Send + Sync>;
 
 #[derive(Default)]
-struct Table {
+struct HandleTable {
     slots: Vec<Slot>,
     free: Vec<usize>,
 }
@@ -26,10 +26,10 @@ struct Table {
 #[derive(Default)]
 struct Slot {
     generation: usize,
-    held: Option<Held>,
+    held: Option<HeldObject>,
 }
 
-static TABLE: RwLock<Table> = RwLock::new(Table { slots: Vec::new(), free: Vec::new() });
+static TABLE: RwLock<HandleTable> = RwLock::new(HandleTable { slots: Vec::new(), free: Vec::new() });
 
 /// Puts a value into the table. Returns the handle of the value, which is never zero.
 pub(crate) fn put<T: Any + Send + Sync>(value: T) -> Result<usize, Fault> {

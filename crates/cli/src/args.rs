@@ -98,8 +98,8 @@ const COMMANDS: [(&str, Maker); 19] = [
 
 /// Adds to `lab` its commands, and what the enum of all commands says about it.
 fn lab(command: clap::Command) -> clap::Command {
-    let command = command.about("Measures speed, and whether run time depends on a secret");
-    lab::Command::augment_subcommands(command.subcommand_required(true).arg_required_else_help(true))
+    let command = lab::Command::augment_subcommands(command).subcommand_required(true).arg_required_else_help(true);
+    command.about("Measures speed, and whether run time depends on a secret").long_about(None)
 }
 
 /// Returns the whole command line.

@@ -14,7 +14,7 @@ use crate::handles;
 use deadpan_bind::{Code, Fault};
 use deadpan_seal::ReadAt;
 
-/// Defines functions that C calls. Each function gets a last parameter for the error, and returns a code.
+/// Defines functions that C calls. EntryCallback function gets a last parameter for the error, and returns a code.
 macro_rules! exports {
     ($( $(#[$doc:meta])* fn $name:ident($($parameter:ident: $type:ty),* $(,)?) $body:block )*) => { $(
         $(#[$doc])*
@@ -101,22 +101,22 @@ pub(super) unsafe fn buffer<'a>(pointer: *mut u8, length: usize) -> Result<&'a m
 /// Memory of the caller that other threads may write at the same time. Bytes are copied from it, and no reference to it
 /// is made.
 #[derive(Clone, Copy)]
-pub(super) struct Shared {
+pub(super) struct CallerMemory {
     start: *const u8,
     length: usize,
 }
 
 // SAFETY: any thread may copy from this memory: see `shared`.
-unsafe impl Sync for Shared {}
+unsafe impl Sync for CallerMemory {}
 
 /// Returns memory of the caller that other threads may write at the same time.
 // SAFETY: the pointer is NULL, or valid for reading `length` bytes while the result is used.
-pub(super) unsafe fn shared(pointer: *const u8, length: usize) -> Result<Shared, Fault> {
+pub(super) unsafe fn shared(pointer: *const u8, length: usize) -> Result<CallerMemory, Fault> {
     check(pointer, length)?;
-    Ok(Shared { start: pointer, length })
+    Ok(CallerMemory { start: pointer, length })
 }
 
-impl ReadAt for Shared {
+impl ReadAt for CallerMemory {
     fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
         let begin = usize::try_from(position).map_or(self.length, |position| position.min(self.length));
         let count = buffer.len().min(self.length - begin);

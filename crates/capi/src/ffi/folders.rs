@@ -10,7 +10,7 @@ use deadpan_bind::Fault;
 
 /// Gets the path of an entry (which ends with a zero), the entry's kind and its size. A result other than 0 ends the
 /// listing.
-type Each = Option<unsafe extern "C" fn(user: *mut c_void, path: *const c_char, kind: i32, size: u64) -> i32>;
+type EntryCallback = Option<unsafe extern "C" fn(user: *mut c_void, path: *const c_char, kind: i32, size: u64) -> i32>;
 
 exports! {
     /// Seals a folder.
@@ -41,7 +41,7 @@ exports! {
     }
 
     /// Lists the entries of a sealed folder.
-    fn dp_list_folder(opening: *const dp_opening, input: *const c_char, each: Each, user: *mut c_void) {
+    fn dp_list_folder(opening: *const dp_opening, input: *const c_char, each: EntryCallback, user: *mut c_void) {
         let identities = held::<Ring, _>(opening)?.identities();
         let each = each.ok_or_else(|| Fault::argument("the callback is NULL"))?;
         deadpan_bind::list_folder(&identities, path(input)?, |entry| {

@@ -1,4 +1,4 @@
-//! Reading at any place of a sealed file.
+//! ReadCallback at any place of a sealed file.
 
 use std::ffi::{c_char, c_void};
 use std::io::{Read, Seek, SeekFrom};
@@ -6,17 +6,17 @@ use std::sync::{Mutex, TryLockError};
 
 use super::border::{buffer, give, held, path, ready, set};
 use super::kinds::{dp_opening, dp_reader};
-use super::streams::{Placed, ReadAtFn};
+use super::streams::{ReadAtCallback, ReadAtFn};
 use crate::recipe::Ring;
 use deadpan_bind::{Code, Fault, open_seekable};
 use deadpan_seal::{Cursor, Header, ReadAt};
 
-trait Source: Read + Seek + Send {}
-impl<T: Read + Seek + Send> Source for T {}
+trait SeekableInput: Read + Seek + Send {}
+impl<T: Read + Seek + Send> SeekableInput for T {}
 
 /// An opened file, and the length of its data.
 struct Reader {
-    source: Mutex<Box<dyn Source>>,
+    source: Mutex<Box<dyn SeekableInput>>,
     length: u64,
 }
 
@@ -48,7 +48,7 @@ exports! {
     ) {
         ready(reader)?;
         let ring = held::<Ring, _>(opening)?;
-        give(reader, Reader::new(Placed::new(read, user)?, length, &ring)?)
+        give(reader, Reader::new(ReadAtCallback::new(read, user)?, length, &ring)?)
     }
 
     /// Returns the length of the data.

@@ -35,9 +35,9 @@ fn count(said: i64, room: usize) -> io::Result<usize> {
 }
 
 /// A callback that reads.
-struct Reading(unsafe extern "C" fn(*mut c_void, *mut u8, usize) -> i64, User);
+struct ReadCallback(unsafe extern "C" fn(*mut c_void, *mut u8, usize) -> i64, User);
 
-impl Read for Reading {
+impl Read for ReadCallback {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         // SAFETY: the buffer is as long as the length that is passed with it, and the caller allows calls of the
         // callback.
@@ -47,15 +47,15 @@ impl Read for Reading {
 }
 
 /// A callback that writes.
-pub(super) struct Writing(unsafe extern "C" fn(*mut c_void, *const u8, usize) -> i32, User);
+pub(super) struct WriteCallback(unsafe extern "C" fn(*mut c_void, *const u8, usize) -> i32, User);
 
-impl Writing {
+impl WriteCallback {
     pub(super) fn new(write: WriteFn, user: *mut c_void) -> Result<Self, Fault> {
         Ok(Self(write.ok_or_else(|| Fault::argument("the write callback is NULL"))?, User(user)))
     }
 }
 
-impl Write for Writing {
+impl Write for WriteCallback {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         // SAFETY: the pointer is valid for the length that is passed with it, and the caller allows calls of the
         // callback.
@@ -71,19 +71,19 @@ impl Write for Writing {
 }
 
 /// A callback that reads at positions.
-pub(super) struct Placed(unsafe extern "C" fn(*mut c_void, u64, *mut u8, usize) -> i64, User);
+pub(super) struct ReadAtCallback(unsafe extern "C" fn(*mut c_void, u64, *mut u8, usize) -> i64, User);
 
 // SAFETY: deadpan.h says that this callback may come from any thread; a reader never calls it from two threads at the
 // same time.
-unsafe impl Sync for Placed {}
+unsafe impl Sync for ReadAtCallback {}
 
-impl Placed {
+impl ReadAtCallback {
     pub(super) fn new(read: ReadAtFn, user: *mut c_void) -> Result<Self, Fault> {
         Ok(Self(read.ok_or_else(|| Fault::argument("the read callback is NULL"))?, User(user)))
     }
 }
 
-impl ReadAt for Placed {
+impl ReadAt for ReadAtCallback {
     fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
         // SAFETY: the buffer is as long as the length that is passed with it, and the caller allows calls of the
         // callback.
@@ -141,8 +141,8 @@ exports! {
         work: *const dp_work,
     ) {
         let (sealing, watch) = (held::<Recipe, _>(sealing)?.sealing()?, maybe::<Watch, _>(work)?);
-        let input = Reading(read.ok_or_else(|| Fault::argument("the read callback is NULL"))?, User(user));
-        let output = Writing::new(write, user)?;
+        let input = ReadCallback(read.ok_or_else(|| Fault::argument("the read callback is NULL"))?, User(user));
+        let output = WriteCallback::new(write, user)?;
         under(watch.as_deref(), |work| sealing.seal_stream(input, output, work))?;
         Ok(())
     }
@@ -156,8 +156,8 @@ exports! {
         work: *const dp_work,
     ) {
         let (identities, watch) = (held::<Ring, _>(opening)?.identities(), maybe::<Watch, _>(work)?);
-        let mut input = Reading(read.ok_or_else(|| Fault::argument("the read callback is NULL"))?, User(user));
-        let output = Writing::new(write, user)?;
+        let mut input = ReadCallback(read.ok_or_else(|| Fault::argument("the read callback is NULL"))?, User(user));
+        let output = WriteCallback::new(write, user)?;
         let opened = Header::read(&mut input)?.open(&identities)?;
         under(watch.as_deref(), |work| opened.open_stream(input, output, work))?;
         Ok(())

@@ -6,16 +6,16 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 
 use super::border::{bytes, give, held, ready};
 use super::kinds::{dp_sealing, dp_writer};
-use super::streams::{WriteFn, Writing};
+use super::streams::{WriteCallback, WriteFn};
 use crate::recipe::Recipe;
 use deadpan_bind::{Code, Fault};
 use deadpan_seal::Sealer;
 
 /// A writer. It holds `None` after it was finished or failed.
-struct Writer(Mutex<Option<Sealer<Writing>>>);
+struct Writer(Mutex<Option<Sealer<WriteCallback>>>);
 
 impl Writer {
-    fn lock(&self) -> Result<MutexGuard<'_, Option<Sealer<Writing>>>, Fault> {
+    fn lock(&self) -> Result<MutexGuard<'_, Option<Sealer<WriteCallback>>>, Fault> {
         match self.0.try_lock() {
             Ok(sealer) => Ok(sealer),
             Err(TryLockError::WouldBlock) => Err(Fault::new(Code::Busy, Code::Busy.message())),
@@ -43,7 +43,7 @@ exports! {
     ) {
         ready(writer)?;
         let sealing = held::<Recipe, _>(sealing)?.sealing()?;
-        give(writer, Writer(Mutex::new(Some(sealing.write_to(Writing::new(write, user)?)?))))
+        give(writer, Writer(Mutex::new(Some(sealing.write_to(WriteCallback::new(write, user)?)?))))
     }
 
     /// Seals the next bytes.

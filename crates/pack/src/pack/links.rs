@@ -41,7 +41,7 @@ pub(super) struct Links {
 impl Links {
     /// Returns the first path under which a file was packed. If the file is new, records `path` and returns `None`.
     pub(super) fn first(&mut self, device: u64, inode: u64, path: &[u8]) -> Option<Vec<u8>> {
-        let key = Key { device: self.device(device), inode };
+        let key = InodeKey { device: self.device(device), inode };
         let found = self.table.candidates(&key).map(|number| self.record(number)).find(|record| record.key == key);
         if let Some(record) = found {
             return Some(record.path);
@@ -62,7 +62,7 @@ impl Links {
         }) as u64
     }
 
-    fn add(&mut self, key: Key, path: &[u8]) {
+    fn add(&mut self, key: InodeKey, path: &[u8]) {
         if self.count.is_multiple_of(IN_BLOCK) && self.count > 0 {
             self.blocks.push(self.open.as_slice().into());
             self.open.clear();
@@ -102,7 +102,7 @@ impl Links {
 
 /// The identity of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-struct Key {
+struct InodeKey {
     device: u64,
     inode: u64,
 }
@@ -110,13 +110,13 @@ struct Key {
 /// A file and its path.
 #[derive(Debug, Default)]
 struct LinkRecord {
-    key: Key,
+    key: InodeKey,
     path: Vec<u8>,
 }
 
 impl LinkRecord {
     /// Turns this record into the next record, and writes the difference to `out`.
-    fn follow(&mut self, key: Key, path: &[u8], out: &mut Vec<u8>) {
+    fn follow(&mut self, key: InodeKey, path: &[u8], out: &mut Vec<u8>) {
         let shared = path::shared(path, &self.path);
         put(out, key.device);
         put_signed(out, key.inode.wrapping_sub(self.key.inode) as i64);
@@ -181,14 +181,14 @@ impl LinkTable {
     }
 
     /// Returns the numbers of records that may have this key.
-    fn candidates(&self, key: &Key) -> impl Iterator<Item = u32> {
+    fn candidates(&self, key: &InodeKey) -> impl Iterator<Item = u32> {
         let hash = self.secret.hash_one(key);
         let taken = self.slots(hash).map(|slot| self.slots[slot]).take_while(|it| *it != FREE);
         let (tag, numbers) = (self.tag(hash), self.numbers());
         taken.filter(move |it| it & !numbers == tag).map(move |it| it & numbers)
     }
 
-    fn add(&mut self, key: &Key, number: u32) {
+    fn add(&mut self, key: &InodeKey, number: u32) {
         let hash = self.secret.hash_one(key);
         let free = self.slots(hash).find(|slot| self.slots[*slot] == FREE);
         let content = number | self.tag(hash);

@@ -33,7 +33,7 @@ pub(super) fn encapsulate(
 ) -> Result<(Vec<u8>, Secret), Error> {
     let mut enc = vec![0; set.ciphertext_len() + curve.point_len()];
     let (ciphertext, sent) = enc.split_at_mut(set.ciphertext_len());
-    let mut secrets = Secrets::default();
+    let mut secrets = HybridSecrets::default();
     lattice(ciphertext, &mut secrets.lattice)?;
     ephemeral.public(sent)?;
     if !ephemeral.multiply(point, &mut secrets.curve)? {
@@ -56,7 +56,7 @@ pub(super) fn decapsulate(
     enc: &[u8],
 ) -> Result<Option<Secret>, Error> {
     let (ciphertext, sent) = enc.split_at(key.set().ciphertext_len());
-    let mut secrets = Secrets::default();
+    let mut secrets = HybridSecrets::default();
     if !scalar.curve().is_canonical(sent) || !scalar.multiply(sent, &mut secrets.curve)? {
         return Ok(None);
     }
@@ -74,12 +74,12 @@ const LABEL: usize = 13;
 
 /// The secrets of both halves.
 #[derive(Default)]
-struct Secrets {
+struct HybridSecrets {
     lattice: Wiped<[u8; 32]>,
     curve: Wiped<[u8; 32]>,
 }
 
-impl Secrets {
+impl HybridSecrets {
     /// Combines the secrets: `C2PRICombiner` with SHA3-256.
     fn combine(&self, sent: &[u8], point: &[u8], label: &[u8]) -> Result<Secret, Error> {
         let mut input = Wiped::new([0; 32 + 32 + 2 * Curve::P256.point_len() + LABEL]);
