@@ -43,7 +43,8 @@ struct GlobalArgs {
     quiet: bool,
 }
 
-/// The commands. A new one gets a row in [`COMMANDS`], too.
+// A new command gets a row in `COMMANDS`, too. This is no documentation comment: clap would print it as the text of the
+// program.
 #[derive(Subcommand)]
 enum Command {
     Keygen(keygen::KeygenArgs),
@@ -320,6 +321,7 @@ mod tests {
     fn a_command_that_is_made_alone_is_the_same() {
         let mut all = whole();
         all.build();
+        assert!(all.render_long_help().to_string().starts_with("Seals (encrypts) files and folders"));
         for command in all.get_subcommands().filter(|command| command.get_name() != "help") {
             let mut alone = called(&["deadpan".into(), "-q".into(), command.get_name().into()]);
             alone.build();
