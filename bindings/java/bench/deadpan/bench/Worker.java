@@ -3,8 +3,8 @@ package deadpan.bench;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
-import java.util.Map;
 import java.util.HashMap;
+import java.util.Map;
 
 /**
  * Runs operations for {@code scripts/bench languages}, and times them.
