@@ -7,7 +7,6 @@ use std::process::Command;
 
 use crate::Outcome;
 use crate::modules::Modules;
-use crate::wings;
 use crate::workspace::{self, Workspace};
 
 /// The number of lines of all files that git tracks, and the number of words of Markdown files.
@@ -31,7 +30,7 @@ pub(crate) fn run() -> Result<Outcome, String> {
         "crate", "files", "lines", "longest", "functs", ">60", "max", "root", "circle", "of"
     );
     for name in crates(&sources) {
-        let files = wings::of_crate(&sources, name);
+        let files = workspace::of_crate(&sources, name);
         let modules = Modules::read(files.iter().copied())?;
         println!("{}", row(name, &files, &modules));
     }

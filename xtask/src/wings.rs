@@ -1,6 +1,7 @@
 //! Part of `cargo xtask layers`. Inside a crate, a wing may import only from the wings after it.
 
 use crate::modules::{Modules, Path};
+use crate::workspace;
 
 /// A crate with wings. A wing may import from itself and from the wings after it in the list. The root may import from
 /// all wings.
@@ -110,16 +111,10 @@ const HOUSES: [House; 4] = [
 pub(crate) fn faults(sources: &[(String, String)]) -> Result<Vec<String>, String> {
     let mut faults = Vec::new();
     for house in &HOUSES {
-        let files = of_crate(sources, house.name);
+        let files = workspace::of_crate(sources, house.name);
         faults.extend(house.faults(&Modules::read(files.into_iter())?));
     }
     Ok(faults)
-}
-
-/// Returns the files of a crate, with their paths from its `src`.
-pub(crate) fn of_crate<'a>(sources: &'a [(String, String)], name: &str) -> Vec<(&'a str, &'a str)> {
-    let folder = format!("crates/{name}/src/");
-    sources.iter().filter_map(|(file, source)| Some((file.strip_prefix(&folder)?, source.as_str()))).collect()
 }
 
 impl House {

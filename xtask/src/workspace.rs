@@ -51,6 +51,12 @@ pub(crate) fn sources(root: &Path, endings: &[&str]) -> Result<Vec<(String, Stri
     files.iter().map(|path| Ok((path.strip_prefix(root).unwrap_or(path).display().to_string(), read(path)?))).collect()
 }
 
+/// Returns the files of a crate, with their paths from its `src`.
+pub(crate) fn of_crate<'a>(sources: &'a [(String, String)], name: &str) -> Vec<(&'a str, &'a str)> {
+    let folder = format!("crates/{name}/src/");
+    sources.iter().filter_map(|(file, source)| Some((file.strip_prefix(&folder)?, source.as_str()))).collect()
+}
+
 /// Returns every shell script. A shell script is a file without an extension, or with the extension `.sh`, that begins
 /// with `#!` and names a shell. A file that other scripts source begins with a comment instead of `#!`.
 pub(crate) fn scripts(root: &Path) -> Result<Vec<(String, String)>, String> {

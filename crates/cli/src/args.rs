@@ -25,7 +25,7 @@ use deadpan_lab::{harness, invocation};
 
 /// Seals (encrypts) files and folders with a straight face: neither the bytes nor the time show anything of the secret
 #[derive(Parser)]
-#[command(name = "deadpan", version, max_term_width = 120, arg_required_else_help = true)]
+#[command(name = "deadpan", version, max_term_width = 120, subcommand_required = true, arg_required_else_help = true)]
 #[command(after_help = concat!(
     "Examples:\n",
     "  deadpan seal report.pdf            report.pdf.dpn, which only you can open\n",
@@ -36,7 +36,6 @@ use deadpan_lab::{harness, invocation};
     "  DEADPAN_HOME        the folder of your keys and contacts, usually ~/.config/deadpan\n",
     "  DEADPAN_PASSPHRASE  the passphrase, where nobody can type it"
 ))]
-#[command(subcommand_required = true)]
 struct GlobalArgs {
     /// Print errors alone: no notes, no summaries, no progress
     #[arg(short, long, global = true, display_order = 900)]
@@ -296,9 +295,9 @@ impl Command {
             Self::Share(args) => args.plan()?,
             Self::Random(args) => Box::new(args.plan()?),
             Self::Cluster(args) => Box::new(args.plan()?),
-            Self::Completions(args) => Box::new(args.plan(whole())),
-            Self::Complete(args) => Box::new(args.plan(whole())),
-            Self::Man(args) => Box::new(args.plan(whole())),
+            Self::Completions(args) => Box::new(move || args.print(&whole())),
+            Self::Complete(args) => Box::new(move || args.print(&whole())),
+            Self::Man(args) => Box::new(move || args.print(&whole())),
             Self::Lab(command) => return Ok(Task::Lab(Box::new(command))),
         }))
     }

@@ -10,7 +10,7 @@ use crate::Error;
 use deadpan_disk::{About, FileKind, Input, OpenMode};
 use deadpan_seal::Work;
 
-/// While a pipe has no data, the time between two checks whether the work was stopped.
+/// A reader waits this long at a pipe without data, and then checks whether the work was stopped.
 const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 40_000_000 };
 
 /// Opens an input of any kind. Opening does not wait for the writer of a pipe.

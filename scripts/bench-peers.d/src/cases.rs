@@ -1,4 +1,4 @@
-//! The functions without a leak that all tools measure, and the list of all cases.
+//! The functions that do not leak. Every tool measures them. Also the list of all cases.
 
 use std::cell::{LazyCell, RefCell};
 use std::hint::black_box;

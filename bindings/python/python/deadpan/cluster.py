@@ -294,7 +294,7 @@ def _error(report, summary):
     return error
 
 
-# The note that `deadpan seal` prints without --json: crates/cli/src/command/many/told.rs.
+# The note that `deadpan seal` prints without --json: crates/cli/src/command/many/job_report.rs.
 _FOREIGN = (
     "note: this job has not made the results that were there already, and they may be sealed for others: "
     "deadpan inspect shows the recipients, and deadpan rewrap --recursive changes them"

@@ -14,7 +14,6 @@ use clap_complete::Shell;
 
 use crate::command::lab::targets;
 use crate::command::man;
-use crate::command::plan::Plan;
 use crate::key::home::{self, Home, Own};
 use crate::tell::failure::{Exit, Failure};
 use crate::tell::streams::print;
@@ -36,28 +35,16 @@ pub struct Completions {
     shell: Shell,
 }
 
-/// A validated `deadpan completions` command. `cli` is the definition of the command line that the script completes.
-pub struct Script {
-    shell: Shell,
-    cli: Command,
-}
-
 impl Completions {
-    /// Validates the command for the command line `cli`.
-    pub fn plan(self, cli: Command) -> Script {
-        Script { shell: self.shell, cli }
-    }
-}
-
-impl Plan for Script {
-    fn run(&self) -> Result<Exit, Failure> {
+    /// Prints the script for the command line `cli`.
+    pub fn print(&self, cli: &Command) -> Result<Exit, Failure> {
         let script = match self.shell {
             Shell::Bash => include_str!("completions/deadpan.bash").into(),
             Shell::Zsh => include_str!("completions/deadpan.zsh").into(),
             Shell::Fish => include_str!("completions/deadpan.fish").into(),
             shell => {
                 let mut text = Vec::new();
-                clap_complete::generate(shell, &mut self.cli.clone(), "deadpan", &mut text);
+                clap_complete::generate(shell, &mut cli.clone(), "deadpan", &mut text);
                 String::from_utf8_lossy(&text).into_owned()
             }
         };
@@ -85,29 +72,17 @@ pub struct Complete {
     words: Vec<String>,
 }
 
-/// A validated `deadpan complete` command. `cli` is the definition of the command line whose words are completed.
-pub struct Completion {
-    args: Complete,
-    cli: Command,
-}
-
 impl Complete {
-    /// Validates the command for the command line `cli`.
-    pub fn plan(self, cli: Command) -> Completion {
-        Completion { args: self, cli }
-    }
-}
-
-impl Plan for Completion {
-    fn run(&self) -> Result<Exit, Failure> {
-        let Complete { line, replaced, words } = &self.args;
+    /// Prints the words of the command line `cli` that may stand at the cursor.
+    pub fn print(&self, cli: &Command) -> Result<Exit, Failure> {
+        let Self { line, replaced, words } = self;
         let mut words = line.as_deref().map_or_else(|| words.clone(), line::words);
         let current = words.pop().unwrap_or_default();
-        let mut cli = self.cli.clone();
-        cli.build();
-        let expected = Expected::at(&cli, &words, &current);
+        let mut built = cli.clone();
+        built.build();
+        let expected = Expected::at(&built, &words, &current);
         let mut text = format!("{}\t{}\n", expected.files.name(), expected.prefix);
-        for (word, meaning) in expected.offers(&current, |names| known(names, &self.cli)) {
+        for (word, meaning) in expected.offers(&current, |names| known(names, cli)) {
             // If the word contains one of bash's separators, bash replaces only the part of the word after the
             // separator.
             let whole = format!("{}{word}", expected.prefix);

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use clap::Command;
 
-use crate::command::plan::Plan;
 use crate::command::synonym;
 use crate::place::held;
 use crate::place::partial::{self, Attributes, Partial};
@@ -28,23 +27,11 @@ pub struct Man {
     command: Vec<String>,
 }
 
-/// A validated `deadpan man` command. `cli` is the definition of the command line whose pages are printed.
-pub struct ManualPages {
-    args: Man,
-    cli: Command,
-}
-
 impl Man {
-    /// Validates the command for the command line `cli`.
-    pub fn plan(self, cli: Command) -> ManualPages {
-        ManualPages { args: self, cli }
-    }
-}
-
-impl Plan for ManualPages {
-    fn run(&self) -> Result<Exit, Failure> {
-        let pages = pages(self.cli.clone());
-        if let Some(folder) = &self.args.output {
+    /// Prints pages of the command line `cli`, or writes all of them into a folder.
+    pub fn print(&self, cli: &Command) -> Result<Exit, Failure> {
+        let pages = pages(cli.clone());
+        if let Some(folder) = &self.output {
             let failed = |verb: &str, path: &Path, error| Failure::path(verb, path, &error);
             let opened = held::own_or_make(folder, 0o777).map_err(|error| partial::failure(folder, error))?;
             for page in &pages {
@@ -56,7 +43,7 @@ impl Plan for ManualPages {
             }
             return Ok(Exit::Done);
         }
-        let asked = self.args.command.join("-");
+        let asked = self.command.join("-");
         let wanted = short(&asked);
         let page = pages.iter().find(|page| short(&page.name) == wanted).ok_or_else(|| {
             let synonym =

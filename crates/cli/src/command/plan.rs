@@ -12,6 +12,12 @@ pub trait Plan {
     fn run(&self) -> Result<Exit, Failure>;
 }
 
+impl<F: Fn() -> Result<Exit, Failure>> Plan for F {
+    fn run(&self) -> Result<Exit, Failure> {
+        self()
+    }
+}
+
 /// The task of this run of the program.
 pub enum Task {
     Plan(Box<dyn Plan>),

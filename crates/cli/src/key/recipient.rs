@@ -321,7 +321,8 @@ impl RecipientArgs {
         Ok(Recipients { sealing, keys, default_key, passphrase, needed, ssh: first_ssh, others })
     }
 
-    /// Refuses a recipient of a plugin if all recipients must have one mode, since only the plugin knows the mode.
+    /// Refuses a recipient of a plugin if all recipients must have one mode: only the plugin knows the mode of its
+    /// recipient.
     fn refuse_mode_of(&self, name: &str) -> Result<(), Failure> {
         match self.mode {
             None | Some(ModeArg::Ecc) => Ok(()),

@@ -62,6 +62,11 @@ fn run(args: &SpeedArgs, offer: &Offer, suite: &Suite, command: &str, program: P
     // The folders are removed before the next output: if the pipe is closed, the output ends this program.
     drop(place);
     let found = shown.map_err(|trouble| -> Fault { trouble })?;
+    // The names of functions are known only after the table has run.
+    if offer.functions.is_some() && found.rows.is_empty() && !progress::interrupted() {
+        let names = args.target.join(", ");
+        return Err(format!("no function of this table is called {names}\nhint: run the table without --target").into());
+    }
     conclude(&screen, &found);
     run.record.generations = Some(found);
     run.record.interrupted = progress::interrupted();

@@ -1,4 +1,4 @@
-//! Tests sealing and opening for every kind of recipient and in every way.
+//! Seals and opens files for every kind of recipient, with every method.
 
 use std::io::{Read, Seek, SeekFrom, Write};
 

@@ -93,7 +93,7 @@ pub(super) fn key_check(file: &FileKey) -> Result<Secret, Error> {
     file.derive(KEY_CHECK)
 }
 
-/// Returns a check value as plain bytes for the header, where everybody can see them.
+/// Returns the bytes of a check value. The header shows these bytes to everybody.
 fn public(check: &Secret) -> Result<[u8; CHECK], Error> {
     check.as_array().copied().ok_or(Error::System("key derivation failed"))
 }
