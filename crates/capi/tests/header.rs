@@ -82,7 +82,7 @@ fn c_type(rust: &str) -> String {
         "ReadFn" => "dp_read",
         "WriteFn" => "dp_write",
         "ReadAtFn" => "dp_read_at",
-        "Each" => "dp_each",
+        "EntryCallback" => "dp_each",
         handle if handle.starts_with("dp_") => handle,
         other => panic!("{other} has no type in C"),
     };

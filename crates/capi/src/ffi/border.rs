@@ -14,7 +14,7 @@ use crate::handles;
 use deadpan_bind::{Code, Fault};
 use deadpan_seal::ReadAt;
 
-/// Defines functions that C calls. EntryCallback function gets a last parameter for the error, and returns a code.
+/// Defines functions that C calls. Each function gets a last parameter for the error, and returns a code.
 macro_rules! exports {
     ($( $(#[$doc:meta])* fn $name:ident($($parameter:ident: $type:ty),* $(,)?) $body:block )*) => { $(
         $(#[$doc])*

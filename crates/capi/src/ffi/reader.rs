@@ -1,4 +1,4 @@
-//! ReadCallback at any place of a sealed file.
+//! Reading at any place of a sealed file.
 
 use std::ffi::{c_char, c_void};
 use std::io::{Read, Seek, SeekFrom};
