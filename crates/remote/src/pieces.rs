@@ -182,7 +182,9 @@ struct Page {
 
 impl Page {
     fn read(text: &str) -> Option<Self> {
-        let list = Elements::new(text, "ListPartsResult").next()?.inside;
+        // The server moto calls the answer a response.
+        let mut names = ["ListPartsResult", "ListPartsResponse"].into_iter();
+        let list = names.find_map(|name| Elements::new(text, name).next())?.inside;
         let part = |part: Element<'_>| {
             let field = |name| xml::text(part.inside, name);
             let (number, length) = (field("PartNumber")?.parse::<u64>().ok()?, field("Size")?.parse().ok()?);
@@ -221,5 +223,6 @@ mod tests {
             assert!(Page::read(&text.replace(from, to)).is_none(), "{from}");
         }
         assert!(Page::read(&text.replace("true", "false")).is_some_and(|page| page.next.is_none()));
+        assert!(Page::read(&text.replace("ListPartsResult", "ListPartsResponse")).is_some());
     }
 }
