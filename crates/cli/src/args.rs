@@ -42,8 +42,8 @@ struct GlobalArgs {
     quiet: bool,
 }
 
-// A new command gets a row in `COMMANDS`, too. This is no documentation comment: clap would print it as the text of the
-// program.
+// Each command in this enum also needs a row in `COMMANDS`. This comment is not a doc comment, because clap would print
+// a doc comment as the help text of the program.
 #[derive(Subcommand)]
 enum Command {
     Keygen(keygen::KeygenArgs),
@@ -69,7 +69,7 @@ enum Command {
     Man(man::Man),
 }
 
-/// Adds the arguments and the help to a command that has only its name.
+/// A function that adds the arguments and the help to a command that has only its name.
 type Maker = fn(clap::Command) -> clap::Command;
 
 /// The commands by name. Only the command that is called is built, since building all commands takes longer than
@@ -96,7 +96,7 @@ const COMMANDS: [(&str, Maker); 19] = [
     ("man", man::Man::augment_args),
 ];
 
-/// Adds to `lab` its commands, and what the enum of all commands says about it.
+/// Adds the subcommands and the description to the command `lab`.
 fn lab(command: clap::Command) -> clap::Command {
     let command = lab::Command::augment_subcommands(command).subcommand_required(true).arg_required_else_help(true);
     command.about("Measures speed, and whether run time depends on a secret").long_about(None)
@@ -107,7 +107,7 @@ pub(crate) fn whole() -> clap::Command {
     Command::augment_subcommands(GlobalArgs::command())
 }
 
-/// Returns the command line with only the command that `words` call, or with all commands if `words` call none.
+/// Returns the command line with only the command that `words` name, or with all commands if `words` name no command.
 fn called(words: &[OsString]) -> clap::Command {
     if let [_, word] = words
         && (word == "--version" || word == "-V")
@@ -143,13 +143,14 @@ impl CommandLine {
     }
 }
 
-/// Parses the command line. The first word is the program's name. After `--help` or an error of clap, ends the program.
+/// Parses the command line. The first word is the program's name. Ends the program after it prints help or most of the
+/// errors that clap reports.
 pub fn parse(words: Vec<OsString>) -> Result<CommandLine, Failure> {
     let mut command = called(&words);
     option::refuse_attached(&command, &words)?;
     let mut parsed = read(&mut command, &words);
     let asks_for_all = words.iter().any(|word| word == "--help") || words.get(1).is_some_and(|word| word == "help");
-    // Help that fits a screen takes time to make, so it is made when clap answers with help.
+    // The short help takes time to make, so the program makes it only when clap is about to print help.
     if !asks_for_all && parsed.as_ref().is_err_and(is_help) {
         let names_none = words.iter().skip(1).all(|word| word.to_string_lossy().starts_with('-'));
         let command = called(&words);
@@ -159,7 +160,6 @@ pub fn parse(words: Vec<OsString>) -> Result<CommandLine, Failure> {
     parsed.map_err(|error| refused(error, &words))
 }
 
-/// Reads the words by the definition of the command line.
 fn read(command: &mut clap::Command, words: &[OsString]) -> Result<CommandLine, clap::Error> {
     let matches = command.try_get_matches_from_mut(words)?;
     let found = GlobalArgs::from_arg_matches(&matches).and_then(|it| Ok((it, Command::from_arg_matches(&matches)?)));
@@ -188,7 +188,8 @@ fn name_of(matches: &ArgMatches) -> String {
     }
 }
 
-/// Whether a text can be the number of a descriptor. A message does not repeat any other text.
+/// Whether a text can be the number of a file descriptor. If a text cannot be the number of a descriptor, error
+/// messages do not repeat the text.
 fn is_descriptor(text: String) -> bool {
     text.len() < 4 && text.bytes().all(|byte| byte.is_ascii_digit())
 }
@@ -215,7 +216,7 @@ fn refused(mut error: clap::Error, words: &[OsString]) -> Failure {
             option::no_secret(&option)
         }
         _ if error.use_stderr() => {
-            // The shell expands patterns such as `*`, so the name of any file can be among the arguments.
+            // The shell expands patterns such as `*`, so the arguments can contain any file name.
             let shown: Vec<_> = error
                 .context()
                 .filter_map(|(kind, value)| match value {
@@ -245,7 +246,7 @@ fn help(text: &clap::Error) -> Failure {
 
 /// Reports that the command does not exist, and suggests a similar one.
 fn unknown(word: &str) -> Failure {
-    // After `deadpan help`, only `deadpan --help` lists commands.
+    // Only `deadpan --help` lists the commands, so the word `help` is not the parent of a command.
     let parent = invocation::arguments().into_iter().next().and_then(|first| first.into_string().ok());
     let parent = parent.filter(|first| first != word && first != "help");
     let cli = whole();
@@ -261,7 +262,7 @@ fn unknown(word: &str) -> Failure {
 }
 
 impl Command {
-    /// Whether standard output is for the data, so that results in JSON go to standard error.
+    /// Whether the data go to standard output. In this case, results in JSON go to standard error.
     fn is_to_stdout(&self) -> bool {
         match self {
             Self::Seal(args) => args.is_to_stdout(),

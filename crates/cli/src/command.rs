@@ -1,4 +1,4 @@
-//! The commands, one file or folder each.
+//! The commands of `deadpan`. Each command has its own file or folder.
 
 pub mod cluster;
 pub mod completions;

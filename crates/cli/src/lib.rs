@@ -17,7 +17,7 @@ use deadpan_lab::invocation;
 /// Runs the command that the arguments of this process name, and returns the exit code. An interpreter that offers the
 /// command line calls [`invocation::set`] first.
 ///
-/// The process belongs to the command: some errors end the process, and so do signals.
+/// The command controls the whole process: some errors end the process, and signals also end it.
 #[must_use]
 pub fn run() -> u8 {
     signals::survive_large_files();
@@ -27,8 +27,8 @@ pub fn run() -> u8 {
         Ok(line) => line.run(),
         Err(failure) => failure.end(),
     };
-    // The runtime does this at the end of a Rust program, but not inside an interpreter. Commands report an output that
-    // they could not write, so this result does not matter.
+    // The runtime flushes standard output at the end of a Rust program, but not inside an interpreter. Commands already
+    // report that they could not write an output, so the result of this call is ignored.
     let _ = std::io::stdout().flush();
     signals::give_way();
     code

@@ -48,8 +48,8 @@ fn times_that_scatter_are_inconclusive() {
 
 #[test]
 fn equal_programs_are_the_same() {
-    // Other programs may run at the same time. Compared with a longer sleep, the disturbance by other programs is
-    // small.
+    // Other programs may run at the same time. The longer the programs sleep, the less other programs disturb the
+    // comparison.
     for seconds in ["0.1", "0.4", "1.6"] {
         let sleep = format!("sleep {seconds}");
         let (code, text, found) = compare(&sleep, &sleep, &["--rounds", "8", "--time-limit", "40"]);

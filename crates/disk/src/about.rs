@@ -20,7 +20,7 @@ pub enum FileKind {
     Device,
     /// A socket.
     Socket,
-    /// A block device, or another special file.
+    /// A block device, or a file of an unknown kind.
     Other,
 }
 
@@ -39,12 +39,12 @@ impl FileKind {
     }
 }
 
-/// The device and the number of a file. Two names with the same id are names of the same file.
+/// The device number and the inode number of a file. Two names with the same id are names of the same file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FileId {
     /// The number of the device.
     pub device: u64,
-    /// The number of the file on that device.
+    /// The inode number of the file.
     pub number: u64,
 }
 
@@ -71,8 +71,8 @@ pub struct About {
     pub modified: (i64, u32),
     /// The time of the last change of the contents, the attributes or the names.
     pub changed: (i64, u32),
-    /// Whether the file is a device that no ordinary user can make. Pseudo-terminals do not count, because every user
-    /// can make them.
+    /// Whether the file is a device that no ordinary user can make. Pseudo-terminals are not counted as such devices,
+    /// because every user can make them.
     pub is_system_device: bool,
 }
 
@@ -112,8 +112,8 @@ impl About {
         Ok(Self::from_stat(&stat(path)?))
     }
 
-    /// Returns the properties of the file or link with this path. Does not follow a link at the end of the path.
-    /// Otherwise works as [`of_path`](Self::of_path).
+    /// Returns the properties of the file or link with this path. Does not follow a link at the end of the path. Apart
+    /// from that, works as [`of_path`](Self::of_path).
     ///
     /// # Errors
     /// The errors of [`of_path`](Self::of_path).
@@ -139,8 +139,8 @@ impl About {
         self.kind == FileKind::Link
     }
 
-    /// Whether the file cannot have been planted by another user, because the caller or root owns the file, or because
-    /// the file is a device of the system.
+    /// Whether no other user can have made the file, because the caller or root owns it, or because it is a system
+    /// device.
     #[must_use]
     pub fn is_trusted(&self) -> bool {
         [rustix::process::geteuid().as_raw(), 0].contains(&self.owner) || self.is_system_device
@@ -172,8 +172,8 @@ fn time((seconds, nanoseconds): (i64, u32)) -> SystemTime {
     begin + part
 }
 
-/// Whether this device is not a pseudo-terminal. Every user can have a pseudo-terminal. In a user namespace, the
-/// devices of the system seem to belong to nobody.
+/// Whether this device is not a pseudo-terminal. Every user can have a pseudo-terminal. In a user namespace, system
+/// devices seem to belong to the user `nobody`.
 #[cfg(target_os = "linux")]
 fn is_of_system(stat: &Stat) -> bool {
     // The major numbers of pseudo-terminals.

@@ -1,5 +1,5 @@
-//! Cleanups that run if the process ends early. The cleanups remove drafts that have names, and do other work that the
-//! program registers.
+//! Runs cleanups if the process ends early. The cleanups remove drafts that have temporary names, and run the functions
+//! that the program registers.
 //!
 //! A library installs no signal handlers. The program installs its handlers when the hook of [`on_first`] is called,
 //! before the first cleanup is registered. The handlers call [`run`]. Bindings call [`close`] when their interpreter
@@ -14,7 +14,6 @@ use parking_lot::{Mutex, MutexGuard};
 
 type Cleanup = Box<dyn FnMut() + Send>;
 
-/// The registered cleanups, in the order of their registration.
 #[derive(Default)]
 struct Pending {
     next: u64,
@@ -30,7 +29,7 @@ struct Entry {
 }
 
 static PENDING: Mutex<Pending> = Mutex::new(Pending { next: 0, all: Vec::new() });
-/// Whether the process is ending. If so, no new file or folder is made.
+/// Whether the process is ending. If the process is ending, no new file or folder is made.
 static ENDING: AtomicBool = AtomicBool::new(false);
 static ON_FIRST: OnceLock<fn()> = OnceLock::new();
 static ON_SWEPT: OnceLock<fn(&[PathBuf])> = OnceLock::new();
@@ -94,7 +93,8 @@ pub(crate) fn check() -> io::Result<()> {
     if is_ending() { Err(io::Error::other("the program ends")) } else { Ok(()) }
 }
 
-/// Makes a file or folder, and registers the cleanup that removes it. The process does not end between these two steps.
+/// Makes a file or folder, and registers the cleanup that removes it. The process cannot end between the making and the
+/// registration.
 pub(crate) fn make<T>(
     make: impl FnOnce() -> io::Result<T>,
     cleanup: impl FnMut() + Send + 'static,
@@ -123,8 +123,8 @@ impl Pending {
 }
 
 impl Guard {
-    /// Runs `act` and removes the cleanup, which is not needed any more. The process does not end between these two
-    /// steps. If `act` fails, the cleanup stays registered.
+    /// Runs `act` and removes the cleanup, which is not needed any more. The process cannot end after `act` and before
+    /// the cleanup is removed. If `act` fails, the cleanup stays registered.
     ///
     /// # Errors
     /// The errors of `act`.
@@ -172,8 +172,8 @@ impl Held {
     }
 }
 
-/// Runs all cleanups. From now on, no new file or folder is made. No output gets its name while the caller keeps the
-/// result, so the caller keeps the result until the process ends.
+/// Runs all cleanups. After this call, no new file or folder is made. While the caller keeps the returned value, no
+/// output can get its final name, so keep this value until the process ends.
 pub fn run() -> Held {
     ENDING.store(true, Ordering::Relaxed);
     let mut held = Held(pending());
@@ -181,8 +181,8 @@ pub fn run() -> Held {
     held
 }
 
-/// Runs all cleanups, for a caller that cannot wait for the end of the process. From now on, no new file or folder is
-/// made.
+/// Runs all cleanups, for a caller that cannot wait for the end of the process. After this call, no new file or folder
+/// is made.
 pub fn close() {
     let mut held = run();
     held.0.all.clear();

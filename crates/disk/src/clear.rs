@@ -9,7 +9,8 @@ use rustix::io::Errno;
 use crate::folder::{Folder, is_dots};
 use crate::names;
 
-/// The maximum number of folders that are open at once. A deeper folder is first moved to the top folder.
+/// The maximum number of folders that are open at once. A folder that is nested deeper is first moved to the top
+/// folder.
 const OPEN: usize = 32;
 
 /// Removes a folder. Returns whether it is gone.
@@ -25,7 +26,7 @@ pub fn clear(parent: &Folder, name: &OsStr) -> bool {
         let progress = empty(&top);
         match parent.remove_folder(name) {
             Ok(()) | Err(Errno::NOENT) => return true,
-            // Folders were moved to the top, or another thread has added names meanwhile.
+            // Folders were moved to the top, or another thread added names, so try again.
             Err(_) if progress => {}
             Err(_) => return false,
         }
@@ -49,7 +50,6 @@ fn enter(parent: &Folder, name: &OsStr) -> std::io::Result<Folder> {
 struct ClearLevel {
     folder: Folder,
     entries: Dir,
-    /// The name of the folder in the folder above.
     name: CString,
 }
 
@@ -62,7 +62,7 @@ fn empty(top: &Folder) -> bool {
     while let Some(level) = levels.last_mut() {
         let Some(entry) = level.entries.next() else {
             let done = levels.pop();
-            // Names that were added to the folder meanwhile are found when the folder is read again, from the top.
+            // If names were added to the folder meanwhile, the next pass from the top folder finds them.
             if let (Some(done), Some(above)) = (done, levels.last()) {
                 progress |= above.folder.remove_folder(&*done.name).is_ok();
             }
@@ -73,7 +73,7 @@ fn empty(top: &Folder) -> bool {
         if is_dots(name) {
             continue;
         }
-        // Most systems report the kind of a name, and a wrong guess only costs one more call.
+        // Most systems report whether a name is a folder, and a wrong guess only costs one more call.
         if kind != FileType::Directory {
             match unlinkat(level.folder.borrowed(), name, AtFlags::empty()) {
                 Err(Errno::ISDIR | Errno::PERM) => {}
@@ -113,7 +113,7 @@ mod tests {
 
     use super::*;
 
-    /// Root may remove the files whatever their modes are. So as root, the test checks only the removal.
+    /// Root may remove the files whatever their modes are. As root, the test therefore checks only the removal.
     #[test]
     fn folders_that_may_not_be_written_or_read() {
         let place = tempfile::tempdir().expect("a folder");
@@ -131,7 +131,7 @@ mod tests {
         assert!(place.path().join("kept").exists());
     }
 
-    /// More nested folders than are opened at once.
+    /// Removes more nested folders than may be open at once.
     #[test]
     fn deep_folders() {
         let place = tempfile::tempdir().expect("a folder");

@@ -1,8 +1,8 @@
 //! A file that gets its name when it is complete.
 //!
 //! If the file system supports files without names, the draft has no name until it is complete, so a killed run leaves
-//! no file. Otherwise the draft has a temporary name, and is removed after a failure or when the process ends early. If
-//! a run is killed, its draft stays, and the next run with the same output removes it.
+//! no file. If files without names are not supported, the draft has a temporary name, and is removed after a failure or
+//! when the process ends early. If a run is killed, its draft stays, and the next run with the same output removes it.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -53,12 +53,12 @@ pub enum Replace {
     Nothing,
     /// Any file or link of this name.
     Any,
-    /// Only this file, which the caller has read.
+    /// Only the file with this id, which the caller has read.
     Only(FileId),
 }
 
 impl Replace {
-    /// Returns [`Replace::Any`] or [`Replace::Nothing`].
+    /// Returns [`Replace::Any`] if `replace` is set, and otherwise [`Replace::Nothing`].
     #[must_use]
     pub fn any_if(replace: bool) -> Self {
         if replace { Self::Any } else { Self::Nothing }
@@ -73,8 +73,8 @@ impl Replace {
 pub struct Landing {
     /// The file that the output may replace.
     pub replace: Replace,
-    /// Whether the output and its name are on the disk when `land` returns. If the output replaces a file, this is done
-    /// in any case, except for a draft of [`Draft::one_of_many_in`].
+    /// Whether the output and its name are on the disk when `land` returns. An output that replaces a file is on the
+    /// disk even without this option, except for a draft of [`Draft::one_of_many_in`].
     pub sync: bool,
 }
 
@@ -84,9 +84,9 @@ pub struct Draft {
     pub(crate) folder: Folder,
     pub(crate) name: OsString,
     pub(crate) file: File,
-    /// The temporary name, if the file needs one.
+    /// The temporary name; `None` if the file has no name yet.
     pub(crate) named: Option<Named>,
-    /// Whether drafts of killed runs are searched for and removed.
+    /// Whether the drafts of killed runs are also searched for and removed.
     sweeps: bool,
 }
 
@@ -116,7 +116,8 @@ impl Named {
 }
 
 impl Draft {
-    /// Makes a file that gets this name in an open folder later. Only its owner can read it until its mode is set.
+    /// Makes a file that gets this name in the open folder when it is complete. Only its owner can read it until its
+    /// mode is set.
     ///
     /// # Errors
     /// If the file cannot be made.
@@ -124,8 +125,8 @@ impl Draft {
         Self::create_as(folder, name, is_linkable(), true)
     }
 
-    /// Makes a file as [`create_in`](Self::create_in) does, but does not search for drafts of killed runs. This search
-    /// takes long in a large folder.
+    /// Makes a file as [`create_in`](Self::create_in) does, but does not search for drafts of killed runs. In a large
+    /// folder, the search for such drafts takes long.
     ///
     /// # Errors
     /// If the file cannot be made.
@@ -188,8 +189,8 @@ impl Draft {
     /// Sets the attributes of the file and gives the file its name.
     ///
     /// # Errors
-    /// [`Error::Exists`] if the name is taken and may not be replaced. [`Error::Changed`] if the name belongs to a
-    /// different file than the one to replace. Otherwise, an error with the step that the system refused.
+    /// [`Error::Exists`] if the name is taken and may not be replaced. [`Error::Changed`] if the name belongs to
+    /// another file than the file that may be replaced. Otherwise, an error with the step that the system refused.
     pub fn land(self, attributes: Attributes, landing: Landing) -> Result<(), Error> {
         self.dress(attributes)?;
         self.land_dressed(landing)
@@ -259,8 +260,8 @@ impl Draft {
         named.guard.settle(|| self.folder.rename(&named.name, &self.name)).map_err(of_rename)
     }
 
-    /// Replaces the file with this id, and no other file that has got the name meanwhile. The two names are swapped. If
-    /// the replaced file has another id, the names are swapped back.
+    /// Replaces the file with this id, but not a different file that has received the name in the meantime. The two
+    /// names are swapped. If the replaced file turns out to have another id, swaps the two names back.
     fn replace_only(mut self, id: FileId) -> Result<(), Error> {
         let named = self.prepare_to_replace()?;
         let (folder, name) = (&self.folder, &self.name);
@@ -276,7 +277,7 @@ impl Draft {
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Err(Error::Changed),
             Err(error) => Err(of_link(error)),
         })
-        // Dropping the temporary name removes the file that has this name now: the old file, or the draft.
+        // Dropping `named` removes the file that now has the temporary name: the old file, or the draft.
     }
 
     /// Writes the contents to the disk, and gives the draft a temporary name if it has no name.
@@ -316,7 +317,7 @@ pub(crate) fn is_linkable() -> bool {
     cfg!(target_os = "linux") && *MOUNTED.get_or_init(|| Path::new("/proc/self/fd").exists())
 }
 
-/// Makes a file with a temporary name. Other runs see from the file's lock that the file is in use.
+/// Makes a file with a temporary name. The file is locked, and the lock shows other runs that the file is in use.
 fn named_in(folder: &Folder, name: &OsStr) -> Result<(File, Named), Error> {
     for _ in 0..64 {
         let (file, named) = match Named::make(folder, name, |temporary| folder.create(temporary)) {
@@ -333,7 +334,6 @@ fn named_in(folder: &Folder, name: &OsStr) -> Result<(File, Named), Error> {
     Err(Error::create(Errno::BUSY))
 }
 
-/// Returns the error for a name that could not be given.
 pub(crate) fn of_link(error: Errno) -> Error {
     match error {
         Errno::EXIST => Error::Exists,
@@ -341,7 +341,6 @@ pub(crate) fn of_link(error: Errno) -> Error {
     }
 }
 
-/// Returns the error for a file that could not be replaced.
 fn of_rename(error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::IsADirectory => Error::IsFolder,

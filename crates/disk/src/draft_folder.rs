@@ -1,11 +1,12 @@
 //! A folder that gets its name when it is complete.
 //!
-//! Until then, the folder lies in a draft. The draft is a folder with a temporary name, and only its owner has access
-//! to it. The draft is removed when the process ends early. If a run is killed, its draft stays, and the next run with
-//! the same output removes it. The folder in the draft has the same temporary name as the draft. Another user who may
-//! change names in the same folder can rename any folder there. But that user cannot make another folder look like a
-//! draft, because only the owner can see into a draft. When a draft is removed, its contents are found through the
-//! handle of the draft, even if another folder has the draft's name by then.
+//! Until it is complete, the folder is stored in a draft. The draft is a folder with a temporary name, and only its
+//! owner has access to it. The draft is removed when the process ends early. If a run is killed, its draft stays, and
+//! the next run with the same output removes it. The folder in the draft has the same temporary name as the draft. If
+//! another user may change names in the target's folder, that user can rename any folder there. But that user cannot
+//! make another folder look like a draft, because only the owner can list and enter a draft. When a draft is removed,
+//! its contents are found through the open handle of the draft, because another folder may have the draft's name by
+//! then.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -23,8 +24,8 @@ use crate::handle::{Handle, Locked};
 use crate::names;
 use crate::sweep::sweep;
 
-/// The number of temporary names that are tried. Until a new folder is locked, another run that removes drafts can
-/// mistake the folder for a draft of a killed run.
+/// The maximum number of temporary names that are tried. An attempt can fail, because until the new folder is locked,
+/// another run can mistake it for a draft of a killed run and remove it.
 const TRIES: usize = 64;
 
 /// A folder that is not complete yet.
@@ -46,7 +47,6 @@ impl DraftFolder {
     /// # Errors
     /// If the folder cannot be made.
     pub fn create(target: &Path) -> Result<Self, Error> {
-        // The path of a folder may end with a slash.
         let trimmed = trimmed(target);
         let (parent, name) = Folder::holding(&trimmed)?;
         Self::create_in(&parent, &name)
@@ -64,7 +64,8 @@ impl DraftFolder {
             let opened = Arc::clone(&draft);
             let remove = move || {
                 let _ = opened.get().is_some_and(|draft| clear(draft, &own));
-                // Another folder may have the draft's name by now. So a removal by name removes only an empty folder.
+                // Another folder may have the draft's name by now. So this removal by name removes only an empty
+                // folder.
                 let _ = at.remove_folder(&own);
             };
             let ((), guard) = match cleanup::make(|| parent.make(&temporary, 0o700), remove) {
@@ -90,7 +91,7 @@ impl DraftFolder {
         &self.folder
     }
 
-    /// Gives the folder its name. With `sync`, its contents are on the disk before this function returns.
+    /// Gives the folder its name. If `sync` is set, the contents of the folder are written to the disk first.
     ///
     /// # Errors
     /// [`Error::Exists`] if the name is taken; otherwise the step that the system refused.
@@ -138,15 +139,15 @@ impl DraftFolder {
 }
 
 impl Folder {
-    /// Whether only this user may use this folder, as is the case for drafts.
+    /// Whether only this user may use this folder; every draft has this property.
     pub(crate) fn is_draft(&self) -> io::Result<bool> {
         let about = self.about()?;
         Ok(about.owner == geteuid().as_raw() && about.mode & 0o777 == 0o700)
     }
 }
 
-/// Opens and locks the new folder `name`. Other runs see from the lock that the folder is in use. Returns `None` if
-/// another run removes the folder, or has removed it.
+/// Opens and locks the new folder `name`. The lock shows other runs that the folder is in use. Returns `None` if
+/// another run is removing the folder or has removed it.
 fn lock(parent: &Folder, name: &OsStr) -> io::Result<Option<Folder>> {
     let folder = match parent.enter(name) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),

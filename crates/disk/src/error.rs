@@ -73,7 +73,7 @@ pub enum Unkept {
     Attribute(String),
 }
 
-/// The error that another program has replaced a file or folder that this program has found or made.
+/// The error if another program has replaced a file or folder after this program found or made it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("another program has put something else in its place meanwhile")]
 pub struct Exchanged;
@@ -98,7 +98,6 @@ impl Error {
         }
     }
 
-    /// Returns this error as an error of the system.
     pub(crate) fn into_io(self) -> io::Error {
         match self {
             Self::System(_, error) => error,

@@ -29,13 +29,13 @@ const NAMES: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXE
 /// The flags for opening a file without waiting for the writer of a pipe and without following a link.
 const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
-/// A folder that was just made got its last name at most this long ago, even if the clock of another machine differs.
+/// A folder whose last change is longer ago than this is not accepted as new; the limit allows for wrong clocks.
 const RECENT: Duration = Duration::from_secs(10);
 
 /// An open folder.
 ///
 /// Names are looked up in this folder, even if the path by which the folder was found leads elsewhere later. A name is
-/// a single component. No function follows a link, unless its description says so.
+/// a single component. A function follows a link only if its description says so.
 #[derive(Clone, Debug)]
 pub struct Folder {
     handle: Arc<OwnedFd>,
@@ -78,7 +78,7 @@ impl Folder {
         Ok((folder, name.to_owned()))
     }
 
-    /// Makes a [`Folder`] from an open file that is a folder.
+    /// Makes a [`Folder`] from a file handle that refers to a folder.
     ///
     /// # Errors
     /// [`io::ErrorKind::NotADirectory`] if the file is not a folder.
@@ -146,7 +146,7 @@ impl Folder {
         }
     }
 
-    /// Whether `name` is a name of this open file or folder.
+    /// Whether `name` in this folder belongs to this open file or folder.
     pub fn has(&self, name: &OsStr, handle: &impl Handle) -> bool {
         let id = |stat: &Stat| (stat.st_dev, stat.st_ino);
         let named = self.stat(name).ok().flatten();
@@ -176,7 +176,7 @@ impl Folder {
         use rustix::fs::{ResolveFlags, openat2};
         let flags = FOLDER | OFlags::NOFOLLOW;
         match openat2(&self.handle, single(name)?, flags, Mode::empty(), ResolveFlags::NO_XDEV) {
-            // An old kernel or a sandbox returns these errors.
+            // An old kernel or a sandbox returns these errors for `openat2`.
             Err(Errno::NOSYS | Errno::PERM) => self.enter(name),
             entered => Ok(Self::found(entered?, Some(&self.trail), Path::new(name))),
         }
@@ -221,8 +221,8 @@ impl Folder {
         Ok(self.follow(Path::new(single(name)?))?)
     }
 
-    /// Follows a link, and returns the properties of its target, if that is a folder or a file that may be read.
-    /// Otherwise works as [`look`](Self::look).
+    /// Returns the properties of a file or folder, and follows a link to its target if the target exists. If a link has
+    /// no target, works as [`look`](Self::look).
     ///
     /// # Errors
     /// The system's errors.
@@ -234,8 +234,8 @@ impl Folder {
         }
     }
 
-    /// Whether this folder describes processes, as in `/proc`. Links in such a folder lead to open files, and the text
-    /// of a link does not matter.
+    /// Whether this folder describes processes, as in `/proc`. Links in such a folder lead to open files, even if the
+    /// text of a link is not the path of its file.
     #[cfg(target_os = "linux")]
     pub(crate) fn is_of_processes(&self) -> bool {
         rustix::fs::fstatfs(&self.handle).is_ok_and(|system| system.f_type == rustix::fs::PROC_SUPER_MAGIC)
@@ -330,7 +330,7 @@ impl Folder {
         Ok((file.into(), about))
     }
 
-    /// Opens a name with flags that follow no link. Systems return different errors if the name belongs to a link.
+    /// Systems return different errors for a link, so the errors are mapped to one error.
     fn open_unfollowed(&self, name: &OsStr, flags: OFlags) -> Result<OwnedFd, Errno> {
         openat(&self.handle, single(name)?, flags, Mode::empty()).map_err(|error| match error {
             Errno::LOOP => Errno::NOTDIR,
@@ -361,9 +361,9 @@ impl Folder {
         let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
         match openat(&self.handle, ".", flags, Mode::RUSR | Mode::WUSR) {
             Ok(file) => Ok(Some(file.into())),
-            // File systems and kernels without support return these errors.
+            // File systems and kernels without support for nameless files return these errors.
             Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOENT) => Ok(None),
-            // A folder that was removed returns this error.
+            // The system returns this error if the folder was removed.
             Err(Errno::PERM) if self.about().is_ok_and(|about| about.links == 0) => Err(Errno::NOENT),
             Err(error) => Err(error),
         }
@@ -475,7 +475,7 @@ impl Folder {
         Err(Errno::NOSYS)
     }
 
-    /// Returns the names in the folder, in no order, with the kinds that the folder knows.
+    /// Returns the names in the folder, in no order, each with the kind that the file system reports.
     ///
     /// # Errors
     /// If the folder cannot be read.
@@ -486,7 +486,7 @@ impl Folder {
                 let name = OsString::from_vec(entry.file_name().to_bytes().to_vec());
                 Some(Ok((name, FileKind::from_type(entry.file_type()))))
             }
-            // If the user may not read the folder, the handle serves only to use names.
+            // If the user may not read the folder, its handle cannot list names.
             Err(Errno::BADF) => Some(Err(Errno::ACCESS.into())),
             Err(error) => Some(Err(error.into())),
         };
@@ -503,8 +503,8 @@ impl Folder {
     /// The system's errors.
     pub fn sync(&self) -> io::Result<()> {
         match fsync(&self.handle) {
-            // If the user may not read the folder, the handle serves only to use names. A file in the folder gives
-            // access to the file system.
+            // If the user may not read the folder, `fsync` fails for its handle. But `syncfs` works with the handle of
+            // any file in the folder.
             #[cfg(target_os = "linux")]
             Err(Errno::BADF) => match self.create_nameless()? {
                 Some(file) => Ok(rustix::fs::syncfs(&file)?),
@@ -541,7 +541,7 @@ impl Folder {
         Ok(mode)
     }
 
-    /// Always fails, because this system cannot open folders that nobody may read.
+    /// Always fails, because this system cannot open a folder that its owner may not read.
     ///
     /// # Errors
     /// Always.
@@ -577,7 +577,7 @@ fn open_followed(at: impl AsFd, path: &Path) -> Result<OwnedFd, Errno> {
     }
 }
 
-/// Refuses a path that is not a single name.
+/// Refuses a name that is empty, `.` or `..`, or that contains `/`.
 fn single(name: &OsStr) -> Result<&OsStr, Errno> {
     match name.as_bytes() {
         b"" | b"." | b".." => Err(Errno::INVAL),
@@ -612,8 +612,8 @@ pub fn trimmed(path: &Path) -> PathBuf {
     path.components().collect()
 }
 
-/// Finds a folder, or else the nearest existing folder above it. Returns the found folder, and the path from the found
-/// folder to the wanted one.
+/// Finds a folder, or else the nearest existing folder above it. Returns the found folder, and the rest of the path,
+/// from the found folder to the wanted folder.
 ///
 /// # Errors
 /// The errors of `find`, except [`io::ErrorKind::NotFound`].

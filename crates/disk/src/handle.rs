@@ -15,7 +15,6 @@ use crate::folder::Folder;
 /// The attribute with a file's access control list.
 pub const ACCESS_LIST: &str = "system.posix_acl_access";
 
-/// The error for an extended attribute that does not exist.
 #[cfg(target_vendor = "apple")]
 const NO_ATTRIBUTE: Errno = Errno::NOATTR;
 #[cfg(not(target_vendor = "apple"))]
@@ -27,16 +26,16 @@ pub type Attribute = (Vec<u8>, Vec<u8>);
 /// Whether a file could be locked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Locked {
-    /// The caller has the lock, or the file system has no locks.
+    /// The caller has the lock, or the file system does not support locks.
     Yes,
-    /// Another process or another handle has the lock.
+    /// Another process or another handle has locked the file.
     ByOthers,
 }
 
 mod sealed {
     use std::os::fd::{AsFd, BorrowedFd};
 
-    /// A value with a handle of the system. Callers of this library never see this trait.
+    /// A value that contains a file descriptor. This trait is not public.
     pub trait Sealed {
         fn descriptor(&self) -> BorrowedFd<'_>;
     }
@@ -88,7 +87,6 @@ pub trait Handle: sealed::Sealed {
         let mut names = vec![0; 64 << 10];
         let length = match flistxattr(self.descriptor(), names.as_mut_slice()) {
             Ok(length) => length,
-            // The file system has no extended attributes.
             Err(Errno::OPNOTSUPP) => return Ok(Vec::new()),
             Err(error) => return Err(error.into()),
         };
@@ -98,7 +96,6 @@ pub trait Handle: sealed::Sealed {
             let mut value = vec![0; 64 << 10];
             match fgetxattr(self.descriptor(), name, value.as_mut_slice()) {
                 Ok(length) => value.truncate(length),
-                // Another program removed the attribute after the names were listed.
                 Err(NO_ATTRIBUTE) => continue,
                 Err(error) => return Err(error.into()),
             }
@@ -125,7 +122,7 @@ pub trait Handle: sealed::Sealed {
     /// Whether the file has an access control list. If the file has a list, the group bits of the file's mode are the
     /// mask of the list.
     fn has_access_list(&self) -> bool {
-        // The system refuses this buffer, because every list is longer.
+        // Every list is longer than this buffer, so the system refuses the buffer.
         let mut start = [0; 1];
         cfg!(target_os = "linux") && fgetxattr(self.descriptor(), ACCESS_LIST, &mut start) == Err(Errno::RANGE)
     }
@@ -141,7 +138,7 @@ pub trait Handle: sealed::Sealed {
         }
     }
 
-    /// Locks the file, unless another handle has locked it. The lock ends when the file is closed.
+    /// Locks the file, unless another handle has already locked it. The lock ends when the file is closed.
     ///
     /// # Errors
     /// The system's errors.
@@ -164,7 +161,7 @@ impl Handle for File {}
 
 impl Handle for Folder {}
 
-/// Returns timestamps that set the time of the last change, and keep the time of the last access.
+/// Returns timestamps that set the modification time and leave the access time unchanged.
 pub(crate) fn times((seconds, nanoseconds): (i64, u32)) -> Timestamps {
     Timestamps {
         last_access: Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT as _ },

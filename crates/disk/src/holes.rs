@@ -1,4 +1,4 @@
-//! The pieces of a file that hold data, between its holes.
+//! Finds the parts of a file that contain data and not holes.
 
 use std::fs::File;
 use std::io;
@@ -6,8 +6,8 @@ use std::io;
 use rustix::fs::{SeekFrom, seek};
 use rustix::io::Errno;
 
-/// Returns the beginning and the end of the next piece with data, from `position` on. Returns `None` if only a hole
-/// follows.
+/// Returns where the next part with data begins and ends, at or after `position`. Returns `None` if no more data
+/// follow.
 ///
 /// # Errors
 /// If the file system cannot report holes, or the disk fails.

@@ -1,5 +1,5 @@
-//! An input whose path is looked up only once. Holds the file, the folder in which the path names it, and the folder in
-//! which the file lies.
+//! An input whose path is looked up only once. Contains the file, the folder in which the path names the file, and the
+//! folder that contains the file itself.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -45,8 +45,8 @@ impl Spot {
 
 /// An open input.
 ///
-/// Outputs beside the input are made in the folders that were held open when the input was opened. So nobody can
-/// replace these folders between reading and writing.
+/// Outputs in the folder of the input are made through the folder handle that was opened together with the input. So
+/// nobody can exchange these folders between reading and writing.
 #[derive(Debug)]
 pub struct Input {
     /// The file.
@@ -63,16 +63,16 @@ pub struct Found {
     /// The folder and the name in the input's path. `None` if the path does not end with a name, for example `..`.
     pub named: Option<Spot>,
     /// The folder and the name of the file itself. Differs from `named` only if the name belongs to a link. `None` if
-    /// the link has no path (as in `/dev/fd`), or if the name was replaced while the file was opened.
+    /// the link has no real path (as in `/dev/fd`), or if the name was replaced while the file was opened.
     pub real: Option<Spot>,
     /// Whether the name belongs to a link.
     pub is_link: bool,
-    /// A link of another user on the way to the file.
+    /// The first link of another user on the path to the file.
     pub link: Option<Planted>,
 }
 
 impl Found {
-    /// Returns the folder of the input's path, if `path` names an output in the same folder by the same path.
+    /// Returns the open folder of the input, if `path` names that folder in the same form as the input's path.
     #[must_use]
     pub fn folder_beside(&self, path: &Path) -> Option<&Folder> {
         self.named.as_ref().map(|named| &named.folder).filter(|folder| folder.path() == parent(path))
@@ -88,8 +88,8 @@ impl Input {
         Self::open_by(path, mode, Way::to)
     }
 
-    /// Opens a file as [`open`](Self::open) does. `way` leads to the folder of the file. If the path ends without a
-    /// name (as `..` does), `way` leads to the folder that the path names.
+    /// Opens a file as [`open`](Self::open) does. The function `way` opens the folder of the file. If the path ends
+    /// without a name (as `..` does), `way` opens the folder that the path names.
     ///
     /// # Errors
     /// The system's errors.
@@ -114,7 +114,8 @@ impl Input {
         let access = if mode.write { OFlags::RDWR } else { OFlags::RDONLY };
         let file = named.folder.open_followed(name, access, mode.wait)?;
         let about = About::of_file(&file)?;
-        // The caller checks whether a pipe has data before it reads. For a device, the read call itself must wait.
+        // The caller checks whether a pipe has data before it reads from the pipe. For a device, a read call itself
+        // must wait for data.
         if !matches!(about.kind, FileKind::File | FileKind::Folder | FileKind::Fifo) {
             fcntl_setfl(&file, fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
         }
@@ -123,7 +124,7 @@ impl Input {
         Ok(Self { file, about, found: Found { named: Some(named), real, is_link, link: way.link().cloned() } })
     }
 
-    /// Opens the file at a spot, which must not be a link, without waiting for the writer of a pipe.
+    /// Opens the file with this folder and name, follows no link, and does not wait for the writer of a pipe.
     ///
     /// # Errors
     /// The errors of [`Folder::file`].

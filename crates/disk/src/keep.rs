@@ -11,7 +11,7 @@ use crate::handle::{ACCESS_LIST, Handle};
 /// Gives the new file the properties of the old file. A user without access to the old file gets no access to the new
 /// file.
 ///
-/// With `lossy`, leaves out the properties that cannot be kept, and the rights that would have another meaning without
+/// If `lossy` is set, leaves out properties that cannot be kept, and rights that would mean something else without
 /// these properties. Returns the properties that were left out.
 ///
 /// # Errors
@@ -51,8 +51,7 @@ pub fn keep(new: &File, old: &File, lossy: bool) -> Result<Vec<Unkept>, Error> {
     let attributes = old.attributes().map_err(Error::dress)?;
     let list = attributes.iter().find(|(name, _)| name == ACCESS_LIST.as_bytes());
     if let Some((_, list)) = list {
-        // If the list is not kept, the group bits of the mode are the mask of the list, and not the rights of the
-        // group.
+        // Without the list, the group bits of the mode would be wrong, because they are the mask of the list.
         new.set_mode(mode & !0o070).map_err(Error::dress)?;
         if new.set_attribute(ACCESS_LIST.as_bytes(), list).is_err() {
             lose(Unkept::AccessList)?;
@@ -61,7 +60,8 @@ pub fn keep(new: &File, old: &File, lossy: bool) -> Result<Vec<Unkept>, Error> {
     }
     new.set_mode(mode).map_err(Error::dress)?;
     for (name, value) in &attributes {
-        // Attributes of the system come from the folder. Attributes that grant rights are not copied to data files.
+        // The new file gets the system's attributes from its folder. Attributes that grant rights are not copied to
+        // data files.
         if name.starts_with(b"user.") && new.set_attribute(name, value).is_err() {
             lose(Unkept::Attribute(String::from_utf8_lossy(name).into_owned()))?;
         }
@@ -70,14 +70,14 @@ pub fn keep(new: &File, old: &File, lossy: bool) -> Result<Vec<Unkept>, Error> {
     Ok(lost)
 }
 
-/// Gives the new file the owner and the group of the old one, as far as the system allows. Returns the properties of
-/// the new file.
+/// Gives the new file the owner and the group of the old file, if the system allows it. Returns the properties of the
+/// new file.
 fn keep_owner(new: &File, old: &About) -> io::Result<About> {
     let now = About::of_file(new)?;
     if (now.owner, now.group) == (old.owner, old.group) {
         return Ok(now);
     }
-    // If the owner cannot be kept, the group may still be kept.
+    // If the system refuses the owner, it may still accept the group.
     let _ = new.set_owner(Some(old.owner), old.group).or_else(|_| new.set_owner(None, old.group));
     About::of_file(new)
 }

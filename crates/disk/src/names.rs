@@ -15,7 +15,7 @@ const LONGEST_STEM: usize = 200;
 /// The maximum number of bytes of a name before `.incomplete` and a number.
 const LONGEST_INCOMPLETE: usize = 240;
 
-/// Returns a name for a draft of `name`. The name is random, so no file has it yet.
+/// Returns a name for a draft of `name`. The name is random, so that no other file has it.
 #[must_use]
 pub fn name(name: &OsStr) -> OsString {
     let random = RandomState::new().build_hasher().finish();
@@ -25,7 +25,7 @@ pub fn name(name: &OsStr) -> OsString {
 /// Returns the possible names for an incomplete file `name`: `NAME.incomplete`, and the same name with numbers.
 pub(crate) fn incomplete(name: &OsStr) -> impl Iterator<Item = OsString> + use<> {
     let mut stem = name.as_bytes();
-    // The name is not cut within a character.
+    // The name is not cut in the middle of a UTF-8 character.
     let is_cut = |stem: &[u8]| str::from_utf8(name.as_bytes()).is_ok_and(|name| !name.is_char_boundary(stem.len()));
     while stem.len() > LONGEST_INCOMPLETE || is_cut(stem) {
         stem = &stem[..stem.len() - 1];
@@ -57,7 +57,6 @@ pub fn is_of_any(found: &OsStr) -> bool {
     stem.len() > 1 && stem.ends_with(b".") && is_random(random)
 }
 
-/// Whether this is the random number in the name of a draft.
 fn is_random(number: &[u8]) -> bool {
     number.len() == 16 && number.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }

@@ -39,8 +39,8 @@ pub struct Left {
 }
 
 /// Gives each file the name with which it is paired in `files`. The files and their names must be in the same folder.
-/// If one name cannot be given, or one file cannot be written, no file gets its new name, and no existing file is
-/// replaced.
+/// If one name cannot be given, or one file cannot be written, no file of the set gets its name, and no existing file
+/// is replaced.
 ///
 /// # Errors
 /// The first failure, and the names that could not be restored.
@@ -97,14 +97,14 @@ struct Member {
 #[derive(Debug)]
 struct Old {
     about: About,
-    /// A second temporary name, for file systems that cannot swap names.
+    /// The temporary name for the old file, on file systems that cannot swap names.
     aside: Named,
-    /// The file, locked so that no other run mistakes it for a draft of a killed run. `None` if this user cannot read
-    /// it.
+    /// The old file, which is locked so that no other run removes it as the draft of a killed run. `None` if this user
+    /// cannot read it.
     _lock: Option<File>,
 }
 
-/// The names that a member and the file that it replaces have at this moment.
+/// Which names the new file and the old file have at the moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// The new file has no name, or a temporary name.
@@ -161,19 +161,19 @@ impl Member {
         self.state = match (&self.old, named) {
             (None, None) => folder.link_nameless(file, name).map(|()| State::New)?,
             (None, Some(named)) => folder.renamed_new(&named.name, name).map(|()| State::New)?,
-            // `prepare` gave a temporary name to each draft that replaces a file.
+            // This cannot happen: `prepare` gives each draft that replaces a file a temporary name.
             (Some(_), None) => return Err(Errno::IO),
             (Some(old), Some(named)) => match exchange(folder, &named.name, name) {
                 Ok(()) if old.has(folder, &named.name) => State::Swapped,
-                // Another program has replaced the file meanwhile.
+                // Another program has replaced the file in the meantime.
                 Ok(()) => return exchange(folder, &named.name, name).and(Err(Errno::BUSY)),
-                // Another program has removed the file meanwhile.
+                // Another program has removed the old file in the meantime.
                 Err(Errno::NOENT) => folder.renamed_new(&named.name, name).map(|()| State::New)?,
                 Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
                     if !old.has(folder, name) {
                         return Err(Errno::BUSY);
                     }
-                    // Without hard links, the old file gets another name.
+                    // If the file system has no hard links, the old file is renamed.
                     let kept = folder.hard_link(folder, name, &old.aside.name);
                     kept.or_else(|_| folder.rename_new(name, &old.aside.name)).map_err(errno)?;
                     self.state = State::Aside;
@@ -185,7 +185,7 @@ impl Member {
         Ok(())
     }
 
-    /// Restores the name. If that fails, returns the name that could not be restored.
+    /// Restores the name. If restoring fails, returns the name that still needs to be restored.
     fn take_back(&mut self, held: &mut Held) -> Option<Left> {
         let Draft { folder, file, name, named, .. } = &self.draft;
         let kept = match (self.state, &self.old) {
@@ -201,7 +201,7 @@ impl Member {
             let removed = if is_ours { folder.remove(name) } else { Ok(()) };
             return removed.err().map(|_| Left { name: name.clone(), old: None });
         };
-        // Our own file is replaced, but not the file of another program.
+        // The old file may replace our new file, but not a file of another program.
         let replaced = is_ours || self.old.as_ref().is_some_and(|old| old.has(folder, name));
         let restored = if replaced { folder.rename(&kept.name, name) } else { folder.rename_new(&kept.name, name) };
         match restored {
@@ -222,7 +222,6 @@ impl Member {
 }
 
 impl Old {
-    /// Whether `name` is a name of this file.
     fn has(&self, folder: &Folder, name: &OsStr) -> bool {
         folder.look(name).is_ok_and(|found| found.is_some_and(|found| found.id == self.about.id))
     }

@@ -1,4 +1,4 @@
-//! Existing outputs that are written to and not replaced: FIFOs and devices.
+//! Opens existing outputs that are written to instead of being replaced: FIFOs and devices.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -10,7 +10,7 @@ use rustix::fs::OFlags;
 use crate::about::{About, FileId};
 
 /// Opens a FIFO or a device for writing. Waits for the reader of a FIFO. The caller has checked the owner of the file
-/// with this id; returns `None` if the path leads to another file.
+/// with the id `id`; returns `None` if the path leads to another file.
 ///
 /// # Errors
 /// The system's errors.
@@ -21,7 +21,7 @@ pub fn open_special(path: &Path, id: FileId) -> io::Result<Option<File>> {
     Ok((About::of_file(&file)?.id == id).then_some(file))
 }
 
-/// Opens a file to append to it. Serves for open descriptors, which have paths such as `/dev/fd/3`.
+/// Opens a file to append to it. This function is for paths of open file descriptors, such as `/dev/fd/3`.
 ///
 /// # Errors
 /// The system's errors.

@@ -17,8 +17,8 @@ const NEW: Duration = Duration::from_secs(5);
 
 /// Removes the temporary files and folders that killed runs of this user left for the output `name`. A running program
 /// locks its temporary files and folders, so they are kept. Files and folders of other users are kept too, because
-/// removing a deep folder would take long. A draft without a name works even if old drafts exist, so making such a
-/// draft does not sweep.
+/// removing a deep folder would take long. Old drafts do not disturb a draft without a name, so making a draft without
+/// a name does not call this function.
 pub fn sweep(folder: &Folder, name: &OsStr) {
     let mut swept = Vec::new();
     for (found, _) in folder.entries().into_iter().flatten().flatten() {
@@ -51,7 +51,7 @@ fn draft_folder(folder: &Folder, name: &OsStr, about: &About) -> Option<Folder> 
     let mut names = draft.entries().ok()?.map(|found| found.is_ok_and(|(found, _)| found == *name));
     let first = names.next();
     let is_so = match first {
-        // The run that made the draft may not have locked it yet.
+        // An empty draft may belong to a run that has not locked it yet.
         None => age(about) >= NEW,
         Some(is_same) => is_same && names.next().is_none(),
     };

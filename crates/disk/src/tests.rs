@@ -76,7 +76,7 @@ fn long_names_have_room() {
     fs::remove_dir_all(folder).unwrap();
 }
 
-/// Lands three files as `1`, `2` and `third`. Returns whether that succeeded.
+/// Gives three files the names `1`, `2` and `third` as one set. Returns whether that succeeded.
 fn land_three(folder: &Path, nameless: bool, swaps: bool, third: &str, replace: bool) -> bool {
     let first = create(&folder.join("set"), nameless);
     let second = first.another().unwrap();
@@ -125,8 +125,8 @@ fn a_set_gets_all_names_or_none() {
     }
 }
 
-/// Another program replaces the second file while the names are given: the file of the other program stays, and no file
-/// of the set gets its name.
+/// If another program replaces the second file while the names are given, that program's file stays, and no file of the
+/// set gets its name.
 #[test]
 fn a_set_does_not_replace_what_another_program_made_meanwhile() {
     let folder = folder("meanwhile");
@@ -164,8 +164,8 @@ fn access_list(mask: u16) -> Vec<u8> {
     list
 }
 
-/// The access control list of the folder once gave other users rights to the new file that they did not have to the old
-/// file.
+/// Once, the new file inherited an access control list from the folder, and so gave other users rights that the old
+/// file did not give.
 #[test]
 fn a_new_file_keeps_the_access_control_list_of_the_old_one() {
     let place = folder("list");
@@ -218,8 +218,8 @@ fn only_the_file_that_was_read_is_replaced() {
     }
 }
 
-/// A link leads to another folder, and the folder is renamed: outputs beside the file are made in the folder where the
-/// file is.
+/// The input's path is a link into another folder, and that folder is renamed: the input still knows the folder that
+/// contains the file.
 #[test]
 fn an_input_knows_where_it_was_named_and_where_it_lies() {
     let place = folder("input");
@@ -232,12 +232,11 @@ fn an_input_knows_where_it_was_named_and_where_it_lies() {
     assert_eq!((named.path(), real.name.to_str()), (place.join("first"), Some("file")));
     fs::rename(place.join("far"), place.join("moved")).unwrap();
     assert!(real.folder.has(&real.name, &input.file));
-    // Names in /dev/fd lead to files without a path, and a path may end with dots for a folder.
+    // A path in /dev/fd leads to a file that may have no path, and the path of a folder may end with dots.
     let descriptor = format!("/dev/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&input.file));
     assert!(Input::open(Path::new(&descriptor), OpenMode::default()).unwrap().about.is_file());
     let dots = Input::open(&place.join("moved/.."), OpenMode::default()).unwrap();
     assert!(dots.about.is_folder() && dots.found.named.is_none());
-    // A loop of links is an error of the system.
     std::os::unix::fs::symlink("loop", place.join("loop")).unwrap();
     assert!(Input::open(&place.join("loop"), OpenMode::default()).is_err());
     fs::remove_dir_all(place).unwrap();
@@ -265,8 +264,7 @@ fn names_are_single_and_links_are_not_followed() {
     fs::remove_dir_all(place).unwrap();
 }
 
-/// The system is the reference: a way leads to the same file as the system's lookup of the path, or fails in the same
-/// way.
+/// A path that is resolved by `Way` leads to the same file as a lookup by the system, or fails with the same error.
 #[test]
 fn a_way_leads_where_the_system_goes() {
     let place = folder("way");
@@ -325,7 +323,8 @@ fn a_folder_that_only_looks_like_a_draft_stays() {
         assert!(place.join(name).join(inner).exists(), "{inner}");
         fs::remove_dir_all(place.join(name)).unwrap();
     }
-    // In a shared folder of a project, other users can also change names. A real draft is removed.
+    // In a folder shared by a project, other users can change names, so such a folder is not taken for a draft. A real
+    // draft is removed.
     for (mode, left) in [(0o770, 1), (0o755, 1), (0o700, 0)] {
         fs::create_dir_all(place.join(name).join(name).join("a/b")).unwrap();
         fs::set_permissions(place.join(name), fs::Permissions::from_mode(mode)).unwrap();
@@ -333,7 +332,7 @@ fn a_folder_that_only_looks_like_a_draft_stays() {
         drop(DraftFolder::create(&place.join("out")).unwrap());
         assert_eq!(names(&place).len(), left, "{mode:o}");
     }
-    // A folder that its owner may not write to gets its name nevertheless.
+    // A folder also gets its final name if its owner may not write to it.
     let draft = DraftFolder::create(&place.join("out")).unwrap();
     draft.folder().set_mode(0o555).unwrap();
     draft.land(false).unwrap();
@@ -362,7 +361,6 @@ fn what_has_the_name_of_a_living_draft_stays() {
     fs::remove_dir_all(place).unwrap();
 }
 
-/// Another program can replace a folder after it is made and before it is opened.
 #[test]
 fn a_folder_in_the_place_of_a_new_one_is_refused() {
     let place = folder("exchanged-folder");
@@ -387,8 +385,8 @@ fn a_folder_in_the_place_of_a_new_one_is_refused() {
                 Ok(made) => taken = made.look(OsStr::new("secret")).unwrap().is_some(),
                 Err(error) => refused += u32::from(error.get_ref().is_some_and(|inner| inner.is::<Exchanged>())),
             }
-            // The empty folder of the two is removed. After a panic here, the test would wait forever for the other
-            // thread.
+            // Of the folders `new` and `old`, the empty one is removed. After a panic here, the test would wait forever
+            // for the other thread.
             let _ = (fs::remove_dir(place.join("new")), fs::remove_dir(place.join("old")));
             let _ = fs::rename(place.join("new"), place.join("old"));
         }

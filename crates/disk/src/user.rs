@@ -11,22 +11,21 @@ pub fn most_open_files() -> usize {
     getrlimit(Resource::Nofile).current.and_then(|most| most.try_into().ok()).unwrap_or(usize::MAX)
 }
 
-/// Raises the limit of open files of the process as far as its user may: a deep tree needs an open folder for each
-/// level.
+/// Raises the limit for open files of the process to the maximum that its user may set.
 pub fn allow_many_files() {
     let limit = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
 }
 
-/// Whether the process runs as root, who may give files away.
+/// Whether the process runs as root, who may change the owner of files.
 #[must_use]
 pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// Returns the permission bits that new files do not get. On Linux, reads the bits from the system's file about the
-/// process. On other systems, the only call that returns the bits also changes them for a moment, so this call is made
-/// only once.
+/// Returns the permission bits that new files do not get. On Linux, reads these bits from `/proc/self/status`. On other
+/// systems, the only call that returns the bits also changes them for a moment, so this function makes the call only
+/// once.
 pub fn umask() -> u32 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("Umask:"));

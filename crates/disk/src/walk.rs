@@ -18,7 +18,7 @@ use crate::input::Spot;
 /// A file, folder or symbolic link.
 #[derive(Debug)]
 pub enum Node {
-    /// A folder. The walk has entered the folder, or the error is the reason why it could not.
+    /// A folder. Contains an error if the walk could not enter the folder.
     Folder(Result<(), io::Error>),
     /// An open file.
     File(File),
@@ -43,7 +43,6 @@ pub enum WalkStep {
 #[derive(Debug)]
 pub struct Walk {
     levels: Vec<WalkLevel>,
-    /// The path of the current entry, relative to the root.
     path: Vec<u8>,
     /// The offset of the name in the path.
     name: usize,
@@ -178,7 +177,7 @@ impl Walk {
     }
 }
 
-/// Whether the process has too many open files. Such an error is not a fault of the entry.
+/// Whether the process has too many open files. An error about too many open files is not a fault of the entry.
 fn is_of_the_process(error: &io::Error) -> bool {
     matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE))
 }
@@ -188,10 +187,10 @@ enum Opened {
     Other(Node, About),
 }
 
-/// Opens a name. If its kind changed after the folder was read, opens it as the new kind.
+/// Opens a name. If its kind has changed since the folder was read, opens the name as the new kind.
 fn found(folder: &Folder, name: &OsStr, kind: Option<FileKind>) -> io::Result<Opened> {
     match opened(folder, name, kind) {
-        // These errors mean that the kind of the name changed.
+        // These errors mean that the file now has another kind.
         Err(error)
             if matches!(
                 Errno::from_io_error(&error),
@@ -204,7 +203,7 @@ fn found(folder: &Folder, name: &OsStr, kind: Option<FileKind>) -> io::Result<Op
     }
 }
 
-/// Opens a name as `kind`, the kind that its folder recorded.
+/// Opens a name as `kind`, which was recorded when the folder was read.
 fn opened(folder: &Folder, name: &OsStr, kind: Option<FileKind>) -> io::Result<Opened> {
     let look = || folder.look(name)?.ok_or_else(|| io::Error::from(Errno::NOENT));
     let kind = match kind {
@@ -257,7 +256,7 @@ impl Names {
                 continue;
             }
             let name = entry.file_name().to_bytes();
-            // No file system has four gigabytes of names in one folder.
+            // No folder of any file system has names of four gigabytes in total.
             let begin = u32::try_from(bytes.len()).map_err(|_| Errno::OVERFLOW)?;
             let length = u16::try_from(name.len()).map_err(|_| Errno::NAMETOOLONG)?;
             bytes.extend_from_slice(name);

@@ -1,9 +1,9 @@
 //! Follows the path to a folder, one component after the other, and finds links and folders that other users may have
 //! planted there.
 //!
-//! A link of another user can lead to any folder of the caller. In a sticky folder that others can write, such as
-//! `/tmp`, another user can also make a folder under the name of an output. In other folders, a folder of another user
-//! can be the shared folder of a project.
+//! A link of another user can lead to any folder of the caller. In a sticky folder that others can write to, such as
+//! `/tmp`, another user can also make a folder with the name of an output. In other folders, another user's folder is
+//! accepted, because it can be the shared folder of a project.
 
 use std::ffi::OsStr;
 use std::io;
@@ -28,20 +28,19 @@ pub struct Planted {
     pub path: PathBuf,
     /// The number of the user.
     pub owner: u32,
-    /// Whether another user may have planted a link. Otherwise another user may have planted a folder, inside a folder
-    /// to which all users may write.
+    /// Whether the suspicious entry is a symbolic link. If it is not a link, another user may have planted a folder,
+    /// inside a folder to which all users may write.
     pub is_link: bool,
 }
 
-/// A folder, and the links and folders on the path to it.
+/// An open folder, and the suspicious links and folders on the path to it.
 #[derive(Clone, Debug)]
 pub struct Way {
     folder: Folder,
     /// The first link of another user.
     link: Option<Planted>,
-    /// The first folder that another user may have planted.
+    /// The first folder on the path that another user may have planted.
     planted: Option<Planted>,
-    /// The number of links that were followed.
     links: usize,
 }
 
@@ -61,13 +60,13 @@ impl Way {
         if path.as_os_str().is_empty() {
             return Err(io::ErrorKind::NotFound.into());
         }
-        // In messages, a relative path does not begin with a dot.
+        // In messages, a relative path is shown without a dot at the beginning.
         let (start, shown) = if path.is_absolute() { ("/", "/") } else { (".", "") };
         let way = Self::from(Folder::open_for_names(Path::new(start))?.named(Path::new(shown)));
         way.onward(path, path)
     }
 
-    /// Continues from this folder along a path. `shown` is the whole path, for messages.
+    /// Opens the folder that `path` names, relative to this folder. `shown` is the whole path, for messages.
     ///
     /// # Errors
     /// The errors of [`to`](Self::to).
@@ -100,12 +99,12 @@ impl Way {
     fn make(&self, name: &OsStr, mode: u32, owner: Option<&About>) -> io::Result<Folder> {
         let folder = self.clone().unplanted().map_err(Error::into_io)?;
         let made = match owner {
-            // A folder that gets another owner must be empty.
+            // A folder may get another owner only while it is empty.
             Some(_) => folder.make_and_enter(name, mode),
             None => folder.make_and_share(name, mode),
         };
         match (made, owner) {
-            // Another thread has made the folder meanwhile.
+            // Another thread has made the same folder in the meantime.
             (Err(error), _) if error.kind() == io::ErrorKind::AlreadyExists => folder.enter(name),
             (Ok(made), Some(owner)) => made.set_owner(Some(owner.owner), owner.group).map(|()| made),
             (made, _) => made,
@@ -133,19 +132,19 @@ impl Way {
         &self.folder
     }
 
-    /// Returns the link or else the folder that another user may have planted on the way.
+    /// Returns the first link, or else the first folder, that another user may have planted on the path.
     #[must_use]
     pub fn planted(&self) -> Option<&Planted> {
         self.link.as_ref().or(self.planted.as_ref())
     }
 
-    /// Returns the first link of another user on the way.
+    /// Returns the first link on the path that belongs to another user.
     #[must_use]
     pub fn link(&self) -> Option<&Planted> {
         self.link.as_ref()
     }
 
-    /// Returns the folder, unless another user may have planted a link or folder on the way.
+    /// Returns the folder, or an error if another user may have planted a link or folder on the path.
     ///
     /// # Errors
     /// [`Error::Planted`].
@@ -156,7 +155,7 @@ impl Way {
         }
     }
 
-    /// Continues from this folder along a path.
+    /// Opens the folder that `path` names, relative to this folder.
     fn along(&mut self, path: &Path) -> io::Result<()> {
         for component in path.components() {
             match component {
@@ -196,8 +195,8 @@ impl Way {
         Ok(())
     }
 
-    /// Returns the target of a link, and records the link if it belongs to another user. Returns `None` if the name is
-    /// not a link.
+    /// Returns the target of the link `name`, and records the link if it belongs to another user. Returns `None` if the
+    /// name is not a link.
     fn read_link(&mut self, name: &OsStr) -> io::Result<Option<PathBuf>> {
         let found = self.folder.look(name)?.ok_or(io::ErrorKind::NotFound)?;
         if !found.is_link() {
@@ -214,8 +213,8 @@ impl Way {
         self.folder.read_link(name).map(|target| Some(target.into()))
     }
 
-    /// Follows the links at this name, one after the other, and returns the folder and the name where they end. Returns
-    /// `None` if the text of a link does not name the link's target, as in `/dev/fd`.
+    /// Follows the link `name` and further links one after the other, and returns the folder and the name of the last
+    /// target. Returns `None` if the text of a link does not name the link's target, as in `/dev/fd`.
     ///
     /// # Errors
     /// The system's errors.
@@ -234,8 +233,8 @@ impl Way {
 }
 
 impl Folder {
-    /// Returns this folder, if all users may make names in the folder `around` and another user may have planted this
-    /// folder there.
+    /// Returns a warning about this folder if another user may have planted it in the folder `around`, where all users
+    /// may make names.
     ///
     /// # Errors
     /// The system's errors.

@@ -1,4 +1,4 @@
-//! Connects the engine for folders with the engine that seals. Neither engine depends on the other.
+//! Connects the pack engine (for folders) with the sealing engine. Neither of the two engines depends on the other.
 
 use std::io;
 

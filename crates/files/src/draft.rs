@@ -10,8 +10,8 @@ use deadpan_disk::{
 };
 use deadpan_pack::OutputPlace;
 
-/// A file that gets its name when it is complete. Serves for data for which this crate has no function. If the draft is
-/// dropped, or if the process ends, no file is made, and an existing file with the name does not change.
+/// A file that gets its name when it is complete. Use a draft for data for which this crate has no function. If the
+/// draft is dropped, or if the process ends, no file is made, and an existing file with the name does not change.
 ///
 /// ```
 /// use deadpan_files::DraftFile;
@@ -44,8 +44,8 @@ impl DraftFile {
         Self::create(target.as_ref(), replace, None)
     }
 
-    /// Makes a file as [`DraftFile::new`] does. If the output is in the same folder as the input, the file is made in
-    /// the open folder in which the input was found.
+    /// Makes a file as [`DraftFile::new`] does. If the folder of the output is also the folder of the input, makes the
+    /// file in the folder handle that was opened with the input.
     pub(crate) fn beside(input: &Found, target: &Path, options: Options<'_>) -> Result<Self, Error> {
         Self::create(target, options.replace, Some(input))
     }
@@ -77,13 +77,14 @@ impl DraftFile {
         self.draft.file()
     }
 
-    /// Returns the id of the file. A packer needs this id, because the file may lie in the folder that is packed.
+    /// Returns the id of the file. If the file is in the folder that is packed, the packer must leave out the file with
+    /// this id.
     pub(crate) fn id(&self) -> Option<FileId> {
         disk::About::of_file(self.file()).ok().map(|about| about.id)
     }
 
-    /// Returns the folder and the name that the file gets. A packer needs this place, because it may lie in the folder
-    /// that is packed.
+    /// Returns the folder of the output and the output's final name. If the output is in the folder that is packed, the
+    /// packer must leave it out.
     pub(crate) fn place(&self) -> Option<OutputPlace> {
         let folder = self.draft.folder().about().ok()?.id;
         Some(OutputPlace::Name { folder, name: self.draft.name().as_encoded_bytes().to_vec() })
@@ -104,7 +105,8 @@ impl DraftFile {
         self.draft.land(attributes, landing).map_err(|error| Error::output(&self.target, error))
     }
 
-    /// Gives all files their names, or no file. All files must be made by [`DraftFile::another`] of the first file.
+    /// Gives names to all files, or, after a failure, to none of the files. All other files must be made by
+    /// [`DraftFile::another`] of the first file.
     ///
     /// # Errors
     /// The errors of [`DraftFile::land`], and [`Error::Left`] if files that were replaced meanwhile could not be
@@ -126,7 +128,7 @@ impl DraftFile {
     }
 }
 
-/// Refuses an output whose name is taken, unless the name belongs to a file that may be replaced.
+/// Refuses an output whose name is taken, except if the file with this name may be replaced.
 fn refuse_existing(target: &Path, there: Option<disk::About>, replace: bool) -> Result<(), Error> {
     match there {
         None => Ok(()),
@@ -142,8 +144,8 @@ pub(crate) struct DraftFolder {
 }
 
 impl DraftFolder {
-    /// Makes a folder that gets the name `target` later. If the output is in the same folder as the input, the new
-    /// folder is made in the open folder in which the input was found.
+    /// Makes a folder that gets the name `target` later. If the folder of the output is also the folder of the input,
+    /// makes the new folder in the folder handle that was opened with the input.
     pub(crate) fn beside(input: &Found, target: &Path) -> Result<Self, Error> {
         let failed = |error| Error::output(target, error);
         let (folder, name) = Folder::holding(target).map_err(failed)?;

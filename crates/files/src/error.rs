@@ -15,7 +15,7 @@ use deadpan_seal::key::KeyError;
 #[non_exhaustive]
 pub enum Error {
     // The data and the keys.
-    /// The sealing engine refuses or fails: the file is not sealed, was changed, or no key fits.
+    /// The sealing engine failed: the file is not sealed, was changed, or cannot be opened with the keys.
     #[error("{}: {error}", shown(path))]
     Sealed {
         /// The file.
@@ -24,7 +24,7 @@ pub enum Error {
         #[source]
         error: deadpan_seal::Error,
     },
-    /// The engine for folders refuses or fails: an entry cannot be read or written, or the archive was changed.
+    /// The pack engine (for folders) returned an error: an entry cannot be read or written, or the archive was changed.
     #[error("{}: {error}", shown(path))]
     Folder {
         /// The folder, or the sealed file.
@@ -72,7 +72,7 @@ pub enum Error {
     Exists {
         /// The output.
         path: PathBuf,
-        /// Whether the existing output is not a file. Such an output can never be replaced.
+        /// Whether the existing output is something other than a file. Such an output is never replaced.
         is_other: bool,
     },
     /// The output is the input.
@@ -90,7 +90,7 @@ pub enum Error {
     /// The sealed file holds no folder.
     #[error("{} holds no folder", shown(.0))]
     HoldsNoFolder(PathBuf),
-    /// The input is a pipe, but it must be read at any position.
+    /// The input is a pipe, but the function must read the input at any position.
     #[error("{} is a pipe, and cannot be read at any place", shown(.0))]
     IsPipe(PathBuf),
     /// The file is longer than any key file.
@@ -148,12 +148,10 @@ pub enum Error {
 }
 
 impl Error {
-    /// Returns the error for an input that the system cannot open or read.
     pub(crate) fn read(path: &Path, error: io::Error) -> Self {
         if has_zero(path) { Self::ZeroByte(path.to_owned()) } else { Self::Read { path: path.to_owned(), error } }
     }
 
-    /// Returns the error for an output that the system cannot make or write.
     pub(crate) fn write(path: &Path, error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::AlreadyExists => Self::Exists { path: path.to_owned(), is_other: false },
@@ -162,7 +160,6 @@ impl Error {
         }
     }
 
-    /// Returns the error for an output that cannot be made, or cannot get its name.
     pub(crate) fn output(path: &Path, error: deadpan_disk::Error) -> Self {
         use deadpan_disk::Error as Disk;
         let place = path.to_owned();
@@ -176,8 +173,8 @@ impl Error {
         }
     }
 
-    /// Returns an error of the sealing engine, together with the path that the error concerns. Errors of the engine for
-    /// folders and of an input that waits are wrapped in errors of reading and writing.
+    /// Returns an error of the sealing engine, together with the path that the error concerns. Errors of the pack
+    /// engine and of a waiting input are wrapped in read and write errors.
     pub(crate) fn sealed(error: deadpan_seal::Error, input: &Path, output: &Path) -> Self {
         use deadpan_seal::Error as Engine;
         match error {
@@ -189,9 +186,9 @@ impl Error {
         }
     }
 
-    /// Returns an error of the engine for folders, together with the path of the sealed file. Reading the entries of
-    /// [`list_folder`](crate::list_folder) can return such an error. If the error wraps an error of the sealing engine,
-    /// returns the wrapped error.
+    /// Returns an error of the pack engine (for folders), together with the path of the sealed file. A caller that
+    /// reads the entries of [`list_folder`](crate::list_folder) needs this function for their errors. If the error
+    /// wraps an error of the sealing engine, returns the wrapped error.
     #[must_use]
     pub fn folder(error: deadpan_pack::Error, path: &Path) -> Self {
         use deadpan_pack::Error as Engine;
@@ -223,7 +220,7 @@ fn has_zero(path: &Path) -> bool {
     path.as_os_str().as_bytes().contains(&0)
 }
 
-/// Returns a text about the names that could not be restored.
+/// Returns a text that lists the names that could not be restored.
 fn list(left: &[Left]) -> String {
     let one = |Left { name, old }: &Left| {
         let now = old.as_ref().map_or("could not be removed".into(), |old| format!("is {} now", shown(old.as_ref())));
@@ -236,7 +233,7 @@ fn list(left: &[Left]) -> String {
 mod tests {
     use super::*;
 
-    /// Programs print these texts, also on terminals.
+    /// Programs print the texts of errors, also on terminals.
     #[test]
     fn paths_in_texts_are_escaped() {
         let path = Path::new("a\u{1b}[2J\u{202e}b");

@@ -70,8 +70,8 @@ pub fn open_file(
     Ok(summary)
 }
 
-/// Returns a reader for the data of a sealed file. The reader reads at any position, and opens only the bytes that are
-/// read.
+/// Returns a reader for the data of a sealed file. The reader can seek to any position, and decrypts only the bytes
+/// that are read.
 ///
 /// ```
 /// use std::io::{Read, Seek, SeekFrom};
@@ -115,7 +115,6 @@ pub(crate) fn refuse_same(input: &About, path: &Path, output: &Path) -> Result<(
     }
 }
 
-/// Returns the metadata that are sealed together with a file or folder.
 pub(crate) fn metadata(path: &Path, about: &About, kind: Kind) -> Metadata {
     let name = path.canonicalize().ok().and_then(|path| path.file_name().map(|name| name.as_encoded_bytes().to_vec()));
     Metadata {

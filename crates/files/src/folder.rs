@@ -11,8 +11,8 @@ use deadpan_disk::{Folder, Input, umask};
 use deadpan_pack::{Contents, Excerpt, Notes, Outcome, Packer, Packing, Selection, Unpacker, Unpacking};
 use deadpan_seal::{Cursor, Identity, Kind, Sealing, Summary};
 
-/// Seals a folder with everything in it, on all cores. Returns the summary of the sealing, and notes about entries that
-/// were left out, such as sockets.
+/// Seals a folder with everything in it, on all cores. Returns a summary of the sealed file, and notes about entries
+/// that were left out, such as sockets.
 ///
 /// # Errors
 /// If an entry cannot be read, if the output exists or cannot be written, or if the work is stopped.
@@ -72,8 +72,8 @@ pub fn open_folder(
 /// them, and patterns such as `2024/*.jpg`. A selected folder is opened with everything in it.
 ///
 /// # Errors
-/// The errors of [`open_folder`]. Also if `only` is empty, if a path or pattern matches nothing, or if the input is a
-/// pipe.
+/// The errors of [`open_folder`]. Also returns an error if `only` is empty, if a path or pattern matches no entry, or
+/// if the input is a pipe.
 pub fn open_folder_part(
     identities: &[Identity],
     input: impl AsRef<Path>,
@@ -88,7 +88,7 @@ pub fn open_folder_part(
     let Input { file, about, found } = open_input(input)?;
     refuse_fifo(&about, input)?;
     let opened = unlock(&file, identities).map_err(|error| Error::sealed(error, input, output))?;
-    // One reader walks the index, and the other reads the entries.
+    // One reader reads the index, and a second reader reads the entries.
     let reader = || opened.seek_in(Cursor::new(&file, about.length));
     let contents = || contents(reader().map_err(|error| Error::sealed(error, input, input))?, input);
     let (mut walked, read) = (contents()?, contents()?);
@@ -108,7 +108,7 @@ fn unpacker(draft: &DraftFolder) -> Unpacker {
     Unpacker::new(draft.folder().clone(), Unpacking { fresh: true, mask: umask(), ..Unpacking::default() })
 }
 
-/// Gives the folder its name, unless an entry failed.
+/// Gives the folder its final name if no entry failed.
 fn land(
     draft: DraftFolder,
     unpacker: Unpacker,

@@ -1,4 +1,4 @@
-//! Describes a sealed file: the properties that everybody can see, and the properties that the holder of a key can see.
+//! Describes a sealed file: properties that everybody can see, and properties that only the holder of a key can see.
 
 use std::path::Path;
 
@@ -18,8 +18,8 @@ pub struct Description {
     pub opened: Option<Opened>,
 }
 
-/// Describes a sealed file: the properties that everybody can see, and with identities also the file's metadata. The
-/// data are not read.
+/// Describes a sealed file: properties that everybody can see, and, if `identities` are given, the encrypted metadata.
+/// The data are not read.
 ///
 /// ```
 /// use deadpan_files::{Options, inspect, seal_file};

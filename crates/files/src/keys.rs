@@ -27,7 +27,7 @@ pub fn public_keys(text: impl AsRef<[u8]>) -> Result<Vec<PublicKey>, Error> {
     }
 }
 
-/// Returns the public key in a text. A text with several keys is an error, so that no recipient is lost.
+/// Returns the public key in a text. A text with several keys is an error, because otherwise a recipient could be lost.
 ///
 /// # Errors
 /// If the text holds no public key for sealing, several such keys, or a damaged key.
@@ -72,7 +72,7 @@ pub fn read_public_keys(path: impl AsRef<Path>) -> Result<Vec<PublicKey>, Error>
     public_keys(&*read(path)?).map_err(|error| in_file(path, error))
 }
 
-/// Returns the private key in a file: see [`private_key`]. The memory with the text of the file is wiped.
+/// Returns the private key in a file: see [`private_key`]. Wipes the memory that held the text of the file.
 ///
 /// # Errors
 /// The errors of [`private_key`], and an error if the file cannot be read.
@@ -90,7 +90,7 @@ fn read(path: &Path) -> Result<Secret, Error> {
     key_text(&input, path)
 }
 
-/// Returns the text of an open key file, which may hold a private key. `path` is the file's path for errors.
+/// Returns the text of an open key file, which may hold a private key. `path` is used only in error messages.
 ///
 /// # Errors
 /// If the file is longer than one mebibyte, or cannot be read.

@@ -10,10 +10,10 @@ use crate::Error;
 use deadpan_disk::{About, FileKind, Input, OpenMode};
 use deadpan_seal::Work;
 
-/// A reader waits this long at a pipe without data, and then checks whether the work was stopped.
+/// The time that a reader waits for data in an empty pipe before it checks whether the work was stopped.
 const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 40_000_000 };
 
-/// Opens an input of any kind. Opening does not wait for the writer of a pipe.
+/// Opens an input of any kind. This function does not wait for the writer of a pipe.
 pub(crate) fn open_input(path: &Path) -> Result<Input, Error> {
     Input::open(path, OpenMode::default()).map_err(|error| Error::read(path, error))
 }

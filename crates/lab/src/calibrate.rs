@@ -1,7 +1,8 @@
 //! Measures how often the lab errs on this machine. The lab stores the result, and verdicts cite the result.
 //!
-//! A calibration measures functions that take different times. Many runs of functions that do not leak give the rate of
-//! false alarms. Runs with injected delays of several sizes give the power.
+//! A calibration measures several functions, some with short calls and some with long calls. The rate of false alarms
+//! comes from many runs of functions that do not leak. The power, which is the rate of detected leaks, comes from runs
+//! with injected delays of several sizes.
 
 use std::path::{Path, PathBuf};
 
@@ -15,23 +16,23 @@ use crate::target::Target;
 use crate::timing::{self, Settings};
 use crate::watch::{Silent, Steps, Watch};
 
-/// The injected delays in iterations of the delay loop. The smallest delay is below the noise. The first look at the
-/// data finds the largest delay.
+/// The injected delays in iterations of the delay loop. The smallest delay is below the noise. The largest delay is so
+/// long that a run detects it in the first evaluation of the data.
 const DELAYS: [f64; 7] = [0.007_812_5, 0.015_625, 0.031_25, 0.062_5, 0.25, 1.0, 4.0];
 
 /// The size of a calibration.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The costs of a call, in iterations of the delay loop. An iteration takes about a cycle. All costs are long
-    /// loops: the processor predicts the end of a short loop, so one more iteration of a short loop would cause a
+    /// The durations of a call, in iterations of the delay loop. An iteration takes about a cycle. All durations are
+    /// long loops: the processor predicts the end of a short loop, so one more iteration of a short loop would cause a
     /// misprediction.
     pub costs: Vec<u32>,
-    /// The number of runs without a leak that the calibration makes for each cost.
+    /// The number of runs without a leak that the calibration makes for each duration of a call.
     pub nulls: u64,
     /// The injected delays: the average number of added iterations of the delay loop. A delay of 0.5 adds one iteration
     /// to half of the calls.
     pub delays: Vec<f64>,
-    /// The number of runs for each cost and each delay.
+    /// The number of runs for each duration of a call and each delay.
     pub trials: u64,
     /// The settings of each timing run.
     pub settings: Settings,
@@ -50,8 +51,8 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Returns options for a short calibration, which makes about a tenth of the runs. The intervals of a short
-    /// calibration are about three times as wide.
+    /// Returns options for a short calibration, which makes about a tenth of the runs of a full calibration. The
+    /// confidence intervals of a short calibration are about three times as wide as those of a full calibration.
     #[must_use]
     pub fn quick() -> Self {
         Self {
@@ -89,8 +90,8 @@ fn level(cost: u32, options: &Options, clock: &dyn Clock, steps: &mut Steps<'_>)
     let mut random = Random::new(options.settings.seed ^ u64::from(cost));
     let mut level = CalibrationLevel::default();
     let mut costs = Vec::new();
-    // The runs without a leak never stop early. These runs look at the data more often than an ordinary run, and
-    // therefore have more chances of a false alarm.
+    // The runs without a leak never stop early. Runs that never stop early evaluate the data more often than an
+    // ordinary run, and therefore have more chances of a false alarm.
     let full = Settings { stop_early: false, ..options.settings.clone() };
     for _ in 0..options.nulls {
         if !steps.step(&format!("{cost} cycles, no leak")) {
@@ -134,13 +135,12 @@ fn level(cost: u32, options: &Options, clock: &dyn Clock, steps: &mut Steps<'_>)
     level
 }
 
-/// Returns the median of the values, or zero if there are no values.
 fn middle(values: &mut [f64]) -> f64 {
     if values.is_empty() { 0.0 } else { median(values) }
 }
 
-/// Creates a target whose input says how many iterations of the delay loop it runs. The class `with` has `delay` more
-/// iterations on average than the class `without`.
+/// Creates a target whose input contains the number of iterations of the delay loop that the target runs. On average,
+/// an input of the class `with` has `delay` more iterations than an input of the class `without`.
 fn spinner(cost: u32, delay: f64) -> Target {
     let turns = delay.max(1.0).round() as u32;
     let input = move |random: &mut Random, input: &mut [u8], share: f64| {

@@ -9,7 +9,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use std::{fs, io, thread};
 
-/// The number of attempts to remove a folder. An interrupted program may still write to the folder.
+/// The number of attempts to remove a folder. Several attempts are needed because an interrupted program may still
+/// write to the folder.
 const TRIES: u32 = 40;
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -28,7 +29,6 @@ pub(crate) struct Cleanup {
 }
 
 impl Cleanup {
-    /// Registers `action` as a cleanup action.
     pub(crate) fn new(action: impl FnOnce() + Send + 'static) -> Self {
         let mut pending = PENDING.lock().unwrap_or_else(PoisonError::into_inner);
         let number = pending.last().map_or(0, |last| last.number + 1);
@@ -52,7 +52,7 @@ impl Cleanup {
 impl Drop for Cleanup {
     fn drop(&mut self) {
         // The action runs while this thread holds the lock. If `exit` runs the actions in another thread, `main` waits
-        // here for the lock and cannot return early.
+        // here for the lock, so `main` cannot return too early.
         let mut pending = PENDING.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(place) = pending.iter().position(|one| one.number == self.number) {
             (pending.remove(place).action)();

@@ -24,10 +24,10 @@ use crate::record::ClockFacts;
 
 /// A clock that reads the time in ticks.
 pub trait Clock {
-    /// Reads the time before a measured call. No part of the call starts before the reading is complete.
+    /// Reads the time before a measured call. Completes the reading before any part of the measured call starts.
     fn start(&self) -> u64;
 
-    /// Reads the time after a measured call. The call is complete before the reading starts.
+    /// Reads the time after a measured call. Starts the reading only after the measured call is complete.
     fn stop(&self) -> u64;
 
     /// Returns the number of ticks per second.
@@ -49,33 +49,34 @@ pub trait Clock {
         imp::counter::settle();
     }
 
-    /// Returns how many readings of a coarse counter make up one reading of this clock. The steps of the clock are
-    /// shorter than the steps of the counter by this factor.
+    /// Returns how many readings of a coarse counter make up one reading of this clock. If one reading of this clock
+    /// adds up n readings, the steps of the clock are n times shorter than the steps of the counter.
     fn readings(&self) -> u64 {
         1
     }
 
-    /// Returns the processor's counter if this clock is that counter. The measuring loops can then read the counter
-    /// with an inlined instruction instead of a call.
+    /// Returns the processor's counter if this clock is that counter. The measuring loops can then read the processor's
+    /// counter with an inlined instruction instead of a call.
     fn as_counter(&self) -> Option<Counter> {
         None
     }
 
-    /// Measures delays in another process, if this is the clock of another process. Waits for the iterations in
-    /// `before`, and then measures the iterations in `within`. Returns false if the clock belongs to this process.
+    /// If this clock belongs to another process, measures delays in that process. Each measurement first runs the
+    /// number of iterations in `before`, and then measures the number of iterations in `within`. Returns false if the
+    /// clock belongs to this process.
     #[doc(hidden)]
     fn delays_elsewhere(&self, _before: &[u32], _within: &[u32], _ticks: &mut [u64]) -> bool {
         false
     }
 }
 
-/// The longest step of a counter, in seconds, for which one reading is enough. The value is about ten cycles of a
-/// processor.
+/// The longest step, in seconds, of a counter that the clock reads only once for each reading of the time. This longest
+/// step corresponds to about ten cycles of a processor.
 const COARSE: f64 = 3e-9;
 
-/// The time counter of the processor: `rdtsc` between fences on x86-64, `cntvct_el0` between barriers on aarch64. If
-/// the counter of an x86-64 processor moves in coarse steps, the clock adds up three readings, so a tick of the clock
-/// is a third of a tick of the counter.
+/// The time counter of the processor: The counter is read with `rdtsc` between fences on x86-64, and with `cntvct_el0`
+/// between barriers on aarch64. If the counter of an x86-64 processor moves in coarse steps, the clock adds up three
+/// readings, so a tick of the clock is a third of a tick of the counter.
 #[derive(Clone, Copy, Debug)]
 pub struct Counter {
     hertz: f64,
@@ -129,8 +130,8 @@ impl Clock for Counter {
     }
 }
 
-/// Measures the counter's rate with the system's clock. The result is the median of five windows, so one interruption
-/// does not change the result.
+/// Measures the counter's rate with the system's clock. The result is the median of five measurements, so one
+/// interruption does not change the result.
 fn rate() -> f64 {
     let mut rates: Vec<f64> = (0..5)
         .map(|_| {
@@ -195,8 +196,8 @@ pub struct Mock {
     step: f64,
 }
 
-/// The ticks of the mock clock that an iteration of the delay loop takes. No step of the mock clock is a multiple of
-/// this number.
+/// The number of ticks that one iteration of the delay loop takes on the mock clock. The number is chosen so that no
+/// step of the mock clock is a multiple of it.
 const MOCK_TURN: f64 = 0.31;
 
 impl Mock {
@@ -238,8 +239,8 @@ impl Clock for Mock {
     }
 }
 
-/// Returns the best clock of this machine: the processor's counter if its rate is constant, otherwise the system's
-/// clock.
+/// Returns the best clock of this machine: the processor's counter if the counter's rate is constant, otherwise the
+/// system's clock.
 #[must_use]
 pub fn best() -> Box<dyn Clock> {
     match Counter::new() {
@@ -268,7 +269,7 @@ pub fn facts(clock: &dyn Clock) -> ClockFacts {
     }
 }
 
-/// Measures the smallest step of this clock: the greatest common divisor of many differences.
+/// Measures the smallest step of this clock, which is the greatest common divisor of many time differences.
 #[must_use]
 pub(crate) fn step(clock: &dyn Clock) -> u64 {
     let mut step = 0;

@@ -15,13 +15,12 @@ pub(crate) fn refuse_planted(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Makes a folder and its parent folders.
 pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
     refuse_planted(path)?;
     fs::create_dir_all(path)
 }
 
-/// Checks that a file can be written. If the check creates the file, the check removes the file again.
+/// Checks that a file can be written. If the file does not exist, the check creates the file and removes it again.
 #[cfg(feature = "harness")]
 pub(crate) fn check(path: &Path) -> io::Result<()> {
     refuse_planted(path)?;
@@ -33,8 +32,8 @@ pub(crate) fn check(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a temporary file and renames it to `path`. If the write fails, for example because the disk is full, the old
-/// file remains. Pipes and devices are written directly.
+/// Writes a temporary file and renames it to `path`. If the write of the temporary file fails, for example because the
+/// disk is full, the old file remains. Pipes and devices are written directly.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     refuse_planted(path)?;
     // If the path is a symbolic link, the link remains and its target is replaced.
@@ -54,7 +53,7 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Returns whether this path contains, or leads to, something that another user may have planted. Returns false if the
-/// system has no `/proc/self`, which shows the user of this process.
+/// system has no `/proc/self`, whose owner is the user of this process.
 #[cfg(unix)]
 fn leads_through_others(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;

@@ -34,8 +34,8 @@ pub(crate) fn normal_cdf(x: f64) -> f64 {
     Normal::standard().cdf(x)
 }
 
-/// Returns the exact interval for a rate (Clopper and Pearson), if `found` of `runs` runs had the result. Without runs,
-/// the interval is 0 to 1.
+/// Returns the exact confidence interval (Clopper and Pearson) for the rate of an event that occurred in `found` of
+/// `runs` runs. If `runs` is zero, the interval is 0 to 1.
 #[must_use]
 pub fn clopper_pearson(found: u64, runs: u64, confidence: f64) -> Interval {
     if runs == 0 {
@@ -43,8 +43,8 @@ pub fn clopper_pearson(found: u64, runs: u64, confidence: f64) -> Interval {
     }
     let tail = (1.0 - confidence) / 2.0;
     let (found, runs) = (found.min(runs) as f64, runs as f64);
-    // If no run or every run had the result, one bound is exactly 0 or 1, and the quantile for the other bound has a
-    // closed form.
+    // If the event occurred in no run or in every run, one bound is exactly 0 or 1, and the quantile for the other
+    // bound has a closed form.
     let lower = match found {
         0.0 => 0.0,
         all if all == runs => tail.powf(1.0 / runs),
@@ -72,7 +72,7 @@ pub(crate) fn quantile(sorted: &[f64], p: f64) -> f64 {
     sorted[below] + (sorted[above] - sorted[below]) * (place - below as f64)
 }
 
-/// Returns the median, and changes the order of `values`. Returns NaN if there are no values.
+/// Returns the median of `values` and reorders `values`. Returns NaN if there are no values.
 pub(crate) fn median(values: &mut [f64]) -> f64 {
     if values.is_empty() {
         return f64::NAN;
@@ -96,8 +96,8 @@ pub(crate) fn mad(values: &mut [f64]) -> f64 {
     median(values)
 }
 
-/// Returns the largest k that satisfies the following condition: the probability that fewer than k of n fair coins show
-/// heads is at most `alpha / 2`. Returns zero if there is no such k.
+/// Returns the largest k for which the probability that fewer than k of n fair coins show heads is at most `alpha / 2`.
+/// Returns zero if there is no such k.
 pub(crate) fn exact_rank(n: usize, alpha: f64) -> usize {
     // Above 500 coins, the error of the normal approximation with continuity correction is less than a tenth of a rank.
     if n > 500 {

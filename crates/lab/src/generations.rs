@@ -2,8 +2,8 @@
 //! five sets, and target rates.
 //!
 //! A program adds its own workloads. This module contains the workloads that need no other program, such as plain files
-//! and arithmetic. These workloads show what the machine can do, which gives a scale for the figures of the other
-//! workloads.
+//! and arithmetic. These workloads show the highest rates of the machine, so the figures of other workloads can be
+//! compared with these rates.
 
 mod verdict;
 
@@ -32,7 +32,6 @@ pub fn with_own(more: Offer) -> Offer {
     offer
 }
 
-/// Returns the workloads of this crate, in the order of the table.
 fn workloads() -> Vec<Workload> {
     let numbers = |name, kernel| {
         Workload::new(name, Subject::Numbers, vec![Operation::new("compute")], vec![Way::own([Action::Kernel(kernel)])])

@@ -1,6 +1,6 @@
 //! The lab's command line: `deadpan lab …`, and benchmarks of other crates that `cargo bench` runs.
 //!
-//! A benchmark of your own crate has `harness = false` in the manifest, and this `main`:
+//! In your own crate, such a benchmark has `harness = false` in the manifest, and this `main`:
 //!
 //! ```no_run
 //! use deadpan_lab::{Target, harness};
@@ -28,12 +28,13 @@
 //! }
 //! ```
 //!
-//! `cargo bench` then measures every target and prints the verdicts: here `LEAK`, because the loop ends at the first
-//! difference. The verdict for `left.iter().zip(right).fold(0, |all, (a, b)| all | (a ^ b)) == 0` is `NO_LEAK_ABOVE`.
-//! For a benchmark called `timing`, `cargo bench --bench timing -- --help` lists the options. Without `--bench timing`,
-//! Cargo first passes the options to the unit tests of the library, and the unit tests reject the options.
+//! `cargo bench` then measures every target and prints the verdicts: for this example `LEAK`, because the loop ends at
+//! the first difference. The verdict for `left.iter().zip(right).fold(0, |all, (a, b)| all | (a ^ b)) ==
+//! 0` is `NO_LEAK_ABOVE`. For a benchmark called `timing`, `cargo bench --bench timing --
+//! --help` lists the options. Without `--bench timing`, Cargo first passes the options to the unit tests of the
+//! library, and the unit tests reject the options.
 
-// Only this module writes to standard output and standard error; the rest of the crate never prints.
+// Within this crate, only this module writes to standard output and standard error.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod args;
@@ -72,14 +73,14 @@ pub use args::{
 pub use caller::Caller;
 pub use output::be_quiet;
 
-/// The program that runs the lab, and the targets and workloads that it can measure.
+/// The program that runs the lab, and the targets and workloads that the lab can measure.
 #[derive(Clone, Copy)]
 pub struct Suite {
     /// The program's name, for records and hints.
     pub name: &'static str,
     /// The program's version, for records.
     pub version: &'static str,
-    /// How a user starts the lab's commands.
+    /// The command line with which a user starts the lab's commands.
     pub caller: Caller,
     /// Returns the targets for timing verdicts.
     pub timing: fn() -> Vec<Target>,
@@ -95,7 +96,8 @@ pub struct Suite {
 /// A function with inputs of one size, for speed measurements. The inputs come from the first class of the target.
 #[derive(Debug)]
 pub struct SizedTarget {
-    /// The function. A target named `memcpy` is the yardstick for the other targets of the same size.
+    /// The function. A target named `memcpy` is the reference for the speed of the other targets with the same input
+    /// size.
     pub target: Target,
     /// The size in words, for example `16 KiB`.
     pub size: String,
@@ -103,8 +105,8 @@ pub struct SizedTarget {
     pub bytes: u64,
 }
 
-/// The name of a table, and the function that creates the table. The argument of the function is true for a quick trial
-/// run.
+/// The name of a table, and the function that creates the table. The function's argument is true if the table is for a
+/// quick trial run.
 pub type NamedTable = (&'static str, fn(bool) -> Offer);
 
 /// The complete `main` function of a benchmark with tables. Reads the command line and measures one table.
@@ -139,14 +141,14 @@ pub fn run(command: &Command, suite: &Suite) -> ExitCode {
     }
 }
 
-/// Returns the number of an exit code, which the standard library does not reveal.
+/// Returns an exit code as a number, which the standard library does not offer.
 #[must_use]
 pub fn number(code: ExitCode) -> u8 {
     (0..=255).find(|&number| ExitCode::from(number) == code).unwrap_or(2)
 }
 
 /// The complete `main` function of a benchmark. Reads the command line, measures the targets and prints the timing
-/// verdicts. Targets with only one class are traced, but not timed.
+/// verdicts. A target with only one class is traced, but its times are not measured.
 ///
 /// Under Valgrind, or with `--taint`, which starts Valgrind, [`taint::target`] checks the targets. Nothing is timed.
 /// The exit code is 10 if a jump or an address depends on a secret, and otherwise 0.
@@ -170,7 +172,7 @@ pub fn main(targets: fn() -> Vec<Target>) -> ExitCode {
     run(&Command::Timing(args.timing), &suite)
 }
 
-/// Returns the exit code of a command. If the command failed, prints its error to standard error.
+/// Returns the exit code of a command.
 fn ended(outcome: Result<ExitCode, output::Fault>) -> ExitCode {
     outcome.unwrap_or_else(|error| {
         output::note(&format!("error: {error}"));

@@ -1,5 +1,5 @@
 //! Code that needs the processor or the operating system directly: counters, delays, traces of machine code, and
-//! requests to Valgrind. This module contains all `unsafe` code of this crate.
+//! requests to Valgrind. All `unsafe` code of this crate is in this module.
 #![allow(unsafe_code)]
 
 pub(crate) mod child;

@@ -1,4 +1,4 @@
-//! Describes how this process was started. Programs that start themselves again need this description, and so do
+//! Describes how this process was started. This description is needed by programs that start themselves again, and by
 //! messages that contain command lines.
 //!
 //! Usually the operating system reports how the process was started. A program that runs inside an interpreter, such as
@@ -15,7 +15,7 @@ pub struct Invocation {
     pub start: Vec<OsString>,
     /// The file with the program's code.
     pub code: PathBuf,
-    /// The arguments that follow the words in `start`.
+    /// The arguments that follow `start` on the command line.
     pub arguments: Vec<OsString>,
 }
 
@@ -32,8 +32,8 @@ pub fn arguments() -> Vec<OsString> {
     INVOCATION.get().map_or_else(|| std::env::args_os().skip(1).collect(), |known| known.arguments.clone())
 }
 
-/// Returns a command that runs a tool, such as Valgrind, with these options on this program. The command does not
-/// contain the arguments of this program.
+/// Returns a command that starts a tool, such as Valgrind, with these options, and runs this program under the tool.
+/// The caller must add the arguments of this program to the command.
 #[cfg(feature = "harness")]
 pub(crate) fn under(tool: &str, options: &[&str]) -> std::io::Result<std::process::Command> {
     let mut command = std::process::Command::new(tool);
@@ -45,13 +45,12 @@ pub(crate) fn under(tool: &str, options: &[&str]) -> std::io::Result<std::proces
     Ok(command)
 }
 
-/// Returns the words that start this program, if it runs inside an interpreter.
+/// If this program runs inside an interpreter, returns the words that start the program.
 #[cfg(feature = "harness")]
 pub(crate) fn interpreted() -> Option<&'static [OsString]> {
     INVOCATION.get().map(|known| &*known.start)
 }
 
-/// Returns the file with this program's code.
 pub(crate) fn code() -> Option<PathBuf> {
     INVOCATION.get().map_or_else(|| std::env::current_exe().ok(), |known| Some(known.code.clone()))
 }

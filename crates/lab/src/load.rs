@@ -15,7 +15,7 @@ pub struct Load {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
     name: &'static str,
-    /// Removes the compiler's folder when this guard is dropped. The guard is dropped after the thread has ended.
+    /// A guard that removes the compiler's folder. The guard is dropped after the thread has ended.
     _folder: Cleanup,
 }
 
@@ -64,7 +64,6 @@ impl Drop for Load {
     }
 }
 
-/// Returns the folder for the compiler's files.
 fn folder() -> std::path::PathBuf {
     std::env::temp_dir().join(format!("deadpan-lab-load-{}", std::process::id()))
 }

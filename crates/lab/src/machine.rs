@@ -1,5 +1,6 @@
-//! Describes the machine, the clock and the program of a measurement. Every record contains this description, because a
-//! figure means little if the machine is unknown. The description contains no paths and no host name.
+//! Describes the machine, the clock and the program of a measurement. Every record contains the description of its
+//! machine, because a figure means little if the machine is unknown. The description contains no paths and no host
+//! name.
 //!
 //! ```
 //! use deadpan_lab::{clock, machine};
@@ -20,7 +21,7 @@ use crate::clock::{self, Clock};
 use crate::invocation::code;
 use crate::record::{Machine, Tool};
 
-/// Returns the facts about this machine, and about this clock on this machine.
+/// Returns the facts about this machine, and about the properties of `clock` on this machine.
 #[must_use]
 pub fn machine(clock: &dyn Clock) -> Machine {
     Machine {
@@ -36,11 +37,11 @@ pub fn machine(clock: &dyn Clock) -> Machine {
 
 /// Returns the facts about the running program: its name, version, digest, and the revision of its sources.
 ///
-/// The revision is the value of the environment variable `DEADPAN_REVISION` when this crate was built. If this variable
-/// was not set, git reports the revision of the package that cargo runs. If cargo does not run the program, git reports
-/// the revision of the current directory. The revision of the current directory is used only if the program lies in the
-/// same work tree, because another work tree may have other sources. If there are uncommitted changes, the revision
-/// ends with `-dirty`.
+/// The revision is the value of the environment variable `DEADPAN_REVISION` when this crate was built. If
+/// `DEADPAN_REVISION` was not set, git reports the revision of the package that cargo runs. If cargo does not run the
+/// program, git reports the revision of the current directory. The revision of the current directory is used only if
+/// the program's file is in the same work tree, because another work tree may have other sources. If there are
+/// uncommitted changes, the revision ends with `-dirty`.
 #[must_use]
 pub fn tool(name: &str, version: &str) -> Tool {
     Tool {
@@ -58,7 +59,6 @@ pub fn now() -> String {
     rfc_3339(since.map_or(0, |since| since.as_secs()))
 }
 
-/// Formats a Unix time as RFC 3339 in UTC.
 fn rfc_3339(seconds: u64) -> String {
     let (days, second) = (seconds / 86_400, seconds % 86_400);
     // In this calculation, a year begins in March, so the leap day is the last day of the year. 400 years have 146 097
@@ -67,7 +67,7 @@ fn rfc_3339(seconds: u64) -> String {
     let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
     let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    // Counted from March, each group of five months has 153 days.
+    // If the months are counted from March, each group of five months has 153 days.
     let month_from_march = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
     let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
@@ -143,7 +143,7 @@ fn system() -> String {
     }
 }
 
-/// Returns the folder with the sources of the running program, if this folder is known.
+/// Returns the folder with the sources of the running program, or `None` if the folder is unknown.
 fn sources() -> Option<PathBuf> {
     if let Some(package) = std::env::var_os("CARGO_MANIFEST_DIR") {
         return Some(package.into());

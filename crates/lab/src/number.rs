@@ -34,7 +34,7 @@ pub(crate) fn time_unit(ns: f64) -> Unit {
     if !ns.is_finite() || (0.0995..1.0).contains(&ns.abs()) || ns == 0.0 { TIMES[1] } else { pick(&TIMES, ns, 0.9995) }
 }
 
-/// Numbers from this value on are written with an exponent.
+/// Numbers that are at least as large as this value are written with an exponent.
 const EXPONENT: f64 = 1e15;
 
 /// Formats a number with this many decimal places and a true minus sign.
@@ -110,14 +110,13 @@ fn bounds(value: &Interval, unit: Unit) -> String {
     format!("{} to {}", within(value, value.lower, unit), within(value, value.upper, unit))
 }
 
-/// Formats one number of an interval. The result has three digits, but no more decimal places than the width of the
-/// interval justifies.
+/// Formats one number of an interval. The result has at most three significant digits, and no more decimal places than
+/// the width of the interval justifies.
 fn within(value: &Interval, ns: f64, unit: Unit) -> String {
     let most = places(value.reach() / unit.worth, 3) + 1;
     trimmed(ns / unit.worth, places(ns / unit.worth, 3).min(most))
 }
 
-/// Formats seconds with a suitable unit.
 pub(crate) fn seconds(seconds: f64) -> String {
     if seconds >= 600.0 { format!("{}{SPACE}min", short(seconds / 60.0)) } else { time(seconds * 1e9) }
 }
@@ -127,8 +126,8 @@ pub(crate) fn count(value: u64) -> String {
     grouped(&value.to_string())
 }
 
-/// Formats a share as a percentage: `0.3` as `30 %`, `0.987` as `98.7 %`. For a share above 0.5, the function shows two
-/// significant digits of the difference to 100 %.
+/// Formats a share as a percentage: `0.3` as `30 %`, `0.987` as `98.7 %`. For a share above 0.5, the number of digits
+/// is chosen so that the difference to 100 % has two significant digits.
 pub(crate) fn percent(share: f64) -> String {
     let value = share * 100.0;
     let precise = if (50.0..100.0).contains(&value) { 100.0 - value } else { value };

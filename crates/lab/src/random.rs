@@ -5,7 +5,7 @@
 #[derive(Clone, Debug)]
 pub struct Random {
     state: [u64; 4],
-    /// The seed of all public parts, if all inputs must have the same public parts.
+    /// The seed for all public parts, or `None` if the public parts differ between inputs.
     public: Option<u64>,
 }
 
@@ -17,7 +17,8 @@ impl Random {
         Self { state: std::array::from_fn(|_| splitmix(&mut mixed)), public: None }
     }
 
-    /// Creates a generator with this seed. The [`Self::public`] parts of this generator are always the same.
+    /// Creates a generator with this seed. All generators from the method [`Self::public`] of this generator produce
+    /// the same numbers.
     #[cfg(feature = "trace")]
     pub(crate) fn with_same_public(seed: u64) -> Self {
         Self { public: Some(seed), ..Self::new(seed) }

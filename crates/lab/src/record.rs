@@ -1,4 +1,4 @@
-//! The record of a run. A record is one JSON document, from which the lab makes all tables and charts.
+//! The record of a run. A record of a run is one JSON document. The lab creates all tables and charts from records.
 //!
 //! Times are in nanoseconds per call, unless the name of a field says otherwise.
 
@@ -47,7 +47,7 @@ pub struct Record {
     /// The highest rates that the machine reaches for memory, files and arithmetic.
     #[serde(default)]
     pub baselines: Vec<Baseline>,
-    /// Whole workloads on sets of given sizes.
+    /// The results of whole workloads on data sets of given sizes.
     #[serde(default)]
     pub generations: Option<Generations>,
     /// The lab's error rates on this machine.
@@ -99,7 +99,7 @@ pub struct ClockFacts {
     pub hertz: f64,
     /// The smallest step of the clock, in nanoseconds.
     pub step_ns: f64,
-    /// The time of two consecutive readings of the clock, in nanoseconds.
+    /// The time that two consecutive readings of the clock take, in nanoseconds.
     pub overhead_ns: f64,
 }
 
@@ -145,12 +145,11 @@ pub enum Verdict {
     BelowThreshold,
     /// A call is so short that the clock cannot measure it.
     Unmeasurable,
-    /// The run shows neither a leak nor its absence.
+    /// The run shows neither that there is a leak nor that there is none.
     Inconclusive,
     /// A control failed, so the run shows nothing.
     Invalid,
-    /// The test found a difference, found this difference again in fresh data, and the difference exceeds the
-    /// threshold.
+    /// The test found a difference above the threshold, and found this difference again in fresh data.
     Leak,
 }
 
@@ -229,9 +228,9 @@ impl Timing {
 pub struct Design {
     /// The number of pairs of calls in a batch. The statistics treat each batch as one observation.
     pub pairs_per_batch: usize,
-    /// The numbers of batches after which the lab looked at the data.
+    /// The numbers of batches after which the lab evaluated the data.
     pub looks: Vec<usize>,
-    /// The probability of a false alarm, over all looks and all pairs of classes of this target.
+    /// The probability of a false alarm for this target, over all evaluations and all pairs of classes.
     pub alpha: f64,
     /// The difference that counts as a leak, in nanoseconds per call.
     pub delta_ns: f64,
@@ -287,7 +286,8 @@ pub struct Estimates {
     pub mad: Interval,
     /// The share of the variation that the regression line explains, between 0 and 1.
     pub r_squared: f64,
-    /// The number of measurements beyond the outer fences (three interquartile ranges). The estimates include them.
+    /// The number of measurements beyond the outer fences, which are three interquartile ranges from the quartiles. The
+    /// estimates include them.
     pub outliers: usize,
     /// The time of the warm-up before the measurements, in seconds.
     pub warm_up_seconds: f64,
@@ -306,7 +306,7 @@ pub struct Pair {
     pub verdict: Verdict,
     /// The reason for the verdict, in words. See also [`Pair::sentence`].
     pub reason: String,
-    /// The p-value of the test, over all looks.
+    /// The p-value of the test, corrected for all evaluations of the data.
     pub p: f64,
     /// The p-value after Holm's correction over the pairs of this target.
     pub p_holm: f64,
@@ -318,28 +318,28 @@ pub struct Pair {
     pub found: Option<Found>,
     /// The number of batches that were measured.
     pub batches: usize,
-    /// The differences of the statistics. With probability 1 − α, the intervals of all statistics hold at the same
-    /// time.
+    /// The differences of the statistics. With probability 1 − α, the intervals of all statistics contain the true
+    /// differences at the same time.
     pub effects: Vec<Effect>,
-    /// The difference of the means of all calls. This interval and the intervals of the effects hold at the same time,
-    /// so this interval is wide.
+    /// The difference of the means of all calls. This interval and the intervals of the effects are valid at the same
+    /// time, so this interval is wide.
     pub raw_mean: Interval,
-    /// The bound on the difference of the classes, for quantiles up to `bound_up_to`. The classes differ by at most
-    /// this number of nanoseconds.
+    /// The bound on the difference of the classes, for quantiles up to `bound_up_to`. For these quantiles, the classes
+    /// differ by at most this number of nanoseconds.
     pub bound_ns: f64,
     /// The share of the calls to which the bound applies. The share is 95 %, or 90 % if the machine disturbed so many
     /// calls that a bound for 95 % was not possible.
     #[serde(default = "most_calls")]
     pub bound_up_to: f64,
-    /// The bound on the difference of the classes, for quantiles up to 99.9 %. The classes differ by at most this
-    /// number of nanoseconds.
+    /// The bound on the difference of the classes, for quantiles up to 99.9 %. For these quantiles, the classes differ
+    /// by at most this number of nanoseconds.
     pub tail_bound_ns: f64,
-    /// The smallest shift that a run of this size finds nine times in ten.
+    /// The smallest shift of the times that a run of this size finds with a probability of 90 %.
     pub mde_ns: f64,
-    /// The number of additional pairs of calls that would settle an inconclusive result.
+    /// The number of additional pairs of calls with which an inconclusive result would probably become conclusive.
     pub more_pairs: Option<u64>,
-    /// The measuring time in seconds that the additional pairs would take. The field is absent if the number of pairs
-    /// is larger than a run ever takes.
+    /// The measuring time in seconds that the additional pairs would take. The field is absent if the number of
+    /// additional pairs is larger than the maximum of a run.
     #[serde(default)]
     pub more_seconds: Option<f64>,
     /// The controls that ran between the measurements.
@@ -374,7 +374,8 @@ fn most_calls() -> f64 {
 /// The statistic in which the test found a difference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
-    /// The property that is stronger in one of the two classes, for example `more calls beyond the 99.9 % quantile`.
+    /// The property that is more frequent or stronger in one class than in the other, for example
+    /// `more calls beyond the 99.9 % quantile`.
     pub what: String,
     /// Whether the second class has more of this property.
     pub second: bool,
@@ -387,12 +388,13 @@ pub struct Effect {
     pub name: String,
     /// The quantile, between 0 and 1, if the statistic is a quantile.
     pub quantile: Option<f64>,
-    /// The share of the calls that the statistic describes, counted from the fastest call on, between 0 and 1.
+    /// The share of the calls that the statistic describes, between 0 and 1. The share begins at the fastest call.
     #[serde(default)]
     pub up_to: f64,
-    /// The width of the gap in nanoseconds, if the quantile lies in a gap between two groups of times. In a gap, the
-    /// value of the quantile says nothing. The difference is then the share of the calls that cross the gap, multiplied
-    /// by the width of the gap. This product is the contribution of these calls to the mean.
+    /// If the quantile is in a gap between two groups of times, the width of the gap in nanoseconds. In a gap, the
+    /// value of the quantile has no meaning. In that case, the difference is the share of the calls that change from
+    /// one group to the other, multiplied by the width of the gap. This product is the contribution of these calls to
+    /// the mean.
     #[serde(default)]
     pub gap_ns: Option<f64>,
     /// The difference per call: the value of the second class minus the value of the first class.
@@ -404,7 +406,7 @@ pub struct Effect {
 /// The controls. The controls run between the measurements and show whether the results can be trusted.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Controls {
-    /// The control that compares one class with itself. The test must not find a difference.
+    /// The control that compares one class with itself. For this control, the test must not find a difference.
     pub same: Control,
     /// The control that adds a delay to the target. The test must find the delay.
     pub delay: Control,
@@ -425,14 +427,14 @@ pub struct Control {
     pub meant_ns: f64,
 }
 
-/// The state of a run at one look at the data.
+/// The state of a run at one evaluation of the data.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Look {
-    /// The number of batches that the run had measured at this look.
+    /// The number of batches that had been measured at this evaluation.
     pub batches: usize,
-    /// The p-value of the test at this look, without regard to the other looks.
+    /// The p-value of the test at this evaluation, without a correction for the other evaluations.
     pub p: f64,
-    /// The difference of the means of the fastest 90 %.
+    /// The difference between the means of the fastest 90 % of the calls.
     pub difference: Interval,
 }
 
@@ -457,8 +459,8 @@ pub struct Trace {
     pub instruction_sets: Vec<String>,
     /// The reason why there is no trace, if there is no trace.
     pub skipped: Option<String>,
-    /// A function that was compiled without optimization, if the call executed such a function. Optimized code from the
-    /// same source may leak even if this code does not leak.
+    /// If the call executed a function that was compiled without optimization, the name of this function. Optimized
+    /// code from the same source may leak even if the code without optimization does not leak.
     #[serde(default)]
     pub unoptimized: Option<String>,
     /// Notes about everything that the comparison leaves out.
@@ -513,8 +515,8 @@ pub struct Speed {
     pub bytes_per_second: Interval,
     /// The change since the stored baseline.
     pub change: Option<Change>,
-    /// The target's time relative to the time of a yardstick with the same size in the same run. An example of a
-    /// yardstick is `memcpy`.
+    /// The target's time relative to the time of a reference function (a yardstick) with the same size in the same run.
+    /// An example of a yardstick is `memcpy`.
     pub yardstick: Option<Yardstick>,
 }
 
@@ -546,13 +548,15 @@ pub struct Yardstick {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// The whole interval of the ratio lies inside the margin.
+    /// The whole confidence interval of the ratio is inside the margin.
     Same,
-    /// The second (or new) function or program takes less time: the whole interval lies beyond the margin.
+    /// The second (or new) function or program takes less time: the whole confidence interval of the ratio is below the
+    /// margin.
     Faster,
-    /// The second (or new) function or program takes more time: the whole interval lies beyond the margin.
+    /// The second (or new) function or program takes more time: the whole confidence interval of the ratio is above the
+    /// margin.
     Slower,
-    /// The measurement shows neither a difference nor equality.
+    /// The measurement shows neither that the speeds differ nor that they are equal.
     Inconclusive,
 }
 
@@ -566,12 +570,13 @@ pub struct Comparison {
     /// The time of the second contestant divided by the time of the first contestant: the median of the rounds, with
     /// its 99 % interval.
     pub ratio: Interval,
-    /// A ratio that differs from one by at most this margin counts as "the same". The value is the margin that the user
+    /// A ratio that differs from one by at most this margin counts as "the same". The margin is the value that the user
     /// requested. Noise does not widen the margin.
     pub margin: f64,
-    /// The noise: how far the first contestant differs from itself in the same rounds. For functions, the noise is the
-    /// reach of the interval. For programs, the noise is the standard error. A difference counts only if it exceeds
-    /// twice the noise. Equality counts as shown only if the noise lies inside the margin.
+    /// The noise: the difference between two measurements of the first contestant in the same rounds. For functions,
+    /// the noise is the larger absolute value of the two bounds of this difference. For programs, the noise is the
+    /// standard error. A difference counts only if it is more than twice the noise. The speeds count as equal only if
+    /// the noise is smaller than the margin.
     #[serde(default)]
     pub noise: f64,
     /// The number of rounds. Each round runs A B B A.
@@ -579,7 +584,7 @@ pub struct Comparison {
     /// Whether the second contestant takes the same time, less time or more time. The interval of `ratio` determines
     /// the outcome.
     pub outcome: Outcome,
-    /// The approximate number of additional rounds that would settle an inconclusive outcome.
+    /// The approximate number of additional rounds after which an inconclusive outcome would be settled.
     #[serde(default)]
     pub further_rounds: Option<u64>,
     /// A well-known program that was timed in the same rounds, for comparison.
@@ -617,7 +622,7 @@ pub struct Contestant {
 }
 
 impl Contestant {
-    /// Returns a text that says how many of all `runs` failed, and with which exit codes.
+    /// Returns a text that states the number of failed runs among all `runs`, and their exit codes.
     #[cfg(any(feature = "harness", feature = "report"))]
     pub(crate) fn failed(&self, runs: u64) -> Option<String> {
         let failed: u64 = self.failures.iter().map(|failures| failures.runs).sum();
@@ -664,11 +669,11 @@ pub struct Calibration {
     pub binary_sha256: Option<String>,
     /// The intended probability of a false alarm.
     pub alpha: f64,
-    /// The error rates for each cost of a target.
+    /// The error rates for each duration of a call.
     pub levels: Vec<CalibrationLevel>,
 }
 
-/// The error rates for one cost of a target.
+/// The error rates for one duration of a call.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct CalibrationLevel {
     /// The time of one call.
@@ -679,7 +684,8 @@ pub struct CalibrationLevel {
     pub rejected: u64,
     /// The number of runs without a leak that ended as `LEAK`.
     pub leaks: u64,
-    /// The rate of false findings with its exact 95 % interval (Clopper and Pearson).
+    /// The rate of runs without a leak in which the test found a difference, with its exact 95 % interval (Clopper and
+    /// Pearson).
     pub rate: Interval,
     /// The added delays, and how often the test found each delay.
     pub power: Vec<Power>,
@@ -705,8 +711,8 @@ pub struct Check {
     pub what: String,
     /// The number of runs.
     pub runs: u64,
-    /// The number of counted runs. `what` says whether the count contains the runs in which the statement held, or the
-    /// runs with errors.
+    /// The number of counted runs. The field `what` states whether these are the runs in which the statement was true,
+    /// or the runs with errors.
     pub found: u64,
     /// The rate of counted runs, with its exact 95 % interval.
     pub rate: Interval,
@@ -714,6 +720,6 @@ pub struct Check {
     pub wanted: String,
     /// Details of the result.
     pub detail: String,
-    /// Whether the check passed. `None` if it was skipped or is undecided.
+    /// Whether the check passed. `None` if the check was skipped or its result is undecided.
     pub passed: Option<bool>,
 }

@@ -2,7 +2,7 @@
 //!
 //! The HTML page is one file without scripts, fonts or links to other sites. The page follows the reader's light or
 //! dark theme, fits a phone screen and can be printed. Use the Markdown page if the report belongs to a folder of
-//! sources. [`Detail`] then limits the size of the report.
+//! sources. For a Markdown page, [`Detail`] limits the size of the report.
 //!
 //! ```
 //! use deadpan_lab::{record::Record, report};
@@ -48,8 +48,8 @@ pub fn html_with_history(record: &Record, earlier: &[Record]) -> String {
     page::write(record, earlier)
 }
 
-/// The amount of detail in a Markdown page. For a hundred targets, the full page has a megabyte of tables and a
-/// thousand pictures.
+/// The amount of detail in a Markdown page. For a hundred targets, a page with all details has a megabyte of tables and
+/// a thousand pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
     /// All tables and all pictures.

@@ -1,5 +1,5 @@
 //! Tests whether the lab keeps its promises on this machine. The selftest tests each promise many times while a
-//! compiler runs. The many tests give each rate a narrow interval.
+//! compiler runs. Because of the many tests, the interval of each rate is narrow.
 
 mod alarms;
 mod power;
@@ -25,14 +25,13 @@ pub use workers::{WorkerOptions, workers};
 pub struct Options {
     /// The number of runs for each function that does not leak.
     pub nulls: u64,
-    /// The number of runs in which a function that does not leak must get its verdict within a minute, for each such
-    /// function.
+    /// For each function without a leak, the number of runs in which the function must get its verdict within a minute.
     pub settled: u64,
-    /// The number of runs with a shift of the call's time, for each of six shifts and each of two clocks.
+    /// For each of six shifts of the call's time and each of two clocks, the number of runs.
     pub shifts: u64,
-    /// The number of runs with a leak that is easy to find, for each of two leaks.
+    /// For each of two leaks that are easy to find, the number of runs.
     pub plain: u64,
-    /// The number of runs in which one call in two hundred leaks, for each of two leaks.
+    /// For each of two leaks that occur in one call in two hundred, the number of runs.
     pub rare: u64,
     /// The number of races between equal functions. The selftest also runs the same number of races between functions
     /// that differ by one percent.
@@ -83,7 +82,6 @@ impl Options {
     }
 }
 
-/// The number of runs with denormal numbers.
 const DENORMALS: u64 = 20;
 
 /// Tests the promises about timing and speed, and returns the results. The function also passes each result to `show`
@@ -146,8 +144,8 @@ impl Series<'_> {
     }
 }
 
-/// Returns the settings of a run that takes all planned looks, so that the run has every chance of a false alarm. A
-/// slow function gets fewer pairs.
+/// Returns settings for a run that evaluates the data as often as planned, so that every possible false alarm can
+/// occur. A slow function gets fewer pairs.
 fn thorough(target: &mut Target) -> Settings {
     let base = Settings { stop_early: false, time_limit: Duration::from_secs(4), ..Settings::default() };
     let mut input = vec![0; target.length()];
@@ -161,7 +159,7 @@ fn thorough(target: &mut Target) -> Settings {
     if took > Duration::from_micros(5) { Settings { looks: 4, pairs: 16, ..base } } else { base }
 }
 
-/// Creates a check whose rate must be on one side of a limit.
+/// Creates a check that passes if a rate is on the right side of a limit.
 fn judged(what: String, found: u64, runs: u64, bar: Bar, detail: String) -> Check {
     let rate = clopper_pearson(found, runs, 0.95);
     let (wanted, passed) = match bar {

@@ -1,4 +1,4 @@
-//! Finds names that are similar to a name that does not exist. Messages suggest these names.
+//! If a name does not exist, finds similar names. Messages suggest these names.
 
 /// Returns the smallest number of letters to insert, remove or replace in order to turn one name into the other.
 #[cfg(unix)]
@@ -11,8 +11,8 @@ pub(crate) fn distance_to_part(pattern: &str, name: &str) -> usize {
     rows(pattern, name, true).into_iter().min().unwrap_or_default()
 }
 
-/// Returns the distances between `a` and all beginnings of `b`. If `part` is true, each distance is the smallest
-/// distance between `a` and a part of `b` that ends at the same place.
+/// For each beginning of `b`, returns the distance between `a` and this beginning. If `part` is true, returns instead
+/// the smallest distance between `a` and any part of `b` that ends where this beginning ends.
 fn rows(a: &str, b: &str, part: bool) -> Vec<usize> {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).map(|at| if part { 0 } else { at }).collect();

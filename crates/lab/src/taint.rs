@@ -1,12 +1,13 @@
 //! Marks secrets for Valgrind's memcheck. Memcheck then reports each jump and each address that depends on a secret.
 //!
-//! Use this module in addition to `trace`. Memcheck follows the secret itself, so one input is enough. Memcheck also
-//! finds leaks that a few inputs would not show by chance. Memcheck hides AVX-512, VAES, VPCLMULQDQ, GFNI and SHA from
-//! the program and does not check code that uses these instruction sets. [`covered`] lists the remaining instruction
-//! sets. Memcheck does not report a secret operand of a division.
+//! Use this module in addition to traces. Memcheck follows the secret itself, so one input is enough. Memcheck also
+//! finds leaks that the few inputs of a trace may miss by chance. Memcheck hides AVX-512, VAES, VPCLMULQDQ, GFNI and
+//! SHA from the program and does not check code that uses these instruction sets. [`covered`] lists the remaining
+//! instruction sets. Memcheck does not report a secret operand of a division.
 //!
-//! Outside of Valgrind, marks have no effect. Run the program as `valgrind --error-limit=no --error-exitcode=9
-//! ./program`. Without `--error-limit=no`, memcheck stops counting after a thousand different places.
+//! If the program does not run under Valgrind, marks have no effect. Run the program as
+//! `valgrind --error-limit=no --error-exitcode=9 ./program`. Without `--error-limit=no`, memcheck stops counting after
+//! a thousand different places.
 //!
 //! ```
 //! use deadpan_lab::taint;
@@ -34,7 +35,7 @@ pub fn declassify(bytes: &[u8]) {
 }
 
 /// Marks a value as public and returns the value. An example is a `bool` that says whether an input was valid. The
-/// value must be a number or a `bool`, because the memory that a pointer refers to would keep its marks.
+/// value must be a number or a `bool`: if it contained a pointer, the memory behind the pointer would keep its marks.
 #[inline(always)]
 #[must_use]
 pub fn declassify_value<T: Copy>(value: T) -> T {
@@ -91,7 +92,8 @@ pub fn target(target: &mut Target, seed: u64) -> TaintOutcome {
         let secret = target.secret();
         let run = target.run();
         poison(&mut input[secret.clone()]);
-        // The user's functions that make an input may do anything with the secret, so memcheck reports no errors here.
+        // The user's functions that create an input may use the secret in any way, so memcheck must not report errors
+        // of these functions.
         valgrind::quietly(|| run.prepare(&input));
         let before = errors();
         run.once(&mut input);
@@ -101,22 +103,22 @@ pub fn target(target: &mut Target, seed: u64) -> TaintOutcome {
     all
 }
 
-/// Returns the instruction sets that this process detects. Code for these instruction sets can run. Valgrind hides some
-/// of the processor's instruction sets.
+/// Returns the instruction sets that this process can use. The taint checks include code for these instruction sets.
+/// Valgrind hides some of the processor's instruction sets.
 #[must_use]
 pub fn covered() -> Vec<&'static str> {
     instruction_sets().into_iter().filter(|(_, there)| *there).map(|(name, _)| name).collect()
 }
 
-/// Returns the instruction sets that this process does not detect. The taint checks have not checked code for these
+/// Returns the instruction sets that this process cannot use. The taint checks do not include code for these
 /// instruction sets.
 #[must_use]
 pub fn hidden() -> Vec<&'static str> {
     instruction_sets().into_iter().filter(|(_, there)| !there).map(|(name, _)| name).collect()
 }
 
-/// Checks functions that leak and functions that do not leak. If the program does not run under Valgrind, each result
-/// says that the check was skipped.
+/// Runs the taint check on control functions, some of which leak. If the program does not run under Valgrind, each
+/// result says that the check was skipped.
 #[must_use]
 pub fn controls() -> Vec<ControlResult> {
     let mut random = Random::new(1);

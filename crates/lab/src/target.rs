@@ -50,8 +50,8 @@ impl Class {
         &self.name
     }
 
-    /// The public outcome: the public part of the result. The lab compares traces only between inputs with the same
-    /// outcome.
+    /// The public outcome of the calls: the part of their result that is public. The lab compares traces only between
+    /// inputs with the same outcome.
     #[must_use]
     pub fn outcome(&self) -> &str {
         &self.outcome
@@ -68,7 +68,8 @@ impl Target {
     /// the same input.
     ///
     /// The compiler cannot remove the call, even though the lab does not use the result. The lab drops the result after
-    /// the clock has stopped. The function must own everything else that it needs, such as an output buffer.
+    /// the clock has stopped. Apart from its input, the function must own everything that it needs, such as an output
+    /// buffer.
     ///
     /// # Panics
     /// Panics if `length` is zero.
@@ -134,8 +135,8 @@ impl Target {
         Self::with(name, Draft::LENGTH, run).drafts(classes)
     }
 
-    /// Creates a target from a function that changes an input of any type. Each call gets its own input. `prepare`
-    /// makes all inputs of one measurement from the same random numbers. Otherwise, this function is like
+    /// Creates a target from a function that changes its input, which can have any type. Each call gets its own input.
+    /// For all inputs of one measurement, `prepare` receives the same random numbers. Otherwise, this function is like
     /// [`Target::prepared`].
     ///
     /// ```
@@ -164,7 +165,6 @@ impl Target {
         Self::with(name, Draft::LENGTH, run).drafts(classes)
     }
 
-    /// Adds the classes of a prepared target.
     fn drafts(mut self, classes: Vec<String>) -> Self {
         self.classes = classes
             .into_iter()
@@ -178,8 +178,8 @@ impl Target {
         self
     }
 
-    /// Creates a target from `run`, which calls the function itself. The usual measuring loop of this process does not
-    /// call the function.
+    /// Creates a target from `run`, which makes the calls in its own way. The measuring loop of this process does not
+    /// call the function of such a target.
     pub(crate) fn from_run(name: &str, length: usize, run: impl Run + 'static) -> Self {
         Self::with(name, length, run)
     }
@@ -202,7 +202,7 @@ impl Target {
     /// traces of different outcomes may differ.
     ///
     /// # Panics
-    /// Panics if the target is prepared: [`Target::outcome`] sets the outcome of its classes.
+    /// Panics if the target is prepared: For prepared targets, use [`Target::outcome`] to set the outcome of a class.
     #[must_use]
     pub fn class_with_outcome(
         mut self,
@@ -254,7 +254,7 @@ impl Target {
         self
     }
 
-    /// Adds this pair of classes to the pairs to compare. If neither this function nor [`Target::against_first`] is
+    /// Adds a pair of classes that the lab must compare. If neither this function nor [`Target::against_first`] is
     /// called for a target, the lab compares all pairs.
     ///
     /// # Panics
@@ -267,7 +267,6 @@ impl Target {
         self
     }
 
-    /// Compares only classes that have the same public outcome.
     pub(crate) fn within_outcomes(mut self) -> Self {
         let same = |&(a, b): &(usize, usize)| self.classes[a].outcome == self.classes[b].outcome;
         self.pairs = Some(self.pairs().into_iter().filter(same).collect());
@@ -307,7 +306,8 @@ impl Target {
         self.length
     }
 
-    /// The length of an input in bytes, as a record states it. The length is zero if the inputs are not bytes.
+    /// Returns the length of an input in bytes, as it is written to a record. The length is zero if the inputs are not
+    /// bytes.
     pub(crate) fn recorded_length(&self) -> usize {
         if self.run.prepared() { 0 } else { self.length }
     }

@@ -1,11 +1,12 @@
 //! Tests whether the time of a function depends on the class of its input.
 //!
-//! A run without a finding claims two things. With probability 1 − α, the classes differ by at most X for this binary
-//! on this machine. The run would have detected a shift of the stated size nine times in ten. The null distribution of
-//! the test follows from the design of the measurement. Measurements come in pairs, one measurement of each class, and
-//! a random bit decides which class comes first. A batch has 256 pairs. Under the null hypothesis, a batch's difference
-//! and the negative of this difference are equally likely. This symmetry holds for any noise. Drift, correlation and
-//! heavy tails therefore reduce the power of the test, but do not cause false alarms.
+//! A run that finds no difference makes two statements. First, with probability 1 − α, the classes differ by at most X
+//! for this binary on this machine. Second, the run would have detected a shift of the stated size with a probability
+//! of 90 %. The null distribution of the test follows from the design of the measurement. Measurements come in pairs,
+//! one measurement of each class, and a random bit decides which class comes first. A batch has 256 pairs. Under the
+//! null hypothesis, a batch's difference and the negative of this difference are equally likely. This symmetry holds
+//! for any noise. Drift, correlation and heavy tails therefore reduce the power of the test, but do not cause false
+//! alarms.
 //!
 //! ```no_run
 //! use deadpan_lab::{Silent, Target, clock, timing};
@@ -73,8 +74,8 @@ pub fn run(target: &mut Target, settings: &Settings, clock: &dyn Clock, watch: &
     }
 }
 
-/// Measures each pair of classes and returns the scale, the outcomes and the times of each class. Calibration and
-/// selftest call this function because they need more than [`Timing`] holds.
+/// Measures each pair of classes and returns the scale, the outcomes and the times of each class. The calibration and
+/// the selftest call this function because they need values that [`Timing`] does not contain.
 pub(crate) fn measure(
     target: &mut Target,
     settings: &Settings,
@@ -85,8 +86,8 @@ pub(crate) fn measure(
     let pairs = target.pairs();
     let spent = Spent::new(settings.spare.as_secs_f64());
     let mut random = Random::new(settings.seed);
-    // The warm-up has its own random generator. The number of inputs that the warm-up needs depends on the clock, but
-    // the measured inputs must depend only on the seed.
+    // The warm-up has its own random generator. The reason is that the warm-up draws a number of inputs that depends on
+    // the clock, but the measured inputs must depend only on the seed.
     let scale = warm::scale(target, settings, clock, &mut Random::new(!settings.seed));
     let share = settings.alpha / pairs.len().max(1) as f64;
     let mut tallies = vec![summary::Tally::default(); target.classes().len()];
@@ -98,7 +99,6 @@ pub(crate) fn measure(
         let classes = bench.target.classes();
         let what = format!("{}: {} / {}", bench.target.name(), classes[a].name(), classes[b].name());
         watch.progress(&what, index as u64, pairs.len() as u64);
-        // A pair of classes may use half of the time that is left. The last pair may use all of the time that is left.
         let left = (limit - spent.seconds()).max(0.0);
         let allowed = (left / 2.0).max(left / (pairs.len() - index) as f64);
         let mut lane = pair::Lane::new(&mut bench, [a, b], random.bits(), allowed, spent.spare());
@@ -114,8 +114,8 @@ pub(crate) fn measure(
         }
     }
     judge::holm(&mut outcomes);
-    // Holm's correction may find a difference that no earlier look found. Such a difference must also be found again in
-    // fresh data.
+    // Holm's correction may find a difference that no earlier evaluation of the data found. The test must find such a
+    // difference again in fresh data.
     for (lane, outcome) in lanes.iter_mut().zip(&mut outcomes) {
         let open =
             matches!(outcome.verdict, Verdict::NoLeakAbove | Verdict::Inconclusive) && outcome.confirmed.is_none();
@@ -133,7 +133,7 @@ pub(crate) fn measure(
 /// A measurement that takes more than this number of steps of the clock is slow.
 const SLOW: f64 = 500.0;
 
-/// The clock's properties and the cost of a call. All pairs of a target share one scale.
+/// The properties of the clock, and the duration of a call. All pairs of classes of a target use the same scale.
 #[derive(Clone, Debug)]
 pub(crate) struct Scale {
     /// Number of calls in one measurement.
@@ -147,7 +147,7 @@ pub(crate) struct Scale {
     /// The random delay of a measurement is the sum of two random numbers. This field is the width of each random
     /// number, in iterations of the delay loop.
     pub(crate) dither: u64,
-    /// Ticks that an empty measurement takes.
+    /// The number of ticks of an empty measurement.
     pub(crate) overhead: f64,
     /// Approximate number of ticks that one call takes.
     pub(crate) call: f64,
@@ -175,7 +175,6 @@ impl Scale {
         self.call * self.repeats as f64 > SLOW * self.step as f64
     }
 
-    /// Returns the ticks that an iteration of the delay loop takes.
     pub(crate) fn turn(&self) -> f64 {
         1.0 / (self.turns_per_ns * self.tick_ns)
     }

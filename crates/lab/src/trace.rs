@@ -1,4 +1,4 @@
-//! Records the actions of the processor for several secret inputs, and compares the recordings. A recording contains
+//! For several secret inputs, records what the processor executes, and compares the recordings. A recording contains
 //! the address of each instruction and the address of each memory access, in order.
 //!
 //! Use traces to *block* a change: if two traces differ, the code leaks at a known source line, without any statistics.
@@ -8,17 +8,17 @@
 //! kernel, a trace covers only the arguments of system calls. Two addresses count as different even if they lie in the
 //! same cache line.
 //!
-//! Traces need x86-64 Linux. On other systems and under Valgrind, the lab skips the trace, and the result says so
+//! Traces need x86-64 Linux. On other systems and under Valgrind, the lab skips the trace and states this in the result
 //! ([`unavailable`]). A trace runs tens of millions of instructions per second, and records a call at least nine times.
 //!
 //! # Processes
 //! The function never runs in the caller's process, so the changes that the function makes in memory are lost. The
-//! function first runs without a trace in a copy of the caller's process, once with each input. In these calls, the
-//! function can do its one-time setup. Each recorded call then runs in a copy of this second process, so each recorded
-//! call finds the same heap, the same counters and the same caches. The trace compares these *later* calls. Actions
-//! that the function performs only in its first calls, such as filling a cache, are not part of the trace. The trace is
-//! skipped if a call ends its process, panics or does not return. The processes have only one thread, so the trace is
-//! also skipped if the function starts a thread or waits for a thread.
+//! function first runs without a trace in a copy of the caller's process, once with each input. During these calls, the
+//! function can do work that is needed only once. Each recorded call then runs in a copy of this second process, so the
+//! heap, the counters and the caches are the same at the start of each recorded call. The trace compares these *later*
+//! calls. Actions that the function performs only in its first calls, such as filling a cache, are not part of the
+//! trace. The trace is skipped if a call ends its process, panics or does not return. The processes have only one
+//! thread, so the trace is also skipped if the function starts a thread or waits for a thread.
 //!
 //! ```
 //! use deadpan_lab::{Target, trace};
@@ -57,7 +57,7 @@ pub use controls::controls;
 pub(crate) use controls::long;
 
 /// The maximum number of instructions of one call that a trace compares. If a call had more instructions, the result
-/// says so.
+/// states this.
 pub const LIMIT: u64 = 10_000_000_000;
 
 /// The minimum number of inputs for each outcome.
@@ -65,8 +65,8 @@ const INPUTS: usize = 8;
 
 /// Compares the traces of a function for these inputs. The lab copies each input into the same buffer.
 ///
-/// If the same input gives different traces, `skipped` states this reason, and the result says nothing about the
-/// secrets. The usual cause is a random number. A trace does not include threads that ran before this call.
+/// If the same input leads to different traces, `skipped` states this reason, and the result contains no statement
+/// about the secrets. The usual cause is a random number. A trace does not include threads that ran before this call.
 ///
 /// # Panics
 /// Panics if there are fewer than two inputs or inputs of different lengths. `run` must not call `compare`.
@@ -74,8 +74,8 @@ pub fn compare(secrets: &[Vec<u8>], run: &mut dyn FnMut(&mut [u8])) -> record::T
     compare_named(secrets, &|index| format!("input {}", index + 1), &mut TracedFunction(run), &|| false)
 }
 
-/// Compares the traces of a target, separately for each outcome. Each outcome gets at least eight inputs. The classes
-/// of an outcome take turns in providing inputs.
+/// Compares the traces of a target, separately for each outcome. Each outcome gets at least eight inputs. If an outcome
+/// has several classes, the inputs come from these classes in turn.
 pub fn target(target: &mut Target, seed: u64) -> record::Trace {
     target_until(target, seed, &|| false)
 }
@@ -102,7 +102,7 @@ pub(crate) fn target_until(target: &mut Target, seed: u64, stopped: &dyn Fn() ->
             secrets.push(input);
         }
         if secrets.iter().all(|secret| *secret == secrets[0]) {
-            // An outcome may have only one possible input. The trace of a single input shows nothing.
+            // An outcome may have only one possible input. The trace of a single input cannot be compared.
             single.push(format!("{} has one input only", names.join(", ")));
             continue;
         }
@@ -117,8 +117,9 @@ pub(crate) fn target_until(target: &mut Target, seed: u64, stopped: &dyn Fn() ->
     all
 }
 
-/// Describes the finding of a trace: two traces that differ, or an instruction whose time depends on a secret operand.
-/// Returns `None` if there is no finding. [`record::Trace::skipped`] says whether the lab compared anything.
+/// Describes the leak that a trace has found: two traces that differ, or an instruction whose time depends on a secret
+/// operand. Returns `None` if no leak was found. Whether the lab compared anything is stated in
+/// [`record::Trace::skipped`].
 #[must_use]
 pub fn leaks(trace: &record::Trace) -> Option<String> {
     if let Some(divergence) = &trace.divergence {
@@ -148,8 +149,8 @@ pub fn assert_equal(target: &mut Target, seed: u64) -> record::Trace {
     assert_equal_or_skipped(target, seed, &[])
 }
 
-/// Calls [`target`] in a test. Panics if there is a finding. The trace of a target may be skipped if `may_skip`
-/// contains the target's name. In this case, `skipped` in the result states the reason.
+/// Calls [`target`] in a test. Panics if there is a finding. If `may_skip` contains the target's name, the trace of the
+/// target may be skipped. In this case, `skipped` in the result states the reason.
 ///
 /// Tests that also run on systems without traces should check [`unavailable`] first.
 ///
@@ -170,10 +171,10 @@ pub fn assert_equal_or_skipped(target: &mut Target, seed: u64, may_skip: &[&str]
     trace
 }
 
-/// The reason for a skipped trace that recorded nothing at all.
+/// The reason for skipping a trace in which nothing was recorded.
 pub(crate) const UNSUPPORTED: &str = "this machine does not support traces";
 
-/// Returns whether a trace is missing because this machine does not support traces, and not because of the function.
+/// Returns whether a trace is missing because this machine does not support traces.
 #[cfg(feature = "harness")]
 pub(crate) fn unsupported(trace: &record::Trace) -> bool {
     trace.skipped.as_deref().is_some_and(|reason| Some(reason) == unavailable() || reason == UNSUPPORTED)
@@ -193,7 +194,7 @@ pub fn unavailable() -> Option<&'static str> {
 
 /// Marks the start of the part to compare. A trace does not compare the instructions before the first start mark.
 ///
-/// The mark is an instruction without effect. Code in other languages can also contain this instruction.
+/// The mark is an instruction without effect. Code in other languages can also contain the mark instruction.
 /// docs/measuring.md shows the instruction for C.
 #[inline(always)]
 pub fn start() {
@@ -206,7 +207,7 @@ pub fn stop() {
     crate::imp::mark::stop();
 }
 
-/// A function without preparation, for [`compare`].
+/// A function whose input needs no preparation, for [`compare`].
 struct TracedFunction<'f>(&'f mut dyn FnMut(&mut [u8]));
 
 impl Run for TracedFunction<'_> {
@@ -254,7 +255,7 @@ pub(crate) use crate::imp::{
     step::{host::more_threads, process::any_child},
 };
 
-/// Returns a number of threads of this process. The number does not matter on systems without traces.
+/// Returns an arbitrary number of threads. On systems without traces, nothing depends on this number.
 #[cfg(all(feature = "harness", not(all(target_arch = "x86_64", target_os = "linux"))))]
 pub(crate) fn threads() -> usize {
     1
@@ -274,7 +275,6 @@ fn skipped(reason: &str) -> record::Trace {
     record::Trace { skipped: Some(reason.to_owned()), ..record::Trace::default() }
 }
 
-/// Adds the trace of another outcome to `all`.
 fn merge(all: &mut record::Trace, other: record::Trace) {
     all.secrets += other.secrets;
     all.instructions = all.instructions.max(other.instructions);

@@ -4,8 +4,8 @@
 
 use std::borrow::Cow;
 
-/// Returns the text with all control characters written out, for example as `\u{1b}`. The function also writes out
-/// characters that change the direction of text.
+/// Returns the text in which escape sequences such as `\u{1b}` replace all control characters. The function also
+/// replaces characters that change the direction of text.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(hidden) {
         return Cow::Borrowed(text);
@@ -13,7 +13,7 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     text.chars().map(|c| if hidden(c) { c.escape_default().to_string() } else { c.to_string() }).collect()
 }
 
-/// Returns the text with control characters written out. Line ends stay unchanged.
+/// Returns the text in which escape sequences replace control characters. Line ends stay unchanged.
 #[cfg(feature = "harness")]
 pub(crate) fn visible_lines(text: &str) -> String {
     text.split('\n').map(visible).collect::<Vec<_>>().join("\n")

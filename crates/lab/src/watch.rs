@@ -7,7 +7,8 @@ pub trait Watch {
     /// during the run.
     fn progress(&mut self, what: &str, done: u64, of: u64);
 
-    /// Returns whether the run must stop. A stopped run reports the results that it has so far as inconclusive.
+    /// Returns whether the run must stop. A run that was stopped reports the results so far, with an inconclusive
+    /// verdict.
     fn stopped(&self) -> bool {
         false
     }
@@ -21,7 +22,8 @@ impl Watch for Silent {
     fn progress(&mut self, _what: &str, _done: u64, _of: u64) {}
 }
 
-/// Counts the steps of a series of runs and reports them to another watch. The other watch sees the series as one run.
+/// Counts the steps of a series of runs and reports them to another watch. For the other watch, the whole series looks
+/// like a single run.
 pub(crate) struct Steps<'w> {
     watch: &'w mut dyn Watch,
     done: u64,

@@ -1,6 +1,6 @@
 //! Tests with functions of shared libraries that end the process, print, crash, or do not match their description. The
-//! exit code must never be the exit code of a good result, and the message must say what happened. The test program
-//! also starts itself as the command-line program of the lab.
+//! exit code must never be the exit code of a good result, and the message must say what happened. To run the lab's
+//! command-line program, the test program starts itself.
 #![cfg_attr(not(unix), allow(unused))]
 #![allow(unsafe_code, clippy::print_stdout, clippy::print_stderr)]
 
@@ -45,9 +45,9 @@ fn tests() {
     if arguments.iter().any(|argument| argument == "--list") {
         return;
     }
-    // If a shell starts this program in the background, the program ignores SIGINT. The lab would then ignore SIGINT
-    // too, but the tests interrupt the lab with SIGINT.
-    // SAFETY: `signal` takes numbers only, and the process has no other thread yet.
+    // If a shell starts this program in the background, SIGINT is ignored in the program. The lab would inherit this
+    // setting, but the tests interrupt the lab with SIGINT. SAFETY: `signal` takes numbers only, and the process has no
+    // other thread yet.
     unsafe { libc::signal(libc::SIGINT, libc::SIG_DFL) };
     let folder = Folder::new();
     let tests: [(&str, Test); 19] = [
@@ -158,8 +158,8 @@ int writes(uint8_t *out, const uint8_t *in) { memcpy(out, in, 16); return 0; }
 const CONSTRUCTOR: &str = "#include <stdlib.h>\n__attribute__((constructor)) static void f(void) { exit(0); }\n\
     int steady(void) { return 0; }\n";
 
-/// A library with a function whose name will contain a control sequence for terminals. The name of its source file has
-/// such a sequence too.
+/// The source code of a library. The test puts a control sequence for terminals into the name of one function. The name
+/// of the library's source file contains such a sequence too.
 const NAMES: &str = "#line 5 \"ev\x1b[31mil.c\"\n#include <stdint.h>\nstatic int T[1024];\n\
     __attribute__((noinline)) int in_Z32mner(const uint8_t *a) { return *(volatile int *)(T + a[0]); }\n\
     int outer(const uint8_t *a) { return in_Z32mner(a) + 1; }\n";
@@ -183,7 +183,8 @@ impl Folder {
                 .args([&library, &file])
                 .status();
             assert!(status.expect("a C compiler").success());
-            // No compiler accepts such a name in source code, so the test changes the name in the compiled library.
+            // No compiler accepts a name with control characters in source code, so the test changes the name in the
+            // compiled library.
             let mut bytes = fs::read(&library).unwrap();
             for at in 0..bytes.len() {
                 if bytes[at..].starts_with(b"in_Z32mner") {
@@ -312,7 +313,7 @@ fn a_function_that_does_not_return_is_ended(folder: &Folder) {
         }
     });
     for symbol in ["forever_late", "deaf"] {
-        // Without Ctrl-C, the run would take an hour.
+        // If Ctrl-C had no effect, the run would take an hour.
         let patient = ["--time-limit", "3600", "--timeout", "3600", "--no-trace"];
         let mut lab = folder.command("timing", "unruly.so", symbol, COMPARE, &patient);
         let lab = lab.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
@@ -352,7 +353,7 @@ fn a_steady_function_passes_every_trial(folder: &Folder) {
 }
 
 fn signals_reach_the_process_that_measures(folder: &Folder) {
-    // Without a signal, the run would take an hour.
+    // If the signal had no effect, the run would take an hour.
     let slow = ["--time-limit", "3600", "--no-trace"];
     for (signal, twice) in [("INT", false), ("TERM", false), ("INT", true)] {
         let mut lab = folder.command("timing", "unruly.so", "sleeps", COMPARE, &slow);
@@ -373,7 +374,7 @@ fn signals_reach_the_process_that_measures(folder: &Folder) {
             assert!(out.contains("interrupted: INCONCLUSIVE"), "{signal}: {out}");
         }
     }
-    // The process that measures must end when the process that waits ends.
+    // When the waiting process ends, the measuring process must end too.
     let mut lab = folder.command("timing", "unruly.so", "sleeps", COMPARE, &slow);
     let mut lab = lab.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     std::thread::sleep(Duration::from_millis(1500));
@@ -418,8 +419,8 @@ fn a_public_result_is_stated_after_the_class(folder: &Folder) {
     let file = format!("seven@known={}", file.display());
     let output = folder.lab("trace", "steady", "secret:32,secret:32,len:32", &["--class-file", &file, "--list"]);
     assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "steady: seven (one class: traced only)");
-    // If the user gives only one class file, without a public result, the lab compares this class with its own class
-    // `random`.
+    // If there is only one class file and its class has no public result, the lab compares this class with its own
+    // class `random`.
     let list = |name: &str| {
         let file = format!("{name}={}", folder.0.join("keys.bin").display());
         folder.lab("trace", "steady", "secret:32,secret:32,len:32", &["--class-file", &file, "--list"])

@@ -14,7 +14,7 @@ use crate::stale::current;
 /// time.
 ///
 /// The index is checked for contradictions, but not compared with the archive. [`Excerpt`](crate::Excerpt) extracts
-/// entries, and compares the index's record of each entry with the entry's headers.
+/// entries, and compares the headers of each entry with its record in the index.
 #[derive(Debug)]
 pub struct Contents<R> {
     pub(crate) input: R,
@@ -45,8 +45,8 @@ impl<R: Read + Seek> Contents<R> {
         Ok(Some(Self { input, root, table }))
     }
 
-    /// Reads the index's table as [`Contents::read`] does, for a pack whose beginning cannot be read. `root` is the
-    /// name of the folder that was packed.
+    /// Reads the index table for a pack whose first bytes cannot be read; apart from that, works as [`Contents::read`].
+    /// `root` is the name of the folder that was packed.
     ///
     /// # Errors
     /// If the index is damaged, or if reading fails.
@@ -100,16 +100,13 @@ impl<R: Read + Seek> Contents<R> {
     }
 }
 
-/// Iterates over the entries under one path.
 #[derive(Debug)]
 pub(crate) struct IndexWalk {
     folder: Vec<u8>,
-    /// The part of the index that is read next.
     part: usize,
     records: Option<PartReader>,
-    /// The end of the preceding part's entries in the archive, if that part was read.
+    /// The offset in the archive where the entries of the preceding part end, if that part was read.
     end: Option<u64>,
-    /// The path debt of the parts that were read.
     debt: PathDebt,
 }
 

@@ -16,7 +16,7 @@ pub enum Kind {
     SymbolicLink,
     /// A hard link: another name of an earlier file or symbolic link.
     HardLink,
-    /// A file with holes. Only the pieces with data are stored.
+    /// A file with holes. The archive contains only the pieces with data.
     Sparse,
 }
 
@@ -30,7 +30,7 @@ pub struct Time {
 }
 
 impl Time {
-    /// The time as the standard library's type, or `None` if that type cannot hold the time.
+    /// The time as a [`SystemTime`], or `None` if that type cannot hold the time.
     #[must_use]
     pub fn system(self) -> Option<SystemTime> {
         let whole = Duration::from_secs(self.seconds.unsigned_abs());
@@ -39,11 +39,11 @@ impl Time {
     }
 }
 
-/// An entry, and where it lies in the archive.
+/// An entry of an archive, with its position in the archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The path, with `/` between the components. In a pack, it is relative to the root, and the root's own path is
-    /// empty. In an archive of another program, the path is stored here exactly as in the archive.
+    /// The path, with `/` between the components. In a pack, a path is relative to the root, and the path of the root
+    /// is empty. In an archive of another program, the path is stored here exactly as in the archive.
     pub path: Vec<u8>,
     /// The kind of the entry.
     pub kind: Kind,
@@ -59,14 +59,15 @@ pub struct Entry {
     pub content: u64,
     /// The length of the content in the archive, in bytes.
     pub stored: u64,
-    /// The BLAKE3 hash of the content as the archive has it, if the index contains the hash.
+    /// The BLAKE3 hash of the content as stored in the archive; `None` if it is not known from an index.
     pub hash: Option<[u8; 32]>,
     /// The target of a link.
     pub target: Option<Vec<u8>>,
 }
 
 impl Entry {
-    /// Where the content ends, rounded up to whole blocks. The next header begins there or later.
+    /// The offset where the content ends, rounded up to whole blocks. The header of the next entry begins there or
+    /// later.
     #[must_use]
     pub fn end(&self) -> u64 {
         self.content.saturating_add(self.stored.next_multiple_of(BLOCK))

@@ -16,7 +16,7 @@ use thiserror::Error;
 pub enum Fault {
     /// The archive is damaged or hostile.
     Data,
-    /// The caller asked for something impossible.
+    /// The caller requested something impossible.
     Caller,
     /// The system failed: a full disk, a missing permission.
     System,
@@ -32,7 +32,7 @@ pub enum Error {
     /// The archive ends before its end marker.
     #[error("the archive ends too early")]
     Truncated,
-    /// The caller asked for something impossible.
+    /// The caller requested something impossible.
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// A file or folder could not be read or written.
@@ -57,7 +57,7 @@ pub enum Error {
     /// The archive could not be written.
     #[error("cannot write: {0}")]
     Write(io::Error),
-    /// The caller stopped the work, or another thread failed first.
+    /// The caller stopped the work, or another thread failed before this thread.
     #[error("stopped")]
     Stopped,
 }
@@ -80,7 +80,7 @@ pub enum Action {
     Replace,
     /// Removing a file.
     Remove,
-    /// Looking up the file that a hard link shares.
+    /// Looking up the target of a hard link.
     FollowLink,
     /// Setting the owner.
     SetOwner,
@@ -92,7 +92,7 @@ pub enum Action {
     SetAttributes,
 }
 
-/// The words that follow "cannot" and precede the path.
+/// Writes the part of an error message between "cannot" and the path.
 impl fmt::Display for Action {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -112,7 +112,7 @@ impl fmt::Display for Action {
     }
 }
 
-/// Copies a system error by its number. If the error has no number, copies its kind and text.
+/// A system error is copied by its error number. If the error has no number, its kind and text are copied.
 impl Clone for Error {
     fn clone(&self) -> Self {
         let again = |error: &io::Error| match error.raw_os_error() {
@@ -140,7 +140,6 @@ impl Clone for Error {
 }
 
 impl Error {
-    /// The archive is damaged, or the input is not an archive.
     pub(crate) fn damaged(what: impl Into<String>) -> Self {
         Self::Archive(Flaw::Damaged(what.into()))
     }
@@ -164,8 +163,8 @@ impl Error {
     }
 }
 
-/// Returns the reason of a system error as a message of this crate. If this crate has no message for the error, returns
-/// the system's text.
+/// Returns this crate's message for a system error. If this crate has no message for the error, returns the system's
+/// text.
 pub(crate) fn words(error: &io::Error) -> String {
     // An error that does not come from the system contains its own message.
     if let Some(inner) = error.get_ref() {

@@ -1,4 +1,4 @@
-//! A selection of a pack, as a separate pack.
+//! Makes a new pack from selected entries of a pack.
 
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
@@ -20,36 +20,35 @@ use crate::tar::{Event, Parser};
 /// The maximum number of bytes of an entry's headers: enough for its pax header of a megabyte and several others.
 const LONGEST_HEADERS: u64 = 4 << 20;
 
-/// The maximum number of paths that are kept for entries that were left out.
+/// The maximum number of paths that [`LeftOut`] contains.
 const MOST_PATHS: usize = 1000;
 
-/// Entries that an excerpt leaves out, because parts of these entries cannot be read.
+/// The entries that are missing in an excerpt, because parts of these entries cannot be read.
 #[derive(Clone, Debug, Default)]
 pub struct LeftOut {
-    /// The number of entries that were left out.
+    /// The number of entries that are missing.
     pub count: u64,
-    /// The paths of the first thousand entries that were left out.
+    /// The paths of the first thousand entries that are missing.
     pub paths: Vec<Vec<u8>>,
 }
 
-/// The selected entries and the folders above them, as a pack. Reading an excerpt reads only these entries of the
-/// original pack. Unpacking an excerpt checks hashes and order as for any pack.
+/// A new pack with the selected entries and the folders that contain them. Reading an excerpt reads only these entries
+/// of the original pack. Unpacking an excerpt checks hashes and order as for any pack.
 #[derive(Debug)]
 pub struct Excerpt<'a, R, S> {
     picks: Picks<'a, R>,
     contents: Contents<S>,
     index: IndexWriter,
     frame: Frame,
-    /// The length of the content that follows the frame's bytes, and the number of its bytes that are left.
+    /// The length of the content that is returned after the bytes of the frame.
     content: u64,
     left: u64,
     /// The last folder that was added.
     folder: Option<Vec<u8>>,
-    /// Parses the headers, to compare them with the index before they are returned.
+    /// Parses the headers of each entry, which are then compared with the index.
     check: Parser,
-    /// Whether contents are compared with their hashes.
     hashing: bool,
-    /// The hash of the content so far, and the entry of this content.
+    /// The hash of the content that was read so far, and the entry of this content.
     hash: Option<(Hasher, Entry)>,
     /// Ranges of the pack that cannot be read, in order.
     gaps: Vec<Range<u64>>,
@@ -57,13 +56,13 @@ pub struct Excerpt<'a, R, S> {
 }
 
 impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
-    /// Makes an excerpt of `picks`. `contents` must read the same pack through a separate reader.
+    /// Makes an excerpt of `picks`. `contents` must read the pack of `picks`, through a separate reader.
     #[must_use]
     pub fn new(picks: Picks<'a, R>, contents: Contents<S>) -> Self {
         let frame = Frame::new();
         let mut check = Parser::new();
         let mut at = 0;
-        // This marker was written by this crate. If the marker were wrong, every entry would be refused later.
+        // The marker was written by this crate, so an error is impossible here.
         while let Ok(Some(_)) = check.next(frame.ready(), &mut at) {}
         Self {
             picks,
@@ -81,8 +80,9 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
         }
     }
 
-    /// Leaves out entries that need bytes in `gaps`: the ranges of the pack that cannot be read, in order. A folder
-    /// whose headers lie in a gap is made from the index, which does not contain the folder's owner and attributes.
+    /// Leaves out entries with bytes in `gaps`, a sorted list of the ranges of the pack that cannot be read. If the
+    /// headers of a folder are in such a range, the folder is made from the index, which does not contain its owner and
+    /// attributes.
     #[must_use]
     pub fn around(self, gaps: Vec<Range<u64>>) -> Self {
         Self { gaps, ..self }
@@ -94,13 +94,13 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
         &self.left_out
     }
 
-    /// Whether an entry needs bytes that cannot be read.
+    /// Whether a part of the entry is in a range that cannot be read.
     fn is_damaged(&self, entry: &Entry) -> bool {
         let next = self.gaps.partition_point(|gap| gap.end <= entry.begin);
         self.gaps.get(next).is_some_and(|gap| gap.start < entry.content + entry.stored)
     }
 
-    /// Whether a selected entry cannot be unpacked, because it or the target of a hard link is damaged.
+    /// Whether a selected entry cannot be unpacked, because the entry or the target of its hard link is damaged.
     fn is_lost(&mut self, pick: &Pick) -> Result<bool, Error> {
         if self.gaps.is_empty() {
             return Ok(false);
@@ -111,8 +111,9 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
         Ok(self.is_damaged(&pick.entry) || of_source || target.is_some_and(|target| self.is_damaged(&target)))
     }
 
-    /// Compares each content with its hash in the index, and ends with an error after a content that differs. Use this
-    /// if another program unpacks the excerpt. This crate does the same comparison itself.
+    /// Compares each content with its hash in the index, and returns an error after the first content with a wrong
+    /// hash. Use this function if another program unpacks the excerpt. This crate compares the hashes itself when it
+    /// unpacks an excerpt.
     #[must_use]
     pub fn hashed(self) -> Self {
         Self { hashing: true, ..self }
@@ -141,7 +142,7 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
             return Ok(());
         }
         let Pick { entry, source } = pick;
-        // The folders above the entry that were not added yet, the root first.
+        // The folders that contain the entry and were not added yet, the root first.
         let mut missing = Vec::new();
         let mut path = entry.path.as_slice();
         while !path.is_empty() {
@@ -164,7 +165,7 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
         }
     }
 
-    /// Adds a folder with its own headers, or with new headers if its own headers cannot be read.
+    /// Adds a folder with its original headers, or with new headers if the original headers cannot be read.
     fn folder(&mut self, folder: Entry) -> Result<(), Error> {
         self.folder = Some(folder.path.clone());
         if !self.is_damaged(&folder) {
@@ -176,14 +177,13 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
         let about = About { path, kind: b'5', mode: folder.mode, modified: folder.modified, ..About::default() };
         let mut headers = Vec::new();
         write::headers(&mut headers, &about);
-        // The parser learns the name of the root.
+        // The parser also learns the name of the root from these headers.
         self.compare(&folder, &headers)?;
         self.frame.add(&headers);
         let content = self.frame.end();
         self.add(Entry { begin, content, ..folder })
     }
 
-    /// Adds an entry with its own headers, followed by its content.
     fn headers_of(&mut self, entry: Entry) -> Result<(), Error> {
         let begin = self.frame.end();
         let headers = self.checked_headers(&entry)?;
@@ -204,8 +204,8 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
         Ok(headers)
     }
 
-    /// Refuses headers that differ from the index. Such headers could describe an entry that was not selected, and the
-    /// check at the end of unpacking would come after that entry had replaced a file.
+    /// Refuses headers that differ from the index. Wrong headers could describe an entry that was not selected, and
+    /// such an entry could replace a file before the check at the end of unpacking.
     fn compare(&mut self, entry: &Entry, bytes: &[u8]) -> Result<(), Error> {
         let mut at = 0;
         let same = match self.check.next(bytes, &mut at)? {
@@ -222,7 +222,7 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
         Err(Flaw::Changed { path: shown(&entry.path), change: Change::Headers }.into())
     }
 
-    /// Adds the target of a hard link under the hard link's path, if the target itself is not selected.
+    /// Adds the target of a hard link as a file with the link's path, if the target itself is not selected.
     fn as_file(&mut self, link: Entry, file: &Entry) -> Result<(), Error> {
         self.checked_headers(&link)?;
         self.checked_headers(file)?;
@@ -261,7 +261,7 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
         }
     }
 
-    /// Refuses a complete content whose hash differs from the index.
+    /// Returns an error if a complete content has another hash than in the index.
     fn compare_hash(&mut self) -> Result<(), Error> {
         if self.left > 0 {
             return Ok(());

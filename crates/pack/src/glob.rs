@@ -1,8 +1,8 @@
-//! Patterns for paths. The usual crates match `?` against a byte, or require paths that are text. Here, paths are bytes
-//! that are usually text.
+//! Patterns for paths. In the usual crates for patterns, `?` matches a single byte, or paths must be valid UTF-8. In
+//! this crate, paths are bytes, and `?` matches a whole character.
 
-/// A pattern, split into components. `*` matches anything within a component. `?` matches one character. `[a-z]` and
-/// `[!a-z]` match one character of a set. The component `**` matches any number of components.
+/// A pattern, split into components. `*` matches any characters except `/`. `?` matches one character. `[a-z]` and
+/// `[!a-z]` match one character of a set. A component `**` matches any number of components.
 #[derive(Clone, Debug)]
 pub(crate) struct Glob(Vec<Vec<u8>>);
 
@@ -22,14 +22,13 @@ impl Glob {
         plain.join(&b'/')
     }
 
-    /// Whether the pattern matches the path, or a folder above it.
+    /// Whether the pattern matches the path itself or a folder that contains it.
     pub(crate) fn takes(&self, path: &[u8]) -> bool {
         let path: Vec<_> = if path.is_empty() { Vec::new() } else { path.split(|byte| *byte == b'/').collect() };
         let (mut at, mut place) = (0, 0);
         let mut retry = None;
         loop {
             match self.0.get(at).map(Vec::as_slice) {
-                // If a folder matches, all of its contents match too.
                 None => return true,
                 Some(b"**") if at + 1 < self.0.len() => {
                     retry = Some((at + 1, place));
@@ -66,7 +65,7 @@ fn component(pattern: &[u8], name: &[u8]) -> bool {
             (rest, left) = (&rest[used..], &left[length..]);
             continue;
         }
-        // Let the star match one character more than before.
+        // After a mismatch, the last star matches one character more.
         let Some((behind, from)) = retry else { return false };
         let Some((_, length)) = character(from) else { return false };
         retry = Some((behind, &from[length..]));
@@ -74,7 +73,8 @@ fn component(pattern: &[u8], name: &[u8]) -> bool {
     }
 }
 
-/// Matches the first character of `name`. Returns the number of matched bytes in the pattern and in the name.
+/// Matches the first element of `pattern` with one character. Returns the lengths in bytes of the matched element and
+/// of the matched character.
 fn one(pattern: &[u8], name: &[u8]) -> Option<(usize, usize)> {
     let (found, length) = character(name)?;
     match pattern.first()? {
@@ -84,8 +84,8 @@ fn one(pattern: &[u8], name: &[u8]) -> Option<(usize, usize)> {
     }
 }
 
-/// Returns the length of the set that the pattern begins with, and whether the character is in the set. Returns `None`
-/// if the set has no end.
+/// Returns the length of the set (such as `[a-z]`) at the beginning, and whether it contains the character. Returns
+/// `None` if the closing bracket is missing.
 fn class(pattern: &[u8], found: u32) -> Option<(usize, bool)> {
     let mut at = 1;
     let negated = matches!(pattern.get(at), Some(b'!' | b'^'));
@@ -106,7 +106,8 @@ fn class(pattern: &[u8], found: u32) -> Option<(usize, bool)> {
     }
 }
 
-/// Returns the first character and its length. A byte that is not valid text counts as one character.
+/// Returns the first character as a number, and its length in bytes. A byte that is not valid UTF-8 counts as one
+/// character.
 fn character(bytes: &[u8]) -> Option<(u32, usize)> {
     let start = &bytes[..bytes.len().min(4)];
     let chunk = start.utf8_chunks().next()?;
@@ -180,7 +181,7 @@ mod tests {
         }
     }
 
-    /// Tries all ways of matching, one after the other.
+    /// Matches by a simple recursive search through all possibilities.
     fn slowly(pattern: &[u8], name: &[u8]) -> bool {
         match pattern.split_first() {
             None => name.is_empty(),

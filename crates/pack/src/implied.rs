@@ -1,14 +1,14 @@
-//! The limit for the number of folders that exist only in the paths of other entries. A limit is needed because few
-//! bytes of paths can name many folders.
+//! The limit for implied folders: folders that have no entry and occur only in the paths of other entries. Without a
+//! limit, a short archive could make a reader create a huge number of folders.
 
-/// An archive may always have this many such folders, which is enough for four paths of the greatest depth.
+/// Every archive may have this many implied folders, which is enough for four paths of the maximum depth.
 const FREE: u64 = 4096;
 
-/// More such folders are accepted if the archive has this many bytes for each of them. An empty file has 512 bytes, so
-/// it allows eight folders.
+/// The number of bytes of a large archive that allow one implied folder. An empty file has 512 bytes, so it allows
+/// eight such folders.
 const STORED: u64 = 64;
 
-/// Returns how many folders may exist only in the paths of other entries, in the first `bytes` bytes of an archive.
+/// Returns the maximum number of implied folders in the first `bytes` bytes of an archive.
 #[must_use]
 pub fn most_implied(bytes: u64) -> u64 {
     FREE.max(bytes / STORED)

@@ -1,11 +1,11 @@
-//! Clashing names: some systems treat names as equal that differ only in case or in Unicode form.
+//! Finds names that clash: some systems treat names as equal if they differ only in case or in Unicode form.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher, RandomState};
 
 use unicode_normalization::UnicodeNormalization;
 
-/// Feeds a name to `hasher` in a form that is the same for all names that clash.
+/// Adds a name to `hasher` in a form that is the same for all names that clash.
 pub(crate) fn fold(name: &[u8], hasher: &mut impl Hasher) {
     match str::from_utf8(name) {
         Ok(text) if !text.is_ascii() => {
@@ -25,7 +25,7 @@ pub(crate) struct Paths {
 }
 
 impl Paths {
-    /// Adds a path. Returns false if the set already has this path.
+    /// Adds a path. Returns false if the set already contains this path.
     pub(crate) fn add(&mut self, path: &[u8]) -> bool {
         let hash = self.exactly(path);
         self.seen.insert(hash)
@@ -35,13 +35,14 @@ impl Paths {
         self.seen.contains(&self.exactly(path))
     }
 
-    /// Adds the path of `name` in `folder`. Returns false if the set already has a clashing name in that folder.
+    /// Adds the path of the file `name` in `folder`. Returns false if the set already contains a clashing name in that
+    /// folder.
     pub(crate) fn add_folded(&mut self, folder: &[u8], name: &[u8]) -> bool {
         let hash = self.folded(folder, name);
         self.seen.insert(hash)
     }
 
-    /// Whether the set has the path of `name` in `folder`, or a clashing name in that folder.
+    /// Whether the set contains the path of `name` in `folder`, or a name in `folder` that clashes with `name`.
     pub(crate) fn has_folded(&self, folder: &[u8], name: &[u8]) -> bool {
         self.seen.contains(&self.folded(folder, name))
     }
@@ -81,7 +82,8 @@ impl Hasher for Itself {
     }
 }
 
-/// Returns the names of one folder that clash with an earlier name. Uses eight bytes of memory for each name.
+/// Returns the names of a folder that clash with an earlier name of the folder. Uses eight bytes of memory for each
+/// name.
 pub(crate) fn alikes<'a>(names: impl Iterator<Item = &'a [u8]> + Clone) -> Vec<&'a [u8]> {
     let keys = RandomState::new();
     let key = |name: &[u8]| {

@@ -23,7 +23,7 @@ pub enum What {
     Output,
     /// The entry was left out: it was removed while the folder was packed.
     Gone,
-    /// The file changed while it was read. The packed contents may be neither the old contents nor the new contents.
+    /// The file changed while it was read. The packed contents may be a mixture of the old and the new contents.
     Changed,
     /// The entry was left out, because it could not be read and the caller asked to keep going. Holds the reason.
     Unreadable(String),
@@ -34,9 +34,9 @@ pub enum What {
     Damaged(String),
     /// The entry was packed without its extended attributes. Holds the reason.
     Bare(String),
-    /// The entry was packed without its access control list, because extended attributes were not requested.
+    /// The entry has an access control list that was not packed, because extended attributes were not requested.
     AccessList,
-    /// Another name in the same folder differs only in case or Unicode form. Some systems treat both names as one name,
+    /// Another name in the same folder differs only in case or Unicode form. Some systems treat the two names as equal,
     /// and keep only one of the two files.
     Alike,
 }
@@ -88,7 +88,7 @@ impl Notes {
         }
     }
 
-    /// Whether an entry, or a part of an entry, is missing from the pack because it could not be read or was cut off.
+    /// Whether an entry is missing or incomplete in the pack, because a file could not be read or became shorter.
     #[must_use]
     pub fn incomplete(&self) -> bool {
         self.incomplete

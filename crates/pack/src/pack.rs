@@ -25,39 +25,40 @@ use job::{Piece, Shared};
 use links::Links;
 use source::{Extents, Source};
 
-/// The maximum number of files that the job of a chunk reads. These files stay open until the job is completed.
+/// The maximum number of files that one job reads and keeps open until it is completed.
 const LEFT_OPEN: usize = 200;
-/// Jobs do not use this many of the files that the process may have open. Of the other files, jobs use at most half.
+/// This number is subtracted from the number of files that the process may have open. Of the other files, jobs use at
+/// most half.
 const LEFT_FREE: usize = 32;
 
-/// The maximum number of bytes of an entry's extended attributes. The rest of its pax header is for paths.
+/// The maximum number of bytes of the extended attributes of an entry. The rest of a pax header is reserved for paths.
 const MOST_XATTRS: usize = LONGEST_PAX as usize - (256 << 10);
 
 /// Options for packing a folder.
 #[derive(Clone, Debug, Default)]
 pub struct Packing {
-    /// Record the numbers of owners and groups.
+    /// Store the user and group numbers of the owners.
     pub owner: bool,
     /// Record extended attributes.
     pub xattrs: bool,
     /// Make the same bytes from the same contents: record 1970 for all times, no owners and no holes.
     pub deterministic: bool,
-    /// Leave out entries that cannot be read, instead of failing. Where a file cannot be read further, or became
-    /// shorter, pack zeros.
+    /// Leave out entries that cannot be read, instead of returning an error. Pack zeros in place of the parts of a file
+    /// that cannot be read or were cut off.
     pub keep_going: bool,
-    /// A file that is left out: the output file, if it lies in the folder itself.
+    /// A file to leave out: the output file, if it is in the packed folder.
     pub except: Option<FileId>,
-    /// The output of the pack, which is left out with a note.
+    /// The output file or its name; it is left out, and a note reports this.
     pub output: Option<OutputPlace>,
 }
 
 /// The output of a pack, which may be inside the folder that is packed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OutputPlace {
-    /// An open file. All names of this file count as the output.
+    /// An open file. The file is left out of the pack under each of its names.
     File(FileId),
-    /// A name that the pack gets when it is complete. If the pack replaces a file, the other names of that file are
-    /// packed.
+    /// The name that the pack will have when it is complete. If the pack replaces a file, other names of the replaced
+    /// file are packed.
     Name {
         /// The folder of the name.
         folder: FileId,
@@ -66,7 +67,7 @@ pub enum OutputPlace {
     },
 }
 
-/// Packs a folder into a stream, one chunk at a time.
+/// Packs a folder into a stream of bytes, which is divided into chunks.
 ///
 /// [`Packer::take`] decides which entries belong to a chunk and opens their files, in order. [`Job::complete`] reads
 /// and hashes the files, on any thread.
@@ -78,18 +79,18 @@ pub struct Packer {
     options: Packing,
     shared: Arc<Shared>,
     frame: Frame,
-    /// The file whose content follows the frame's bytes.
+    /// The file whose content comes next, after the bytes of the frame.
     content: Option<Content>,
     links: Links,
     entries: u64,
     size: u64,
 }
 
-/// A file whose content is being returned.
+/// A file whose content is being assigned to chunks.
 struct Content {
     source: Arc<Source>,
     extents: Extents,
-    /// Number of bytes of the stored content that were returned.
+    /// The number of bytes of the stored content that were already assigned.
     given: u64,
 }
 
@@ -100,7 +101,7 @@ impl std::fmt::Debug for Packer {
 }
 
 impl Packer {
-    /// Begins to pack `folder`, whose name in the pack is `name`.
+    /// Starts to pack the folder at `folder`; its name in the pack is `name`.
     ///
     /// # Errors
     /// If the folder cannot be read, or `name` is not a file name.
@@ -108,7 +109,7 @@ impl Packer {
         Self::pack_open(Folder::open(folder).map_err(|error| unreadable(folder, error))?, name, options)
     }
 
-    /// Begins to pack an open folder, whose name in the pack is `name`.
+    /// Starts to pack an open folder; `name` is the root's name in the pack.
     ///
     /// # Errors
     /// If the folder cannot be read, or `name` is not a file name.
@@ -155,7 +156,7 @@ impl Packer {
         self.frame.ended()
     }
 
-    /// Takes the next chunk. Fills `buffer`, except for the bytes that the returned job will read. Returns the length
+    /// Takes the next chunk. Fills `buffer`, except for the ranges that the returned job will fill. Returns the length
     /// of the chunk, which is shorter than the buffer only at the end.
     ///
     /// # Errors
@@ -185,7 +186,7 @@ impl Packer {
                 continue;
             }
             if self.frame.stage() == Stage::Index {
-                // The index needs the hashes of this chunk, too.
+                // The index also needs the hashes of the files in this chunk.
                 job.now(&mut buffer[..filled])?;
             }
             if !self.next()? {
@@ -215,7 +216,7 @@ impl Packer {
                 Ok(true)
             }
             Stage::Index => {
-                // This waits until the files of all other chunks are hashed.
+                // This call waits until the files of all other chunks are hashed.
                 self.frame.index(&mut *self.shared.settled()?);
                 Ok(true)
             }
@@ -256,7 +257,7 @@ impl Packer {
         Ok(true)
     }
 
-    /// Whether the pack is written to this file, or gets the name of this file or link.
+    /// Whether the path is the output file itself, or the name that the output will have.
     fn is_output(&self, path: &[u8], about: &About) -> bool {
         match &self.options.output {
             None => false,
@@ -268,7 +269,7 @@ impl Packer {
         }
     }
 
-    /// The path under which the same file or symbolic link was packed earlier, if any.
+    /// If the same file or symbolic link was packed before, returns the path under which it was packed.
     fn other_name(&mut self, path: &[u8], about: &About) -> Option<Vec<u8>> {
         if about.links < 2 {
             return None;
@@ -316,7 +317,7 @@ impl Packer {
 
     fn file(&mut self, path: Vec<u8>, file: std::fs::File, about: &About) -> Result<(), Error> {
         let size = about.length;
-        // File systems place the holes of equal contents differently.
+        // The holes of files with equal contents can differ between file systems.
         let extents = if self.options.deterministic { Extents::whole(size) } else { Extents::with_data(&file, about) };
         let xattrs = self.xattrs(&path, &file)?;
         let map = extents.map(size);
@@ -327,7 +328,8 @@ impl Packer {
         let path = entry.path.clone();
         let Some(slot) = self.add(entry, about, &xattrs) else { return Ok(()) };
         let source = Arc::new(Source::new(path, file, about, stored, slot));
-        // If the file was cut before its pieces were listed, the missing end looks like a hole, and no read fails.
+        // If the file became shorter before its holes were listed, the missing end looks like a hole, so no read would
+        // fail.
         if kind == Kind::Sparse && source.is_short() {
             self.shared.shrank(&source)?;
         }
@@ -343,7 +345,7 @@ impl Packer {
         Ok(())
     }
 
-    /// Returns the entry, without the fields that are known only when the entry's headers are written.
+    /// Returns the entry without the fields that are set when its headers are written.
     fn entry(&self, path: Vec<u8>, kind: Kind, about: &About) -> Entry {
         let modified = if self.options.deterministic { Time::default() } else { time_of(about) };
         let mode = about.mode;
@@ -361,7 +363,6 @@ impl Packer {
         }
     }
 
-    /// Adds an entry's headers to the frame, and the entry to the index.
     fn add(&mut self, mut entry: Entry, about: &About, xattrs: &[(Vec<u8>, Vec<u8>)]) -> Option<Slot> {
         let mut path = [self.root.as_slice(), &entry.path].concat();
         let (kind, target) = match entry.kind {
@@ -392,7 +393,8 @@ impl Packer {
 }
 
 impl Content {
-    /// Returns the next piece of at most `room` bytes. The piece is read into the buffer from `filled` on.
+    /// Returns the next piece of the content, with at most `room` bytes. The job reads this piece into the buffer at
+    /// offset `filled`.
     fn piece(&mut self, filled: usize, room: usize) -> Option<Piece> {
         let (offset, length) = self.extents.take(room as u64)?;
         let piece = Piece {

@@ -7,10 +7,10 @@ pub(crate) const LONGEST: usize = 65_535;
 /// The depth of the deepest path, in components.
 pub(crate) const DEEPEST: usize = 1024;
 
-/// Compares paths component by component, so that the contents of a folder come right after the folder.
+/// Compares two paths so that the contents of a folder directly follow the folder.
 pub(crate) fn order(one: &[u8], other: &[u8]) -> Ordering {
-    // No component has a byte 0. A `/` counts as 0, so a component sorts before all longer components that begin with
-    // the same bytes.
+    // No component has a byte 0. A `/` is compared as 0, so that a component comes before all longer components with
+    // the same first bytes.
     let rank = |byte: u8| if byte == b'/' { 0 } else { byte };
     match one.iter().zip(other).position(|(one, other)| one != other) {
         Some(at) => rank(one[at]).cmp(&rank(other[at])),
@@ -18,7 +18,6 @@ pub(crate) fn order(one: &[u8], other: &[u8]) -> Ordering {
     }
 }
 
-/// Returns a path without its last component.
 pub(crate) fn parent(path: &[u8]) -> &[u8] {
     &path[..path.iter().rposition(|byte| *byte == b'/').unwrap_or(0)]
 }
@@ -28,17 +27,18 @@ pub(crate) fn shared(one: &[u8], other: &[u8]) -> usize {
     one.iter().zip(other).take_while(|(one, other)| one == other).count()
 }
 
-/// Returns the last component of a path.
 pub(crate) fn name(path: &[u8]) -> &[u8] {
     &path[path.iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1)..]
 }
 
-/// Whether `path` is `folder` or lies in `folder`, at any depth. Every path lies in the root, whose path is empty.
+/// Whether `path` is `folder` or lies in `folder`, at any depth. The root has the empty path, and every path is inside
+/// the root.
 pub(crate) fn is_under(path: &[u8], folder: &[u8]) -> bool {
     folder.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.first().is_none_or(|byte| *byte == b'/'))
 }
 
-/// Returns the fault of a path below the root, if any. The first `known` bytes were checked with another path.
+/// Returns the fault of an invalid path, or `None` for a valid path. The first `known` bytes of the path are already
+/// known to be valid.
 pub(crate) fn fault(path: &[u8], known: usize) -> Option<&'static str> {
     if path.len() > LONGEST {
         return Some("a path is longer than 65 535 bytes");

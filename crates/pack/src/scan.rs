@@ -1,4 +1,4 @@
-//! Lists an archive by its headers. This module is for archives that have no index or come through a pipe.
+//! Lists an archive by its headers. This module is for archives without an index, or from a pipe.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -20,15 +20,15 @@ pub struct Scan<R> {
     at: usize,
     /// Skips bytes of the input.
     skip: fn(&mut R, u64) -> io::Result<()>,
-    /// Whether the skipped bytes go beyond the end of the input.
+    /// Whether the input ends before the last skipped byte.
     beyond: fn(&mut R) -> io::Result<bool>,
-    /// Whether the bytes after the end are read as well.
+    /// Whether the bytes after the end of the archive are read too.
     drains: bool,
-    /// The oddities that were returned as notes.
+    /// The oddities for which a note was already returned.
     noted: Vec<Oddity>,
     /// Another program has changed a pack.
     stale: bool,
-    /// The offset where the archive ends. `None` until the iterator reaches it.
+    /// The offset where the archive ends. `None` until the iterator reaches the end of the archive.
     end: Option<u64>,
     done: bool,
 }
@@ -46,18 +46,18 @@ pub enum Listed {
         /// The reason.
         flaw: Flaw,
     },
-    /// An irregularity that does not prevent unpacking.
+    /// A description of an irregularity that does not prevent unpacking.
     Note(String),
 }
 
-/// Whether these bytes begin with a header of a tar archive.
+/// Whether the bytes in `start` begin with a header of a tar archive.
 #[must_use]
 pub fn is_archive(start: &[u8]) -> bool {
     start.first_chunk().is_some_and(tar::is_header)
 }
 
 impl<R: Read> Scan<R> {
-    /// Lists a stream, and reads it to its end.
+    /// Lists the entries of a stream, and reads it to its end.
     pub fn stream(input: R) -> Self {
         let skip = |input: &mut R, bytes| match io::copy(&mut input.take(bytes), &mut io::sink())? {
             skipped if skipped < bytes => Err(io::Error::other(Error::Truncated)),
@@ -88,21 +88,21 @@ impl<R: Read> Scan<R> {
         }
     }
 
-    /// Returns the name of a pack's root, after the root's entry was read. Archives of other programs have no such
-    /// name.
+    /// Returns the name of the root of a pack, if the entry of the root was already read. Returns `None` if the archive
+    /// is not a pack.
     #[must_use]
     pub fn root_name(&self) -> Option<&[u8]> {
         self.parser.root()
     }
 
-    /// Whether the archive is a pack. The answer is known after the first entry was read.
+    /// Whether the archive is a pack. The result is correct only after the first entry was read.
     #[must_use]
     pub fn is_pack(&self) -> bool {
         self.parser.is_pack()
     }
 
-    /// Returns the end of the archive, after its two blocks of zeros. Returns `None` until the iterator reaches the
-    /// end.
+    /// Returns the offset of the end of the archive, after its two blocks of zeros. Returns `None` until the iterator
+    /// reaches the end.
     pub(crate) fn end(&self) -> Option<u64> {
         self.end
     }
@@ -147,15 +147,15 @@ impl<R: Read> Scan<R> {
         }
     }
 
-    /// Checks that the archive may end here, where the input ends.
+    /// Checks that the archive is complete when the input ends.
     fn ended(&mut self) -> Result<Option<Listed>, Error> {
         let odd = if self.end.is_none() { self.parser.end()? } else { None };
-        // The next call reaches this line again, and must not check the end twice.
+        // This marks the end as checked, so that the next call does not check it again.
         self.end.get_or_insert(0);
         Ok(odd.and_then(|odd| self.note(odd)))
     }
 
-    /// Returns a note when this oddity occurs for the first time.
+    /// Returns a note if this irregularity occurs for the first time.
     fn note(&mut self, odd: Oddity) -> Option<Listed> {
         if self.noted.contains(&odd) {
             return None;
@@ -181,8 +181,8 @@ impl<R: Read> Scan<R> {
 }
 
 impl<R: Read + Seek> Scan<R> {
-    /// Lists an input from its beginning, and seeks over contents. A pack that another program has changed is listed as
-    /// an archive of that program (see [`index_is_stale`]).
+    /// Lists the entries of an input from its beginning, and seeks over contents. A pack that another program has
+    /// changed is listed as an archive of that program (see [`index_is_stale`]).
     ///
     /// # Errors
     /// If the input cannot be read.
@@ -194,12 +194,12 @@ impl<R: Read + Seek> Scan<R> {
         }
     }
 
-    /// Lists a pack as an archive of another program.
+    /// Lists a pack as if it were an archive of another program.
     pub(crate) fn foreign(input: R) -> Result<Self, Error> {
         Ok(Self { parser: Parser::foreign(), ..Self::with_marker(input)? })
     }
 
-    /// Lists an archive as a pack if it begins with the marker.
+    /// If the archive begins with the marker of a pack, lists it as a pack.
     pub(crate) fn with_marker(mut input: R) -> Result<Self, Error> {
         input.rewind().map_err(Error::Read)?;
         let skip =

@@ -1,4 +1,4 @@
-//! The selection of a part of an archive.
+//! Selects a part of an archive by paths and patterns.
 
 use std::io::{Read, Seek};
 
@@ -11,14 +11,14 @@ use crate::path::{is_under, order};
 use crate::shown::shown;
 
 /// Selected paths and patterns. A folder is selected with all of its contents. A path in a pack may begin with the
-/// root's name or leave it out.
+/// root's name, or may omit it.
 ///
 /// In a pattern, `*` matches any characters except `/`, `?` matches one character, `[a-z]` matches one character of a
 /// set, and `**` matches any number of folders.
 #[derive(Clone, Debug)]
 pub struct Selection(Vec<Vec<u8>>);
 
-/// The meaning of a selected path, below the root.
+/// The meaning of a selected path, relative to the root.
 #[derive(Clone, Debug)]
 enum Rule {
     Path(Vec<u8>),
@@ -37,7 +37,7 @@ impl Rule {
         if Glob::is_one(&way) { Self::Glob(Glob::new(&way)) } else { Self::Path(way) }
     }
 
-    /// Returns the folder or file that contains all matches.
+    /// Returns the path of the folder or file that contains all matches.
     fn base(&self) -> Vec<u8> {
         match self {
             Self::Path(path) => path.clone(),
@@ -52,8 +52,8 @@ impl Selection {
         Self(paths.into_iter().map(|path| plain(&path).to_vec()).collect())
     }
 
-    /// Whether the selection is a single path and not a pattern. If this path names a file, the contents of that file
-    /// are meant.
+    /// Whether the selection consists of a single path and no pattern. If a file has this path, the caller wants the
+    /// contents of the file.
     #[must_use]
     pub fn is_one_name(&self) -> bool {
         matches!(self.0.as_slice(), [wanted] if !Glob::is_one(wanted))
@@ -88,7 +88,7 @@ impl Selection {
         Ok(Chosen::new(rules))
     }
 
-    /// Returns a filter for archives that are read in order. Each path counts as a name and as a pattern.
+    /// Returns a filter for archives that are read in order. Each path is used both as an exact path and as a pattern.
     #[must_use]
     pub fn filter(&self) -> Filter {
         Filter { rules: Vec::new(), wanted: self.0.clone(), seen: vec![false; self.0.len()] }
@@ -105,8 +105,8 @@ fn plain(path: &[u8]) -> &[u8] {
     if &path[..end] == b"." { b"" } else { &path[..end] }
 }
 
-/// Returns the possible paths below the root: the path without the root's name, if the path begins with this name, and
-/// the unchanged path.
+/// Returns the paths below the root that `wanted` may mean: the path itself, and, if it begins with the root's name,
+/// the path without that name.
 fn below(wanted: &[u8], root: Option<&[u8]>) -> Vec<Vec<u8>> {
     let rest = root.and_then(|root| wanted.strip_prefix(root)).filter(|rest| rest.is_empty() || rest.starts_with(b"/"));
     let mut ways: Vec<_> = rest.map(|rest| rest.strip_prefix(b"/").unwrap_or_default().to_vec()).into_iter().collect();
@@ -114,11 +114,11 @@ fn below(wanted: &[u8], root: Option<&[u8]>) -> Vec<Vec<u8>> {
     ways
 }
 
-/// Returns a pattern without its first component, if that component is a pattern that matches the root's name.
+/// If the first component of a pattern matches the root's name, returns the pattern without this component.
 fn below_pattern(wanted: &[u8], root: Option<&[u8]>) -> Option<Vec<u8>> {
     let slash = wanted.iter().position(|byte| *byte == b'/')?;
     let (first, rest) = (&wanted[..slash], &wanted[slash + 1..]);
-    // A pattern that begins with `**` needs no change to match below the root.
+    // A pattern that begins with `**` already matches paths below the root.
     let matches = first != b"**" && Glob::is_one(first) && Glob::new(first).takes(root?);
     matches.then(|| rest.to_vec())
 }
@@ -140,7 +140,7 @@ fn nothing(wanted: &[u8]) -> Error {
 #[derive(Clone, Debug)]
 pub struct Chosen {
     rules: Vec<Rule>,
-    /// Files and folders that contain the selection, in order. No folder contains another of these files and folders.
+    /// Files and folders that contain the selection, in order. None of these files and folders is inside another one.
     bases: Vec<Vec<u8>>,
 }
 
@@ -164,7 +164,7 @@ impl Chosen {
         self.rules.iter().any(|rule| rule.takes(path))
     }
 
-    /// Whether a single path is selected, and not by a pattern.
+    /// Whether exactly one path is selected, without a pattern.
     #[must_use]
     pub fn is_one_name(&self) -> bool {
         matches!(self.rules.as_slice(), [Rule::Path(_)])
@@ -181,13 +181,13 @@ impl Chosen {
 pub struct Pick {
     /// The entry.
     pub entry: Entry,
-    /// The target of a selected hard link, if the target itself is not selected. The target is unpacked under the hard
-    /// link's path.
+    /// If a hard link is selected and its target is not, this is the target. The target is then unpacked under the path
+    /// of the hard link.
     pub source: Option<Entry>,
 }
 
 impl Pick {
-    /// Returns the entry whose content is unpacked.
+    /// Returns the entry that contains the content to unpack.
     #[must_use]
     pub fn file(&self) -> &Entry {
         self.source.as_ref().unwrap_or(&self.entry)
@@ -249,11 +249,11 @@ impl<R: Read + Seek> Iterator for Picks<'_, R> {
     }
 }
 
-/// A selection for entries that are read one by one.
+/// A selection that decides about entries one at a time.
 #[derive(Clone, Debug)]
 pub struct Filter {
     wanted: Vec<Vec<u8>>,
-    /// The meanings of each path; empty before the first entry.
+    /// The meanings of each selected path; empty before the first entry.
     rules: Vec<Vec<Rule>>,
     seen: Vec<bool>,
 }
@@ -261,7 +261,7 @@ pub struct Filter {
 impl Filter {
     /// Whether an entry's path is selected. `root` is the name of a pack's root, and must be the same in each call.
     pub fn takes(&mut self, path: &[u8], root: Option<&[u8]>) -> bool {
-        // The path of a refused entry is not cleaned, but is exactly as in the archive.
+        // The path of a refused entry is stored exactly as in the archive, so it is cleaned here.
         let path = plain(path);
         if self.rules.is_empty() {
             let both = |way: Vec<u8>| {
@@ -282,12 +282,11 @@ impl Filter {
         taken
     }
 
-    /// Whether an entry of this path is selected.
     pub(crate) fn has(&self, path: &[u8]) -> bool {
         self.rules.iter().flatten().any(|rule| rule.takes(path))
     }
 
-    /// Checks that each selected path or pattern matched an entry.
+    /// Checks that at least one entry matched each selected path or pattern.
     ///
     /// # Errors
     /// [`Error::Refused`] if a path or pattern matched no entry.

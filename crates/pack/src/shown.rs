@@ -4,13 +4,13 @@ use std::ops::RangeInclusive;
 
 use unicode_normalization::char::is_combining_mark;
 
-/// Returns a path as text for people. Bytes that are not valid text, control characters and invisible characters are
-/// escaped, so that no name controls the terminal or looks like another name. A combining mark without a character to
-/// change, at the beginning of a name, is escaped too: it would change the text before the name.
+/// Returns a path as text for people. Escapes invalid UTF-8, control characters and invisible characters, so that no
+/// name controls the terminal or looks like another name. A combining mark at the beginning of a name is escaped too,
+/// because it would change the text before the name.
 #[must_use]
 pub fn shown(path: &[u8]) -> String {
     let mut text = String::with_capacity(path.len());
-    // Whether the character before can carry a combining mark.
+    // Whether the previous character can be combined with a combining mark.
     let mut carries = false;
     for chunk in path.utf8_chunks() {
         for character in chunk.valid().chars() {
@@ -40,20 +40,20 @@ pub(crate) fn beginning(path: &[u8]) -> String {
     }
 }
 
-/// Whether a character is visible and stands for itself alone: it is not a control character, not invisible, and does
-/// not move or change other characters, as the controls of writing direction do.
+/// Whether a character is visible and does not move or change other characters, as control characters and direction
+/// marks do.
 #[must_use]
 pub fn is_plain(character: char) -> bool {
-    // The last two code points of each plane are not characters.
+    // The last two code points of each Unicode plane are not characters.
     let none = u32::from(character) & 0xfffe == 0xfffe;
     !character.is_control() && !none && HIDDEN.iter().all(|range| !range.contains(&character))
 }
 
 /// Characters that are invisible, move or change other characters, or have no distinct shape, in order.
 ///
-/// These are all characters of `Default_Ignorable_Code_Point` in Unicode 16 (which include the variation selectors and
-/// the fillers of Hangul), line and paragraph separators, the controls of writing direction, the marks of annotations,
-/// private use, and the blank pattern of Braille.
+/// The list contains `Default_Ignorable_Code_Point` of Unicode 16 (with the variation selectors and the Hangul
+/// fillers), line and paragraph separators, direction marks, annotation marks, private use characters, and the blank
+/// Braille pattern.
 const HIDDEN: [RangeInclusive<char>; 20] = [
     '\u{ad}'..='\u{ad}',
     '\u{34f}'..='\u{34f}',
@@ -95,7 +95,7 @@ mod tests {
         assert_eq!(shown(b"\xff\xfe"), "\\xff\\xfe");
     }
 
-    /// Without a character to change, a combining mark changes the text before the name.
+    /// A combining mark at the beginning of a name would change the text before the name.
     #[test]
     fn combining_marks_without_a_character_are_escaped() {
         for mark in ['\u{300}', '\u{301}', '\u{36f}', '\u{488}', '\u{93e}', '\u{20e3}', '\u{302a}', '\u{fe20}'] {
@@ -111,7 +111,7 @@ mod tests {
         }
     }
 
-    /// A name with such a character looks like the name without it.
+    /// A name with one of these characters looks like the same name without it.
     #[test]
     fn characters_that_hide_are_escaped() {
         for hidden in [

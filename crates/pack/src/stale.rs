@@ -1,7 +1,8 @@
-//! Packs that another program has changed, as `tar r` does.
+//! Detects packs that another program has changed, as `tar r` does.
 //!
-//! Such a program overwrites the two blocks of zeros at the end of the archive, and some of the bytes after them. The
-//! program does not know the index. So the whole old index or a part of it may still be there, and must not be used.
+//! A program that changes a pack overwrites the two blocks of zeros at the end of the archive, and some of the bytes
+//! after them. Such a program does not know the index. So the old index, or a part of it, may still be in the file, but
+//! it is wrong and must not be used.
 
 use std::cmp::Ordering;
 use std::io::{Read, Seek, SeekFrom};
@@ -14,12 +15,12 @@ use crate::index::{Table, fill};
 use crate::path::{is_under, order};
 use crate::scan::{Listed, Scan};
 
-/// Whether the input begins like a pack, but another program has changed the archive, so that the index is gone or out
-/// of date. [`Contents`](crate::Contents) and [`Scan::seekable`] then read it as an archive of that program. For an
-/// [`Unpacker`](crate::Unpacker), call [`Unpacker::without_index`](crate::Unpacker::without_index) before the first
-/// bytes. After this function, the input's position is not defined.
+/// Whether the input begins like a pack, but another program has changed the archive and so destroyed or outdated the
+/// index. [`Contents`](crate::Contents) and [`Scan::seekable`] read such an input as an archive of another program. For
+/// an [`Unpacker`](crate::Unpacker), call [`Unpacker::without_index`](crate::Unpacker::without_index) before the first
+/// bytes. This function leaves the position of the input undefined.
 ///
-/// A pack that was damaged or cut short is a different case: reading it ends with an error.
+/// If a pack was damaged or cut off, the result is false, and reading the pack returns an error.
 ///
 /// # Errors
 /// If the input cannot be read.
@@ -51,7 +52,7 @@ pub(crate) fn current(input: &mut (impl Read + Seek)) -> Result<Option<Table>, E
     }
 }
 
-/// Whether a pack without a valid index is complete up to the end of the archive, but no index follows the archive.
+/// Whether a pack without a valid index has a complete archive that is not followed by an index.
 fn ends_elsewhere(input: &mut (impl Read + Seek)) -> Result<bool, Error> {
     let mut scan = Scan::foreign(&mut *input)?;
     let (mut root, mut before) = (None, Vec::new());
@@ -75,14 +76,15 @@ fn ends_elsewhere(input: &mut (impl Read + Seek)) -> Result<bool, Error> {
         return Ok(true);
     }
     let whole = input.seek(SeekFrom::End(0)).map_err(Error::Read)?;
-    // An index begins with a number that is not zero, but other programs fill their last tar record with zeros.
+    // The first bytes of an index are never all zero, but other programs fill the rest of their last tar record with
+    // zeros.
     let mut next = Vec::new();
     input.seek(SeekFrom::Start(end)).map_err(Error::Read)?;
     input.take(BLOCK).read_to_end(&mut next).map_err(Error::Read)?;
     if next.is_empty() || next.len() as u64 == BLOCK && next.iter().all(|byte| *byte == 0) {
         return Ok(true);
     }
-    // The new end of the archive may lie within the old table.
+    // The changed archive may end inside the old table.
     let Some(at) = whole.checked_sub(TRAILER as u64).filter(|at| *at >= end) else { return Ok(false) };
     let mut trailer = [0; TRAILER];
     fill(input, at, &mut trailer)?;

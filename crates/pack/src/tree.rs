@@ -1,9 +1,8 @@
-//! Computes the BLAKE3 hash of a content whose pieces several threads add in any order.
+//! Computes the BLAKE3 hash of a content; several threads may add pieces of the content in any order.
 //!
-//! BLAKE3 is a binary tree over chunks of 1024 bytes. Each piece is split into the largest whole subtrees that it
-//! contains, and these subtrees are hashed without the lock. Two siblings are merged as soon as both are hashed. The
-//! bytes of a piece before its first whole chunk and after its last whole chunk are stored until the rest of their
-//! chunk is added.
+//! BLAKE3 is a binary tree over chunks of 1024 bytes. Each piece is divided into the largest subtrees that it fully
+//! contains, and these subtrees are hashed before the lock is taken. When two sibling subtrees are hashed, they are
+//! merged at once. Chunks of which a piece contains only a part are stored until the other part is added.
 
 use std::collections::HashMap;
 
@@ -26,7 +25,7 @@ struct TreeState {
     seen: u64,
     /// Hashed subtrees whose sibling is not hashed yet, by level and index in the level.
     nodes: HashMap<(u32, u64), ChainingValue>,
-    /// Chunks of which only some bytes were added, by index.
+    /// Chunks of which only some bytes were added, by the index of the chunk.
     edges: HashMap<u64, Edge>,
 }
 
@@ -66,13 +65,14 @@ impl Tree {
             self.insert(&mut state, key, node);
         }
         self.edge(&mut state, offset, head);
-        // The rest is shorter than a chunk, unless the content is one whole chunk.
+        // The remaining bytes are less than a chunk, or they are a content of exactly one chunk.
         self.edge(&mut state, position, body);
         state.seen += total;
         (state.seen == self.length).then(|| self.root(&state))
     }
 
-    /// Returns the level of the largest subtree that begins at `position`, fits into `bytes`, and is not the root.
+    /// Returns the level of the largest subtree that begins at `position`, has at most `bytes` bytes, and is not the
+    /// root.
     fn level(&self, position: u64, bytes: u64) -> u32 {
         let chunk = position / CHUNK;
         let fits = (bytes / CHUNK).ilog2();
@@ -98,10 +98,11 @@ impl Tree {
         }
     }
 
-    /// Adds a subtree. If the subtree's sibling is hashed, merges the two subtrees. Then merges their parent with the
-    /// parent's sibling in the same way, and so on up to the level below the root.
+    /// Adds a subtree. If the sibling of the subtree is already hashed, merges the two subtrees. Then continues with
+    /// the merged subtree and its sibling, and so on up to the level below the root.
     fn insert(&self, state: &mut TreeState, (mut level, mut index): (u32, u64), mut node: ChainingValue) {
-        // A parent is complete if its last chunk exists, and is not the root if there are chunks outside of the parent.
+        // A parent has all its chunks if its last chunk exists, and it is not the root if there are chunks outside of
+        // it.
         while (index / 2 + 1) << (level + 1) <= self.chunks() && 1 << (level + 1) < self.chunks() {
             let Some(sibling) = state.nodes.remove(&(level, index ^ 1)) else { break };
             let (left, right) = if index.is_multiple_of(2) { (&node, &sibling) } else { (&sibling, &node) };
@@ -111,7 +112,7 @@ impl Tree {
         state.nodes.insert((level, index), node);
     }
 
-    /// Merges the remaining subtrees up to the root. Begins with the last subtree, which is the smallest.
+    /// Merges the remaining subtrees into the root. Starts with the last subtree, which is the smallest subtree.
     fn root(&self, state: &TreeState) -> [u8; 32] {
         let chunks = self.chunks();
         if chunks <= 1 {
@@ -147,7 +148,7 @@ fn subtree_of(bytes: &[u8], offset: u64) -> ChainingValue {
 mod tests {
     use super::*;
 
-    /// Hashes pieces of these lengths, repeated as needed, in an order that depends on `seed`.
+    /// Adds pieces of these lengths (repeated as needed) in an order that depends on `seed`.
     fn in_pieces(bytes: &[u8], lengths: &[usize], mut seed: u64) -> [u8; 32] {
         let tree = Tree::new(bytes.len() as u64);
         let mut pieces = Vec::new();

@@ -1,4 +1,4 @@
-//! Walks a folder that is being packed. Returns the paths of its entries, checks the limits of these paths, and finds
+//! Walks a folder that is being packed. Returns the paths of the entries, checks the limits of these paths, and finds
 //! names that some systems treat as equal.
 
 use std::fs::File;
@@ -50,7 +50,6 @@ impl Walk {
         Ok(walk)
     }
 
-    /// Returns the path of the current entry, which [`Walk::next`] returned last.
     pub(crate) fn path(&self) -> &[u8] {
         self.walk.path().as_os_str().as_bytes()
     }

@@ -1,4 +1,4 @@
-//! Writes the pictures of docs/results/pictures.md, a cover, the same cover with data, and the difference:
+//! Writes the pictures of docs/results/pictures.md: a cover, the same cover with data, and the difference of both:
 //! `cargo run -p deadpan-picture --example difference -- docs/results/pictures`.
 
 #[path = "covers/photograph/mod.rs"]

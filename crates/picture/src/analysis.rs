@@ -1,10 +1,10 @@
 //! Compares a picture that carries data with its cover, and runs five known detectors on that picture.
 //!
-//! Three methods, chi-square, RS and sample pairs, look for *low-bit replacement*: a sample 2k becomes 2k + 1 or stays,
+//! Three methods (chi-square, RS and sample pairs) look for *low-bit replacement*: a sample 2k becomes 2k + 1 or stays,
 //! and a sample 2k + 1 becomes 2k or stays. A sample 2k never becomes 2k − 1. Each of the three methods measures this
-//! asymmetry. Templates change samples by ±1 instead, which has no such asymmetry. The other two methods, [`hcf_com`]
-//! and [`adjacency_hcf_com`], look for changes by ±1. Trained classifiers find more than these five methods. So a
-//! picture in which the five methods find nothing may still carry data.
+//! difference in direction. Templates change samples by +1 and by −1 alike. The other two methods, [`hcf_com`] and
+//! [`adjacency_hcf_com`], look for changes by ±1. Trained classifiers find more than these five methods. So a picture
+//! in which the five methods find nothing may still carry data.
 //!
 //! A *rate* is the share of the samples that carry a bit, from 0 to 1. Estimates are not clamped: for pictures without
 //! data, estimates are as often below 0 as above 0. Each color has a separate estimate, and the estimate of a picture
@@ -81,7 +81,7 @@ impl Plane {
     }
 }
 
-/// Returns the colors of a picture, one after the other. A picture without pixels has no colors.
+/// A picture without pixels has no colors.
 fn planes(picture: &Pixels) -> impl Iterator<Item = Plane> {
     let channels = if picture.width == 0 { 0 } else { picture.channels.count() };
     (0..channels).map(move |channel| Plane {
@@ -90,7 +90,6 @@ fn planes(picture: &Pixels) -> impl Iterator<Item = Plane> {
     })
 }
 
-/// Returns the mean of the estimates for the colors of a picture.
 fn mean(picture: &Pixels, estimate: impl Fn(&Plane) -> Option<f64>) -> Option<f64> {
     let estimates: Vec<f64> = planes(picture).filter_map(|plane| estimate(&plane)).collect();
     (!estimates.is_empty()).then(|| estimates.iter().sum::<f64>() / estimates.len() as f64)

@@ -1,6 +1,6 @@
 //! Carriers: pictures whose pixels are the bytes of the data. Users read and write a set of carriers like one file, at
-//! any position and with several threads. This is possible because each byte of the data lies at a constant offset in
-//! its picture's file.
+//! any position and with several threads. Any position can be read and written, because each byte of the data has a
+//! constant offset in its picture's file.
 //!
 //! ```
 //! use std::fs::File;

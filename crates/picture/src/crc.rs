@@ -1,7 +1,7 @@
 //! Computes checksums of joined pieces: the checksum of `x ‖ y` from the checksums of `x` and `y`, without the bytes of
 //! `x` and `y`.
 //!
-//! `crc-fast` has such a function too, but builds a matrix for each call. Building the matrix takes longer than the
+//! `crc-fast` can also join checksums, but builds a matrix for each call. Building the matrix takes longer than the
 //! checksum of the piece.
 
 use crc_fast::{CrcAlgorithm, checksum};
@@ -26,7 +26,8 @@ pub(crate) fn join32(first: u32, second: u32, length: u64) -> u32 {
     shift32(first, length) ^ second
 }
 
-/// Multiplies a CRC-32 by `x` to the power of `8 · length`. Appending `length` bytes has the same effect on the CRC.
+/// Multiplies a CRC-32 by `x` to the power of `8 · length`. The multiplication has the same effect on the CRC as
+/// appending `length` bytes.
 pub(crate) fn shift32(crc: u32, length: u64) -> u32 {
     CRC32.shift(u64::from(crc), length) as u32
 }

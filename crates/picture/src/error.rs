@@ -93,31 +93,31 @@ pub enum Error {
         /// The number of samples.
         samples: u64,
     },
-    /// The picture is gray, and WebP has no gray pictures. The file would be read with three channels, and the data of
-    /// a gray template are not found in three channels.
+    /// The picture is gray, and WebP has no gray pictures. WebP would return three channels, in which the data of a
+    /// gray template are not found.
     #[error("WebP has no gray pictures")]
     GrayWebP,
     /// The system has no random bytes.
     #[error("cannot get random bytes: {0}")]
     Random(#[source] io::Error),
-    /// A cover does not have the room for a part.
+    /// A part is too long for a cover.
     #[error(
         "the cover carries {room} bytes, not {length}: the seed and the doors take {reserved} of its {samples} samples"
     )]
     SmallCover {
         /// The samples of the cover.
         samples: u64,
-        /// The samples that the seed and the doors take.
+        /// The number of samples for the seed and the doors (sealed labels).
         reserved: u64,
         /// The maximum number of bytes that the cover carries.
         room: u64,
         /// The length of the part.
         length: u64,
     },
-    /// There are more secrets than a picture has doors.
+    /// There are more secrets than a picture has doors (sealed labels).
     #[error("a picture has at most 32 doors, not {doors}")]
     Doors {
-        /// The number of necessary doors, including the door of the set.
+        /// The number of necessary doors (sealed labels), including the door of the set.
         doors: usize,
     },
     /// The width or the height of a carrier is impossible, or so small that the carrier has no room for data.
@@ -150,8 +150,8 @@ pub enum Error {
     /// The label of a carrier is damaged.
     #[error("the label of the picture is damaged")]
     Label,
-    /// The label of a carrier has the correct checksum, but no set has such a picture: the label states too many
-    /// pictures, too many spare pictures, or a part outside of the data.
+    /// The label of a carrier has the correct checksum, but is impossible: it states too many pictures or spare
+    /// pictures, or a part outside of the data.
     #[error("the label of the picture is whole, but describes a set that cannot be")]
     ImpossibleLabel,
     /// Too many pictures of the set are missing or damaged.

@@ -17,7 +17,7 @@ pub fn checksum(part: &[u8]) -> u64 {
 pub struct Label {
     /// The random name of the set, which is the same in all pictures of the set.
     pub set: [u8; 16],
-    /// The index of the picture in the set. Spare pictures come after all others.
+    /// The index of the picture in the set. The spare pictures have the highest indexes.
     pub index: u32,
     /// How many pictures of the set carry data.
     pub count: u32,
@@ -48,7 +48,7 @@ impl Label {
         bytes
     }
 
-    /// Reads a label. Returns `None` if no set can have such a picture.
+    /// Reads a label. Returns `None` if no set can have a picture with this label.
     #[must_use]
     pub fn from_bytes(bytes: &[u8; LABEL]) -> Option<Self> {
         let four = |at: usize| bytes[at..at + 4].iter().fold(0, |sum, &byte| sum << 8 | u32::from(byte));

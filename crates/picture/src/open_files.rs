@@ -39,7 +39,7 @@ impl<T> Open<T> {
         item
     }
 
-    /// From now on, keeps half as many items open. Returns `false` if at most one item is open.
+    /// Allows only half as many open items as are open now. Returns `false` if at most one item is open.
     pub(crate) fn shrink(&mut self) -> bool {
         let open = self.items.len();
         if open > 1 {

@@ -60,7 +60,6 @@ pub(crate) fn is_gray(samples: &[u8]) -> bool {
     samples.as_chunks::<3>().0.iter().all(|[red, green, blue]| red == green && green == blue)
 }
 
-/// Keeps only one of the three channels of each pixel.
 pub(crate) fn one_channel(samples: &[u8]) -> Vec<u8> {
     samples.as_chunks::<3>().0.iter().map(|[_, green, _]| *green).collect()
 }

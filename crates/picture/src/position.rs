@@ -36,13 +36,11 @@ fn once(file: &File, buffer: &mut [u8], position: u64) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, buffer, position)
 }
 
-/// Writes all of `bytes` at a position.
 #[cfg(unix)]
 pub(crate) fn write_all_at(file: &File, bytes: &[u8], position: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::write_all_at(file, bytes, position)
 }
 
-/// Writes all of `bytes` at a position.
 #[cfg(windows)]
 pub(crate) fn write_all_at(file: &File, mut bytes: &[u8], mut position: u64) -> io::Result<()> {
     while !bytes.is_empty() {

@@ -1,8 +1,8 @@
 //! Reads PNG, WebP and JPEG pictures as opaque pixels with 8 bits in each sample.
 //!
 //! The pixels of lossless pictures are returned exactly: color profiles and gamma are ignored. All sizes that a file
-//! states are checked against [`Limits`] before memory is allocated. One of these limits is the memory for each byte of
-//! the file. Text, profiles and thumbnails are skipped, whatever their size.
+//! states are checked against [`Limits`] before memory is allocated. One limit depends on the length of the file. Text,
+//! profiles and thumbnails are skipped, whatever their size.
 
 mod alpha;
 mod exif;
@@ -72,8 +72,8 @@ pub fn read(input: impl BufRead + Seek, orientation: Orientation, limits: &Limit
     read_into(input, orientation, limits, Vec::new())
 }
 
-/// Decodes a picture as [`read`] does. The decoders for PNG and lossless WebP use the memory of `room` for the pixels,
-/// so the system need not allocate new memory for each of many pictures. The contents of `room` do not matter.
+/// Decodes a picture as [`read`] does. The decoders for PNG and lossless WebP store the pixels in the memory of `room`,
+/// so that no new memory is needed for each of many pictures. The contents of `room` do not matter.
 ///
 /// # Errors
 /// The errors of [`read`].
@@ -165,7 +165,7 @@ impl Container {
 fn other_format(first: &[u8]) -> Option<&'static str> {
     Some(match first {
         [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => "GIF",
-        // The length of the file, then four zeros.
+        // In a BMP file, the length and four zeros follow.
         [b'B', b'M', _, _, _, _, 0, 0, 0, 0, ..] => "BMP",
         [b'I', b'I', b'*' | b'+', 0, ..] | [b'M', b'M', 0, b'*' | b'+', ..] => "TIFF",
         [_, _, _, _, b'f', b't', b'y', b'p', b'a', b'v', b'i', b'f' | b's'] => "AVIF",
@@ -200,7 +200,7 @@ fn most_data(pixels: u64) -> u64 {
     pixels.saturating_mul(16).saturating_add(1 << 20)
 }
 
-/// The reason of the error if there are more data than [`most_data`].
+/// The error message if a file has more data than [`most_data`] allows.
 const LONG_DATA: &str = "it has more data than its pixels need";
 
 /// Returns the error for a failure of the system, or for an input that ends too early.
@@ -211,14 +211,14 @@ fn failed(error: io::Error, format: FileFormat) -> Error {
     }
 }
 
-/// The reason of the error if a decoder fails. The decoder's own message is understandable only with its code.
+/// The error message if a decoder fails. The decoder's own message is understandable only with the decoder's code.
 const UNDECODABLE: &str = "its pixels cannot be decoded";
 
 fn damaged(format: FileFormat, reason: impl Into<String>) -> Error {
     Error::Damaged { format, reason: reason.into() }
 }
 
-/// Reads an array. If the input ends too early, the file counts as cut.
+/// Reads an array. If the input ends too early, returns [`Error::Cut`].
 fn array<const N: usize>(mut input: impl Read, format: FileFormat) -> Result<[u8; N], Error> {
     let mut bytes = [0; N];
     input.read_exact(&mut bytes).map_err(|error| failed(error, format))?;

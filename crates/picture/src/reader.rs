@@ -32,7 +32,6 @@ pub enum Opened {
 }
 
 impl Opened {
-    /// Fills `buffer` from a position of the part.
     fn read(&self, buffer: &mut [u8], at: u64, buffers: &Buffers) -> io::Result<()> {
         match self {
             Self::Carrier(file, layout) => read_exact(file, layout, at, buffer, buffers),
@@ -117,7 +116,7 @@ struct PartPlaces {
 }
 
 impl SpareParts {
-    /// Finds a place for a part, and returns its position.
+    /// Reserves a place for a part, and returns its offset.
     fn add(&self, index: u32) -> u64 {
         let mut places = self.places.lock();
         let place = places.free.pop().unwrap_or(places.by_index.len() as u64);
@@ -125,7 +124,7 @@ impl SpareParts {
         place * self.length
     }
 
-    /// Frees the place of a part for other parts.
+    /// Allows other parts to use the place of this part.
     fn remove(&self, index: u32) {
         let mut places = self.places.lock();
         let place = places.by_index.remove(&index);
@@ -183,13 +182,14 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
         }
     }
 
-    /// Reads a set, and first makes the parts of missing pictures from spare pictures. These parts are written to the
-    /// file that `scratch` opens for reading and writing. `scratch` is called only if a picture is missing. The parts
-    /// of pictures that are [`Opened::Pixels`] or [`Opened::Bytes`] are copied to the same file, so that each such
-    /// picture is opened only once.
+    /// Reads a set, and first makes the parts of missing pictures from spare pictures. The parts of missing pictures
+    /// are written to the file that `scratch` opens for reading and writing. `scratch` is called only if a picture is
+    /// missing. The parts of pictures that are [`Opened::Pixels`] or [`Opened::Bytes`] are copied to this file too, so
+    /// that each of these pictures is opened only once.
     ///
-    /// A damaged picture would damage the parts that are made. Therefore all used pictures are checked first, and
-    /// [`Reader::rejected`] returns the pictures that were left out. If no picture is missing, no picture is checked.
+    /// Parts that are made from a damaged picture would be damaged too. Therefore all used pictures are checked first,
+    /// and [`Reader::rejected`] returns the pictures that were left out. If no picture is missing, no picture is
+    /// checked.
     ///
     /// The work is in proportion to the lengths in the labels of the pictures that are present. A caller that receives
     /// pictures from strangers should compare these lengths with the lengths of the files, because a short file can
@@ -222,7 +222,7 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
         Ok(reader)
     }
 
-    /// Checks the pictures that carry data, and as many spare pictures as must replace missing and damaged pictures.
+    /// Checks the pictures that carry data, and enough spare pictures to replace the missing and damaged pictures.
     /// Removes the damaged pictures from the set, and returns the indexes of the good pictures. No picture is read
     /// twice, however many pictures are damaged.
     fn check(&mut self, scratch: &SpareParts) -> Result<BTreeSet<u32>, Error> {
@@ -234,8 +234,8 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
                 return Err(Error::MissingPictures { missing, spares, damaged });
             }
             let needed = missing as usize - good.range(self.set.count()..).count().min(missing as usize);
-            // If many pictures are damaged, further pictures are likely to be damaged too. A separate round for each
-            // damaged picture would take long.
+            // If many pictures are damaged, further pictures are likely to be damaged too. One round for each damaged
+            // picture would take long, so several pictures are checked at once.
             let mut more = if needed == 0 { 0 } else { needed + self.rejected.len() };
             let labels = self.set.pictures().map(|(label, _)| *label).filter(|label| !good.contains(&label.index));
             let labels: Vec<Label> = labels
@@ -280,8 +280,8 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
     }
 
     /// Returns whether a picture can be read and its part has the correct checksum. The Reed–Solomon code works on
-    /// short stripes of all pictures at a time, and only a few decoded pictures fit into memory. So the part of a
-    /// decoded picture is copied to the scratch file. Otherwise the picture would be decoded again for each stripe.
+    /// short stripes of all pictures at a time, and only a few decoded pictures fit into memory. Therefore the part of
+    /// a decoded picture is copied to the scratch file.
     fn examine(&self, label: &Label, scratch: &SpareParts) -> Result<bool, Error> {
         let Ok(opened) = self.opened(label.index) else { return Ok(false) };
         let place = opened.is_in_memory().then(|| scratch.add(label.index));
@@ -326,7 +326,7 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
         Ok(Self { set, open, parts, opened, changed, passed, scratch, rejected, buffers, cores, give_back: drop })
     }
 
-    /// Returns the length of the spare parts. All spare parts have the same length.
+    /// All spare parts have the same length.
     fn spare_length(&self) -> Result<u64, Error> {
         let longest = self.parts.iter().map(|part| part.length).max().unwrap_or(0);
         let length = u64::from(longest).next_multiple_of(64);
@@ -376,8 +376,8 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
         &self.rejected
     }
 
-    /// Reads into `buffer` from `position` on. Returns the number of bytes that were read. This number is smaller than
-    /// the buffer only at the end of the data.
+    /// Reads into `buffer` from `position` on. Returns the number of bytes that were read. Fewer bytes than the length
+    /// of the buffer are read only at the end of the data.
     ///
     /// # Errors
     /// If a picture cannot be opened or read.
@@ -392,7 +392,7 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
             let left = (u64::from(part.length) - at) as usize;
             let (now, later) = rest.split_at_mut(left.min(rest.len()));
             if let Err(error) = self.read_part(part.index, now, at) {
-                // The picture is damaged. It counts as a picture that was read in part.
+                // The picture is damaged. A damaged picture counts as partly read.
                 self.passed.lock().entry(part.index).or_default();
                 return Err(error);
             }
@@ -415,8 +415,8 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
         self.damaged_of(|label| !label.is_spare())
     }
 
-    /// Compares the checksums of the parts from which at least one byte was read. Each of these parts is read to its
-    /// end. Returns the damaged pictures in the order of their indexes.
+    /// Compares the checksums of all parts of which at least one byte was read. Each of these parts is read to its end.
+    /// Returns the damaged pictures in the order of their indexes.
     #[must_use]
     pub fn damaged_so_far(&self) -> Vec<Damage> {
         let read: BTreeSet<u32> = self.passed.lock().keys().copied().collect();
@@ -488,8 +488,8 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
         }
     }
 
-    /// Opens a picture once for all threads. If another thread is decoding this picture, decodes the next picture
-    /// meanwhile, because the data are mostly read in order.
+    /// Opens a picture once for all threads. If another thread is already decoding this picture, this thread decodes
+    /// the next picture, because data are mostly read in order.
     fn opened(&self, index: u32) -> io::Result<Arc<Opened>> {
         let most = self.cores.clamp(2, 4);
         let mut slots = self.opened.lock();
@@ -528,10 +528,10 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
                     slots.in_memory |= opened.is_in_memory();
                     slots.open.insert(target, opened);
                 }
-                // The process may open fewer files than are open here. Close some files, and try again.
+                // The system allows fewer open files than are open now. Close some files, and try again.
                 Err(error) if is_out_of_files(&error) && slots.open.shrink() => {}
                 Err(error) if target == index => return Err(error),
-                // The thread that needs this picture will get the same error.
+                // The thread that requests this picture later gets the same error.
                 Err(_) => {}
             }
         }

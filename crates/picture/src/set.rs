@@ -71,7 +71,7 @@ pub struct Set<T> {
 #[derive(Clone, Debug)]
 struct Copies<T> {
     label: Label,
-    /// The first picture is the picture in use.
+    /// The first picture is used; the other pictures are copies.
     pictures: Vec<T>,
 }
 
@@ -189,7 +189,7 @@ impl<T> Set<T> {
         self.lost() <= self.spares_present()
     }
 
-    /// Removes a damaged picture. If the picture has a copy, the copy replaces it.
+    /// Removes a damaged picture. If there is a copy of the picture, the copy is used from now on.
     pub fn reject(&mut self, index: u32) -> Option<T> {
         let copies = self.pictures.get_mut(&index)?;
         let rejected = (!copies.pictures.is_empty()).then(|| copies.pictures.remove(0));
@@ -200,9 +200,9 @@ impl<T> Set<T> {
     }
 
     /// Removes and returns the pictures that do not fit most of the other pictures. In a set with spare pictures, all
-    /// parts except the last part have the same length, and this length follows from each label. A group of pictures
-    /// that agree on this length is correct if it is large enough to read the data, and no other such group is large
-    /// enough. Otherwise no picture is removed.
+    /// parts except the last have the same length, and each label determines this length. If a group of pictures agrees
+    /// on the length, and only this group is large enough to read the data, all other pictures are removed. Otherwise
+    /// no picture is removed.
     pub fn take_misfits(&mut self) -> Vec<T> {
         if self.spares() == 0 {
             return Vec::new();
@@ -279,8 +279,8 @@ impl<T> Set<T> {
     }
 }
 
-/// Returns the length of all parts except the last part in a set with spare pictures, according to a label. The spare
-/// parts have this length too. Returns `None` if no set with spare pictures has this label.
+/// For a set with spare pictures, returns the length of all parts except the last, as determined by a label. The spare
+/// parts have the same length. Returns `None` if the label cannot belong to a set with spare pictures.
 fn usual_length(label: &Label) -> Option<u64> {
     let (index, last) = (u64::from(label.index), u64::from(label.count) - 1);
     let length = match index {
@@ -356,7 +356,7 @@ mod tests {
             Label { length: 951, ..all[2] },
         ];
         for odd in odd {
-            // In any order, in addition to the picture with the same index, or instead of that picture.
+            // The wrong picture is found in any order, with and without the correct picture of the same index.
             assert_eq!(misfits(&[&all[..], &[odd]].concat()), [5], "{odd:?}");
             assert_eq!(misfits(&[&[odd], &all[..]].concat()), [0], "{odd:?}");
             let mut replaced = all.clone();

@@ -16,11 +16,11 @@ use crate::threads::together;
 /// The maximum number of pictures in a set that has spare pictures.
 pub const MOST: u32 = 32_768;
 
-/// Returns how many spare pictures a set can have in which `count` pictures carry data. The number is 16 for each of
-/// these pictures and 64 more, but the set has at most [`MOST`] pictures.
+/// Returns how many spare pictures a set can have in which `count` pictures carry data. The number is 64 plus 16 for
+/// each picture that carries data, but the set has at most [`MOST`] pictures in total.
 ///
-/// The work of the code grows with the number of spare pictures in the set, even if these pictures are missing. A
-/// reader needs `count` pictures, so with this limit the work is in proportion to the pictures that are present.
+/// The work of the code grows with the number of spare pictures in the set, even if these pictures are missing. Because
+/// of this limit, the work is in proportion to the pictures that are present, since a reader needs `count` pictures.
 /// Without the limit, a forged label could state that a tiny picture is one of 32 768 pictures, and keep a reader busy
 /// for hours.
 #[must_use]
@@ -42,18 +42,18 @@ pub fn check(count: u32, spares: u32) -> Result<(), Error> {
     }
 }
 
-/// The maximum number of bytes of all stripes together, unless the pictures are so many that their shortest stripes
-/// take more.
+/// The maximum number of bytes of all stripes together, except if there are so many pictures that even their shortest
+/// stripes have more bytes.
 const MEMORY: usize = 16 << 20;
-/// The shortest stripe. Each 64 bytes of the parts form a separate code word.
+/// The shortest stripe. Each 64 bytes of all parts form a separate code word.
 const WORD: usize = 64;
 
 /// Makes the parts of `spares` spare pictures from the parts of `count` pictures. All parts have `length` bytes, a
 /// multiple of 64.
 ///
-/// `read(index, buffer, position)` fills the buffer from a position of a part, with zeros after its end. `write(spare,
-/// bytes, position)` writes to a position of a spare part; the spare parts are counted from 0. Several threads call
-/// these two functions at the same time.
+/// `read(index, buffer, position)` fills the buffer from a position of a part, with zeros after its end.
+/// `write(spare, bytes, position)` writes to a position of a spare part; the spare parts are counted from 0. Several
+/// threads call `read` and `write` at the same time.
 ///
 /// # Errors
 /// The errors of [`check`], and [`Error::Read`] and [`Error::Write`] if a function fails.
@@ -87,8 +87,9 @@ pub fn encode(
 /// Makes the parts of the pictures that carry data and are not in `present`, from the parts of the pictures in
 /// `present`. Indexes from `count` on belong to spare pictures. All parts have `length` bytes, a multiple of 64.
 ///
-/// `read(index, buffer, position)` fills the buffer from a position of a part, with zeros after its end. `write(index,
-/// bytes, position)` writes to a position of a missing part. Several threads call these two functions at the same time.
+/// `read(index, buffer, position)` fills the buffer from a position of a part, with zeros after its end.
+/// `write(index, bytes, position)` writes to a position of a missing part. Several threads call `read` and `write` at
+/// the same time.
 ///
 /// # Errors
 /// The errors of [`check`], [`Error::MissingPictures`] if fewer than `count` pictures are present, and [`Error::Read`]

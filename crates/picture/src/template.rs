@@ -50,7 +50,7 @@ pub use secret::{Secret, Seed};
 
 use crate::Pixels;
 
-/// The maximum number of doors of a picture, including the door of the set.
+/// The maximum number of doors (sealed labels) of a picture, including the door of the set.
 pub const DOORS: usize = 32;
 
 /// The number of samples in a line.
@@ -82,28 +82,28 @@ impl Bits {
     }
 }
 
-/// The places of a part's values in the data lines.
+/// How the values of a part are placed in the data lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// The values are spread evenly over the picture. The places can be found only with the set key.
     Keyed,
-    /// The values lie one after the other, from the first data line on.
+    /// The values are placed one after the other, from the first data line on.
     InOrder,
 }
 
-/// Returns how many bytes a picture with `samples` samples carries. `doors` is the number of doors without the door of
-/// the set, as in [`Hiding::doors`].
+/// Returns how many bytes a picture with `samples` samples carries. `doors` is the number of sealed labels, without the
+/// label for the set, as in [`Hiding::doors`].
 #[must_use]
 pub fn capacity(samples: u64, bits: Bits, doors: usize) -> u64 {
     data_lines(samples, doors + 1) * (LINE as u64 / 8) * u64::from(bits.0)
 }
 
-/// Returns how smooth a cover is in the region of the seed and the doors. The result is the share of samples that lie
-/// on a straight line with their two neighbors, with a tolerance of one step. `doors` is the number of doors as in
-/// [`Hiding::doors`].
+/// Returns how smooth a cover is where the seed and the doors (sealed labels) are stored. The result is the share of
+/// samples that lie on a straight line with their two neighbors, with a tolerance of one step. `doors` is the number of
+/// sealed labels, as in [`Hiding::doors`].
 ///
-/// The seed and the doors change half of the first samples by one step, even if the part is short. If the cover is
-/// smooth there, as in a clear sky, everybody can see the changes.
+/// The seed and the sealed labels change half of the first samples by one step, even if the part is short. If the first
+/// samples of the cover are smooth, as in a clear sky, everybody can see the changes.
 #[must_use]
 pub fn smoothness(cover: &Pixels, doors: usize) -> f64 {
     let (samples, step) = (&cover.samples, cover.channels.count());

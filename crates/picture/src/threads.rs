@@ -6,7 +6,7 @@ use std::thread;
 use parking_lot::Mutex;
 
 /// Runs `work` on several threads, which share the work, and returns the results. If the system cannot start a thread,
-/// the other threads do its share. If a thread panics, the caller panics too.
+/// the other threads do the work of this thread. If a thread panics, the caller panics too.
 pub fn together<R: Send>(threads: usize, work: impl Fn() -> R + Sync) -> Vec<R> {
     let results = Mutex::new(Vec::new());
     on_threads(threads, &|| {
@@ -16,8 +16,8 @@ pub fn together<R: Send>(threads: usize, work: impl Fn() -> R + Sync) -> Vec<R> 
     results.into_inner()
 }
 
-/// Starts the threads of [`together`]. `work` is a trait object, so the compiler makes this function only once, and not
-/// for each kind of work.
+/// Starts the threads of [`together`]. Because `work` is a trait object, the compiler makes this function only once,
+/// instead of once for each kind of work.
 fn on_threads(count: usize, work: &(dyn Fn() + Sync)) {
     thread::scope(|scope| {
         let spawn = |_| thread::Builder::new().spawn_scoped(scope, work).ok();

@@ -11,22 +11,24 @@ use crate::{Error, Format, Limits, Pixels};
 
 /// The compression of a PNG file. Every value keeps all samples.
 ///
-/// A full template at 2 bits has four samples for each byte of data. With [`Stored`](Self::Stored), hiding data is
-/// twice as fast and revealing data is four times as fast as with [`Fast`](Self::Fast): `scripts/bench pictures`.
+/// With 2 bits in each sample, a full template has four samples for each byte of data. With [`Stored`](Self::Stored),
+/// hiding data is twice as fast and revealing data is four times as fast as with [`Fast`](Self::Fast):
+/// `scripts/bench pictures`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compression {
-    /// Stores each row as the difference to the row above, with prefix codes, as fast encoders of other programs do. A
-    /// full template of a photograph takes half to two thirds of the length of its samples.
+    /// Stores each row as the difference to the row above, with prefix codes, as fast encoders of other programs do.
+    /// For a photograph full of data, the file has half to two thirds of the length of the samples.
     Fast,
-    /// The rows are not compressed, for speed. Few programs write such files: an observer who checks the length of the
-    /// file, and not only the picture, notices such a file. If that matters, use [`Fast`](Self::Fast).
+    /// The rows are not compressed, for speed. Few programs write uncompressed files, so an observer who checks the
+    /// length of the file, and not only the picture, notices this. If an observer must not notice, use
+    /// [`Fast`](Self::Fast).
     #[default]
     Stored,
 }
 
 /// Returns whether [`read`](crate::read) with the usual [`Limits`] accepts a PNG file of this length that [`write()`]
 /// made from these pixels. The limits refuse a compressed picture that is nearly empty, because such a file could be
-/// made to exhaust the reader's memory. Write such a picture with [`Compression::Stored`].
+/// made to exhaust the reader's memory. Write a nearly empty picture with [`Compression::Stored`].
 #[must_use]
 pub fn is_readable(pixels: &Pixels, length: u64) -> bool {
     // A decoder keeps a few rows.
@@ -40,8 +42,7 @@ pub fn is_readable(pixels: &Pixels, length: u64) -> bool {
 ///
 /// [`Error::Write`] if the picture cannot be written; [`Error::Size`] if the file format does not allow this width or
 /// height, or if the number of samples does not match width and height; [`Error::GrayWebP`] if the picture is gray and
-/// the format is WebP. In that case, make three channels with [`Pixels::into_rgb`] before data are hidden in the
-/// picture.
+/// the format is WebP. Before data are hidden in a gray picture, make three channels with [`Pixels::into_rgb`].
 pub fn write(
     pixels: &Pixels,
     format: Format,
@@ -51,7 +52,7 @@ pub fn write(
 ) -> Result<(), Error> {
     let (width, height) = (pixels.width, pixels.height);
     let most = match format {
-        // The format allows 2³¹ − 1. A row of this maximum width fits into one chunk, however it is compressed.
+        // The format allows 2³¹ − 1. Up to this width, a row fits into one chunk, even if it does not become shorter.
         Format::Png => 1 << 28,
         Format::WebP => 1 << 14,
     };

@@ -1,4 +1,4 @@
-//! The upper floor: what a caller seals and opens with, and the engine that moves the data.
+//! The functions and types with which a caller seals and opens, and the engine that moves the data.
 
 pub(crate) mod engine;
 pub(crate) mod one_call;

@@ -7,8 +7,8 @@ use crate::format::deadpan::threshold::ShareFault;
 
 /// The reason why sealing or opening failed.
 ///
-/// [`Error::fault`] returns the cause. Messages describe the error and give no advice: the caller knows the user, and
-/// can choose advice that fits the variant.
+/// [`Error::fault`] returns the cause. Messages describe the error and give no advice: the caller can choose advice
+/// that fits the user and the variant.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -43,12 +43,12 @@ pub enum Error {
     /// A part of the trailer cannot be opened, because it was changed.
     #[error("the trailer with the signatures was changed after sealing")]
     TrailerForged,
-    /// A signature is wrong or was removed, or the signatures belong to other data. Somebody who can open the file
-    /// changed the file.
+    /// A signature is wrong or was removed, or the signatures belong to other data. In each case, somebody who can open
+    /// the file changed the file.
     #[error("a signature is wrong or was removed: the data or the signers are not those that were signed")]
     SignatureForged,
-    /// The input begins with a header, but it must begin with the payload. Either a method that takes the bytes after
-    /// the header, such as [`Opened::read_from`], got the whole file, or the file is damaged.
+    /// The input begins with a header, but it must begin with the payload. Either the file is damaged, or a method that
+    /// takes only the bytes after the header, such as [`Opened::read_from`], got the whole file.
     ///
     /// [`Opened::read_from`]: crate::Opened::read_from
     #[error("a header stands where the bytes after the header are wanted, as if the whole file were given again")]
@@ -59,13 +59,13 @@ pub enum Error {
     /// The opened data do not have the padding that the header announces.
     #[error("the padding inside is not what the header says")]
     Padding,
-    /// A share is of no use for the file, and the other shares are too few.
+    /// A share does not fit the file, and the other shares are too few.
     #[error("{0}")]
     Share(ShareFault),
     /// A plugin failed, or refused to work.
     #[error("{0}")]
     Plugin(#[from] crate::format::plugin::PluginError),
-    /// The armor of an age file is not in the one form that is allowed.
+    /// The armor of an age file is not in the only allowed form.
     #[error("the armor is damaged: {0}")]
     Armor(&'static str),
     /// A key file cannot be read.
@@ -76,7 +76,7 @@ pub enum Error {
     Sign(#[from] crate::key::sign::SignError),
 
     // The keys.
-    /// No key opens the file. The text contains the kinds of recipients that the file has.
+    /// No key opens the file. The text lists the kinds of recipients of the file.
     #[error("no key fits: the file is sealed to {0}")]
     NoKeyFits(String),
     /// The file is sealed to a threshold, and too few of the given keys and shares fit.
@@ -102,8 +102,8 @@ pub enum Error {
     /// The list of recipients is empty.
     #[error("no recipient")]
     NoRecipients,
-    /// The list has recipients with and recipients without post-quantum protection. The text names a recipient without
-    /// post-quantum protection.
+    /// The list has some recipients with post-quantum protection, and some recipients without it. The text names a
+    /// recipient without post-quantum protection.
     #[error("{0} is classical, which would make the whole file classical")]
     Mixed(String),
     /// The list has more recipients than fit into a header, or more than one passphrase.
@@ -149,7 +149,6 @@ pub enum Error {
     System(&'static str),
 }
 
-/// Returns a message about the number of shares that are missing.
 fn too_few(needed: u8, of: u8, found: u8) -> String {
     let fit = if found == 1 { "fits" } else { "fit" };
     let missing = needed.saturating_sub(found);
@@ -172,9 +171,9 @@ pub enum LooksLike {
     OpenPgp,
     /// A PEM block of another program, such as a key.
     Pem,
-    /// A PNG picture, which may carry sealed data.
+    /// A PNG picture, which may contain sealed data.
     Png,
-    /// A WebP picture, which may carry sealed data.
+    /// A WebP picture, which may contain sealed data.
     WebP,
     /// Another well-known format, such as gzip. The text is the name of the format, with an article.
     Format(&'static str),
@@ -217,7 +216,8 @@ pub enum InvalidKey {
     Public,
     /// The bytes are not a valid private key: a scalar is out of range, or an ML-KEM key is inconsistent.
     Private,
-    /// The public key is an X25519 point of small order. With such a key, everybody computes the same secret.
+    /// The public key is an X25519 point of small order. With a point of small order, everybody computes the same
+    /// secret.
     SmallOrder,
     /// Keys of this kind have no expanded form. Only ML-KEM keys have an expanded form.
     Expanded,

@@ -1,7 +1,7 @@
 //! Keys on disk and on the command line, which seal or sign: PKCS#8 and SPKI in PEM, age's identities and recipients,
 //! private keys and public lines of OpenSSH.
 //!
-//! `docs/format-keys.md` specifies all that is read and written, including each object identifier.
+//! `docs/format-keys.md` specifies everything that this module reads and writes, including each object identifier.
 //!
 //! ```
 //! use deadpan_seal::{Kem, Passphrase, PrivateKey, key};
@@ -62,7 +62,7 @@ pub enum Found {
     Protected(ProtectedKey),
     /// A public key.
     Public(PublicKey),
-    /// A public key of SSH that verifies no signatures here: age files can be sealed to it.
+    /// A public key of SSH to which age files can be sealed. This crate verifies no signatures with it.
     Ssh(openssh::SshPublic),
     /// A private key file of OpenSSH, which may be protected by a passphrase.
     OpenSsh(openssh::PrivateFile),
@@ -109,37 +109,37 @@ impl fmt::Debug for ProtectedKey {
 }
 
 impl ProtectedKey {
-    /// Returns where in the text the key stands.
+    /// Returns the place of the key in the text.
     #[must_use]
     pub fn place(&self) -> Place {
         self.place
     }
 
-    /// Returns the fingerprint of the public key, if a comment before the key has it. Nothing authenticates the comment
-    /// before the key is unlocked.
+    /// Returns the fingerprint of the public key, if a comment before the key contains it. Nothing authenticates the
+    /// comment before the key is unlocked.
     #[must_use]
     pub fn fingerprint(&self) -> Option<&str> {
         self.fingerprint.as_deref()
     }
 
-    /// Returns whether a comment before the key says that it signs. The kind of a key shows for certain when it is
-    /// unlocked.
+    /// Returns whether a comment before the key says that the key is for signing. The kind of the key is certain only
+    /// when the key is unlocked.
     #[must_use]
     pub fn signs(&self) -> bool {
         self.signs
     }
 
-    /// Decrypts a key that seals. The key file sets the cost of a try, up to the ceilings that [`read`] has checked.
-    /// Each Unicode form of the passphrase is a try: as typed, NFC, NFD, where they differ.
+    /// Decrypts a key that seals. The key file determines the cost of a try, up to the limits that [`read`] has
+    /// checked. Each Unicode form of the passphrase takes one try: as typed, NFC and NFD, if these forms differ.
     ///
-    /// May leak: the lengths of the passphrase and of the key, whether the passphrase is right, and then the kind of
-    /// the key. A key file may ask for scrypt, whose memory accesses depend on the passphrase; they may leak something
-    /// of it to programs that share the processor's caches.
+    /// May leak: the lengths of the passphrase and of the key, whether the passphrase is right, and, if it is right,
+    /// the kind of the key. A key file may require scrypt, whose memory accesses depend on the passphrase. These
+    /// accesses may leak information about the passphrase to programs that share the processor's caches.
     ///
     /// # Errors
-    /// [`KeyError::WrongPassphrase`] if the passphrase is wrong or the file is damaged, which cannot be told apart.
-    /// [`KeyError::Use`] or [`KeyError::Unsupported`] if the key inside cannot seal. [`KeyError::Fingerprint`] if its
-    /// fingerprint differs from the comment before it.
+    /// [`KeyError::WrongPassphrase`] if the passphrase is wrong or the file is damaged: this method cannot distinguish
+    /// the two cases. [`KeyError::Use`] or [`KeyError::Unsupported`] if the decrypted key cannot seal.
+    /// [`KeyError::Fingerprint`] if the fingerprint of the key differs from the comment before the key.
     pub fn unlock(&self, passphrase: &Passphrase) -> Result<PrivateKey, KeyError> {
         match self.open(passphrase)? {
             pkcs8::Private::Sealing(key) => Ok(key),
@@ -150,7 +150,7 @@ impl ProtectedKey {
     /// Decrypts a key that signs, under the same conditions as [`ProtectedKey::unlock`].
     ///
     /// # Errors
-    /// Those of [`ProtectedKey::unlock`]; [`KeyError::Use`] if the key inside seals.
+    /// The errors of [`ProtectedKey::unlock`]; [`KeyError::Use`] if the decrypted key is for sealing.
     pub fn unlock_signing(&self, passphrase: &Passphrase) -> Result<SigningKey, KeyError> {
         match self.open(passphrase)? {
             pkcs8::Private::Signing(key) => Ok(key),
@@ -162,7 +162,7 @@ impl ProtectedKey {
     /// [`ProtectedKey::unlock`].
     ///
     /// # Errors
-    /// Those of [`ProtectedKey::unlock`] except [`KeyError::Use`].
+    /// The errors of [`ProtectedKey::unlock`], except [`KeyError::Use`].
     pub fn unlock_any(&self, passphrase: &Passphrase) -> Result<Found, KeyError> {
         self.open(passphrase).map(Found::from)
     }
@@ -180,13 +180,13 @@ impl ProtectedKey {
     }
 }
 
-/// Returns the error for a key that signs, where a key that seals is wanted.
+/// Returns the error for a signing key that is used where a sealing key is necessary.
 #[must_use]
 pub fn signs(place: Place, key: &VerifyingKey) -> KeyError {
     KeyError::Use { place, kind: format!("an {} key", key.scheme().name()), signs: true }
 }
 
-/// Returns the error for a key that seals, where a key that signs is wanted.
+/// Returns the error for a sealing key that is used where a signing key is necessary.
 #[must_use]
 pub fn seals(place: Place, key: &PublicKey) -> KeyError {
     let article = if key.kem() == crate::Kem::P256 { "a" } else { "an" };
@@ -197,16 +197,16 @@ pub fn seals(place: Place, key: &PublicKey) -> KeyError {
 /// `OPENSSH PRIVATE KEY`) and lines with an age identity or recipient or a public key of SSH, in any order. Empty lines
 /// and lines that begin with `#` are skipped.
 ///
-/// May leak: lengths, labels, where lines end, which kinds of keys there are and in which form, public keys, and
-/// whether all are valid.
+/// May leak: lengths, labels, the ends of lines, the kinds and forms of the keys, public keys, and whether all keys are
+/// valid.
 ///
 /// # Errors
-/// If there is no key, if one of them is not valid, or if a line holds anything else.
+/// If there is no key, if a key is not valid, or if a line contains anything else.
 pub fn read(text: &[u8]) -> Result<Vec<Found>, KeyError> {
     text::read(text)
 }
 
-/// Returns the error that names a block by its label, for labels that are not read.
+/// Returns the error for a PEM block whose label the reader does not support.
 fn foreign(label: &str) -> Trouble {
     let what = match label {
         "EC PRIVATE KEY" | "EC PARAMETERS" => Unsupported::Sec1,
@@ -241,9 +241,9 @@ pub fn private_pem(key: &PrivateKey) -> Secret {
     Secret::copy_of(&text)
 }
 
-/// Returns a private key as encrypted PKCS#8 in PEM (PBES2), after a comment with its fingerprint. The passphrase is
-/// taken in Unicode NFC. May leak: the kind of the key, its public key, whether its seed is known, and the length of
-/// the passphrase.
+/// Returns a private key as encrypted PKCS#8 in PEM (PBES2), after a comment with its fingerprint. The encryption uses
+/// the Unicode NFC form of the passphrase. May leak: the kind of the key, its public key, whether its seed is known,
+/// and the length of the passphrase.
 ///
 /// # Errors
 /// If the system fails.
@@ -252,23 +252,24 @@ pub fn protected_pem(key: &PrivateKey, passphrase: &Passphrase) -> Result<String
     Ok(fingerprint::comment(key.public()) + &block)
 }
 
-/// Returns a public key that verifies as SPKI in PEM. A key in hardware has no such form and gives a line of SSH.
+/// Returns a verifying key as SPKI in PEM. A key in hardware has no SPKI form, so this function returns its public key
+/// line of SSH.
 #[must_use]
 pub fn verifying_pem(key: &VerifyingKey) -> String {
     spki::encode_signing(key).map_or_else(|| key.to_line() + "\n", |der| armored(PUBLIC, &der))
 }
 
-/// Returns a private key that signs as PKCS#8 in PEM, without protection. May leak: the kind of the key, and whether
-/// its seed is known.
+/// Returns a signing key as PKCS#8 in PEM, without protection. May leak: the kind of the key, and whether its seed is
+/// known.
 #[must_use]
 pub fn signing_pem(key: &SigningKey) -> Secret {
     let text = Wiped::new(armored(PRIVATE, &pkcs8::signing::encode(key)).into_bytes());
     Secret::copy_of(&text)
 }
 
-/// Returns a private key that signs as encrypted PKCS#8 in PEM (PBES2), after a comment that says that the key signs,
-/// with its fingerprint. The passphrase is taken in Unicode NFC. May leak: the kind of the key, its public key, whether
-/// its seed is known, and the length of the passphrase.
+/// Returns a signing key as encrypted PKCS#8 in PEM (PBES2). A comment before the PEM block says that the key signs,
+/// and contains its fingerprint. The encryption uses the Unicode NFC form of the passphrase. May leak: the kind of the
+/// key, its public key, whether its seed is known, and the length of the passphrase.
 ///
 /// # Errors
 /// If the system fails.
@@ -282,27 +283,27 @@ fn armored(label: &str, contents: &[u8]) -> String {
     pem::encode(label, contents).unwrap_or_default()
 }
 
-/// Returns the age recipient of a public key, or `None` if age does not know its kind. X25519 gives `age1…`, X-Wing
-/// `age1pq1…`.
+/// Returns the age recipient of a public key, or `None` if age has no recipients of its kind. The recipient of an
+/// X25519 key begins with `age1`, and the recipient of an X-Wing key begins with `age1pq1`.
 #[must_use]
 pub fn age_recipient(key: &PublicKey) -> Option<String> {
     age::recipient(key)
 }
 
-/// Returns the age identity of a private key, or `None` if age does not know its kind. May leak: the kind.
+/// Returns the age identity of a private key, or `None` if age has no identities of its kind. May leak: the kind.
 #[must_use]
 pub fn age_identity(key: &PrivateKey) -> Option<Secret> {
     age::identity(key)
 }
 
-/// Returns a short name for a public key that people can compare: the first 128 bits of SHA-256 over the SPKI form, as
-/// base32 in groups of four.
+/// Returns a short name for a public key that people can compare. The name is the first 128 bits of SHA-256 over the
+/// SPKI form, as base32 in groups of four.
 #[must_use]
 pub fn fingerprint(key: &PublicKey) -> String {
     fingerprint::for_key(key)
 }
 
-/// Returns the fingerprint of a key that verifies: see [`VerifyingKey::fingerprint`](crate::sign::VerifyingKey).
+/// Returns the fingerprint of a verifying key: see [`VerifyingKey::fingerprint`](crate::sign::VerifyingKey).
 pub(crate) fn signing_fingerprint(key: &VerifyingKey) -> String {
     fingerprint::for_signing_key(key)
 }

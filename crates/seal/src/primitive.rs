@@ -1,4 +1,4 @@
-//! The lowest floor: ciphers, hashes and key agreement; random bytes, secret memory and threads. Nothing here knows a
+//! The primitives: ciphers, hashes and key agreement; random bytes, secret memory and threads. Nothing here knows a
 //! format.
 
 pub(crate) mod argon2;

@@ -1,4 +1,4 @@
-//! Helpers of several modules' tests, and the test of the examples in the format's page.
+//! Helpers of several modules' tests, and the test of the examples in docs/format-seal.md.
 
 pub(crate) mod example;
 pub(crate) mod foreign;

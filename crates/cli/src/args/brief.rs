@@ -3,13 +3,13 @@
 use clap::builder::StyledStr;
 use clap::{Arg, Command};
 
-/// The width of a command's text in the list of all commands, on a screen of 80 columns.
+/// The number of columns for the description of a command in the list of all commands, if the screen has 80 columns.
 const LINE: usize = 64;
 /// The most examples that `-h` shows.
 const EXAMPLES: usize = 3;
 
-/// The options that `-h` lists for commands with more than fifteen options. A row begins with the name of the parent
-/// command and the name of the command.
+/// The options that `-h` lists for commands with more than fifteen options. Each row of this table contains the name of
+/// the parent command and the name of the command.
 const EVERYDAY: &[(&[&str], &[&str])] = &[
     (
         &["deadpan", "seal"],
@@ -80,7 +80,7 @@ const EVERYDAY: &[(&[&str], &[&str])] = &[
 /// Options that `-h` does not list for any command.
 const RARE: [&str; 2] = ["max-cost", "passphrase-fd"];
 
-/// The everyday options of the commands that measure.
+/// The most used options of the lab's measuring commands.
 const LAB: &[&str] = &[
     "target",
     "class",
@@ -98,8 +98,9 @@ const LAB: &[&str] = &[
     "quiet",
 ];
 
-/// Returns the command line with help that fits a screen: the everyday options, the first sentence of each text, some
-/// examples, and a note on where the full help is. The program's own help does not change.
+/// Returns the command line with short help that fits a screen. The help contains the most used options, the first
+/// sentence of each text, some examples, and a note on how to get the full help. The help of the program itself does
+/// not change.
 pub fn brief(cli: Command) -> Command {
     let name = cli.get_name().to_owned();
     below(cli, &name, &name)
@@ -117,8 +118,8 @@ pub fn listing(cli: Command) -> Command {
     })
 }
 
-/// Shortens the help of all commands below `parent`. `path` holds the words that call the parent, such as `deadpan
-/// keys`.
+/// Shortens the help of all commands below `parent`. `path` contains the words that call the parent command, such as
+/// `deadpan keys`.
 fn below(parent: Command, name: &str, path: &str) -> Command {
     parent.mut_subcommands(|command| {
         let (own, called) = (command.get_name().to_owned(), format!("{path} {}", command.get_name()));
@@ -163,12 +164,12 @@ mod tests {
     use super::*;
     use crate::args::whole;
 
-    /// The most options that `-h` lists, including `-h` itself.
+    /// The maximum number of options that `-h` lists, including `-h` itself.
     const MOST: usize = 15;
     /// The number of lines of a screen with 80 columns.
     const SCREEN: usize = 40;
 
-    /// Calls `act` with each command that does something, the name of its parent command, and the words that call the
+    /// Calls `act` for each command, with the command, the name of its parent command, and the words that call the
     /// command.
     fn each(command: &Command, path: &str, act: &mut dyn FnMut(&Command, &str, &str)) {
         for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set() && sub.get_name() != "help") {

@@ -1,5 +1,5 @@
-//! Advice on options that a command does not have: the option that the user probably meant, also if the option belongs
-//! to another program.
+//! Advice on options that a command does not have. The advice names the option that the user probably meant, even if
+//! the given option belongs to another program.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -53,8 +53,8 @@ pub fn no_secret(option: &str) -> Failure {
     Failure::usage(format!("the value of {option} is not valid"), hint)
 }
 
-/// Refuses a passphrase that is written directly after `-p`, before clap takes the letters of the passphrase for
-/// options.
+/// Refuses a passphrase that is written directly after `-p`. Otherwise, clap would read the letters of the passphrase
+/// as options.
 pub fn refuse_attached(cli: &Command, words: &[OsString]) -> Result<(), Failure> {
     let (_, command) = called(cli, words);
     let short = |letter: char| command.get_arguments().find(|it| it.get_short() == Some(letter));
@@ -91,8 +91,8 @@ fn called<'a>(cli: &'a Command, words: &[OsString]) -> (String, &'a Command) {
     (called, command)
 }
 
-/// Whether a word of the command line holds this option: a long option, maybe with a value, or one letter in a group of
-/// short options.
+/// Whether a word of the command line contains this option: a long option, possibly with a value, or one letter in a
+/// group of short options.
 fn holds(word: &OsString, option: &str) -> bool {
     let word = word.to_string_lossy();
     let letter = option.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
@@ -102,7 +102,7 @@ fn holds(word: &OsString, option: &str) -> bool {
     }
 }
 
-/// Returns advice on an option that stands before the command and that another command has.
+/// Returns advice on an option that the user wrote before the command, if a common command has this option.
 fn elsewhere(cli: &Command, option: &str) -> Option<String> {
     let has = |command: &&Command| {
         command.get_arguments().any(|it| {
@@ -118,17 +118,16 @@ fn elsewhere(cli: &Command, option: &str) -> Option<String> {
     Some(format!("the command comes first, as in: deadpan {} {option}", command.get_name()))
 }
 
-/// Returns the meaning that an option of another program has here. `within` is the command, such as `keys add`, or
-/// empty.
+/// Returns advice for a user who gives an option of another program: what to use in Deadpan instead. `within` is the
+/// name of the command, such as `keys add`, or an empty text if there is no command.
 fn meant(within: &str, option: &str) -> Option<&'static str> {
     let row = |row: &&HabitRow| row.within.is_none_or(|all| all.contains(&within)) && row.options.contains(&option);
     OPTIONS.iter().find(row).map(|row| row.meant)
 }
 
-/// Options of age, GnuPG, 7-Zip, OpenSSL, tar and gzip, and what these options mean here.
+/// Options of age, GnuPG, 7-Zip, OpenSSL, tar and gzip, and the advice on what to use in Deadpan instead.
 struct HabitRow {
-    /// The commands that the row applies to. With `None`, the row applies to all commands that no row above it applies
-    /// to.
+    /// The commands that the row applies to. `None` means all commands to which no earlier row applies.
     within: Option<&'static [&'static str]>,
     options: &'static [&'static str],
     meant: &'static str,
@@ -238,7 +237,6 @@ mod tests {
     use super::*;
     use crate::args::whole;
 
-    /// Returns the command that these words call.
     fn find<'a>(cli: &'a Command, words: &str) -> &'a Command {
         words.split_whitespace().fold(cli, |command, word| {
             command.find_subcommand(word).unwrap_or_else(|| panic!("there is no command {words}"))
@@ -264,7 +262,7 @@ mod tests {
                 for option in *options {
                     assert!(!has(command, option), "{within} has {option}");
                 }
-                // An option that is named without a command belongs to this command.
+                // If the advice names an option without a command before the option, this command must have the option.
                 let own = meant.split([' ', ',', ';', ':']).take_while(|word| *word != "deadpan");
                 for option in own.filter(|word| word.starts_with('-') && *word != "-") {
                     assert!(has(command, option), "{within} has no {option}");

@@ -41,7 +41,7 @@ enum ClusterCommand {
 struct CleanArgs {
     #[command(flatten)]
     of: JobArgs,
-    /// Also remove state that belongs to another key. The parts of its uploads stay in the store
+    /// Also remove state that belongs to another key. Uploaded parts of such jobs stay in the store
     #[arg(short, long)]
     force: bool,
 }
@@ -65,7 +65,6 @@ struct JobArgs {
     json: bool,
 }
 
-/// A validated `deadpan cluster` command.
 pub enum Cluster {
     Key { place: PathBuf, force: bool },
     Status { bucket: Address, key: Option<PathBuf>, json: bool },
@@ -182,7 +181,7 @@ impl Plan for Cluster {
     }
 }
 
-/// Returns the JSON object that reports why a job could not be given up.
+/// Returns the JSON object for a job whose state could not be removed, with the reason.
 fn kept(job: &Job, failure: &Failure) -> Value {
     json!({
         "schema": 1,

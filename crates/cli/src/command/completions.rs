@@ -36,7 +36,6 @@ pub struct Completions {
 }
 
 impl Completions {
-    /// Prints the script for the command line `cli`.
     pub fn print(&self, cli: &Command) -> Result<Exit, Failure> {
         let script = match self.shell {
             Shell::Bash => include_str!("completions/deadpan.bash").into(),
@@ -55,9 +54,9 @@ impl Completions {
 
 /// Prints the words that may stand at the cursor, for the completion scripts
 ///
-/// The first line says which files the shell should offer (`files`, `sealed`, `folders` or `nothing`). After a tab
-/// follows the part of the current word before the value (such as `--output=`). Each further line is a word, a tab, and
-/// a description.
+/// The first line says which files the shell should offer (`files`, `sealed`, `folders` or `nothing`). A tab and the
+/// part of the current word before the value (such as `--output=`) follow on the same line. Each further line contains
+/// a word, a tab, and a description.
 #[derive(Clone, Debug, clap::Args)]
 #[command(hide = true)]
 pub struct Complete {
@@ -73,7 +72,6 @@ pub struct Complete {
 }
 
 impl Complete {
-    /// Prints the words of the command line `cli` that may stand at the cursor.
     pub fn print(&self, cli: &Command) -> Result<Exit, Failure> {
         let Self { line, replaced, words } = self;
         let mut words = line.as_deref().map_or_else(|| words.clone(), line::words);
@@ -95,7 +93,7 @@ impl Complete {
     }
 }
 
-/// Returns the existing names of the kind `names`. A folder that cannot be read gives no names and no error.
+/// Returns the existing names of the kind `names`. If a folder cannot be read, returns no names instead of an error.
 fn known(names: OfferedNames, cli: &Command) -> Vec<(String, &'static str)> {
     let own = |home: &Home| home.own_names().into_iter().map(|name| (name, "own key"));
     let contacts = |home: &Home| home.contact_names().into_iter().map(|name| (name, "contact"));

@@ -19,7 +19,7 @@ use deadpan_disk::{About, allow_many_files};
 use deadpan_pack::{Notes, OutputPlace, Packer, Packing};
 use deadpan_seal::Error;
 
-/// The heading of the options for folders in each command's help. Each option names the heading, since a heading for
+/// The heading of the options for folders in each command's help. Each option sets this heading itself. A heading for
 /// the whole structure would also apply to the options that a command defines after this structure.
 const FOLDERS: &str = "Folders";
 
@@ -50,8 +50,9 @@ impl PackArgs {
         let path = input.source.path().unwrap_or(Path::new("."));
         let written = output.and_then(|output| About::of_file(output.file()?).ok());
         let written = written.filter(About::is_file).map(|about| about.id);
-        // The draft of the output is left out without a note, since its name is temporary. The file with the final name
-        // of the output, or the file that a stream writes to, is left out with a note.
+        // The archive leaves out the draft of the output, which is a temporary file, without a note. The archive also
+        // leaves out the file with the output's final name, or the file that a stream writes to. A note names this
+        // file.
         let (except, output) = match output {
             Some(Output::Partial { partial, .. }) => {
                 let draft = partial.draft();
@@ -100,20 +101,20 @@ pub fn name_of(path: &Path) -> Result<OsString, Failure> {
     Ok(name.unwrap_or_else(|| "root".into()))
 }
 
-/// Returns the path beside a folder, with the folder's name and the extension `ending`.
+/// Returns a path in the parent of the folder `path`: the name of the folder, followed by the extension `ending`.
 pub fn beside(path: &Path, ending: &str) -> Result<PathBuf, Failure> {
     let mut name = name_of(path)?;
     name.push(ending);
     Ok(match path.file_name() {
         Some(_) => path.with_file_name(name),
-        // Without this case, a path such as `.` would lead into the folder itself.
+        // Without this case, the result for a path such as `.` would be inside the folder itself.
         None if path == Path::new(".") => Path::new("..").join(name),
         None => path.join("..").join(name),
     })
 }
 
-/// Returns a note on the place of a result, if the user did not name that place and may not find the result. For
-/// example, packing `.` makes a file outside of the current folder.
+/// Returns a note that names the place of a result, if the user did not choose that place and may not find the result.
+/// For example, packing `.` makes a file outside of the current folder.
 pub fn outside(input: &Input, place: &Place, output: &OutputArgs) -> Option<String> {
     let is_named = output.place().is_some() || input.source.path().is_none_or(|path| path.file_name().is_some());
     (!is_named && input.is_folder()).then(|| format!("the result is {}; choose another place with -o", place.shown()))
@@ -137,16 +138,15 @@ pub fn outcome(folder: &str, notes: &Notes) -> Done {
     Done { failures, notes: texts, exit, ..Done::default() }
 }
 
-/// Returns the failure for an error of packing a folder.
 pub fn failed(folder: &str, error: deadpan_pack::Error) -> Failure {
     let advice = advice::pack::packing(&error);
     let failure = Failure::pack(folder, error);
     Failure { hint: advice.map(str::to_owned).or(failure.hint), ..failure }
 }
 
-/// Returns the failure for an error of the engine. If the error contains an error of the packer, the returned failure
-/// is the failure of the packer. Otherwise the failure is about `output` if `output` could not be written, and about
-/// `input` in all other cases.
+/// Converts an error of the library `deadpan_seal` into a failure. If the packer caused the error, returns the failure
+/// of the packer. Otherwise the failure names `output` if `output` could not be written, and `input` in all other
+/// cases.
 pub fn blame(error: Error, input: &str, output: &str) -> Failure {
     use deadpan_pack::Error as Packs;
     let of_pack = match error {
@@ -155,7 +155,7 @@ pub fn blame(error: Error, input: &str, output: &str) -> Failure {
         error => Err(error),
     };
     match of_pack {
-        // The unpacker itself writes to `output` only if one file is unpacked to a stream.
+        // The unpacker itself writes to `output` only when it unpacks one file to a stream.
         Ok(Packs::Write(error)) => Failure::io("write", output, &error),
         Ok(error) => failed(input, error),
         Err(error) => Failure::blame(error, input, output),

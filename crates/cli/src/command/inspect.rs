@@ -35,14 +35,14 @@ pub struct InspectArgs {
     /// Open the header with your own keys, and show who signed the file, when, and for whom
     #[arg(long)]
     keys: bool,
-    /// The same with this private key: a file, or the name of one of your own keys. May be repeated
+    /// Open with this private key: a file, or the name of one of your own keys. May be repeated
     #[arg(short, long = "identity", value_name = "KEY")]
     identities: Vec<PathBuf>,
     #[command(flatten)]
     source: PassphraseArgs,
     #[command(flatten)]
     max_cost: MaxCostArgs,
-    /// Take all sealed files in the folders that are named, and in the folders in them
+    /// Take all sealed files in the named folders and in their subfolders
     #[arg(long)]
     each: bool,
     /// Print JSON, one object per line
@@ -57,7 +57,6 @@ pub struct InspectArgs {
 /// not read all data.
 const UNCOMPARED: &str = "not compared with what was signed; `deadpan open --verify` does that";
 
-/// A validated `deadpan inspect` command.
 pub struct Inspect {
     args: InspectArgs,
     sources: Vec<Source>,
@@ -141,11 +140,10 @@ struct HeaderView {
     layout: Result<Segments, &'static str>,
     signed: bool,
     trailer: Option<Trailer>,
-    /// The result of checking who signed, if the header was opened.
+    /// The result of the signature check, if the header was opened.
     verdict: Option<Verdict>,
 }
 
-/// Opens a header, and returns the result of checking its signatures.
 fn verdict(source: &Source, identities: &mut Identities, judge: &Judge) -> Result<Verdict, Failure> {
     let input = Input::open(source)?;
     let name = input.shown();
@@ -155,7 +153,7 @@ fn verdict(source: &Source, identities: &mut Identities, judge: &Judge) -> Resul
     let compared = whole.is_none();
     let signatures = match whole {
         Some(length) => opened.check_signatures(Cursor::new(&input.data, length)),
-        // The trailer is at the end, so a stream is read as a whole.
+        // The trailer is at the end, so a stream must be read to the end.
         None => opened.open_stream(sealed.payload, std::io::sink(), &Work::default()).map(|done| done.signatures),
     };
     let signatures = signatures.map_err(|error| Failure::seal(&name, error))?;
@@ -328,7 +326,7 @@ impl HeaderView {
     }
 }
 
-/// Returns the JSON object of a recipient. A recipient of an age file has a tag.
+/// `tag` is the type of the recipient in an age file.
 fn stanza(stanza: &Stanza, tag: Option<&String>) -> Value {
     match stanza {
         Stanza::Key(kem) => json!({ "type": "key", "kem": kem.name(), "id": kem.id(), "mode": mode_name(kem.mode()) }),

@@ -217,7 +217,7 @@ impl Keygen {
     }
 }
 
-/// Makes a signing key and writes its private and its public part. Replaces no existing file.
+/// Replaces no existing file.
 fn make_signing(home: &Home, path: &Path, scheme: Scheme, passphrase: Option<&Passphrase>) -> Result<Public, Failure> {
     let failed = |error| Failure::seal(&shown(path), error);
     home.make_folder_of(path)?;
@@ -233,7 +233,6 @@ fn make_signing(home: &Home, path: &Path, scheme: Scheme, passphrase: Option<&Pa
     Ok(public)
 }
 
-/// Prints a note that the new key is not the default key.
 fn tell_default(home: &Home, path: &Path) {
     if let (Some(name), Ok(Some(default))) = (home.name_of(path), home.default_key())
         && default.name != name

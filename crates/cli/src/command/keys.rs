@@ -101,13 +101,13 @@ enum KeysCommand {
     Export {
         /// The name of one of your own keys or of a contact, or a key file [default: your default key]
         name: Option<String>,
-        /// Print an age recipient instead, for the kinds of keys that age knows
+        /// Print an age recipient instead, for keys that age supports
         #[arg(long)]
         age: bool,
-        /// Print the public key of your signing key, or of the contact's, which verifies signatures
+        /// Print the public key of your signing key, or of the contact's signing key
         #[arg(long)]
         sign: bool,
-        /// Print a line of SSH instead, for an allowed_signers file; for keys that sign
+        /// Print a signing key as a line for an allowed_signers file of SSH
         #[arg(long, conflicts_with = "age")]
         ssh: bool,
         #[command(flatten)]
@@ -177,8 +177,8 @@ fn add(home: &Home, name: &str, text: &str, force: bool) -> Result<(), Failure> 
     })?;
     let old_text = home::text(&home.contact_path(name)).map_or_else(|_| Vec::new(), |(text, _)| text.to_vec());
     let before = key::read(&old_text).unwrap_or_default();
-    // A contact may have a key that signs and a key that seals. Adding a key of one kind keeps an old key of the other
-    // kind.
+    // A contact may have a key that signs and a key that seals. If a contact gets a new key of one kind, its file keeps
+    // the old key of the other kind.
     let is_other =
         |old: &Found| Public::from_key(old).is_some_and(|old| keys.iter().all(|key| key.signs() != old.signs()));
     let extends = !force && !before.is_empty() && before.iter().all(is_other);
@@ -235,7 +235,7 @@ fn contact(home: &Home, name: &str, force: bool) -> Result<PathBuf, Failure> {
 }
 
 /// Returns the public keys that an argument names: a key that seals, a key that verifies signatures, or both keys. Also
-/// returns the SSH keys among these keys.
+/// returns the SSH keys among the named keys.
 fn public(text: &str) -> Result<(Vec<Public>, Vec<SshPublic>), Failure> {
     let name = crate::tell::shown::bytes(text.as_bytes());
     let is_key = text.starts_with("age1") || (ssh::is_line(text.as_bytes()) && text.contains(' '));
@@ -325,7 +325,7 @@ fn own(home: &Home, name: &str) -> Result<PathBuf, Failure> {
     })
 }
 
-/// Chooses the default key, or prints its name.
+/// Sets the default key, or prints the name of the default key if no name is given.
 fn default(home: &Home, name: Option<&str>) -> Result<(), Failure> {
     let Some(name) = name else {
         let nothing =
@@ -347,7 +347,6 @@ fn default(home: &Home, name: Option<&str>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns a hint for a key name that does not exist.
 fn hint(name: &str, names: impl IntoIterator<Item = String>) -> String {
     match closest(name, names) {
         Some(name) => format!("did you mean {name}? `deadpan keys` lists the names"),

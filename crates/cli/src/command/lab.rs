@@ -7,7 +7,6 @@ use deadpan_lab::harness::{self, Caller, Suite};
 
 pub use deadpan_lab::harness::Command;
 
-/// Runs a command of the lab on Deadpan's own functions.
 pub fn run(command: &Command) -> u8 {
     let code = harness::run(
         command,

@@ -49,18 +49,18 @@ pub struct ListArgs {
     /// Draw a tree of the names
     #[arg(long, conflicts_with = "json")]
     tree: bool,
-    /// Show times to the nanosecond, in UTC. Otherwise they are local on a terminal, and in UTC elsewhere; JSON has
-    /// them exactly
+    /// Show times to the nanosecond, in UTC. Otherwise times are local on a terminal, and UTC elsewhere; JSON has them
+    /// exactly
     #[arg(long, conflicts_with_all = ["json", "tree"])]
     exact: bool,
     #[command(flatten)]
     source: PassphraseArgs,
     #[command(flatten)]
     max_cost: MaxCostArgs,
-    /// Take all sealed files in the folders that are named, and in the folders in them
+    /// Take all sealed files in the named folders and in their subfolders
     #[arg(long)]
     each: bool,
-    /// Print JSON, one object per line. If a path is not UTF-8, it is null, and path_hex has its bytes
+    /// Print JSON, one object per line. If a path is not UTF-8, path is null, and path_hex contains the bytes
     #[arg(long)]
     json: bool,
     /// The files to list; - or no FILE is standard input
@@ -282,7 +282,7 @@ fn neither(name: &str, error: Error) -> Failure {
     }
 }
 
-/// Lists a sealed file that is not a folder.
+/// Lists a sealed file that contains a single file, and not a folder.
 fn single(listing: &mut Listing<'_>, metadata: &Metadata, size: u64) -> Result<(), Ended> {
     let Metadata { name, mode, modified, .. } = metadata;
     let modified = modified.map(since_1970);

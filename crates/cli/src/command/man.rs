@@ -75,7 +75,7 @@ impl Page {
     }
 }
 
-/// Returns the pages of the command line `cli`: one page for each command. The command `help` has no page.
+/// The command `help` has no page.
 pub fn pages(cli: Command) -> Vec<Page> {
     let mut cli = cli.disable_help_subcommand(true);
     cli.build();

@@ -34,9 +34,9 @@ pub use readers::Readers;
 
 /// The heading of the options for many objects in each command's help.
 pub const JOBS: &str = "Many objects (jobs)";
-/// The least length in bytes of an object that is made in parts.
+/// The minimum length, in bytes, of an object that is made in parts.
 pub const LONG: u64 = 64 << 20;
-/// The number of bytes of memory for data, unless `--max-memory` sets another number.
+/// The number of bytes of memory for data, if `--max-memory` sets no other number.
 const MEMORY: u64 = 176 << 20;
 /// The number of bytes of memory that the program needs besides the data.
 const BESIDE: u64 = 48 << 20;
@@ -51,20 +51,20 @@ pub struct ManyArgs {
     /// Take only objects that match a pattern as in .gitignore: *.csv, raw/, /2026/**. May be repeated
     #[arg(long, value_name = "PATTERN", help_heading = JOBS)]
     include: Vec<String>,
-    /// Leave out objects that match: node_modules/, *.tmp. A pattern with ! takes back what those before it match. May
-    /// be repeated
+    /// Leave out objects that match: node_modules/, *.tmp. A pattern with ! includes what earlier patterns left out.
+    /// May be repeated
     #[arg(long, value_name = "PATTERN", help_heading = JOBS)]
     exclude: Vec<String>,
     /// Change nothing, and show what would be done
     #[arg(long)]
     dry_run: bool,
-    /// Move no more than so much in a second to and from stores, on average: 1M or more
+    /// Limit the bytes per second to and from stores, on average: 1M or more
     #[arg(long, value_name = "RATE", value_parser = rate, help_heading = "Stores")]
     bwlimit: Option<Size>,
     /// The most memory to use [default: 224M]
     #[arg(long, value_name = "SIZE", value_parser = size::parse, help_heading = JOBS)]
     max_memory: Option<Size>,
-    /// Do only share I of N, counted from 0; `auto` takes both from Kubernetes, AWS Batch, Slurm or Cloud Run
+    /// Do only share I of N, counted from 0; `auto` reads I and N from Kubernetes, AWS Batch, Slurm or Cloud Run
     #[arg(long, value_name = "I/N", value_parser = share, help_heading = JOBS)]
     shard: Option<Share>,
     /// The file with the key that all machines of a job share (deadpan cluster key)
@@ -92,7 +92,7 @@ fn share(text: &str) -> Result<Share, String> {
 /// A function that returns the settings which must be the same in each run of a job.
 pub type Terms<'a> = &'a dyn Fn(&Job) -> Result<Value, Failure>;
 
-/// Tells a user who ends the work early how to continue the work.
+/// Prints how to continue the work, if the user ends it early.
 fn note_on_going_on(job: Option<&Job>) -> signals::Guard {
     let give_up = job.map_or(String::new(), |job| format!(", or give it up: deadpan cluster clean {job}"));
     signals::notice(move || say(&format!("note: what is done stays done: run the command again to go on{give_up}")))
@@ -105,7 +105,8 @@ pub struct Route {
 }
 
 impl ManyArgs {
-    /// Returns the route if the first input stands for many objects: a prefix, or a folder with `--each`.
+    /// Returns the source and the target if the first input stands for many objects: a prefix, or a folder with
+    /// `--each`.
     pub fn route(&self, files: &[PathBuf], output: &OutputArgs) -> Result<Option<Route>, Failure> {
         let Some(first) = self.first_of_many(files) else {
             let hint = "name a prefix, such as s3://BUCKET/PREFIX/, or a folder with --each";
@@ -119,7 +120,7 @@ impl ManyArgs {
         }
         let mut from = place(&first)?;
         if let Many::Folder(tree) = &mut from {
-            // The full path gives the job the same name, whatever path the user names the folder by.
+            // The full path is used, so that the job has the same name for all paths that lead to the same folder.
             let path = first.canonicalize().map_err(|error| Failure::path("read", &first, &error))?;
             *tree = Tree::new(path);
             tree.open().map_err(|error| match error.kind() {
@@ -160,7 +161,6 @@ impl ManyArgs {
         Ok(Some(Route { from, to }))
     }
 
-    /// Whether `--each` selects the single files in folders.
     pub fn is_each(&self) -> bool {
         self.each
     }
@@ -252,7 +252,7 @@ impl ManyArgs {
             Many::Prefix(store, target) => Some(self.job(store, act, &from.text(), target, how)?),
             Many::Folder(_) => None,
         };
-        // Opening has no settings that the runs must agree on.
+        // The command `open` has no settings that must be the same in all runs of a job.
         let agrees = job.clone().filter(|_| how.is_some());
         let is_new = Cell::new(false);
         let begin = || match &agrees {
@@ -267,7 +267,7 @@ impl ManyArgs {
         let told = JobReport::new(act.verb(), output.json, self.dry_run, &name, readers);
         let results = FolderResults { sync: output.sync, mask };
         let run = Run::new(act, &results, &told).filter(filter).shard(shard).replace(output.force);
-        // Memory holds each short object three times.
+        // A short object takes three times its length in memory.
         let run = run.rehearse(self.dry_run).memory(memory).long(LONG.min(memory / 3)).job(job.clone());
         let result = run.all(from, to, begin).map_err(failed);
         if let Some(remark) = act.remark() {
@@ -285,7 +285,6 @@ impl ManyArgs {
         }
     }
 
-    /// Returns the job with the source `source` and the target `target`.
     fn job(
         &self,
         store: &Store,
@@ -300,8 +299,8 @@ impl ManyArgs {
         Ok(job.how(how))
     }
 
-    /// Makes one long object in parts, and returns the number of bytes. Returns `None` if the input has no name, or if
-    /// the user's credentials do not allow to keep the state of an upload in the store.
+    /// Makes one long object in parts, and returns the number of bytes. Returns `None` if the input has no name. Also
+    /// returns `None` if the user's credentials do not allow storing the state of an upload in the store.
     pub fn one(
         &self,
         input: &Input,
@@ -352,7 +351,7 @@ fn spot(input: &Input) -> Result<Option<Spot>, Failure> {
         (Some(object), _) => Some(Spot::Object(remote::store(object.address())?, object.address().clone())),
         (None, Some(path)) => match &input.found.real {
             Some(real) => {
-                // The full path gives the job the same name, whatever path the user names the file by.
+                // The full path is used, so that the job has the same name for all paths that lead to the same file.
                 let path = path.canonicalize().map_err(|error| Failure::path("read", path, &error))?;
                 let folder = real.folder.clone().named(folder_of(&path));
                 Some(Spot::File(TreeFile { tree: Tree::from_folder(folder), name: real.name.clone().into() }))
@@ -363,7 +362,7 @@ fn spot(input: &Input) -> Result<Option<Spot>, Failure> {
     })
 }
 
-/// Returns the key for jobs in the file `file`, or without `file` the user's own key for jobs. If the user has no such
+/// Returns the key for jobs from `file`, or the user's own key for jobs if `file` is `None`. If the user has no such
 /// key, a new key is made, and is written to the key folder if `kept` is true.
 pub fn job_key(file: Option<&Path>, kept: bool) -> Result<JobKey, Failure> {
     let home = Home::find()?;
@@ -408,8 +407,8 @@ fn place(path: &Path) -> Result<Many, Failure> {
     }
 }
 
-/// Refuses sources that lie inside the target of the results. Results could otherwise lie among the sources, and a
-/// second run would take these results for sources.
+/// Refuses sources that lie inside the target of the results. Otherwise, a second run would take the results of the
+/// first run for sources.
 fn refuse_overlap(from: &Many, to: &Many) -> Result<(), Failure> {
     let is_inside = match (from, to) {
         (Many::Prefix(_, from), Many::Prefix(_, to)) => from.is_in_bucket_of(to) && from.key().starts_with(to.key()),

@@ -61,7 +61,7 @@ pub struct OpenArgs {
     files: Vec<PathBuf>,
 }
 
-/// The options for opening sealed data, wherever they are.
+/// The options for opening sealed data from any source.
 #[derive(Debug, clap::Args)]
 pub struct OpenOptions {
     /// Open with this private key: a file, or the name of one of your own keys. May be repeated [default: all your own
@@ -102,7 +102,6 @@ pub struct Open {
 }
 
 impl OpenArgs {
-    /// Whether standard output carries the data, so that results in JSON cannot go there.
     pub fn is_to_stdout(&self) -> bool {
         let how = &self.how;
         how.is_to_stdout() || !how.verify && how.output.place().is_none() && Source::reads_stdin(&self.files)
@@ -171,7 +170,7 @@ impl Plan for Open {
     }
 }
 
-/// Prints the number of objects below a prefix that are whole and the number of objects that are not.
+/// Prints how many objects below a prefix are intact, and how many are not.
 fn summarize(whole: u64, failed: u64, as_json: bool) -> Result<(), Failure> {
     if as_json {
         let summary = json!({ "whole": whole, "failed": failed });
@@ -188,13 +187,13 @@ fn known_place(source: &Source) -> Result<Place, Failure> {
 }
 
 impl OpenOptions {
-    /// Whether the data of a file go to standard output. Other rules apply to folders.
+    /// Other rules apply to folders.
     pub fn is_to_stdout(&self) -> bool {
         !self.verify && (self.output.is_stdout() || self.range.is_some() && self.output.place().is_none())
     }
 
-    /// Whether the data go to standard output, a pipe or a device. The program cannot take back data that it wrote to
-    /// such an output.
+    /// Whether the data go to standard output, a pipe or a device. The program cannot take back data that it wrote to a
+    /// stream.
     pub fn is_stream(&self) -> bool {
         self.is_to_stdout() || self.output.place().is_some_and(|place| !self.verify && place.is_stream())
     }
@@ -206,7 +205,6 @@ impl OpenOptions {
     }
 }
 
-/// The options and keys that apply to every file.
 pub struct OpenJob<'a> {
     pub args: &'a OpenOptions,
     pub claims: Claims,
@@ -229,7 +227,7 @@ pub struct Origin<'a> {
     pub length: Option<u64>,
     /// The opened input. `None` for pictures.
     pub input: Option<&'a Input>,
-    /// The name that the file names of the pictures give to the data.
+    /// The name of the data, taken from the file names of the pictures.
     pub stem: Option<&'a [u8]>,
 }
 
@@ -251,8 +249,8 @@ impl<'a> Origin<'a> {
 }
 
 impl OpenJob<'_> {
-    /// Returns an error if the output's name is already known and the output exists. This check comes before the user
-    /// is asked for a passphrase.
+    /// Returns an error if the output's name is already known and the output exists. The existence of the output is
+    /// checked before the user is asked for a passphrase.
     fn refuse_existing(&self, source: &Source) -> Result<(), Failure> {
         let args = self.args;
         if args.verify || args.range.is_some() && args.output.place().is_none() {
@@ -412,7 +410,7 @@ impl OpenJob<'_> {
     }
 
     /// Names the pictures in a failure about their output, if the command has several outputs. The sender chose the
-    /// output's name, so this name does not show which pictures the failure is about, and with several outputs `-o` can
+    /// output's name, so this name does not show which pictures the failure is about. With several outputs, `-o` can
     /// only name a folder.
     fn one_of_several(&self, origin: &Origin<'_>, failure: Failure) -> Failure {
         match origin.stem {
@@ -438,7 +436,8 @@ fn whole(opened: &Opened, origin: &Origin<'_>, sealed: Sealed<'_>, output: &Outp
         let text = TextOnly::new(output.writer());
         return opened.open_stream(sealed.payload, text, &Work::default());
     }
-    // A store answers each request with a delay, so an object is read ahead, in order.
+    // A store answers each request with a delay, so the program reads an object in order and ahead of the current
+    // position.
     let positions = origin.positions.filter(|_| !origin.is_remote());
     match (positions, output.positions()) {
         (Some((input, length)), Some(file)) => watched(origin, |work| opened.open_at(&input, length, file, work)),
@@ -478,7 +477,7 @@ fn bare(source: &Source) -> Option<PathBuf> {
     Some(remote::beside(path, bare))
 }
 
-/// Returns the output's name that results from the name of the sealed file.
+/// Returns the output's name: the name of the sealed file without its extension.
 fn bare_name(origin: &Origin<'_>) -> Option<OsString> {
     let path = bare(origin.source).filter(|_| origin.stem.is_none())?;
     Some(Path::new(&path).file_name()?.to_owned())

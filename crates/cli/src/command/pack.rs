@@ -13,7 +13,6 @@ use crate::place::report::{Done, Report};
 use crate::tell::failure::{Exit, Failure, help};
 use deadpan_pack::{Error, Work};
 
-/// The extension of a pack's file name.
 const ENDING: &str = ".tar";
 
 /// Packs folders: FOLDER becomes FOLDER.tar, a tar archive with an index, not sealed
@@ -34,7 +33,6 @@ pub struct PackCommand {
 }
 
 impl PackCommand {
-    /// Whether standard output carries the pack, so that results in JSON cannot go there.
     pub fn is_to_stdout(&self) -> bool {
         self.output.is_stdout()
     }

@@ -16,7 +16,7 @@ use clap::Subcommand;
 use crate::command::plan::Plan;
 use crate::tell::failure::Failure;
 
-/// Hides data in pictures, sealed, and reveals them again
+/// Seals and hides data in pictures, and reveals them
 #[derive(Debug, clap::Args)]
 pub struct PictureArgs {
     #[command(subcommand)]
@@ -32,7 +32,6 @@ enum PictureCommand {
 }
 
 impl PictureArgs {
-    /// Whether standard output carries the data, so that results in JSON cannot go there.
     pub fn is_to_stdout(&self) -> bool {
         if let PictureCommand::Reveal(args) = &self.command { args.is_to_stdout() } else { false }
     }

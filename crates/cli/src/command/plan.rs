@@ -8,7 +8,7 @@ use crate::tell::streams;
 /// A validated command.
 pub trait Plan {
     /// Runs the command. Returns an error if the whole command fails. Failures of single files are reported when they
-    /// occur. For such failures, the function only returns an exit code.
+    /// occur. For failures of single files, the function returns only an exit code.
     fn run(&self) -> Result<Exit, Failure>;
 }
 
@@ -18,7 +18,6 @@ impl<F: Fn() -> Result<Exit, Failure>> Plan for F {
     }
 }
 
-/// The task of this run of the program.
 pub enum Task {
     Plan(Box<dyn Plan>),
     /// The lab has no secrets to protect, traces its own child processes, and has its own exit codes.
@@ -26,7 +25,7 @@ pub enum Task {
 }
 
 impl Task {
-    /// Runs the task and returns the exit code of the program. `whole` reports a failure of the whole command.
+    /// `whole` reports a failure of the whole command.
     pub fn run(self, whole: &Whole) -> u8 {
         match self {
             Self::Lab(command) => match streams::check_stdout() {

@@ -40,7 +40,6 @@ pub struct RandomArgs {
     base64: bool,
 }
 
-/// A validated `deadpan random` command.
 pub struct Random {
     args: RandomArgs,
     place: Place,
@@ -48,7 +47,6 @@ pub struct Random {
 }
 
 impl RandomArgs {
-    /// Whether standard output carries the random bytes, so that the result in JSON cannot go there.
     pub fn is_to_stdout(&self) -> bool {
         self.output.place().is_none_or(|place| *place == Place::Stdout)
     }

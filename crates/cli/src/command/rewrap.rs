@@ -54,7 +54,7 @@ pub struct RewrapArgs {
     /// Add all public keys in this file
     #[arg(short = 'R', long, value_name = "FILE", value_parser = stdin_or_path(), conflicts_with = "to")]
     recipients_file: Vec<PathBuf>,
-    /// Add a passphrase, which a file can have one of
+    /// Add a passphrase; a file can have only one
     #[arg(short, long)]
     passphrase: bool,
     /// Take the passphrase for -p from the first line of this file, instead of the terminal
@@ -66,8 +66,7 @@ pub struct RewrapArgs {
     /// Replace all recipients by this one, or by the public keys in this file. May be repeated; -p adds a passphrase
     #[arg(long, value_name = "WHO")]
     to: Vec<String>,
-    /// Allow classical recipients beside others with `ecc`; refuse added recipients of another kind with `pqc` or
-    /// `hybrid`
+    /// `ecc` allows classical recipients beside others; `pqc` and `hybrid` refuse added recipients of another kind
     #[arg(long, value_name = "MODE")]
     mode: Option<ModeArg>,
     #[command(flatten)]
@@ -80,8 +79,8 @@ pub struct RewrapArgs {
     /// Change nothing, and show the recipients and what would be changed
     #[arg(long)]
     dry_run: bool,
-    /// Go on if none of your keys would open a file afterwards, if other hard links would keep the old recipients, if
-    /// a new file would lose its owner or an attribute, or if a link of another user leads to it
+    /// Go on if none of your keys would open a file afterwards, if other hard links would keep the old recipients, if a
+    /// new file would lose its owner or an attribute, or if another user's link leads to the file
     #[arg(short, long)]
     force: bool,
     /// Print the results as JSON, one object per line
@@ -92,7 +91,6 @@ pub struct RewrapArgs {
     files: Vec<PathBuf>,
 }
 
-/// A validated `deadpan rewrap` command.
 pub struct Rewrap {
     args: RewrapArgs,
 }
@@ -113,7 +111,6 @@ impl RewrapArgs {
     }
 }
 
-/// The number of files for each outcome.
 #[derive(Default)]
 struct RewrapTally {
     changed: u64,
@@ -145,7 +142,6 @@ impl Plan for Rewrap {
     }
 }
 
-/// The state of a run over several files.
 struct Run<'a> {
     args: &'a RewrapArgs,
     change: Change,
@@ -176,7 +172,7 @@ impl Run<'_> {
         for entry in tree {
             match entry {
                 FileTreeEntry::Sealed(spot) => self.one(&spot.path(), Some(spot), report),
-                // The file's name shows that the file had a header once.
+                // The file has the name of a sealed file, so it probably had a header once.
                 FileTreeEntry::Other(spot) if is_called_sealed(&spot) => self.one(&spot.path(), Some(spot), report),
                 FileTreeEntry::Other(_) => self.tally.passed_over += 1,
                 FileTreeEntry::Failed(path, failure) => self.failed(path, failure, report),

@@ -63,7 +63,7 @@ pub struct SealArgs {
     /// them [default: age if OUT ends with .age, otherwise deadpan]
     #[arg(long, value_name = "FORMAT", value_enum)]
     format: Option<FormatArg>,
-    /// Pad the data, so that the length of the sealed file reveals little about theirs; adds up to 12 %
+    /// Pad the data, so that the sealed file reveals little about their length; adds up to 12 %
     #[arg(long)]
     hide_length: bool,
     /// Remove FILE after the sealed file was written to the disk, opened again and compared with FILE
@@ -86,7 +86,6 @@ pub struct Seal {
 }
 
 impl SealArgs {
-    /// Whether standard output carries the data, so that results in JSON cannot go there.
     pub fn is_to_stdout(&self) -> bool {
         Source::reads_stdin(&self.files) || self.output.is_stdout()
     }
@@ -180,13 +179,12 @@ impl SealArgs {
         }))
     }
 
-    /// Returns the operation that seals each of many objects.
     fn act<'a>(&self, to: &'a Recipients) -> Sealings<'a> {
         let turn = to.passphrase.as_ref().map(|_| Mutex::default());
         Sealings { sealing: &to.sealing, format: self.format(), armor: self.armor, turn }
     }
 
-    /// Returns the format that the user chose, or else the format that the output's name shows.
+    /// Returns the format that the user chose, or else the format that belongs to the extension of the output.
     fn format(&self) -> FormatArg {
         self.format.unwrap_or_else(|| match self.output.place() {
             Some(Place::Given(path)) => FormatArg::of_name(path),
@@ -222,7 +220,6 @@ impl Plan for Seal {
 }
 
 impl Seal {
-    /// Seals each of many objects into its own result.
     fn many(&self, route: &Route) -> Result<Exit, Failure> {
         let args = &self.args;
         let home = Home::find()?;
@@ -288,7 +285,6 @@ enum Prepared {
     Divided(Input, Address, Place),
 }
 
-/// The options and recipients that apply to every file.
 struct SealJob<'a> {
     args: &'a SealArgs,
     claims: &'a Claims,
@@ -352,7 +348,7 @@ impl<'a> SealJob<'a> {
         Ok(Done { output: Some(place), remark, default_key: self.to.default_key.clone(), ..done })
     }
 
-    /// Returns the sealing for this input: the recipients, and the metadata that are sealed with the data.
+    /// Returns the settings for sealing this input: the recipients, and the metadata that are sealed with the data.
     fn sealing(&self, input: &Input) -> Result<Sealing, Failure> {
         let sealing = self.to.sealing.clone().metadata(metadata(input)?);
         sealing.map_err(|error| Failure::seal(&input.shown(), error))

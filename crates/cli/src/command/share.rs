@@ -22,7 +22,6 @@ enum ShareCommand {
 }
 
 impl ShareArgs {
-    /// Whether standard output carries the data, so that results in JSON cannot go there.
     pub fn is_to_stdout(&self) -> bool {
         if let ShareCommand::Open(args) = &self.command { args.is_to_stdout() } else { false }
     }

@@ -24,13 +24,14 @@ use digest::digest;
 
 /// The extension of signature files.
 pub const ENDING: &str = ".sig";
-/// The namespace of files in general, as `ssh-keygen` uses it.
+/// The namespace for signatures of ordinary files, as `ssh-keygen` uses it.
 pub const NAMESPACE: &str = "file";
 
 /// Signs files: FILE.sig says that FILE comes from you, and is unchanged
 ///
-/// The signature is an SSH signature, which `ssh-keygen -Y verify` reads where it knows the kind of the key. It proves
-/// that the owner of the key signed these bytes. It hides nothing: to seal and sign, use `deadpan seal`.
+/// The signature is an SSH signature. `ssh-keygen -Y verify` can read it if it supports the kind of the key. The
+/// signature proves that the owner of the key signed these bytes. Signing hides nothing: to seal and sign, use
+/// `deadpan seal`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = help!(
     "deadpan sign report.pdf                       report.pdf.sig, with your signing key",
@@ -44,7 +45,7 @@ pub struct SignArgs {
     /// whose private half is in the agent [default: your signing key]
     #[arg(short, long, value_name = "KEY")]
     key: Option<String>,
-    /// The purpose that the signature is for; whoever verifies has to ask for the same
+    /// The purpose of the signature; whoever verifies it must ask for the same purpose
     #[arg(long, value_name = "NAME", default_value = NAMESPACE, value_parser = namespace)]
     namespace: String,
     #[command(flatten)]
@@ -72,7 +73,6 @@ pub struct Sign {
 }
 
 impl SignArgs {
-    /// Whether standard output carries the signature, so that results in JSON cannot go there.
     pub fn is_to_stdout(&self) -> bool {
         Source::reads_stdin(&self.files) || self.output.is_stdout()
     }

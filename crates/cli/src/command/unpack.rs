@@ -42,7 +42,6 @@ pub struct UnpackCommand {
     files: Vec<PathBuf>,
 }
 
-/// A validated `deadpan unpack` command.
 pub struct Unpack {
     args: UnpackCommand,
     sources: Vec<Source>,
@@ -138,7 +137,6 @@ pub fn is_empty_archive(start: &[u8]) -> bool {
     start.len() as u64 == BLOCK && start.iter().all(|byte| *byte == 0)
 }
 
-/// Returns the selection of the entries that `paths` name.
 pub fn selection(paths: &[PathBuf]) -> Selection {
     Selection::new(paths.iter().map(|path| path.as_os_str().as_bytes().to_vec()))
 }

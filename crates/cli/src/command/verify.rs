@@ -23,8 +23,8 @@ const LONGEST: u64 = 1 << 17;
 
 /// Checks signatures: is FILE.sig a signature of FILE, and by somebody you know?
 ///
-/// Known are your own signing keys and your contacts (deadpan keys add), or the people in an allowed_signers file of
-/// OpenSSH. Signatures of `ssh-keygen -Y sign` are read too.
+/// Known signers are you and your contacts (deadpan keys add), or the people in an allowed_signers file of OpenSSH.
+/// Signatures of `ssh-keygen -Y sign` are read too.
 #[derive(Debug, clap::Args)]
 #[command(after_help = help!(
     "deadpan verify report.pdf                        by anybody you know; exit code 5 if you do not",
@@ -33,19 +33,19 @@ const LONGEST: u64 = 1 << 17;
     "curl https://example.org/a | deadpan verify -s a.sig"
 ))]
 pub struct VerifyArgs {
-    /// Take the people from this allowed_signers file of OpenSSH, and nobody else
+    /// Accept only the people in this allowed_signers file of OpenSSH
     #[arg(long, value_name = "FILE")]
     signers: Option<PathBuf>,
     /// Accept the signature of this person only: a name from `deadpan keys`, a fingerprint, a public key or its file
     #[arg(long, value_name = "WHO")]
     by: Option<String>,
-    /// The purpose that the signature has to be for
+    /// The purpose that the signature must have
     #[arg(long, value_name = "NAME", default_value = NAMESPACE, value_parser = sign::namespace)]
     namespace: String,
     /// The file of the signature [default: FILE.sig]
     #[arg(short, long, value_name = "FILE")]
     signature: Option<PathBuf>,
-    /// Check all files in the folders that are named, and in the folders in them, beside which a signature stands
+    /// Check all files that have a signature beside them, in the named folders and in their subfolders
     #[arg(long, conflicts_with = "signature")]
     each: bool,
     /// Print the results as JSON, one object per line
@@ -56,7 +56,6 @@ pub struct VerifyArgs {
     files: Vec<PathBuf>,
 }
 
-/// A validated `deadpan verify` command.
 pub struct Verify {
     args: VerifyArgs,
     sources: Vec<Source>,
@@ -146,7 +145,7 @@ impl Verify {
     /// another name.
     fn advise(&self, source: &Source, path: &Path, failure: Failure) -> Failure {
         let file = source.path().and_then(Path::to_str).and_then(|name| name.strip_suffix(ENDING));
-        // This check is only for files: the header of a pipe was already read.
+        // The check for signed data is only for files: the header of a pipe was already read.
         let is_signed = |path: &Path| {
             let input = disk::Input::open(path, OpenMode::default());
             input.is_ok_and(|input| Header::read(input.file).is_ok_and(|header| header.is_signed()))

@@ -11,15 +11,15 @@ use crate::tell::failure::Failure;
 const AGE: &str = "age-secret-key-";
 /// The alphabet of Bech32, in which age writes its keys.
 const BECH32: &str = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
-/// The fewest letters that count as a part of a key. Fewer letters can be the rest of a file's name, as in
+/// The minimum number of letters that count as a part of a key. Fewer letters can be the rest of a file's name, as in
 /// `age-secret-key-1.txt`.
 const FEWEST: usize = 5;
-/// The fewest letters in a row that look like a key, regardless of the text before them. An age key has 58 such
+/// The minimum number of consecutive letters that look like a key, whatever text is before them. An age key has 58 such
 /// letters.
 const MANY: usize = 40;
 /// The number of base64 letters that are decoded to recognize a DER header and an algorithm.
 const PEM_START: usize = 40;
-/// The beginning of PKCS #5 identifiers in DER. Such an identifier is at the beginning of an encrypted private key.
+/// The beginning of PKCS #5 identifiers in DER. A PKCS #5 identifier is at the beginning of each encrypted private key.
 const PKCS5: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x05];
 
 /// The options whose value is a key, in lower case.
@@ -54,8 +54,8 @@ pub fn refuse(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failu
     Ok(())
 }
 
-/// Whether the 64 hexadecimal digits of a raw key of 32 bytes stand where a key is expected. In other places, such
-/// digits are more likely the hash of a file, since many programs use the hash as the file's name.
+/// Whether a raw key, which is 64 hexadecimal digits for 32 bytes, is written where a key is expected. In other places,
+/// such digits are more likely the hash of a file, since many programs use the hash as the file's name.
 fn names_raw_key(words: &[String]) -> bool {
     let is_of_keys = words.get(1).is_some_and(|word| word == "keys");
     (1..words.len()).any(|index| {
@@ -177,8 +177,8 @@ mod tests {
         }
         let public = "MCowBQYDK2VuAyEAhEqrKuj5DJvYPiVMpZNf2VeQmgJRtJ/oTSrboOjF4zA=";
         assert!(refuse(["seal", "-r", public].map(Into::into)).is_ok());
-        // Base64 text sometimes has forty letters of Bech32 in a row. Here, the `BEGIN` line shows that the key is
-        // private.
+        // Base64 text sometimes has forty letters of Bech32 in a row. In this test, the `BEGIN` line shows that the key
+        // is private.
         let unlucky = format!("-----BEGIN PRIVATE KEY-----\n{}", "qpzry9x8".repeat(6));
         assert!(refuse(["-r", &unlucky].map(Into::into)).unwrap_err().message.contains("there is a private key"));
         for name in ["age-secret-key-1.txt", "AGE-SECRET-KEY-backup", "age1qqqq", "private key.pem", "PUBLIC KEY-----"]

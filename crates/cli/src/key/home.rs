@@ -1,5 +1,6 @@
-//! The key folder. It holds the user's own keys (`NAME.key`, with the public part `NAME.pub`), a folder `contacts` with
-//! the public keys of other people (`NAME.pub`), and a file `default` with the name of the default key.
+//! The key folder. The key folder contains the user's own keys (`NAME.key`, with the public part `NAME.pub`) and a
+//! folder `contacts` with the public keys of other people (`NAME.pub`). It also contains a file `default` with the name
+//! of the default key.
 
 mod default;
 pub mod make;
@@ -61,7 +62,6 @@ impl Home {
         Ok(Self { folder })
     }
 
-    /// Returns the path of the own key `name`.
     pub fn own_path(&self, name: &str) -> PathBuf {
         self.folder.join(format!("{name}.key"))
     }
@@ -98,12 +98,12 @@ impl Home {
         }
     }
 
-    /// Returns the names of the user's own keys, as far as they can be read.
+    /// Returns the names of the user's own keys, or no names if the folder cannot be read.
     pub fn own_names(&self) -> Vec<String> {
         names(&self.folder, ".key").unwrap_or_default()
     }
 
-    /// Returns the names of the contacts, as far as they can be read.
+    /// Returns the names of the contacts, or no names if the folder cannot be read.
     pub fn contact_names(&self) -> Vec<String> {
         names(&self.folder.join("contacts"), ".pub").unwrap_or_default()
     }
@@ -127,7 +127,7 @@ impl Home {
             || folder.canonicalize().is_ok_and(|it| self.folder.canonicalize().is_ok_and(|own| own == it))
     }
 
-    /// Makes the folder of `path`, for its owner only, if it lies in the key folder.
+    /// If `path` is in the key folder, makes the folder of `path`, which only its owner can use.
     pub fn make_folder_of(&self, path: &Path) -> Result<(), Failure> {
         let folder = folder_of(path);
         if !folder.starts_with(&self.folder) {
@@ -142,20 +142,20 @@ impl Home {
 }
 
 impl Own {
-    /// Returns the key's public part, or `None` if only the passphrase can unlock it.
+    /// Returns the key's public part, or `None` if reading the public part needs the passphrase.
     pub fn public(&self) -> Result<Option<PublicKey>, Failure> {
         pair::public_of(&self.path)
     }
 }
 
-/// Whether a file of this name exists. A file in a folder that the user may not enter counts, so that reading it
-/// reports the missing permission.
+/// Whether a file of this name exists. A file in a folder that the user may not enter counts as existing, so that a
+/// later read reports the missing permission.
 pub fn may_exist(path: &Path) -> bool {
     About::of_path(path).map_or_else(|error| error.kind() == ErrorKind::PermissionDenied, |_| true)
 }
 
-/// Whether a text has the form of a fingerprint. Such a text always stands for the key with this fingerprint, and never
-/// is a name.
+/// Whether a text has the form of a fingerprint. A text in the form of a fingerprint always stands for the key with
+/// this fingerprint, and never is a name.
 pub fn is_fingerprint(text: &str) -> bool {
     text.split('-').map(str::len).eq([4, 4, 4, 4, 4, 4, 2])
         && text.bytes().all(|byte| byte == b'-' || byte.is_ascii_alphanumeric())
@@ -209,7 +209,6 @@ pub fn keys_in(path: &Path, text: &[u8], about: &About) -> Result<Vec<Found>, Fa
     Ok(found)
 }
 
-/// Returns the failure for a folder of keys that another user may have planted.
 pub fn planted_key(found: &Planted) -> Failure {
     Failure::usage(planted_by(found), "choose a folder of your own for keys, with DEADPAN_HOME or -o")
 }
@@ -262,7 +261,8 @@ fn finish(partial: Partial, path: &Path, text: &[u8], mode: u32, replace: bool) 
     partial.land(Attributes { mode, modified: None }, Replace::any_if(replace), true)
 }
 
-/// A key file that stays open during the question for a passphrase, so that no other file is replaced.
+/// A key file that stays open while the user is asked for a passphrase, so that the program does not replace another
+/// file.
 pub struct KeyFile {
     path: PathBuf,
     input: Input,
@@ -292,7 +292,8 @@ impl KeyFile {
         }
     }
 
-    /// Whether the file is an identity file of age. Such a file is written as PEM from then on.
+    /// Whether the file is an identity file of age. When the program replaces an identity file of age, the new file
+    /// contains PEM.
     pub fn is_of_age(&self) -> bool {
         self.text.windows(AGE.len()).any(|part| part.eq_ignore_ascii_case(AGE))
     }
@@ -319,8 +320,8 @@ impl KeyFile {
     }
 }
 
-/// Whether the path exists and is neither a file nor a link to a file. Such a path is not read, since reading a FIFO
-/// would wait for a writer.
+/// Whether the path exists and is neither a file nor a link to a file. A path that is not a file is not read, since
+/// reading a FIFO would wait for a writer.
 fn is_no_file(path: &Path) -> bool {
     About::of_path(path).is_ok_and(|about| !about.is_file())
 }

@@ -1,5 +1,5 @@
-//! The keys and passphrases that may open a file. The order of the tries needs as few questions to the user as
-//! possible.
+//! The keys and passphrases that may open a file. The keys are tried in an order that needs as few questions to the
+//! user as possible.
 
 mod locked;
 
@@ -22,13 +22,13 @@ use deadpan_seal::{
 pub struct Identities {
     list: Vec<Candidate>,
     passphrases: Passphrases,
-    /// Shares of other people, for files that are sealed to a threshold.
+    /// Shares of other people, for files that several keys open together.
     shares: Shares,
     /// Advice if shares are missing, for a command that does not accept shares.
     short_of_shares: Option<&'static str>,
     /// The limit on the cost of hashing a file's own passphrase.
     max_cost: MaxCost,
-    /// The key folder, if no key was named and the keys come from the key folder.
+    /// The key folder, if the user named no key and the keys come from this folder.
     folder: Option<PathBuf>,
 }
 
@@ -41,13 +41,13 @@ struct Candidate {
 
 enum CandidateState {
     Ready(Identity),
-    /// A protected key, and its public part if the file beside the key holds it.
+    /// A protected key, and its public part if the file beside the key contains that part.
     Locked(ProtectedKey, Option<PublicKey>),
-    /// An identity of a plugin, which may ask the user.
+    /// An identity of a plugin. The plugin may ask the user questions.
     Plugin(plugin::Identity),
     /// A protected key of SSH.
     LockedSsh(PrivateFile),
-    /// An age file that is sealed with a passphrase and holds identities.
+    /// An age file that is sealed with a passphrase and contains identities.
     LockedFile(Secret),
     /// The identities from an age file that was opened with its passphrase.
     Several(Vec<Identity>),
@@ -83,7 +83,6 @@ impl Identities {
         }
     }
 
-    /// Changes the limit on the cost of hashing a file's own passphrase.
     pub fn within(self, max_cost: MaxCost) -> Self {
         Self { max_cost, ..self }
     }
@@ -107,7 +106,7 @@ impl Identities {
                     }
                     CandidateState::Ready(Identity::Key(key))
                 }
-                // A file may hold a signing key in addition to the key that opens.
+                // A file may contain a signing key in addition to the key that opens sealed files.
                 Found::Signing(_) | Found::Verifying(_) if !is_one => continue,
                 Found::Signing(key) => return Err(home::signs(&name, key.public())),
                 Found::Verifying(key) => return Err(home::signs(&name, &key)),
@@ -135,7 +134,7 @@ impl Identities {
         Ok(())
     }
 
-    /// Adds a passphrase that is known to be right. This passphrase is tried before any question to the user.
+    /// Adds a passphrase that is known to be right. The known passphrase is tried before any question to the user.
     pub fn know(&mut self, passphrase: Passphrase) {
         let state = CandidateState::Ready(Identity::Passphrase(passphrase));
         self.list.push(Candidate { name: "the passphrase".into(), path: None, state });
@@ -165,7 +164,6 @@ impl Identities {
         &self.passphrases
     }
 
-    /// Sets the advice that is given if shares are missing.
     pub fn advise_on_shares(mut self, hint: &'static str) -> Self {
         self.short_of_shares = Some(hint);
         self
@@ -180,9 +178,9 @@ impl Identities {
         Ok(self)
     }
 
-    /// Opens the header with the first identity that fits. First tries the identities that need no passphrase, then
-    /// protected keys, then the file's own passphrase. If the file needs several keys together, opens the header as
-    /// soon as enough identities are found.
+    /// Opens the header with the first identity that can open it. First tries the identities that need no passphrase,
+    /// then protected keys, then the file's own passphrase. If the file needs several keys together, opens the header
+    /// as soon as enough identities are found.
     pub fn open(&mut self, name: &str, sealed: &Sealed<'_>) -> Result<Opened, Failure> {
         let shares = self.shares.fitting(&sealed.header);
         let mut ready = self.ready(&sealed.stanzas);
@@ -196,8 +194,8 @@ impl Identities {
             match candidate.unlock(&sealed.stanzas, &self.passphrases, self.max_cost) {
                 Ok(identities) if identities.is_empty() => {}
                 Ok(identities) => {
-                    // In a file that needs several keys, the earlier keys alone were not enough, but are needed
-                    // together with the next key.
+                    // If the file needs several keys together, the earlier keys stay in the list, because they are
+                    // needed together with the next key.
                     if sealed.header.group().is_none() {
                         ready.clear();
                     }
@@ -230,13 +228,13 @@ impl Identities {
         Err(shares.blame(refused.unwrap_or_else(|| self.none_fits(name, none))))
     }
 
-    /// Opens the header if one of the keys that need no passphrase fits.
+    /// Opens the header if one of the keys that need no passphrase can open it.
     pub fn open_at_once(&self, sealed: &Sealed<'_>) -> Option<Opened> {
         sealed.header.clone().open(&self.ready(&sealed.stanzas)).ok()
     }
 
-    /// Returns the shares that the keys among these identities have in a file: the shares of the keys that need no
-    /// passphrase, or else the shares of the first protected key that has any.
+    /// Returns the shares that these identities have in a file. Uses the keys that need no passphrase, or else the
+    /// first protected key that has shares.
     pub fn shares(&mut self, name: &str, header: &Header) -> Result<Vec<Share>, Failure> {
         let stanzas = header.stanzas();
         let none = match header.shares(&self.ready(&stanzas)) {
@@ -258,7 +256,7 @@ impl Identities {
         Err(refused.unwrap_or_else(|| self.none_fits(name, none)))
     }
 
-    /// Returns the identities that need no passphrase and may fit one of the recipients.
+    /// Returns the identities that need no passphrase and may belong to one of the recipients.
     fn ready(&self, stanzas: &[Stanza]) -> Vec<Identity> {
         self.list.iter().flat_map(|candidate| candidate.ready_for(stanzas)).collect()
     }
@@ -309,7 +307,8 @@ impl Candidate {
         }
     }
 
-    /// Unlocks the keys with their passphrase. Returns no keys if they are unlocked already, or cannot fit the file.
+    /// Unlocks the keys with their passphrase. Returns no keys if they are unlocked already, or if they cannot open the
+    /// file.
     fn unlock(
         &mut self,
         stanzas: &[Stanza],
@@ -352,7 +351,7 @@ impl Candidate {
     }
 }
 
-/// Whether an identity may fit one of the recipients.
+/// Whether an identity may belong to one of the recipients.
 fn may_fit(identity: &Identity, stanzas: &[Stanza]) -> bool {
     match identity {
         Identity::Key(key) => fits(Some(key.kem()), stanzas),
@@ -361,7 +360,7 @@ fn may_fit(identity: &Identity, stanzas: &[Stanza]) -> bool {
     }
 }
 
-/// Whether a key of this kind may fit one of the recipients. `None` is a key of unknown kind.
+/// Whether a key of this kind may belong to one of the recipients. `None` is a key of unknown kind.
 fn fits(kem: Option<Kem>, stanzas: &[Stanza]) -> bool {
     let is_for = |other: Kem| kem.is_none_or(|kem| kem == other);
     stanzas.iter().any(|stanza| matches!(stanza, Stanza::Key(kem) | Stanza::Share { kem, .. } if is_for(*kem)))
@@ -373,7 +372,7 @@ fn is_of_keys(error: &Error) -> bool {
     matches!(error, NoKeyFits(_) | TooFewShares { .. } | WrongPassphrase | TooCostly(_))
 }
 
-/// Returns the failure for an empty answer to the question for a passphrase.
+/// Returns the failure for a user who typed no passphrase.
 fn not_given(what: &str) -> Failure {
     Failure::new(
         Exit::Key,
@@ -382,7 +381,6 @@ fn not_given(what: &str) -> Failure {
     )
 }
 
-/// Returns the file of the own key with this name.
 fn own_path(name: &Path, home: &Home) -> Result<PathBuf, Failure> {
     if let Some(path) = name
         .to_str()

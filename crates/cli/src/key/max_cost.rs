@@ -3,11 +3,11 @@
 use crate::tell::size;
 use deadpan_seal::MaxCost;
 
-/// The limit on the cost of a file's passphrase. The sender of the file chose that cost.
+/// The limit on the cost of hashing a file's passphrase. The sender of the file chose that cost.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct MaxCostArgs {
     /// Try a passphrase only if its hash takes at most this much memory and this many passes over it (3 if PASSES is
-    /// left out). The sender chose both; sealing here takes 256MiB:3 [default: 2.5GiB:3]
+    /// left out). The sender chose both values; sealing takes 256MiB:3 [default: 2.5GiB:3]
     #[arg(long, value_name = "MEM[:PASSES]", value_parser = parse)]
     max_cost: Option<MaxCost>,
 }

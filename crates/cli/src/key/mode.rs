@@ -5,11 +5,11 @@ use deadpan_seal::Mode;
 /// A value of `--mode`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum ModeArg {
-    /// Elliptic curves: small and fast, but open to a future quantum computer
+    /// Elliptic curves: small and fast, unsafe against future quantum computers
     Ecc,
     /// ML-KEM: post-quantum
     Pqc,
-    /// Both at once: an attacker has to break both
+    /// ecc and pqc: an attacker has to break both
     Hybrid,
 }
 
@@ -23,7 +23,6 @@ impl From<ModeArg> for Mode {
     }
 }
 
-/// Returns a mode's name on the command line.
 pub fn mode_name(mode: Mode) -> &'static str {
     match mode {
         Mode::Ecc => "ecc",

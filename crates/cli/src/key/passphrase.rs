@@ -22,7 +22,7 @@ use deadpan_seal::{Passphrase, Secret};
 
 /// The byte order mark, as UTF-8.
 const BYTE_ORDER_MARK: &[u8] = &[0xef, 0xbb, 0xbf];
-/// The name of standard input as a file.
+/// The path of standard input.
 pub const STDIN: &str = "/dev/stdin";
 /// The variable with the passphrase.
 pub const VARIABLE: &str = "DEADPAN_PASSPHRASE";
@@ -44,8 +44,8 @@ pub struct PassphraseArgs {
     passphrase_fd: Option<Descriptor>,
 }
 
-/// A descriptor that was open when the program started. The descriptor is duplicated while the arguments are parsed. At
-/// that time, the program has not yet opened its own files, which could get the same number.
+/// A descriptor that was open when the program started. The descriptor is duplicated while the arguments are parsed.
+/// When the arguments are parsed, the program has not yet opened its own files, which could get the same number.
 #[derive(Clone, Debug)]
 struct Descriptor {
     number: u32,
@@ -87,7 +87,6 @@ impl PassphraseArgs {
         Ok(())
     }
 
-    /// Reads the passphrase from the file or the descriptor in the arguments.
     fn read(&self) -> Result<Option<Given>, Failure> {
         match (&self.passphrase_file, &self.passphrase_fd) {
             (Some(path), _) => {
@@ -117,7 +116,7 @@ impl PassphraseArgs {
         }
     }
 
-    /// Whether an option says where the passphrase is.
+    /// Whether an option names the source of the passphrase.
     pub fn is_given(&self) -> bool {
         self.passphrase_file.is_some() || self.passphrase_fd.is_some()
     }
@@ -131,8 +130,9 @@ struct Given {
 }
 
 impl Given {
-    /// Removes a byte order mark from the first line of a file. Editors on Windows write the mark there. In other
-    /// lines, these bytes belong to the passphrase.
+    /// Removes a byte order mark from the first line of a file. Editors on Windows write a byte order mark at the
+    /// beginning of a file. In lines other than the first line, the bytes of a byte order mark belong to the
+    /// passphrase.
     fn without_mark(line: Passphrase, is_first: bool) -> Self {
         match line.as_bytes().strip_prefix(BYTE_ORDER_MARK).filter(|_| is_first).map(Passphrase::new) {
             Some(passphrase) => Self { passphrase, marked: Some(line) },

@@ -18,7 +18,6 @@ use deadpan_seal::{Passphrase, Secret};
 /// How many times the user may answer a question that has numbered answers.
 const TRIES: usize = 3;
 
-/// Returns the client that talks to plugins.
 pub fn client() -> Result<Client, Failure> {
     let client = Client::new(Arc::new(TerminalDialog)).hide_variable(crate::key::passphrase::VARIABLE);
     Ok(match patience::seconds(patience::PLUGIN, "a silent plugin")? {

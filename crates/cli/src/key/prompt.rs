@@ -14,10 +14,10 @@ use crate::tell::shown::guarded;
 use crate::tell::signals;
 use deadpan_seal::{Passphrase, Secret};
 
-/// The longest passphrase, in bytes. A longer line is probably a file given by mistake.
+/// The longest passphrase, in bytes. A longer line is probably not a passphrase, but a file that was given by mistake.
 pub const LONGEST: usize = 4096;
-/// How many times a question stops the program to wait for the foreground. If no process could continue the program,
-/// the system does not stop it, so the number needs a limit.
+/// The maximum number of times that the program stops at a question to wait until it is in the foreground. The number
+/// needs a limit, because the system does not stop a program that no process could continue.
 const STOPS: usize = 100;
 
 /// The terminal of the process, even if the standard streams are redirected.
@@ -68,7 +68,7 @@ impl Terminal {
         line.ok_or_else(|| Failure::new(Exit::Key, "no passphrase was given", hint))
     }
 
-    /// Stops the program until it is in the foreground. The system does the same when a background program reads from
+    /// Stops the program until it is in the foreground. The system also stops a background program when it reads from
     /// the terminal. While a shell edits a line, the terminal may be in a mode in which Enter does not end a line.
     fn wait_for_foreground(&self) {
         for _ in 0..STOPS {

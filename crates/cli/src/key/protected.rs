@@ -33,7 +33,6 @@ pub fn unlock_any(path: &Path, locked: &ProtectedKey, passphrases: &Passphrases)
     Ok(key)
 }
 
-/// Warns if the public part beside a private key belongs to another key.
 pub fn check_pair(path: &Path, key: &Found) {
     match key {
         Found::Private(key) => home::check_pair(path, key.public()),

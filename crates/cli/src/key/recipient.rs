@@ -33,21 +33,21 @@ pub struct RecipientArgs {
     /// Seal to all public keys in this file
     #[arg(short = 'R', long, value_name = "FILE", value_parser = stdin_or_path())]
     recipients_file: Vec<PathBuf>,
-    /// Any N of the named keys open it together, and fewer cannot. Without it, each recipient opens it alone
+    /// Any N of the named keys open the file together; fewer cannot. Without --any, each recipient opens the file alone
     #[arg(long, value_name = "N")]
     any: Option<u8>,
     /// Seal with a passphrase
     #[arg(short, long)]
     passphrase: bool,
-    /// The kind of protection. Without a recipient, chooses the own key of this kind (or makes one); with recipients,
-    /// refuses those of another kind
+    /// The kind of protection. Without a recipient, chooses your own key of this kind (or makes one); refuses named
+    /// recipients of another kind
     #[arg(long, value_name = "MODE")]
     mode: Option<ModeArg>,
     #[command(flatten)]
     pub source: PassphraseArgs,
 }
 
-/// The recipients on the command line. Public keys that only a passphrase can unlock are not read yet.
+/// The recipients on the command line. Public keys that can be read only with a passphrase are not read yet.
 pub struct NamedRecipients(Vec<(String, Part)>);
 
 /// The public part of a recipient.
@@ -70,7 +70,7 @@ pub struct Recipients {
     pub default_key: Option<String>,
     /// The passphrase, if the file is sealed to a passphrase.
     pub passphrase: Option<deadpan_seal::Passphrase>,
-    /// How many of the keys are needed together to open the file: 1, unless `--any` gives a larger number.
+    /// How many of the keys are needed together to open the file: 1, or the number that `--any` sets.
     pub needed: usize,
     /// The name of the first recipient that only an age file can have.
     ssh: Option<String>,
@@ -85,7 +85,8 @@ impl Recipients {
     }
 
     /// Writes a note to a user at a terminal if none of the recipients is one of the user's own keys. There is no note
-    /// if an own key is unknown without its passphrase, or if a recipient belongs to a plugin, since these may match.
+    /// if a key of the user is unknown without its passphrase, or if a recipient belongs to a plugin. Such a recipient
+    /// may be the user's own key.
     pub fn tell_if_others(&self, home: &Home) -> Result<(), Failure> {
         if self.passphrase.is_some() || !self.others.is_empty() || !std::io::stderr().is_terminal() {
             return Ok(());
@@ -122,7 +123,7 @@ impl NamedRecipients {
         Ok(Self(found))
     }
 
-    /// Returns the names and keys. Asks for a passphrase if only the passphrase shows the public part. Fails if one of
+    /// Returns the names and keys. Asks for a passphrase if reading a public part needs the passphrase. Fails if one of
     /// the recipients cannot be recognized in a file: a recipient of a plugin or a key of SSH.
     pub fn keys(&self, passphrases: &Passphrases) -> Result<NamedKeys, Failure> {
         let Sorted { plugins, ssh, keys } = self.resolve(passphrases)?;
@@ -136,7 +137,7 @@ impl NamedRecipients {
         }
     }
 
-    /// Returns the names and recipients. Asks for a passphrase if only the passphrase shows the public part.
+    /// Returns the names and recipients. Asks for a passphrase if reading a public part needs the passphrase.
     pub fn recipients(&self, passphrases: &Passphrases) -> Result<Vec<(String, Recipient)>, Failure> {
         let with_recipient = |(name, part): &(String, Part)| {
             let recipient = match part {
@@ -209,7 +210,6 @@ impl RecipientArgs {
         Ok(())
     }
 
-    /// Whether several keys are needed together to open the file.
     pub fn needs_several(&self) -> bool {
         self.any.is_some()
     }
@@ -263,7 +263,7 @@ impl RecipientArgs {
     }
 
     /// Reads the remaining public keys, asks for passphrases if necessary, and adds the default key if no recipient is
-    /// named. `what` names the thing that a new passphrase is for. With `rehearse`, no key is written.
+    /// named. `what` names the purpose of a new passphrase. With `rehearse`, no key is written.
     pub fn resolve(
         &self,
         named: &NamedRecipients,
@@ -448,7 +448,7 @@ fn in_file(path: &Path) -> Result<Vec<(String, Part)>, Failure> {
                 Found::Protected(_) => part_of(path)?,
                 Found::OpenSsh(file) => Part::Ssh(file.public().clone()),
                 Found::PluginRecipient(recipient) => of_plugin(recipient.into())?,
-                // The plugin finds out the recipient that belongs to the identity.
+                // The plugin determines which recipient belongs to the identity.
                 Found::PluginIdentity(identity) => of_plugin(plugin::Identity::from(identity).to_recipient())?,
                 // Signing keys were handled above.
                 Found::Signing(_) | Found::Verifying(_) => continue,
@@ -462,7 +462,7 @@ fn of_plugin(recipient: plugin::Recipient) -> Result<Part, Failure> {
     Ok(Part::Plugin(recipient.with(crate::key::plugin::client()?)))
 }
 
-/// Returns the public part of a private key file, as far as it can be known without a passphrase.
+/// Returns the public part of a private key file, or [`Part::Locked`] if reading the public part needs the passphrase.
 fn part_of(path: &Path) -> Result<Part, Failure> {
     if let Ok([Found::PluginIdentity(identity)]) = home::read(path).as_deref() {
         return of_plugin(plugin::Identity::from(identity.clone()).to_recipient());
@@ -470,8 +470,8 @@ fn part_of(path: &Path) -> Result<Part, Failure> {
     Ok(home::public_of(path)?.map_or_else(|| Part::Locked(path.to_owned()), Part::Known))
 }
 
-/// Returns the public part of a private key file. If only the passphrase can unlock it, the user is asked for the
-/// passphrase, and the public part is written beside the key, so that the user is asked only once.
+/// Returns the public part of a private key file. If reading the public part needs the passphrase, asks the user for
+/// it. Then writes the public part beside the key, so that the user is asked only once.
 pub fn public_of(path: &Path, passphrases: &Passphrases) -> Result<PublicKey, Failure> {
     if let Some(public) = home::public_of(path)? {
         return Ok(public);
@@ -510,8 +510,8 @@ fn one_of_several(name: &str, count: usize, key: &ProtectedKey) -> Failure {
     Failure::usage(message, "name a file with its public key; a protected key does not show it")
 }
 
-/// Returns the name and the own key to seal to when no recipient is named. Makes a key if there is none. With
-/// `rehearse`, no key is written and no default key is recorded.
+/// If no recipient is named, returns the user's own key to seal to, and the name of this key. Makes a key if there is
+/// none. With `rehearse`, no key is written and no default key is recorded.
 fn own(
     home: &Home,
     passphrases: &Passphrases,

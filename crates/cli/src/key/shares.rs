@@ -29,12 +29,12 @@ impl Shares {
         self.0.extend(shares.into_iter().map(|share| (name.clone(), share)));
     }
 
-    /// Returns the shares that fit this header.
     pub fn fitting(&self, header: &Header) -> Chosen {
         let mut chosen = Chosen { identities: Vec::new(), left_out: Vec::new() };
         let mut used: Vec<(u8, &str)> = Vec::new();
         if header.group().is_none() {
-            // The file needs no shares. This can be one of several files, or a file that itself contains shares.
+            // The file needs no shares. The user may have given the shares for another file, or this file may itself
+            // contain shares.
             return chosen;
         }
         for (name, share) in &self.0 {
@@ -59,7 +59,7 @@ fn doubled(name: &str, share: &Share, first: &str) -> Failure {
 }
 
 impl Chosen {
-    /// Writes notes about the shares that were left out, after the file was opened without them.
+    /// After the file was opened, writes notes about the shares that were left out.
     pub fn note(&self, opened: Opened) -> Opened {
         self.left_out.iter().for_each(|failure| say(&format!("note: left out {}", failure.message)));
         opened

@@ -28,21 +28,21 @@ use deadpan_seal::{Audience, Opened, Sealing, Signatures};
 const NAMESPACE: &str = "deadpan-v1";
 const ASK: &str = "ask the sender who signed it, and whether it was meant for you";
 
-/// The options for signing what is sealed.
+/// The options for signing the sealed data.
 #[derive(Debug, clap::Args)]
 pub struct SigningArgs {
     /// Sign with this key: the name of one of your own, a private key file, or a public key of SSH whose private half
     /// is in the agent. May be repeated [default: your signing key]
     #[arg(long, value_name = "KEY", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     sign: Vec<String>,
-    /// Leave the recipients out of what is signed, so that the file may be forwarded without a note about that
+    /// Do not sign the recipients, so that the file may be forwarded without a note about recipients
     #[arg(long, requires = "sign")]
     for_anyone: bool,
 }
 
 impl SigningArgs {
-    /// Returns the settings that must be the same in each run of a job: the keys as the user named them, and whether
-    /// the recipients are part of what is signed.
+    /// Returns the settings that must be the same in each run of a job: the keys that the user named, and whether the
+    /// recipients are signed.
     pub fn how(&self) -> Value {
         json!({ "keys": self.sign, "for_anyone": self.for_anyone })
     }
@@ -96,7 +96,7 @@ fn files_after<'a>(option: &str, sources: &'a [Source]) -> Vec<&'a Path> {
 /// The options for checking who signed.
 #[derive(Debug, clap::Args)]
 pub struct SignerArgs {
-    /// Open only what is signed, for you, by somebody you know, or by WHO: a name from `deadpan keys`, a fingerprint, a
+    /// Open only files signed for you by somebody you know or by WHO: a name from `deadpan keys`, a fingerprint, a
     /// public key or its file. A file that was renamed after it was signed needs -o
     #[arg(long, value_name = "WHO", num_args = 0..=1, require_equals = true)]
     require_signature: Option<Option<String>>,
@@ -106,8 +106,8 @@ pub struct SignerArgs {
 }
 
 impl SignerArgs {
-    /// Refuses `--require-signature WHO` in place of `--require-signature=WHO`, if there is no file WHO. Otherwise, the
-    /// other files would be opened with a signature of anybody the user knows.
+    /// Refuses `--require-signature WHO` in place of `--require-signature=WHO`, if there is no file WHO. Otherwise, a
+    /// signature of anybody whom the user knows would be enough to open the other files.
     pub fn refuse_who_as_file(&self, sources: &[Source]) -> Result<(), Failure> {
         let mut files = files_after("--require-signature", sources).into_iter();
         let Some(path) = files.find(|path| !path.exists()) else { return Ok(()) };
@@ -143,13 +143,13 @@ pub struct Judge {
 pub struct Verdict {
     /// A line for each signer: the name, the time, and whether the signature is for other recipients.
     pub lines: Vec<String>,
-    /// The same lines as notes about the file.
+    /// The lines about the signers, as notes about the file.
     pub notes: Vec<String>,
     /// A text about the recipients that the file was signed for.
     audience: Option<String>,
     /// The name of the data that was signed together with the data.
     signed_as: Option<String>,
-    /// A text that says whether the data were compared with the signed data. Only for a command that does not always
+    /// A text that says whether the data were compared with the signed data. Used only by commands that do not always
     /// compare the data.
     pub data: Option<&'static str>,
     /// Fields for JSON.
@@ -176,7 +176,7 @@ impl Verdict {
 }
 
 impl Judge {
-    /// Returns a judge that refuses nothing.
+    /// Returns a `Judge` that refuses no file.
     pub fn lenient() -> Self {
         Self { file: None, signers: OnceCell::new(), is_required: false, wanted: None }
     }
@@ -192,7 +192,6 @@ impl Judge {
         }
     }
 
-    /// Whether the user wants only signed files.
     pub fn is_required(&self) -> bool {
         self.is_required
     }
@@ -225,8 +224,8 @@ impl Judge {
         let signers = self.signers()?;
         let seconds = signatures.time().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
         let seconds = i64::try_from(seconds).unwrap_or(i64::MAX);
-        // The owner of an expired key can write an old time into a signature, so a line must also allow the present
-        // time.
+        // The owner of an expired key can write an old time into a signature. The line for the key must therefore also
+        // allow the present time.
         let now = signers::now();
         let name_of = |key| signers.name_of(key, NAMESPACE, now).and(signers.name_of(key, NAMESPACE, seconds));
         let names: Vec<_> = signatures.keys().iter().map(|key| (key, name_of(key))).collect();
@@ -280,8 +279,8 @@ impl Judge {
     }
 }
 
-/// Returns a note if the name of a signed file gives the name `own` for its data, but the data were signed with another
-/// name. Then the file was renamed, or somebody exchanged the names of two signed files.
+/// Returns a note if the signed name differs from `own`, the output's name according to the file's name. In this case,
+/// the file was renamed, or somebody exchanged the names of two signed files.
 pub fn misnamed(name: &str, opened: &Opened, own: &OsStr) -> Option<String> {
     let signed = opened.metadata().name.as_deref().filter(|_| opened.is_signed())?;
     let differs = signed != own.as_bytes();

@@ -1,7 +1,7 @@
 //! The keys to sign with, and the people whose signatures are known.
 //!
-//! People are the user's own keys that sign, contacts with a key that signs, and the principals of an `allowed_signers`
-//! file.
+//! Known people are the user's own keys that sign, contacts with a key that signs, and the principals of an
+//! `allowed_signers` file.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -19,15 +19,14 @@ use deadpan_seal::sign::{Agent, Allowed, Signer, VerifyingKey};
 
 /// The beginning of a fingerprint in the form of OpenSSH.
 const SSH_FINGERPRINT: &str = "SHA256:";
-/// The most bytes that are read of an `allowed_signers` file. Longer files are refused.
+/// The maximum number of bytes that are read of an `allowed_signers` file. Longer files are refused.
 const LONGEST: u64 = (1 << 20) + 1;
 /// Advice if a key for signing is missing.
 const MAKE: &str = "make a key for signing with: deadpan keygen --sign";
 
-/// The people whose signatures are known.
 pub struct Signers {
     people: Vec<Person>,
-    /// The people of an `allowed_signers` file, who may be limited to namespaces and times.
+    /// The people in an `allowed_signers` file. The file may limit a person to some namespaces and times.
     allowed: Option<Allowed>,
 }
 
@@ -83,7 +82,7 @@ impl Signers {
         Ok(Self { people: Vec::new(), allowed: Some(allowed) })
     }
 
-    /// Returns the words about a key of no known person that follow "a key that" in a message.
+    /// Returns the words that follow "a key that" in a message about a key of an unknown person.
     pub fn stranger(&self) -> &'static str {
         match self.allowed {
             Some(_) => "has no line in that file for this purpose and time",
@@ -296,7 +295,6 @@ fn in_agent(name: &str, key: &VerifyingKey) -> Result<Signer, Failure> {
     })
 }
 
-/// Returns the keys that verify signatures.
 fn verifying(found: Vec<Found>) -> Vec<VerifyingKey> {
     let key = |found| match found {
         Found::Verifying(key) => Some(key),

@@ -222,8 +222,8 @@ impl<R: Read> Body<R> {
         self.input.consume(1);
     }
 
-    /// Reads the rest of a line, but leaves the line end in the buffer. Used for the first line and for the last line,
-    /// which are short. If a line is too long, reads only its beginning.
+    /// Reads the rest of a line, but leaves the line end in the buffer. The function reads only the first line and the
+    /// last line, which are short. If a line is too long, reads only its beginning.
     fn marker(&mut self) -> io::Result<Vec<u8>> {
         let mut line = Vec::new();
         loop {

@@ -1,8 +1,8 @@
-//! The inputs and the outputs of one run, so that no file of the run replaces another.
+//! The inputs and the outputs of one run, recorded so that no result replaces another file of the run.
 //!
 //! Two inputs can have the same output, such as `a/x` and `b/x` with `-o out`. The output of one input can also be
-//! another input, such as `y` and `y.dpn`. In these cases, the later result is refused, even with `--force`. `cp` does
-//! the same.
+//! another input, such as `y` and `y.dpn`. If an output is another input or another result of the run, it is refused,
+//! even with `--force`. `cp` does the same.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ pub struct Claims {
 /// A file or a folder that must not be replaced.
 struct Claim {
     path: PathBuf,
-    /// The path without links in its folders. The last component may be a link.
+    /// The path, with all links in its folders resolved. The last component may be a link.
     real: PathBuf,
     id: Id,
 }
@@ -50,8 +50,7 @@ impl Claim {
         Some(Self { real: real(&path)?, id: Id::File(About::of_path(&path).ok()?.id), path })
     }
 
-    /// Whether this file or folder lies in `folder`. An object in a store lies in no folder, since a slash in its key
-    /// has no special meaning.
+    /// An object in a store lies in no folder, since a slash in its key has no special meaning.
     fn lies_in(&self, folder: &Path) -> bool {
         matches!(self.id, Id::File(_)) && self.real.starts_with(folder)
     }
@@ -97,7 +96,7 @@ impl Claims {
     }
 
     /// Refuses a folder as the output of `source`, like [`check`](Self::check). With `replace`, files in an existing
-    /// folder can be replaced, so the folder is also refused if another input or an output of this run lies in it.
+    /// folder can be replaced. The folder is then also refused if another input or an output of this run is in it.
     pub fn check_folder(&self, place: &Place, source: &Source, replace: bool) -> Result<(), Failure> {
         self.check(place, source)?;
         let Some(folder) = place.path().filter(|_| replace).and_then(Claim::at) else { return Ok(()) };
@@ -113,13 +112,12 @@ impl Claims {
         }
     }
 
-    /// Returns the inputs other than `source`.
     fn others<'a>(&'a self, source: &'a Source) -> impl Iterator<Item = &'a Claim> {
         self.inputs.iter().filter(|input| source.path() != Some(&input.path))
     }
 }
 
-/// Returns a path without links in its folders. Returns `None` if its folder does not exist.
+/// Returns the path, with all links in its folders resolved. Returns `None` if the folder of the path does not exist.
 fn real(path: &Path) -> Option<PathBuf> {
     match path.file_name() {
         Some(name) => Some(folder_of(path).canonicalize().ok()?.join(name)),

@@ -8,7 +8,8 @@ use parking_lot::Mutex;
 use deadpan_remote::{Object, ObjectReader};
 use deadpan_seal::ReadAt;
 
-/// The data of an input. All readers share one position, as the readers of an open file do, and reading moves it.
+/// The data of an input. All readers share one position in the data, and reading changes this position, as with an open
+/// file.
 pub enum Data {
     File(File),
     Object(Box<Reading>),

@@ -1,8 +1,8 @@
 //! The folders of this command's files. Each folder is opened once.
 //!
-//! A command waits for a passphrase, or for the data of a pipe. During this wait, another program may make a path lead
-//! to another place. So the folders of inputs and outputs are opened before the wait. A later use of the same path gets
-//! the open folder.
+//! A command waits for a passphrase, or for the data of a pipe. During the wait, another program may exchange a folder,
+//! so that a path leads to another place. The folders of inputs and outputs are therefore opened before the wait. If
+//! the same path is used later, the program uses the open folder.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -20,7 +20,7 @@ use deadpan_disk::{
     most_open_files, nearest, parent, trimmed,
 };
 
-/// The most folders that stay open, even if the system allows more open files.
+/// The maximum number of folders that stay open, even if the system allows more open files.
 const MOST: usize = 1 << 16;
 
 static HELD: Mutex<BTreeMap<PathBuf, Held>> = Mutex::new(BTreeMap::new());
@@ -46,8 +46,8 @@ enum Held {
     Missing(Way, PathBuf),
 }
 
-/// Returns the way to the folder that this path led to when it was first used. If the path is used for the first time,
-/// continues from the nearest open folder above.
+/// Returns a `Way` to the folder that this path led to when the path was first used. If the path is used for the first
+/// time, starts from the nearest open folder above it.
 pub fn way(path: &Path) -> io::Result<Way> {
     let path = trimmed(path);
     match held(&path) {
@@ -92,7 +92,7 @@ pub fn own_or_make(path: &Path, mode: u32) -> Result<Folder, Error> {
     Ok(way.folder().clone())
 }
 
-/// Whether nothing had this name when the command began.
+/// Whether no file or folder had this path when the command began.
 pub fn was_missing(path: &Path) -> bool {
     matches!(held(&trimmed(path)), Some(Held::Missing(..)))
 }
@@ -103,20 +103,20 @@ fn owner_of(above: &Folder) -> io::Result<Option<About>> {
     Ok(Some(above.about()?).filter(|about| is_root() && about.owner != 0))
 }
 
-/// Returns the link or folder that another user may have planted on the way to a folder, or to the nearest folder above
-/// if the folder is missing.
+/// Returns a link or folder in the path of a folder, if another user may have planted it. If the folder is missing,
+/// checks the path of the nearest existing folder above it.
 pub fn planted(path: &Path) -> Option<Planted> {
     hold_folder(&trimmed(path));
     let way = match held(&trimmed(path)) {
-        // The folder may have appeared in the meantime.
+        // The missing folder may have appeared in the meantime.
         Some(Held::Missing(above, rest)) => Some(above.clone().descend(&rest).unwrap_or(above)),
         _ => way(path).ok(),
     };
     way.and_then(|way| way.planted().cloned())
 }
 
-/// Opens the file at this path. Its folder is the folder that the path led to when it was first used. Fails if the path
-/// is an input that has since become a link, another folder or another link.
+/// Opens the file at this path. The file is looked up in the folder that the path led to when the path was first used.
+/// Fails if the path is an input that was later replaced by a link, by another folder or by another link.
 pub fn open(path: &Path, mode: OpenMode) -> io::Result<Input> {
     let input = Input::open_by(path, mode, way)?;
     // An editor may have put a new file in the place of the named file. A file with several hard links may be an older
@@ -133,7 +133,8 @@ pub fn open(path: &Path, mode: OpenMode) -> io::Result<Input> {
     if is_same { Ok(input) } else { Err(exchanged()) }
 }
 
-/// Opens the folders of the files with these paths. An error is reported when the folder is used.
+/// Opens the folders of the files with these paths. If a folder cannot be opened, the error is reported later, when the
+/// folder is used.
 pub fn hold<'a>(paths: impl IntoIterator<Item = &'a Path>) {
     let files = paths.into_iter().filter(|path| !remote::is_address(path));
     files.for_each(|path| hold_folder(&trimmed(parent(path))));
@@ -212,7 +213,6 @@ fn exchanged() -> io::Error {
     Exchanged.into()
 }
 
-/// Refuses to follow a link of another user.
 pub fn refuse_link(found: &Found, force: bool) -> Result<(), Failure> {
     match found.link.as_ref().filter(|_| !force) {
         None => Ok(()),

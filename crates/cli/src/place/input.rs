@@ -33,8 +33,8 @@ pub enum Source {
     File(PathBuf),
 }
 
-/// Returns the sealed files in a folder and its subfolders. The result includes entries that cannot be read and files
-/// that only have the name of a sealed file, so that the command reports the error of each.
+/// Returns the sealed files in a folder and its subfolders. The result includes entries that cannot be read, and files
+/// that only have the name of a sealed file. The command then reports an error for each of these entries.
 fn sealed_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let path = |entry| match entry {
         FileTreeEntry::Sealed(spot) => Some(spot.path()),
@@ -152,10 +152,10 @@ pub struct Input {
     pub data: Data,
     /// The attributes of a file; `None` for an object in a store.
     pub about: Option<About>,
-    /// The folders of the file. These folders stay open until the result is complete.
+    /// The folders of the file. The folders of an input stay open until the result is complete.
     pub found: Found,
-    /// Whether several threads can read the input at any position. This is possible for an object and for a regular
-    /// file that was opened by name.
+    /// Whether several threads can read the input at any position. Objects, and regular files that were opened by name,
+    /// can be read at any position.
     pub positioned: bool,
 }
 
@@ -182,7 +182,8 @@ impl Input {
             recover::settle(path, real, &file, &about)?;
         }
         // Standard input can be a file that is already at a later position than its start, so standard input is read as
-        // a stream. A file of length 0 can be a file in /proc. The system makes its contents when the file is read.
+        // a stream. A file of length 0 can be a file in /proc. The system makes the contents of such a file when the
+        // file is read.
         let positioned = about.is_file() && about.length > 0 && *source != Source::Stdin;
         Ok(Self { source: source.clone(), data: Data::File(file), about: Some(about), found, positioned })
     }
@@ -198,7 +199,7 @@ impl Input {
         Ok(Self { source: source.clone(), data, about: None, found, positioned: true })
     }
 
-    /// Returns the file, unless it is an object.
+    /// Returns the file, or `None` if the input is an object.
     pub fn file(&self) -> Option<&File> {
         self.data.file()
     }
@@ -219,7 +220,6 @@ impl Input {
         if self.is_folder() { Err(Failure::usage(format!("{} is a folder", self.shown()), hint)) } else { Ok(self) }
     }
 
-    /// Returns the input as an open folder.
     pub fn folder(&self) -> Result<Folder, Failure> {
         let path = self.source.path().unwrap_or(Path::new("."));
         let opened = self.file().map_or(Err(io::ErrorKind::NotADirectory.into()), |file| {
@@ -242,7 +242,6 @@ impl Input {
         Reader { data: &self.data, left: self.length().filter(|_| self.positioned) }
     }
 
-    /// Returns the length of the input, if it is known.
     pub fn length(&self) -> Option<u64> {
         match &self.about {
             Some(about) => about.is_file().then_some(about.length),
@@ -254,7 +253,7 @@ impl Input {
 /// A reader of an input's data.
 pub struct Reader<'a> {
     data: &'a Data,
-    /// The number of bytes that the file must still have, if its length is known.
+    /// The number of bytes that must still follow in the file, if its length is known.
     left: Option<u64>,
 }
 

@@ -18,7 +18,7 @@ use deadpan_disk::Handle;
 use deadpan_seal::Sidecar;
 
 const SUFFIX: &[u8] = b".deadpan-rewrap";
-/// The most bytes of a file's name that the name of its record contains. Names have 255 bytes at most.
+/// The maximum number of bytes of a file's name that the name of its record contains. Names have 255 bytes at most.
 const LONGEST_STEM: usize = 200;
 
 /// Returns the name of the record of a file. If the file's name is long, the record's name contains the beginning and a
@@ -32,7 +32,6 @@ pub fn name(file: &OsStr) -> OsString {
     OsString::from_vec([b".", &stem[..LONGEST_STEM - hash.len()], hash.as_bytes(), SUFFIX].concat())
 }
 
-/// Whether a file has the name of a record.
 pub fn is_record(name: &OsStr) -> bool {
     name.as_bytes().starts_with(b".") && name.as_bytes().ends_with(SUFFIX)
 }
@@ -80,8 +79,8 @@ pub fn overwrite(target: &LockedFile, old: Vec<u8>, new: Vec<u8>) -> Result<(), 
     })
 }
 
-/// Makes the empty record. If a record exists already, [`recover`] has handled it if it belongs to this file. A record
-/// of another file may still be needed.
+/// Makes the empty record. If a record of this file already exists, [`recover`] has already processed the record. A
+/// record of another file may still be needed.
 fn create(target: &LockedFile, name: &OsStr) -> Result<File, Failure> {
     let folder = &target.real.folder;
     let path = folder.path_of(name);

@@ -13,8 +13,8 @@ use deadpan_disk::{About, Handle, Input, Locked, OpenMode, Spot};
 pub struct LockedFile {
     /// The path as the user gave it.
     pub path: PathBuf,
-    /// The folder in which the file lies, and its name in that folder. Each replacement of the file uses this folder
-    /// and this name.
+    /// The folder of the file, and the file's name in that folder. Each replacement of the file uses this folder and
+    /// this name.
     pub real: Spot,
     /// The file, for reading and writing.
     pub file: File,
@@ -52,12 +52,12 @@ impl LockedFile {
             Ok(Locked::Yes) => {}
             Err(error) => return Err(self.failed("lock", &error)),
         }
-        // An earlier holder of the lock may have replaced this file by another file.
+        // Another run that had the lock before may have replaced this file by another file.
         if self.real.folder.has(&self.real.name, &self.file) { Ok(()) } else { Err(replaced(&self.path)) }
     }
 
-    /// Fails if another program has written to the file since it was opened, since the header may no longer belong to
-    /// the data.
+    /// Fails if another program has written to the file since it was opened: the header may no longer belong to the
+    /// data.
     pub fn refuse_changed(&self) -> Result<(), Failure> {
         let now = About::of_file(&self.file).map_err(|error| self.failed("read", &error))?;
         if (now.length, now.modified) == (self.about.length, self.about.modified) {

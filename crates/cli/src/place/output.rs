@@ -102,9 +102,9 @@ impl OutputArgs {
         self.output.iter().for_each(Self::hold_place);
     }
 
-    /// Opens the folders around the result of an input, and the folder that the input may be unpacked into, as far as
-    /// its name is known. A folder that is missing now counts as missing for the whole command, unless the command
-    /// makes it.
+    /// Opens the folder of an input's result, and the folder into which the input may be unpacked, if the names of
+    /// these folders are known. A folder that is missing now counts as missing for the whole command, except if the
+    /// command itself makes it.
     pub fn hold_result(&self, usual: impl FnOnce() -> Result<Place, Failure>) {
         self.file(usual).iter().for_each(Self::hold_place);
     }
@@ -141,7 +141,6 @@ impl OutputArgs {
         way.unplanted().map_err(failed)
     }
 
-    /// Refuses a folder for results that another user may have planted.
     pub fn refuse_planted(&self, place: &Place) -> Result<(), Failure> {
         self.unplanted(place.clone(), true).map(drop)
     }
@@ -219,9 +218,9 @@ impl OutputArgs {
         }
     }
 
-    /// Returns the place for a folder. If there are several `results`, or if `-o` ends with a slash, `-o` is the folder
-    /// in which the folder is made. Otherwise `-o` is the folder itself, so that a second run with the same `-o` does
-    /// not put its result into the result of the first run.
+    /// Returns the place for a folder. If there are several `results`, or if `-o` ends with a slash, the new folder is
+    /// made inside `-o`. Otherwise `-o` names the new folder itself, so that a second run with the same `-o` does not
+    /// put its result into the result of the first run.
     pub fn folder(&self, results: usize, usual: impl FnOnce() -> Result<Place, Failure>) -> Result<Place, Failure> {
         if let Some(place) = self.output.as_ref().filter(|place| place.path().is_some_and(remote::is_address)) {
             let message = format!("{} is no place for a folder: what is unpacked lies on this machine", place.shown());
@@ -257,7 +256,6 @@ impl From<OsString> for Place {
 }
 
 impl Place {
-    /// Returns the path, or `None` for standard output.
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::Stdout => None,
@@ -275,7 +273,7 @@ impl Place {
         self.path().and_then(special::descriptor)
     }
 
-    /// Whether this is standard output or another open descriptor, a pipe or a device.
+    /// Whether the place is standard output, another open descriptor, a pipe or a device.
     pub fn is_stream(&self) -> bool {
         let is_special = |path: &Path| About::of_path(path).is_ok_and(|about| !about.is_file() && !about.is_folder());
         *self == Self::Stdout || self.descriptor().is_some() || self.path().is_some_and(is_special)
@@ -304,7 +302,7 @@ impl Place {
         Ok(self)
     }
 
-    /// Returns the place in this folder with the name of `usual`.
+    /// Returns the place in this folder that has the last name of `usual`.
     fn join(&self, usual: Self) -> Result<Self, Failure> {
         let folder = self.path().unwrap_or(Path::new(""));
         match usual {
@@ -385,7 +383,7 @@ impl Output {
         Self::Stream { file, place: place.clone() }
     }
 
-    /// Returns the file, unless it is an object.
+    /// Returns the file, or `None` if the output is an object.
     pub fn file(&self) -> Option<&File> {
         match self {
             Self::Stream { file, .. } => Some(file),
@@ -399,7 +397,6 @@ impl Output {
         if let Self::Partial { partial, .. } = self { Some(partial.file()) } else { None }
     }
 
-    /// Returns a writer that appends to the output.
     pub fn writer(&self) -> Box<dyn Write + Send + '_> {
         match self {
             Self::Object { upload, .. } => Box::new(upload.clone()),
@@ -427,7 +424,6 @@ impl Output {
         self.place().shown()
     }
 
-    /// Whether several threads can write to the output at any position.
     pub fn is_positioned(&self) -> bool {
         self.positions().is_some()
     }
@@ -468,7 +464,6 @@ fn longest(input: u64) -> u64 {
     input.saturating_add(input / 2).saturating_add(2 << 20)
 }
 
-/// Returns the error for a `place` that exists already.
 pub fn taken(place: &Place) -> Failure {
     match place {
         Place::Sealed(path) => Failure::usage(

@@ -22,8 +22,8 @@ pub struct Partial {
 }
 
 impl Partial {
-    /// Makes a file that gets the name `target` later. Until its mode is set, only its owner can read the file. Refuses
-    /// a folder that another user may have planted.
+    /// Makes a file that gets the name `target` later. Until the mode of the file is set, only its owner can read the
+    /// file. Refuses a folder that another user may have planted.
     pub fn create(target: &Path) -> Result<Self, Failure> {
         refuse_object(target)?;
         let way = held::way(folder_of(target)).map_err(Error::of_folder);
@@ -37,7 +37,7 @@ impl Partial {
         Self::with_draft(target, name.and_then(|name| Draft::create_in(folder, name)))
     }
 
-    /// Makes a file that gets the name at a spot later. `target` is its path in messages.
+    /// Makes a file that later gets the name in `spot`. `target` is its path in messages.
     pub fn create_at(spot: &Spot, target: &Path) -> Result<Self, Failure> {
         Self::with_draft(target, Draft::create_in(&spot.folder, &spot.name))
     }
@@ -54,7 +54,8 @@ impl Partial {
         &self.draft
     }
 
-    /// Makes another file in the same folder. Its temporary name is similar to the temporary name of this file.
+    /// Makes another file in the same folder. The temporary name of the new file is similar to the temporary name of
+    /// this file.
     pub fn another(&self) -> Result<Self, Failure> {
         Self::with_draft(&self.target, self.draft.another())
     }
@@ -70,7 +71,6 @@ impl Partial {
         self.draft.sync().map_err(|error| failure(&self.target, error))
     }
 
-    /// Sets the attributes of the file and gives it its name.
     pub fn land(self, attributes: Attributes, replace: Replace, sync: bool) -> Result<(), Failure> {
         self.draft.land(attributes, Landing { replace, sync }).map_err(|error| failure(&self.target, error))
     }
@@ -113,7 +113,7 @@ pub struct PartialFolder {
 }
 
 impl PartialFolder {
-    /// Makes a folder inside an open folder. The new folder gets the name `target` later.
+    /// The new folder gets the name `target` later.
     pub fn create_in(folder: &Folder, target: &Path) -> Result<Self, Failure> {
         let name = target.file_name().ok_or(Error::NoName);
         Self::with_draft(target, name.and_then(|name| DraftFolder::create_in(folder, name)))
@@ -190,7 +190,6 @@ fn lossy(target: &Path, unkept: &Unkept) -> Failure {
     Failure::usage(format!("{} needs a new file, which would lose {unkept}", shown(target)), hint)
 }
 
-/// Returns an error if `target` is an object in a store.
 fn refuse_object(target: &Path) -> Result<(), Failure> {
     if remote::is_address(target) {
         Err(Failure::path("create", target, &std::io::ErrorKind::Unsupported.into()))
@@ -199,7 +198,6 @@ fn refuse_object(target: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Returns the error for a `target` whose folder does not exist.
 pub fn no_folder(target: &Path) -> Failure {
     if remote::is_address(target) {
         return Failure::path("create", target, &std::io::ErrorKind::NotFound.into());
@@ -214,7 +212,6 @@ pub fn no_folder(target: &Path) -> Failure {
     )
 }
 
-/// Returns the error for a `target` that exists already.
 pub fn exists(target: &Path) -> Failure {
     Failure::usage(
         format!("{} exists already", shown(target)),
@@ -222,7 +219,6 @@ pub fn exists(target: &Path) -> Failure {
     )
 }
 
-/// Returns the error for an output file whose name belongs to a folder.
 pub fn is_a_folder(target: &Path) -> Failure {
     Failure::usage(format!("{} is a folder", shown(target)), "choose another name with -o")
 }

@@ -1,10 +1,10 @@
 //! Repairs a file if a change of its recipients was interrupted while the header was written.
 //!
 //! Each command that opens a file looks for the record beside the file. The record counts only if three conditions are
-//! met. A user who may change the file wrote the record. The record names the inode, the length and the payload of the
-//! file. Each byte of the file's header is equal to the byte of the old header or of the new header at the same place.
-//! So a planted, copied or outdated record does not change a healthy file: its header is a third header, or is exactly
-//! the old header or the new header.
+//! met. First, the record was written by a user who may change the file. Second, the record names the inode, the length
+//! and the payload of the file. Third, each byte of the file's header is equal to the byte of the old header or of the
+//! new header at the same place. So a planted, copied or outdated record does not change a healthy file. The header of
+//! a healthy file is a third header, or is exactly the old header or the new header.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -25,8 +25,8 @@ use deadpan_seal::{Sidecar, Standing};
 const PATIENCE: Duration = Duration::from_secs(10);
 const PERIOD: Duration = Duration::from_millis(10);
 
-/// Puts the old header back if an earlier run was interrupted while it wrote the header. The file has the path `path`,
-/// lies at `real` and is open as `file`.
+/// Puts the old header back if an earlier run was interrupted while it wrote the header. `path` is the path of the
+/// file, `real` contains its folder and its name, and `file` is the open file.
 pub fn settle(path: &Path, real: &Spot, file: &File, about: &About) -> Result<(), Failure> {
     // The record lies beside the file, and not beside a link to the file. Usually there is no record, and one system
     // call is enough to find this out.
@@ -34,7 +34,8 @@ pub fn settle(path: &Path, real: &Spot, file: &File, about: &About) -> Result<()
     if !about.is_file() || !real.folder.look(&record).is_ok_and(|found| found.is_some()) {
         return Ok(());
     }
-    // Another user may have planted a record and hold the lock, so the command does not wait for an untrusted record.
+    // Another user may have planted a record and may hold the lock, so the command does not wait for an untrusted
+    // record.
     if Record::read(&real.folder, &record, about).is_none() {
         return Ok(());
     }
@@ -61,7 +62,6 @@ fn wait(path: &Path, file: &File) -> Result<(), Failure> {
     Err(busy(path))
 }
 
-/// Returns the failure for a file that another run is changing.
 pub fn busy(path: &Path) -> Failure {
     let message = format!("another run changes the recipients of {} at this moment", shown(path));
     Failure::new(Exit::System, message, "try again when it has ended")
@@ -162,7 +162,8 @@ impl Record {
     }
 }
 
-/// Whether a record that has the name of a new record can be removed, because no file needs the old record any more.
+/// Whether an existing record with the name of a new record can be removed, because no file needs the existing record
+/// any more.
 pub fn is_stale(target: &LockedFile, name: &OsStr) -> bool {
     match Record::read(&target.real.folder, name, &target.about) {
         Some(Record::Incomplete) => true,

@@ -14,7 +14,8 @@ use crate::tell::shown::shown;
 use crate::tell::signals;
 use deadpan_remote::{Address, Canceller, Error, Scheme, Store};
 
-/// The most memory for the names of all objects below a prefix. Without a limit, a store could send names without end.
+/// The maximum memory, in bytes, for the names of all objects below a prefix. Without a limit, a store could send names
+/// without end.
 const NAMES: usize = 256 << 20;
 /// The memory that a name takes in addition to its bytes: its entry in a list that doubles when it is full, and the
 /// overhead of the allocator.
@@ -75,7 +76,7 @@ pub fn store(address: &Address) -> Result<Store, Failure> {
     Ok(store)
 }
 
-/// Refuses to replace an object that exists, unless it is `forced`.
+/// Refuses to replace an existing object if `forced` is false.
 pub fn refuse_existing(address: &Address, forced: bool) -> Result<(), Failure> {
     if !forced && store(address)?.has(address).map_err(|error| Failure::store(&error))? {
         Err(Failure::store(&Error::exists(address)))
@@ -93,7 +94,6 @@ pub fn guard(canceller: Canceller, name: String) -> signals::Guard {
     })
 }
 
-/// Returns the sealed objects below a prefix.
 pub fn below(prefix: &Address) -> Result<Vec<PathBuf>, Failure> {
     let (mut all, mut length, text) = (Vec::new(), 0, prefix.text());
     for entry in store(prefix)?.list(prefix, None).map_err(|error| Failure::store(&error))? {

@@ -28,7 +28,7 @@ pub struct Done {
     /// The failures of entries, with `--keep-going`.
     pub failures: Vec<Failure>,
     pub notes: Vec<String>,
-    /// The exit code. Not [`Exit::Done`] if a part of the work failed.
+    /// The exit code. The code is not [`Exit::Done`] if a part of the work failed.
     pub exit: Exit,
     /// More fields for the JSON object.
     pub more: Map<String, Value>,
@@ -147,12 +147,10 @@ impl Report {
         self.broken |= quiet;
     }
 
-    /// Returns the highest exit code so far.
     pub fn worst(&self) -> Exit {
         self.worst
     }
 
-    /// Returns the exit code of the whole command.
     pub fn exit(self) -> Exit {
         if self.broken {
             crate::tell::signals::die_of_broken_pipe();
@@ -171,7 +169,7 @@ pub struct Whole {
 }
 
 impl Whole {
-    /// Reports a failure of `command` as JSON.
+    /// Returns a `Whole` that reports a failure of `command` as JSON.
     pub fn in_json(command: String, aside: bool) -> Self {
         Self { json: Some(command), aside }
     }

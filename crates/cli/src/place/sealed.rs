@@ -24,7 +24,6 @@ pub struct Sealed<'a> {
     pub header: Header,
     pub stanzas: Vec<Stanza>,
     pub armored: bool,
-    /// The payload, which follows the header.
     pub payload: Box<dyn Read + Send + 'a>,
 }
 

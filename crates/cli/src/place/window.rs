@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 
-/// Passes on `length` bytes from `offset` on, and drops the other bytes.
+/// Writes `length` bytes from `offset` on to the output, and drops the other bytes.
 pub struct Window<W> {
     output: W,
     offset: u64,

@@ -26,7 +26,7 @@ impl Clock {
         Self::within(&chrono::Local, time)
     }
 
-    /// Returns the time in a zone. If the zone does not know the year, returns the time in UTC.
+    /// Returns the time in a zone. If the year is too large for the calculation in the zone, returns the time in UTC.
     fn within(zone: &impl TimeZone, time: Time) -> impl fmt::Display {
         let known = zone.timestamp_opt(time.seconds, 0).single();
         let east = known.map_or(0, |known| known.offset().fix().local_minus_utc());
@@ -75,8 +75,8 @@ impl fmt::Display for Clock {
     }
 }
 
-/// Returns the year, month and day of a number of days since the beginning of 1970. The calculation begins years in
-/// March, so that the leap day is their last day.
+/// Returns the year, month and day of a number of days since the beginning of 1970. The calculation begins each year in
+/// March, so that the leap day is the last day of the year.
 fn date(days: i64) -> (i64, u32, u32) {
     let days = days + 719_468;
     let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));

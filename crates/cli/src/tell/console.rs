@@ -17,7 +17,6 @@ pub fn be_quiet() {
     QUIET.store(true, Ordering::Relaxed);
 }
 
-/// Whether notes, summaries and progress are left out.
 pub fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
 }
@@ -35,7 +34,6 @@ pub fn complain(line: &str) {
     write(&guarded(line, false));
 }
 
-/// Writes a JSON object to standard error.
 pub fn say_json(value: &Value) {
     write(&json_text(value));
 }

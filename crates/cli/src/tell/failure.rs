@@ -1,4 +1,4 @@
-//! Failures. Each has a message that names the file, a hint, and an exit code.
+//! Failures. Each failure has a message that names the file, a hint, and an exit code.
 
 mod job;
 mod picture;
@@ -106,12 +106,10 @@ impl Failure {
         Self::seal(if matches!(error, Error::Write(_)) { output } else { input }, error)
     }
 
-    /// Returns the failure for an error of the library about the key `name`.
     pub fn key(name: &str, error: &KeyError) -> Self {
         Self::advised(Exit::from(error.fault()), name, error, advice::key::advise(error).map(Cow::Borrowed))
     }
 
-    /// Returns the failure for an error of a library about `name`, with advice.
     fn advised(exit: Exit, name: &str, error: &dyn std::error::Error, hint: Option<Cow<'static, str>>) -> Self {
         let failure = Self {
             exit,
@@ -168,7 +166,7 @@ impl Failure {
         Self { exit, message, hint: Some(hint.into()), notes: Vec::new(), quiet, told: false }
     }
 
-    /// Returns the failure for an error of the system about a path. `verb` says what could not be done to the path.
+    /// Returns the failure for an error of the system about a path. `verb` names the operation that failed.
     pub fn path(verb: &str, path: &Path, error: &io::Error) -> Self {
         if Address::is_meant(path.as_os_str()) {
             let message =

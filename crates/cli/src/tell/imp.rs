@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use rustix::io::{Errno, fcntl_getfd};
 
-/// Duplicates the descriptor `number`. The duplicate shares the position of the original. This works also for sockets,
-/// pipes and files of other users, since no file is opened.
+/// Duplicates the descriptor `number`. The duplicate shares the position of the original. Duplicating also works for
+/// sockets, pipes and files of other users, since no file is opened.
 ///
 /// # Errors
 /// Fails if `number` is not an open descriptor.
@@ -33,7 +33,7 @@ pub fn descriptor(number: u32) -> io::Result<OwnedFd> {
 static CLOSED: AtomicU8 = AtomicU8::new(0);
 
 // The runtime of the standard library opens `/dev/null` in place of standard streams that are closed. `look` runs
-// before the runtime does this, and records which streams were closed.
+// before the runtime opens `/dev/null`, and records which streams were closed.
 //
 // SAFETY: this section holds pointers to functions, each of which is called once before `main`. `look` ignores the
 // arguments that some systems pass, cannot panic, and uses nothing that the runtime sets up later: `look` makes system
@@ -54,13 +54,12 @@ extern "C" fn look() {
     }
 }
 
-/// Whether this standard stream was closed when the program began.
 pub fn was_closed(number: u8) -> bool {
     CLOSED.load(Ordering::Relaxed) >> number & 1 == 1
 }
 
 /// Lets the allocator give memory of a mebibyte and more back to the system when it is freed. Otherwise each thread
-/// that ever handled a long object may keep some of this memory.
+/// that processed a long object may keep some of this memory.
 pub fn give_back_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {

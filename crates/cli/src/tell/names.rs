@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use deadpan_pack::is_plain;
 
-/// Returns a JSON value as text on one line. In addition to the characters that JSON escapes, escapes characters that a
+/// Returns a JSON value as text on one line. Escapes the characters that JSON escapes. Also escapes characters that a
 /// terminal would obey, or that hide or change other characters, since people also read the lines on terminals.
 pub fn json_text(value: &Value) -> String {
     let text = value.to_string();

@@ -25,7 +25,8 @@ const PERIOD: Duration = Duration::from_millis(250);
 /// Moves the cursor to the start of the line and erases the line.
 pub const ERASE: &str = "\r\x1b[K";
 
-/// Whether the terminal's last line is a bar. Each thread holds this lock while it writes to the terminal.
+/// Whether the last line of the terminal is a progress bar. Each thread holds this lock while it writes to the
+/// terminal.
 static DRAWN: Mutex<bool> = Mutex::new(false);
 
 fn drawn() -> MutexGuard<'static, bool> {
@@ -36,7 +37,7 @@ fn drawn() -> MutexGuard<'static, bool> {
 enum Total {
     Unknown,
     Known(u64),
-    /// The bytes of many objects that are known so far. The total is known when no more objects come.
+    /// The number of bytes of all objects that are known so far. The total is final when no more objects follow.
     Growing {
         bytes: AtomicU64,
         is_whole: AtomicBool,

@@ -1,7 +1,7 @@
 //! Names and numbers in messages. A name may contain any byte, and a terminal obeys escape sequences, so control
 //! characters and bytes that are not UTF-8 are escaped.
 //!
-//! Escaping happens at two levels. First, paths and texts from outside (as [`Foreign`]) become text for people only in
+//! Escaping happens at two levels. First, paths and texts from outside (as [`Foreign`]) are shown to people only in
 //! their escaped form. Second, [`guarded`] escapes the characters that a terminal would obey in every text that the
 //! command line writes to a terminal. The functions that write call [`guarded`], and `clippy.toml` forbids other ways
 //! to write.
@@ -47,8 +47,8 @@ impl fmt::Display for Foreign {
 }
 
 /// Returns a text for people. Escapes all characters that a terminal would obey, or that hide or change other
-/// characters. Does not escape backslashes, since texts from outside are escaped already. Line feeds stay if the text
-/// has several `lines`.
+/// characters. Does not escape backslashes, since texts from outside are escaped already. Keeps line feeds if `lines`
+/// is true, which means that the text has several lines.
 pub fn guarded(text: &str, lines: bool) -> Cow<'_, str> {
     let stays = |character: char| {
         matches!(character, ' '..='~') || lines && matches!(character, '\n' | '\t') || is_plain_character(character)
@@ -73,7 +73,6 @@ pub fn count(number: u64, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
-/// Returns a text about the link or folder that another user may have planted.
 pub fn planted_by(planted: &Planted) -> String {
     let kind = if planted.is_link { "link" } else { "folder" };
     format!("{} is a {kind} of another user (number {})", shown(&planted.path), planted.owner)

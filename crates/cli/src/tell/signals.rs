@@ -25,8 +25,8 @@ use deadpan_disk::cleanup;
 
 pub use deadpan_disk::cleanup::{Guard, guard, hold, notice};
 
-/// The time after the first signal from which on a second signal ends the program at once. A service manager sends two
-/// signals together, which must count as one signal.
+/// If a second signal comes at least this long after the first signal, it ends the program at once. A service manager
+/// sends two signals together, which must count as one signal.
 const TOGETHER: Duration = Duration::from_millis(200);
 
 type Cleanup = Box<dyn FnMut() + Send>;
@@ -34,8 +34,7 @@ type Cleanup = Box<dyn FnMut() + Send>;
 /// Whether a signal arrived that ends the program.
 static ARRIVED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
-/// Connects the cleanup of outputs with this program: signals remove drafts, and a note tells the user which old drafts
-/// were removed.
+/// Sets up the cleanup of outputs: signals remove drafts, and a note tells the user which old drafts were removed.
 pub fn attach() {
     cleanup::on_first(|| {
         static HANDLERS: Once = Once::new();
@@ -65,8 +64,8 @@ pub fn give_way() {
 
 fn listen() {
     let wanted: Vec<_> = [SIGHUP, SIGINT, SIGQUIT, SIGTERM].into_iter().filter(|signal| !is_ignored(*signal)).collect();
-    // If the system cannot start a thread, no handlers are installed. In this case, a signal still ends the program,
-    // but drafts remain. Their names show that they are drafts.
+    // If the system cannot start a thread, no handlers are installed. Without handlers, a signal still ends the
+    // program, but drafts remain. The names of these files show that they are drafts.
     let all = wanted.clone();
     serve(wanted, move |mut signals| {
         for signal in all {
@@ -86,7 +85,6 @@ fn listen() {
     });
 }
 
-/// Runs the cleanups and ends the program.
 fn end(signal: i32) {
     // Until the program ends, no more outputs are created or renamed.
     let _held = cleanup::run();

@@ -25,7 +25,6 @@ pub fn stdout() -> Result<File, Failure> {
     duplicate(rustix::stdio::stdout(), "write", "standard output")
 }
 
-/// Returns an error if standard output is closed.
 pub fn check_stdout() -> Result<(), Failure> {
     if imp::was_closed(1) { Err(closed("write", "standard output")) } else { Ok(()) }
 }
@@ -47,7 +46,6 @@ fn write(text: &str) -> Result<(), Failure> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| unwritten(&error))
 }
 
-/// Returns the error for standard output that cannot be written to.
 pub fn unwritten(error: &io::Error) -> Failure {
     Failure::io("write", "standard output", error)
 }

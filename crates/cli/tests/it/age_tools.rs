@@ -68,7 +68,8 @@ fn post_quantum_keys() {
     agree(&sandbox, "age", "-R pq.pub", "-i pq.key", &[0, 65_536, 65_537]);
 }
 
-/// age seals to tagged keys. age opens such files only with plugins, so the test does not try the other direction.
+/// age seals to tagged keys, but opens such files only with plugins. So the test does not let age open files that
+/// Deadpan sealed.
 #[test]
 fn tagged_keys() {
     let sandbox = Sandbox::new();

@@ -55,7 +55,7 @@ fn answer(mut stream: UnixStream, key: &[u8], fault: Fault) -> io::Result<Option
     Ok(None)
 }
 
-/// Runs `deadpan` with such an agent, which holds `key`.
+/// Runs `deadpan` with an SSH agent that has the key `key` and the fault `fault`.
 fn with_agent(sandbox: &Sandbox, key: &[u8], fault: Fault, args: &[&str]) -> Run {
     let path = sandbox.path("home/agent");
     let _ = std::fs::remove_file(&path);

@@ -11,8 +11,8 @@ fn with(path: &str, kind: u8, content: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Unpacks an archive from a file and from a pipe. Both times, expects the file `a`, or no file if `empty` is set, and
-/// the note on standard error.
+/// Unpacks an archive from a file and from a pipe. In both cases, expects the file `a` (or no file if `empty` is set)
+/// and the note on standard error.
 fn accepted(archive: &[u8], empty: bool, note: &str) {
     let sandbox = Sandbox::new();
     sandbox.write("odd.tar", archive);

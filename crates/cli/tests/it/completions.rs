@@ -69,7 +69,8 @@ fn complete(shell: &[&str], setup: &str) {
     session.say(&format!("{setup}; printf 'ready%s\\n' .")).expect("ready.");
     for (typed, expected) in CASES {
         session.type_in(&format!("{typed}\t"));
-        // Ctrl-A moves to the beginning of the line. The command typed there prints the line's words.
+        // Ctrl-A moves to the beginning of the line. The command that is typed at the beginning prints the words of the
+        // line.
         session.control(b'A').say("printf '<%s>' end-of ");
         let words = expected.replace("FOLDER", folder).replace("letter one", "letter\u{1}one");
         let words: String = words.split(' ').map(|word| format!("<{}>", word.replace('\u{1}', " "))).collect();

@@ -60,8 +60,8 @@ fn part_count(length: u64) -> u64 {
     (length.div_ceil(SEGMENT - 32).max(1) + 1).div_ceil(part_length(length) / SEGMENT)
 }
 
-/// Returns the number of shares that work on a long object. A share works on the object if the object's length allows
-/// that the share has a part.
+/// Returns the number of shares that work on a long object. A share works on the object if the object is so long that
+/// the share gets a part.
 fn beginning(length: u64, shares: u64) -> u64 {
     shares.min(length / (EACH * SEGMENT) + 2)
 }
@@ -70,8 +70,8 @@ fn beginning(length: u64, shares: u64) -> u64 {
 fn divided(length: u64, shares: u64, seconds: f64) -> Requests {
     let (parts, begin) = (part_count(length), beginning(length, shares));
     let (pages, fresh) = (parts.div_ceil(1000), (5 * (1 + parts / 1000)) as f64);
-    // A share that joins later requests the list of finished parts. A share that makes parts requests the list again
-    // after some time, and each share requests it at the end.
+    // A share that joins later requests the list of finished parts. A share that makes parts requests the list of
+    // finished parts again after some time. Each share requests the list at the end.
     let again = (seconds / fresh).floor() * (pages + 1) as f64 / 2.0 * shares.min(parts) as f64;
     // Each share opens the source, reads the manifest, and finally checks whether another share has completed the
     // object.
@@ -110,8 +110,8 @@ fn first_run(all: &[Objects], layout: Layout) -> Requests {
         };
         one.into_iter().for_each(|(kind, number)| add(kind, (sort.count as f64 * number).round()));
     }
-    // A share checks whether sources were replaced before their short results were complete. On a page with few such
-    // results, the share sends a request for each of them.
+    // A share checks whether sources were replaced before their short results were complete. If a page of the list has
+    // few short results, the share sends one request for each of these results.
     let short: u64 = all.iter().filter(|sort| !is_long(**sort, layout)).map(|sort| sort.count).sum();
     let objects: u64 = all.iter().map(|sort| sort.count).sum();
     if short == 0 || objects.div_ceil(layout.commands).min(1000) / layout.shares() <= 12 {
@@ -123,7 +123,8 @@ fn first_run(all: &[Objects], layout: Layout) -> Requests {
     total
 }
 
-/// The speed of one machine of the page: objects or parts per second, and the limit that determines the speed.
+/// The speed of one machine in docs/scale-costs.md: objects or parts per second, and the limit that determines the
+/// speed.
 struct Pace {
     items: f64,
     limit: &'static str,
@@ -133,8 +134,8 @@ struct Pace {
     seconds_on_one: f64,
 }
 
-/// Computes the pace from the page's assumptions, such as 16 cores, 1.5 GB/s, and answers that begin after 0.1 s and
-/// come at 85 MB/s.
+/// Computes the speed from the assumptions of docs/scale-costs.md, such as 16 cores, 1.5 GB/s, and answers that begin
+/// after 0.1 s and come at 85 MB/s.
 fn pace(sort: Objects, layout: Layout) -> Pace {
     const LATENCY: f64 = 0.1;
     let (data, is_long) = (layout.memory - BESIDE, is_long(sort, layout));
@@ -144,8 +145,8 @@ fn pace(sort: Objects, layout: Layout) -> Pace {
     let at_once = (data / room).clamp(1, 32);
     let busy = length as f64 / 1e9 + if is_long { 0.0 } else { 0.0015 };
     let seconds = 2.0 * LATENCY + 2.0 * length as f64 / 85e6 + busy;
-    // All other requests for a long object are sent one after another. The threads that send these requests make no
-    // part at the same time.
+    // All other requests for a long object are sent one after another. While a thread sends these requests, it does not
+    // make a part.
     let others = if is_long {
         let all: f64 = divided(sort.length, layout.shares(), 0.0).values().sum();
         LATENCY * (all - 2.0 * each as f64) / each as f64
@@ -166,7 +167,7 @@ fn pace(sort: Objects, layout: Layout) -> Pace {
     Pace { items, limit, memory: BESIDE + at_once * room, each, seconds_on_one }
 }
 
-/// Returns the hours of a run and its limit: the machines, or a prefix with 3500 write requests per second.
+/// Returns the hours of a run and what limits its speed: the machines, or a prefix with 3500 write requests per second.
 fn hours(sort: Objects, layout: Layout) -> (f64, &'static str) {
     let pace = pace(sort, layout);
     let writes = 3500.0 * layout.commands as f64 / layout.machines as f64;
@@ -226,7 +227,6 @@ fn the_tables_of_the_page_follow_from_the_requests_for_each_object() {
     }
 }
 
-/// Returns the kind of a request from its first line.
 fn kind(line: &str) -> &'static str {
     let has = |part: &str| line.contains(part);
     match line.split(' ').next() {
@@ -265,7 +265,7 @@ fn a_job_sends_the_requests_that_are_computed() {
         for (number, length) in lengths.enumerate() {
             server.ask("PUT", &format!("/bucket/{job}/{number:03}"), &sample(length as usize));
         }
-        // A job seals a source that changed in the last second only one second later, so the test waits.
+        // If a source changed in the last second, a job seals it only one second later, so the test waits.
         std::thread::sleep(std::time::Duration::from_millis(1200));
         let layout = Layout { machines, commands: 1, memory: USUAL };
         for (what, expected) in [("first", first_run(&all, layout)), ("second", second_run(&all, layout))] {

@@ -49,7 +49,7 @@ fn every_kind_of_photograph_is_a_cover() {
         ("gray.png", lossless(&gray, Format::Png)),
         ("photo.webp", lossless(&color, Format::WebP)),
         ("gray.webp", lossless(&gray, Format::WebP)),
-        // A picture of 160 × 120 pixels, made from such a photograph by `cwebp -q 85`.
+        // A picture of 160 × 120 pixels, which `cwebp -q 85` made from a generated photograph.
         ("lossy.webp", include_bytes!("../data/lossy.webp").to_vec()),
     ];
     let names = ["turned-1.jpg", "turned-2.jpg", "turned-3.jpg", "turned-4.jpg", "turned-5.jpg", "turned-6.jpg"];
@@ -117,7 +117,7 @@ fn pictures_that_lost_their_data_are_named_and_others_are_revealed() {
     }
 }
 
-/// Differences of gray pictures are gray, and WebP has no gray.
+/// The differences between gray pictures are gray, but WebP has no gray pictures.
 #[test]
 fn gray_differences_are_drawn_in_both_formats() {
     let sandbox = Sandbox::with_key("ecc");

@@ -3,7 +3,8 @@
 
 use crate::sandbox::{Run, Sandbox};
 
-/// Opens a damaged file by name and through pipes. Both runs must be refused with the same message.
+/// Opens a damaged file by name and through pipes. Opening by name and opening through a pipe must be refused with the
+/// same message.
 fn refuse(sandbox: &Sandbox, what: &str, damaged: &[u8]) {
     sandbox.write("damaged.dpn", damaged);
     let by_name = sandbox.run(&["open", "damaged.dpn"]);
@@ -117,7 +118,6 @@ fn a_larger_file_with_segments_swapped_repeated_dropped() {
     }
 }
 
-/// Flips a byte at each of these places.
 fn flipped(whole: &[u8], places: &[usize]) -> Vec<u8> {
     let mut damaged = whole.to_vec();
     places.iter().for_each(|place| damaged[*place] ^= 1);
@@ -198,8 +198,8 @@ fn behind_the_damage_of_a_folder_are_its_other_entries() {
     for more in [&[][..], &["--format", "age"], &["--sign"]] {
         sandbox.run(&[&["seal", "-f", "-o", "d.dpn", "d"], more].concat()).expect(0, "");
         let whole = sandbox.read("d.dpn");
-        // The damage is in each tenth, and also in the first segment, which has the headers of folders. An age file
-        // does not record that it holds a folder, so its beginning stays undamaged.
+        // The damage is in each tenth of the file, and also in the first segment, which has the headers of folders. An
+        // age file does not record that it holds a folder, so its beginning stays undamaged.
         let first = if more == ["--format", "age"] { 70_000 } else { 40_000 };
         for place in (1..10).map(|tenth| whole.len() / 10 * tenth).chain([first]) {
             sandbox.shell("rm -rf out* ").expect(0, "");
@@ -222,7 +222,7 @@ fn behind_the_damage_of_a_folder_are_its_other_entries() {
         }
         let place = whole.len() / 2;
         sandbox.write("d.dpn", flipped(&whole, &[place]));
-        // An existing folder is not changed. Entries that fail for another reason are named, too.
+        // An existing folder is not changed. Messages also name entries that fail for another reason.
         sandbox.shell("rm -rf out* && mkdir out && echo old > out/x").expect(0, "");
         let run = sandbox.run(&["open", "--keep-going", "-f", "-o", "out", "d.dpn"]).expect(1, "left out: a/deep/big2");
         assert!(run.stderr().contains("complete in out.incomplete\n"), "{}", run.stderr());

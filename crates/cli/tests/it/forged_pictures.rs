@@ -9,12 +9,10 @@ use deadpan_picture::{Channels, Compression, Format, Label, Pixels, checksum, wr
 /// The length of the parts in these tests.
 const PART: usize = 1024;
 
-/// Returns a carrier with any label and any part.
 fn carrier(label: &Label, part: &[u8]) -> Vec<u8> {
     written(label, part, Format::Png, Compression::Stored)
 }
 
-/// Returns a carrier in this format and with this compression.
 fn written(label: &Label, part: &[u8], format: Format, compression: Compression) -> Vec<u8> {
     let mut bytes = header(label);
     bytes.extend(part);
@@ -39,7 +37,6 @@ fn picture(mut samples: Vec<u8>, format: Format, compression: Compression) -> Ve
     file
 }
 
-/// Returns the labels and parts of a set.
 fn parts(data: &[u8]) -> Vec<(Label, Vec<u8>)> {
     let count = data.len().div_ceil(PART) as u32;
     let part = |(index, part): (u32, &[u8])| {
@@ -308,8 +305,8 @@ fn short_files_with_long_parts_make_nothing_again() {
     refused(&sandbox, &[], "the data are not sealed");
 }
 
-/// An earlier version did not make raw data of zeros or similar bytes again if another program had compressed the
-/// pictures.
+/// If another program had compressed the pictures, an earlier version did not make missing raw data again that consist
+/// of zeros or similar bytes.
 #[test]
 fn sets_that_make_little_work_are_made_again_however_they_are_compressed() {
     let sandbox = Sandbox::with_key("ecc");
@@ -362,7 +359,7 @@ fn a_spare_picture_of_another_length_is_left_out() {
     }
 }
 
-/// An earlier version reported such a label as damaged.
+/// An earlier version reported a label with values beyond the limits as damaged.
 #[test]
 fn a_label_beyond_the_limits_is_not_called_damaged() {
     let (sandbox, parts) = sealed_set();
@@ -381,7 +378,8 @@ fn a_label_beyond_the_limits_is_not_called_damaged() {
     }
 }
 
-/// In an earlier version, such a picture spoiled the data, and no message named the picture.
+/// In an earlier version, a forged picture in the place of a lost picture spoiled the data, and no message named the
+/// picture.
 #[test]
 fn a_forged_picture_in_the_place_of_a_lost_one_is_left_out() {
     let sandbox = spare_set();
@@ -413,8 +411,8 @@ fn a_forged_picture_in_the_place_of_a_lost_one_is_left_out() {
     }
 }
 
-/// Everybody can make such sets. An earlier version counted such sets as more results, and then found no place for
-/// them.
+/// Everybody can make such sets. An earlier version counted sets that are not authentic as further results, and then
+/// found no place for them.
 #[test]
 fn sets_that_are_not_authentic_need_no_place() {
     let (sandbox, parts) = sealed_set();
@@ -568,8 +566,8 @@ fn missing_and_damaged_pictures_are_named_but_not_all_of_many() {
     assert!(run.status.code() == Some(1) && text.contains(error), "{text}");
 }
 
-/// An earlier version reported such templates as damaged carriers if their random seed did not change the magic number
-/// in the cover.
+/// If the random seed of a template did not change the magic number in the cover, an earlier version reported the
+/// template as a damaged carrier.
 #[test]
 fn templates_whose_cover_has_the_magic_of_a_carrier_come_back() {
     let sandbox = Sandbox::new();

@@ -4,7 +4,6 @@ use crate::archive::pack::{Entry, Pack, a_file, a_hard_link, root};
 use crate::sandbox::Sandbox;
 use deadpan_seal::{Kind, Metadata, Passphrase, Recipient, Sealing};
 
-/// Makes a sandbox with this pack, sealed as a folder.
 fn sealed(pack: &[u8]) -> Sandbox {
     let sandbox = Sandbox::new();
     let sealing = Sealing::to(vec![Recipient::from(&Passphrase::new(b"secret"))]).unwrap();
@@ -34,8 +33,8 @@ fn changed_contents_of_one_of_several_files_are_refused() {
     sandbox.shell("deadpan open --passphrase-file pass --only b -o - root.dpn").expect(0, "");
 }
 
-/// In an earlier version, `tar` unpacked one content of `a` from such a pack, and `open --only a -o -` wrote another
-/// content with exit code 0.
+/// If the headers and the index of a pack describe `a` differently, `tar` unpacks one content. In an earlier version,
+/// `open --only a -o -` wrote another content with exit code 0.
 #[test]
 fn one_path_has_the_same_content_in_every_kind_of_output() {
     let (one, two) = (b"one!", b"two!");
@@ -70,8 +69,8 @@ fn assert_escaped(text: &[u8], shown: bool) {
     assert_eq!(text.contains(r"\u{1b}[2J\u{9b}1m\u{202e}\u{200b}\u{2066}b"), shown, "{text}");
 }
 
-/// In an earlier version, the advice of `verify`, both names in a rehearsal, addresses of stores, and clap's messages
-/// contained such names without escapes.
+/// An earlier version did not escape control characters of names in the advice of `verify`, in both names of a
+/// rehearsal, in addresses of stores, and in clap's messages.
 #[test]
 fn names_of_others_do_not_control_the_terminal() {
     let sandbox = Sandbox::with_key("ecc");
@@ -99,7 +98,7 @@ fn names_of_others_do_not_control_the_terminal() {
     }
 }
 
-/// JSON does not escape U+007F and the characters above it, and people also read these lines on terminals.
+/// JSON does not escape U+007F and the characters above it, and people also read JSON on terminals.
 #[test]
 fn json_has_escapes_for_what_a_terminal_obeys() {
     let sandbox = Sandbox::with_key("ecc");

@@ -19,7 +19,7 @@ fn mortal(sandbox: &Sandbox, program: &str) -> Command {
     command
 }
 
-/// Returns the program itself, not under `setsid`, so that signals reach it.
+/// Returns a command that runs the program directly, and not under `setsid`, so that signals reach the program.
 fn program(sandbox: &Sandbox, args: &[&str]) -> Command {
     let mut command = mortal(sandbox, PROGRAM);
     command.args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -27,7 +27,7 @@ fn program(sandbox: &Sandbox, args: &[&str]) -> Command {
 }
 
 /// Chooses the moments at which runs are interrupted. Later runs can be much faster or slower than the first run, whose
-/// time was measured. So each run that ends before its signal makes the waits shorter, until a signal comes in time.
+/// time was measured. Each run that ends before its signal makes the waits shorter, until a signal comes in time.
 struct Moments(Duration);
 
 impl Moments {
@@ -263,8 +263,8 @@ fn a_set_of_pictures_is_complete_or_does_not_exist() {
         let mut command = program(&sandbox, &args);
         command.args(force.then_some("-f"));
         let (start, mut child) = (Instant::now(), command.spawn().unwrap());
-        // In most rounds, the signal is sent when the first picture has its name but other pictures do not have theirs
-        // yet.
+        // In most rounds, the signal is sent when the first picture has its name but other pictures do not yet have
+        // their names.
         let late = Duration::from_millis(if round < 8 { 60_000 } else { 30 * (round - 7) });
         while inode() == old && start.elapsed() < late && child.try_wait().unwrap().is_none() {}
         let signal = [Signal::INT, Signal::TERM, Signal::HUP][round as usize % 3];
@@ -284,7 +284,6 @@ fn a_set_of_pictures_is_complete_or_does_not_exist() {
     }
 }
 
-/// Returns the files that are open in a process.
 fn open_files(process: u32) -> Vec<String> {
     let descriptors = std::fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
     let targets = descriptors.filter_map(|descriptor| std::fs::read_link(descriptor.path()).ok());
@@ -374,7 +373,8 @@ fn partial_outputs_with_a_name_are_removed() {
     assert_eq!(sandbox.names(), ["out"]);
 }
 
-/// A run makes its draft folder and then locks it. Another run that starts in between must not remove the folder.
+/// A run makes its draft folder and then locks it. A run that starts between these two steps must not remove the folder
+/// of another run.
 #[test]
 fn runs_at_once_leave_the_draft_folders_of_each_other_alone() {
     let sandbox = Sandbox::with_key("ecc");

@@ -67,7 +67,7 @@ fn a_sealed_folder_is_listed_the_same_in_all_ways() {
     }
 }
 
-/// An earlier `list --tree` kept all paths in memory, more than a hundred times the length of the file.
+/// An earlier `list --tree` kept all paths in memory, which took more than a hundred times the length of the file.
 #[test]
 fn a_tree_of_an_index_takes_no_memory_for_its_paths() {
     let sandbox = Sandbox::new();

@@ -1,6 +1,5 @@
-//! Sealing and opening many objects and long objects, with a real server. A second run finds all work done, several
-//! shares work on one object, a second run continues the work of a killed command, and two commands run at the same
-//! time.
+//! Sealing and opening many objects and long objects, with a real server. The tests run a command again, let several
+//! shares work on one object, continue the work of a killed command, and run two commands at the same time.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -57,7 +56,7 @@ fn a_tree_goes_to_a_store_and_back_and_again_in(server: &Server) {
     sandbox.shell("rm -r back").expect(0, "");
     server.run(&sandbox, &["open", "s3://bucket/again/", "--to", "back"]).expect(0, "6 objects");
     sandbox.shell("diff -r tree back").expect(0, "");
-    // Each of the results is an ordinary sealed file.
+    // Each result is an ordinary sealed file.
     server.run(&sandbox, &["open", "--verify", "s3://bucket/again/long.dpn"]).expect(0, "whole and unchanged");
     let left: Vec<_> = server.keys().into_iter().filter(|key| key.starts_with("_deadpan/")).collect();
     // Other commands also accept prefixes.
@@ -344,7 +343,7 @@ fn an_upload_that_is_being_completed_is_waited_for() {
     server.run(&sandbox, &[&seal[..], &["1/2"]].concat()).expect(0, "1 object");
     assert!(server.keys().iter().all(|key| !key.ends_with("/manifest")), "{:?}", server.keys());
     // While a slow store puts the parts together, the upload no longer exists, and the object does not exist yet. The
-    // following lines produce this state.
+    // following lines produce the state in which neither the upload nor the object exists.
     let bytes = fs::read(&result).unwrap();
     let result = format!("'{}'", result.display());
     sandbox
@@ -393,7 +392,7 @@ fn ctrl_c_takes_a_stream_back() {
 
 #[test]
 fn two_drivers_at_once_make_one_object() {
-    // moto answers some of these requests with internal errors, so the test uses versitygw.
+    // moto answers some requests of this test with internal errors, so the test uses versitygw.
     let Some(server) = Server::gateway("two drivers at once") else { return };
     let sandbox = Sandbox::with_key("ecc");
     tree(&sandbox);
@@ -636,8 +635,8 @@ fn a_source_that_changes_is_not_mixed() {
     assert_eq!(server.uploads(), 0, "the upload of the older version stays");
 }
 
-/// In an earlier version, results that were sealed for other recipients counted as done. So a person who had left kept
-/// access, and a new colleague got no access.
+/// In an earlier version, results that were sealed for other recipients counted as done. As a result, a person who had
+/// left kept access, and a new colleague got no access.
 #[test]
 fn results_that_are_there_for_others_are_told() {
     let sandbox = Sandbox::with_key("hybrid");
@@ -674,7 +673,7 @@ fn results_that_are_there_for_others_are_told() {
     seal("").expect(2, refused);
 }
 
-/// In an earlier version, a pattern for a folder did not exclude the files in it, and no message said so.
+/// In an earlier version, a pattern for a folder did not exclude the files in the folder, and no message reported this.
 #[test]
 fn patterns_match_folders_and_idle_ones_are_told() {
     let sandbox = Sandbox::with_key("hybrid");

@@ -1,5 +1,5 @@
 //! Another program changes folders while a command works in them. The command reads its passphrase from a pipe and
-//! waits for it. So the change comes between the first and the second use of a path by the command.
+//! waits for it. The folder therefore changes between the first and the second use of a path by the command.
 
 use std::fs::{self, File, Permissions};
 use std::io::Write;
@@ -42,7 +42,7 @@ fn answered(sandbox: &Sandbox, command: Command, bytes: &[u8], meddle: impl FnOn
     std::thread::scope(|scope| {
         finish(command, LIMIT, |_| {
             scope.spawn(move || {
-                // Opening the pipe waits until the program reads.
+                // Opening the pipe for writing waits until the program opens it for reading.
                 let mut pipe = File::options().write(true).open(pipe).unwrap();
                 meddle();
                 pipe.write_all(bytes).unwrap();
@@ -114,7 +114,7 @@ fn rewrap_changes_the_file_that_it_opened() {
     });
 }
 
-/// If another file gets the name in the meantime, that file is not changed, whether the header fits or not.
+/// If another file gets the name in the meantime, that file is not changed, even if the header would fit.
 #[test]
 fn rewrap_replaces_no_other_file() {
     let sandbox = prepared();
@@ -161,7 +161,7 @@ fn a_recursive_rewrap_stays_in_its_tree() {
     });
 }
 
-/// An earlier version made the output in the folder that had the path of the input when the data came.
+/// When the data arrived, an earlier version looked up the folder of the input again, and made the output there.
 #[test]
 fn open_writes_beside_the_input_that_it_opened() {
     as_one_and_two(|sandbox, as_other| {
@@ -528,7 +528,7 @@ fn a_folder_is_unpacked_where_it_was_named() {
             assert_eq!(names(&sandbox.path("victim")), ["file"], "{line}: {}", run.stderr());
             assert_eq!(sandbox.read("victim/file"), b"own\n", "{line}: {}", run.stderr());
         }
-        // An archive from a pipe, an archive after the pipe, and pictures.
+        // The cases are an archive from a pipe, an archive that is unpacked after the pipe, and pictures.
         sandbox.run(&["pack", "-o", "t.tar", "tree"]).expect(0, "");
         sandbox.run(&["picture", "hide", "-p", "--passphrase-file", "pw", "-o", "t.png", "tree"]).expect(0, "");
         let archive = sandbox.read("t.tar");
@@ -698,7 +698,7 @@ fn a_pipe_in_the_key_folder_is_no_key() {
     sandbox.run(&["seal", "-r", "bob", "x"]).expect(2, "bob.pub is not a file");
 }
 
-/// In an earlier version, a folder or a pipe of another user that appeared with the name of an output got the data.
+/// An earlier version wrote the data into a folder or pipe of another user that appeared with the name of an output.
 #[test]
 fn what_another_user_makes_meanwhile_gets_nothing() {
     if !rustix::process::geteuid().is_root() {
@@ -753,8 +753,8 @@ fn what_another_user_makes_meanwhile_gets_nothing() {
         assert!(run.stderr().contains("another user"), "{line}: {}", run.stderr());
         assert_eq!(names(&sandbox.path("t/sub")), [""; 0], "{line}");
     }
-    // The same holds after damage: the result goes beside the existing folder. The test checks that the existing folder
-    // is unchanged, since otherwise the next run would have nothing to refuse.
+    // After damage, the result goes beside the existing folder, and also never into a folder of another user. The test
+    // checks that the existing folder is unchanged, since otherwise the next run would have nothing to refuse.
     let sealed =
         sandbox.shell("head -c 900000 /dev/urandom > tree/a; deadpan seal -f -p --passphrase-file pw -o t.dpn tree");
     sealed.expect(0, "");
@@ -767,8 +767,8 @@ fn what_another_user_makes_meanwhile_gets_nothing() {
         sandbox.shell("deadpan unpack -f --keep-going -o t t.tar").expect(2, "t/sub is a folder of another user");
         assert_eq!(names(&sandbox.path("t/sub")), [""; 0]);
     }
-    // The same holds for the user's own folder inside the folder of another user. An earlier version made that folder
-    // before the refusal.
+    // Results also never go into the user's own folder inside the folder of another user. An earlier version made the
+    // user's own folder before it refused the command.
     sandbox.shell("mkdir -p deep/sub/own && echo 1 > deep/sub/own/g && chmod 777 t/sub").expect(0, "");
     let args = ["seal", "-p", "--passphrase-file", "pw", "--each", "deep", "--to", "t"];
     sandbox.run(&args).expect(2, "t/sub is a folder of another user");

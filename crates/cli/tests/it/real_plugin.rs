@@ -1,4 +1,4 @@
-//! A plugin from another project: `age-plugin-batchpass` of age. It wraps file keys with a passphrase from the
+//! A plugin from another project: `age-plugin-batchpass` of age. The plugin wraps file keys with a passphrase from the
 //! environment.
 //!
 //! Go installs it: `go install filippo.io/age/cmd/age-plugin-batchpass@latest`.
@@ -37,7 +37,8 @@ fn a_plugin_of_age_seals_and_opens() {
     run("wrong", "open -i id -o - note.dpn").expect(3, "age-plugin-batchpass");
     let shown = run("correct", "inspect note.dpn");
     assert!(String::from_utf8_lossy(shown.stdout()).contains("scrypt plugin key"));
-    // age does not allow other recipients in addition to a passphrase. The plugin enforces this with its own label.
+    // age does not allow other recipients in addition to a passphrase. The plugin enforces this rule with its own
+    // label.
     run("correct", "keygen --no-passphrase --mode ecc").expect(0, "");
     run("correct", "seal -r ecc -R id -o x note").expect(2, "not all have the label");
 }

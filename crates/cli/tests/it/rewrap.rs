@@ -112,7 +112,7 @@ fn records_of_whole_headers_are_removed() {
         for record in [record(&sandbox, &old, &new), record(&sandbox, now, other), record(&sandbox, other, now)] {
             put(&sandbox, &now[..header_of(now)]);
             let bytes = record.encode();
-            // The record may also be incomplete. In that case, the header was not written yet.
+            // The record may also be incomplete. If the record is incomplete, the header was not written yet.
             for end in [bytes.len(), bytes.len() - 1, 100, 8, 3, 0] {
                 leave(&sandbox, &bytes[..end]);
                 let run = sandbox.run(&["open", "-f", "-o", "out", "data.dpn"]).expect(0, "");
@@ -230,7 +230,7 @@ fn two_changes_at_once_exclude_each_other() {
     drop(held);
     sandbox.run(&args).expect(0, "");
 
-    // Of many commands at the same time, each makes its change or reports why it does not, and the file can be opened
+    // If many commands run at the same time, each command makes its change or reports why not. The file can be opened
     // afterwards.
     let names: Vec<_> = (0..6).map(|number| format!("k{number}")).collect();
     for name in &names {
@@ -264,8 +264,8 @@ fn a_read_only_file_is_refused() {
     assert!(sandbox.read("data.dpn") == new);
 }
 
-/// Prints the time of a change of recipients of a file of one tebibyte. The time includes writing the record and both
-/// headers to the disk.
+/// Prints the time that a change of recipients takes for a file of one tebibyte. The time includes writing the record
+/// and both headers to the disk.
 #[test]
 fn a_tebibyte_takes_milliseconds() {
     let (sandbox, old, _) = changed();

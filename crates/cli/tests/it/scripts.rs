@@ -2,7 +2,7 @@
 //!
 //! A line `$ COMMAND` runs in a shell without a terminal, in the script's own folder. The lines below it are the
 //! expected output, standard error after standard output. `[..]` stands for any text within a line, and a line `...`
-//! stands for any number of lines. `? N` is the expected exit code. Without such a line, the expected exit code is 0.
+//! stands for any number of lines. `? N` is the expected exit code. Without a line `? N`, the expected exit code is 0.
 //! All other lines are comments. In Markdown, only blocks of the kind `console` are run. A command that never ends is
 //! killed and reported.
 
@@ -13,7 +13,6 @@ use std::time::Duration;
 
 use crate::sandbox::{LIMIT, Sandbox};
 
-/// A command with its expected output and exit code.
 #[derive(Default)]
 struct Step {
     line: usize,
@@ -45,7 +44,7 @@ fn steps(text: &str, markdown: bool) -> Vec<Step> {
     steps
 }
 
-/// Whether a line matches the expected line. `[..]` stands for any text.
+/// `[..]` stands for any text.
 fn fits(expected: &str, line: &str) -> bool {
     let mut parts = expected.split("[..]");
     let Some(mut rest) = parts.next().and_then(|first| line.strip_prefix(first)) else { return false };

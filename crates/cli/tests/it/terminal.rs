@@ -424,7 +424,7 @@ fn a_prompt_that_begins_in_the_background_takes_enter_after_fg() {
     assert_eq!(sandbox.read("b.txt"), b"straight face");
 }
 
-/// Starts `deadpan` on a terminal, with a plugin that behaves in this manner.
+/// Starts `deadpan` on a terminal, with a plugin that behaves as `manner` says.
 fn with_plugin(sandbox: &Sandbox, manner: &str, args: &str) -> Session {
     let line = format!("PATH=$PWD/bin:$PATH DUMMY={manner} exec deadpan {args}");
     Session::of(sandbox, "sh", &["-c", &line])

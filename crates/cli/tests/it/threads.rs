@@ -12,8 +12,8 @@ fn alone(sandbox: &Sandbox, line: &str) -> Run {
     sandbox.shell(&format!("{user} 'ulimit -u 1; {line}'"))
 }
 
-/// Whether this system can run such a test. Such a test needs root, `setpriv`, a program that other users may run, and
-/// a limit that the system enforces.
+/// Whether this system can run a test with an exhausted process limit. A test with a process limit needs root,
+/// `setpriv`, a program that other users may run, and a limit that the system enforces.
 fn can_be_alone(sandbox: &Sandbox) -> bool {
     let starts = "import subprocess, sys\ntry: subprocess.run([\"true\"])\nexcept OSError: sys.exit(7)";
     sandbox.write("starts.py", starts);

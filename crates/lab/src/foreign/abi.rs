@@ -27,9 +27,9 @@ pub struct Abi {
 /// An argument of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Argument {
-    /// A pointer to a part of the input, or an integer that is stored in this part.
+    /// A pointer to a part of the input, or an integer whose value is stored in a part of the input.
     Input(Part),
-    /// A pointer to this number of bytes, which the function may write.
+    /// A pointer to an output of this number of bytes, to which the function may write.
     Output(usize),
     /// An integer that is the same in each call.
     Constant(i64),
@@ -48,9 +48,9 @@ pub(crate) struct Part {
 /// The meaning of a part of the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Secret bytes, which differ between the classes.
+    /// Secret bytes, which differ between the classes of inputs.
     Secret,
-    /// Random bytes, drawn in the same way for all classes.
+    /// Random bytes, which are drawn in the same way for all classes of inputs.
     Public,
     /// Secret bytes that the function may change.
     Changed,
@@ -65,7 +65,7 @@ impl Kind {
 }
 
 impl Abi {
-    /// The length of an input in bytes, which contains all secret and public parts.
+    /// The length of an input in bytes: the total length of all secret and public parts.
     #[must_use]
     pub fn length(&self) -> usize {
         self.length
@@ -89,7 +89,7 @@ impl Abi {
         self.parts().filter(|part| part.kind != Kind::Integer)
     }
 
-    /// Returns all pairs of parts that have the same length and contain at least one secret part.
+    /// Returns all pairs of parts that have the same length and of which at least one is secret.
     pub(crate) fn pairs(&self) -> impl Iterator<Item = [Part; 2]> {
         let twins = |[a, b]: &[Part; 2]| a.length == b.length && (a.kind.secret() || b.kind.secret());
         let later = |(index, &part): (usize, &Part)| self.buffers().skip(index + 1).map(move |&other| [part, other]);
@@ -119,7 +119,7 @@ impl Abi {
 impl std::str::FromStr for Abi {
     type Err = Error;
 
-    /// Reads a description such as `secret:32,public:32,out:32`.
+    /// Parses a description of arguments, such as `secret:32,public:32,out:32`.
     fn from_str(text: &str) -> Result<Self, Error> {
         let (list, result) = text.split_once("->").map_or((text, None), |(list, result)| (list, Some(result.trim())));
         if let Some(result) = result.filter(|result| !RESULTS.contains(result)) {

@@ -1,4 +1,4 @@
-//! Checks that a worker follows the protocol. The check makes requests that an ordinary run rarely makes.
+//! Checks that a worker follows the protocol. The check sends requests that an ordinary run rarely sends.
 
 use std::time::{Duration, Instant};
 
@@ -7,35 +7,36 @@ use super::{Error, pace};
 use crate::plural::plural;
 use crate::random::Random;
 
-/// The result of one check of a worker.
+/// The result of the check of one rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The rule that the worker must follow.
     pub what: String,
     /// Whether the worker keeps the rule.
     pub passed: bool,
-    /// The measurement that led to this result.
+    /// The measurement that the result is based on.
     pub detail: String,
 }
 
 /// The number of iterations of a delay that takes much longer than any overhead.
 const LONG: u32 = 200_000;
 
-/// The longest step of a worker's clock that the check accepts, in nanoseconds. A coarser clock cannot measure short
-/// calls.
+/// The longest step of a worker's clock that the check accepts, in nanoseconds. A clock with longer steps cannot
+/// measure short calls.
 const COARSE_NS: f64 = 2000.0;
 
-/// The number of measurements in a request of 1 MiB. A measurement without calls takes eight bytes.
+/// The number of measurements in a request whose size is 1 MiB. In a request, a measurement without calls takes eight
+/// bytes.
 const MANY: usize = (1 << 20) / 8;
 
 /// The time in seconds of a short delay.
 const SHORT: f64 = 200e-6;
 
-/// Starts a worker and checks whether the worker follows each rule of the protocol. Each answer must come within
-/// `limit`. The function also passes each finding to `show` as soon as the finding is known.
+/// Starts a worker and checks each rule of the protocol. Each answer must come within `limit`. The function also passes
+/// each finding to `show` as soon as the finding is known.
 ///
 /// # Errors
-/// Fails if the worker does not start, ends, does not answer in time, or answers in another form.
+/// Fails if the worker does not start, ends, does not answer in time, or sends an answer in a wrong format.
 pub fn check(command: &str, limit: Duration, show: &mut dyn FnMut(&Finding)) -> Result<Vec<Finding>, Error> {
     let worker = Worker::start(command, limit)?;
     let mut findings = Vec::new();
@@ -108,9 +109,10 @@ fn delays(worker: &Worker, before: &[u32], within: &[u32]) -> Result<Vec<f64>, E
 /// The ratios of two times that count as "twice as long".
 const TWICE: std::ops::RangeInclusive<f64> = 1.6..=2.4;
 
-/// Returns the ratio of a delay to a delay of half the length. The time of an empty measurement is subtracted from both
-/// times. The two delays take turns and are short, so that other programs interrupt few delays. The function makes up
-/// to five attempts, because a busy machine may disturb all measurements of one of the two delays.
+/// Measures a delay and a delay of twice its length, and returns the ratio of the longer time to the shorter time. The
+/// time of an empty measurement is subtracted from both times. Both delays are short and are measured in turn, so that
+/// other programs interrupt only few of the delays. The function makes up to five attempts, because a busy machine may
+/// disturb all measurements of one of the two delays.
 fn ratio(worker: &Worker) -> Result<f64, Error> {
     let pace = worker.pace();
     let ticks = (SHORT * worker.hello().hertz).max(50.0 * pace.step as f64);
@@ -133,7 +135,7 @@ fn ratio(worker: &Worker) -> Result<f64, Error> {
     Ok(ratio)
 }
 
-/// Returns the shortest of many measurements, because other programs have disturbed the shortest measurement the least.
+/// Returns the shortest of many measurements, which is the measurement that other programs have disturbed the least.
 fn shortest(worker: &Worker, before: u32, within: u32) -> Result<f64, Error> {
     let mut shortest = f64::INFINITY;
     for _ in 0..8 {
@@ -146,18 +148,19 @@ fn shortest(worker: &Worker, before: u32, within: u32) -> Result<f64, Error> {
 struct LongDelay {
     /// The time of one iteration of the delay loop, by the lab's clock.
     turn_ns: f64,
-    /// The time that the worker's clock shows, divided by the time that elapsed on the lab's clock.
+    /// The time that passed on the worker's clock, divided by the time that passed on the lab's clock.
     share: f64,
-    /// The clock's step in ticks: the greatest common divisor of all measured times, or 0 if the clock stands still.
+    /// The step of the worker's clock in ticks: the greatest common divisor of all measured times, or 0 if the clock
+    /// does not advance.
     step: u64,
 }
 
 /// The minimum time of a long delay in seconds. Requests and answers take much less time, even on a busy machine.
 const DELAY_S: f64 = 0.2;
 
-/// Doubles a delay until the delay takes a long time on the lab's clock. Returns `None` if the longest delay takes no
-/// time. The function measures three times, and returns the shortest time and the largest share, because other programs
-/// may delay answers.
+/// Doubles a delay until the delay takes at least [`DELAY_S`] on the lab's clock. Returns `None` if even the longest
+/// possible delay takes less time than that. The function measures the last delay three times, and returns the shortest
+/// time and the largest share, because other programs may delay the worker's answers.
 fn long_delay(worker: &Worker) -> Result<Option<LongDelay>, Error> {
     let (mut turns, mut step) = (1000_u32, 0);
     loop {
@@ -187,10 +190,11 @@ fn long_delay(worker: &Worker) -> Result<Option<LongDelay>, Error> {
 const LARGE_S: f64 = 2.0;
 /// The time in seconds of repeated calls in one measurement.
 const REPEATED_S: f64 = 5e-3;
-/// The bounds of the number of repeated calls in one measurement. The repeated calls must take longer than 20 calls.
+/// The minimum and the maximum number of repeated calls in one measurement. The minimum is 40 because the check
+/// requires that the repeated calls take longer than 20 calls.
 const REPEATED: std::ops::RangeInclusive<f64> = 40.0..=20_000.0;
-/// The minimum time in seconds of [`REPEATED`] calls, if the worker really makes the calls. Measurements without calls
-/// differ by less than this time.
+/// If the worker really makes [`REPEATED`] calls, the calls take at least this time in seconds. The times of
+/// measurements without calls differ by less than this time.
 const VISIBLE_S: f64 = 1e-6;
 
 /// Checks that a worker makes all calls of a measurement.
@@ -212,11 +216,11 @@ fn repeated_calls(worker: &Worker, index: usize) -> Result<Finding, Error> {
     shortest(((1 << 20) / length).min(4096).min(affordable).max(1), 1)?;
     let visible = 4.0 * pace.step as f64;
     let count = |one: f64| (REPEATED_S * hello.hertz / one.max(1.0)).clamp(*REPEATED.start(), *REPEATED.end()) as u32;
-    // The first series lets a compiler in the worker finish its work.
+    // During the first series of calls, a compiler in the worker can finish its work.
     let warm = count(shortest(5, 1)?);
     shortest(3, warm)?;
     let one = shortest(5, 1)?;
-    // The clock cannot distinguish a shorter time from zero.
+    // The clock cannot distinguish a time below `visible` from zero.
     let one = if one < visible { 0.0 } else { one };
     let calls = count(one);
     let many = shortest(3, calls)?;

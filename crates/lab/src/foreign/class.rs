@@ -1,4 +1,4 @@
-//! Classes of inputs for code that is not written in Rust. Users state the classes in words or in files.
+//! Classes of inputs for code that is not written in Rust. Users choose the classes by name or provide them in files.
 
 #[cfg(feature = "harness")]
 mod limits;
@@ -14,8 +14,8 @@ use crate::target::Target;
 #[cfg(feature = "harness")]
 pub(crate) use limits::{blind, comparable, limits};
 
-/// A class of inputs, which determines how the lab draws the secret parts. Public parts are random in all classes, but
-/// are the same in all inputs of one trace.
+/// A class of inputs, which determines how the lab chooses the secret parts of an input. Public parts are random in all
+/// classes, but are the same in all inputs of one trace.
 #[derive(Clone, Debug)]
 pub struct ForeignClass {
     name: String,
@@ -61,7 +61,8 @@ impl FromStr for ForeignClass {
     /// - `first`, `last`, `differs:N`: two parts of the same length differ in the first byte, the last byte, or byte N,
     ///   counted from 0
     ///
-    /// An `@` separates a public result from the name: `equal@valid`. Only classes with the same result are compared.
+    /// An `@` separates a public result from the name: `equal@valid`. Only classes with the same public result are
+    /// compared.
     fn from_str(text: &str) -> Result<Self, Error> {
         let (name, outcome) = named(text)?;
         let content = match name {
@@ -81,7 +82,7 @@ impl FromStr for ForeignClass {
     }
 }
 
-/// Splits `equal@valid` into the name of a class and its public result.
+/// Splits a text such as `equal@valid` into the name of a class and its public result.
 fn named(text: &str) -> Result<(&str, &str), Error> {
     if text.chars().any(char::is_control) {
         let why = "a name contains no control characters".to_owned();
@@ -133,7 +134,6 @@ impl ForeignClass {
         text.split(',').map(|name| name.trim().parse()).collect()
     }
 
-    /// Returns whether the class has a public result.
     #[cfg(feature = "harness")]
     pub(crate) fn is_public(&self) -> bool {
         !self.outcome.is_empty()
@@ -172,7 +172,7 @@ impl ForeignClass {
                     if let Some(byte) = part.get_mut(bit / 8) {
                         *byte = 1 << (bit % 8);
                     }
-                    // If the bit lies beyond this part, `bit` now counts from the beginning of the next part.
+                    // If the bit is not in this part, `bit` is now the position relative to the start of the next part.
                     bit = bit.wrapping_sub(8 * part.len());
                 }
             }
@@ -239,7 +239,7 @@ pub(crate) fn add(mut target: Target, abi: &Abi, classes: &[ForeignClass]) -> Re
 #[cfg(all(unix, feature = "harness"))]
 use super::supervised::{between_calls, note_classes};
 
-/// Does nothing, because no other process needs to know the class.
+/// Does nothing, because without the harness no other process needs the names of the classes.
 #[cfg(not(all(unix, feature = "harness")))]
 fn note_classes<'n>(_names: impl Iterator<Item = &'n str>) {}
 #[cfg(not(all(unix, feature = "harness")))]

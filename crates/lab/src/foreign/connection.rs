@@ -28,11 +28,12 @@ pub(super) struct Connection {
     stderr: Arc<Mutex<Vec<u8>>>,
     stderr_reader: Option<JoinHandle<()>>,
     alarm: Arc<Alarm>,
-    /// Ends the worker's process if a signal ends the program.
+    /// A guard that ends the worker's process if a signal ends the program.
     guard: Option<Cleanup>,
 }
 
-/// Ends the process if an exchange takes too long. A read or write that waits for the process then fails.
+/// Ends the worker's process if an exchange of messages takes too long. After that, a read or write that waits for the
+/// process fails.
 #[derive(Default)]
 struct Alarm {
     state: Mutex<State>,
@@ -108,8 +109,8 @@ impl Connection {
         self.input = None;
         let status = if matches!(fault, Fault::Pipe) { self.ended() } else { None };
         self.kill();
-        // The thread that reads the pipe ends with the process, unless a descendant in another process group still
-        // holds the pipe open.
+        // The thread that reads standard error ends with the worker's process, except if a descendant in another
+        // process group still holds the pipe open.
         let begin = Instant::now();
         while self.stderr_reader.as_ref().is_some_and(|reader| !reader.is_finished()) && begin.elapsed() < GRACE {
             thread::sleep(Duration::from_millis(2));
@@ -129,18 +130,16 @@ impl Connection {
         }
     }
 
-    /// Returns the time limit for an exchange.
     pub(super) fn limit(&self) -> Duration {
         self.limit
     }
 
-    /// Closes the worker's standard input. Returns the exit status if the worker ends soon after that.
+    /// Closes the worker's standard input. Returns the exit status if the worker ends soon after the input is closed.
     pub(super) fn close(&mut self) -> Option<ExitStatus> {
         self.input = None;
         self.ended()
     }
 
-    /// Waits a short time, and returns the exit status if the process ends by itself during this time.
     fn ended(&mut self) -> Option<ExitStatus> {
         let begin = Instant::now();
         loop {
@@ -191,8 +190,8 @@ impl Alarm {
             let left = state.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
             if left == Some(Duration::ZERO) {
                 self.rang.store(true, Ordering::Relaxed);
-                // This thread holds the lock, so no other thread has waited for the process, and the id still belongs
-                // to the process.
+                // This thread holds the lock, so no other thread has waited for the process, and the id is still the id
+                // of this process.
                 child::end_group(id);
                 return;
             }
@@ -210,9 +209,8 @@ impl Alarm {
 pub(super) enum Fault {
     /// A pipe to the worker was closed.
     Pipe,
-    /// The worker uses this other version of the protocol.
+    /// The worker uses another version of the protocol, which has this number.
     Version(u32),
-    /// The worker broke a rule of the protocol.
     Broken(String),
 }
 

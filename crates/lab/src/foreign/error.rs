@@ -9,7 +9,7 @@ use std::path::PathBuf;
 pub enum Error {
     /// The description of the arguments is not valid.
     Abi {
-        /// The invalid part of the description, or the whole description.
+        /// The part of the description that is not valid, or the whole description.
         part: String,
         /// The reason.
         why: String,
@@ -46,7 +46,8 @@ pub enum Error {
         /// The number of functions that the library exports.
         exported: usize,
     },
-    /// A function of a shared library does something that contradicts its description, or ends the process.
+    /// A function of a shared library does something that contradicts the description of its arguments, or ends the
+    /// process.
     Function {
         /// The file.
         path: PathBuf,
@@ -66,18 +67,18 @@ pub enum Error {
     Ended {
         /// The command.
         command: String,
-        /// What the worker was doing at that moment, for example `at its start`.
+        /// The phase in which the worker ended, for example `at its start`.
         doing: &'static str,
         /// The exit status or signal.
         status: String,
         /// The last lines of the worker's standard error.
         stderr: String,
     },
-    /// A worker gave no answer in time, and the lab ended it.
+    /// A worker did not answer in time, so the lab ended the worker.
     Silent {
         /// The command.
         command: String,
-        /// What the worker was doing at that moment, for example `at its start`.
+        /// The phase in which the worker did not answer, for example `at its start`.
         doing: &'static str,
         /// The time limit for the answer, in seconds.
         seconds: f64,

@@ -10,7 +10,7 @@ pub(super) const MAGIC: &[u8; 4] = b"DPWK";
 pub const VERSION: u32 = 1;
 /// Maximum length of the first message's text.
 pub(super) const LONGEST: u32 = 1 << 20;
-/// The maximum number of warm-up calls before the lab measures.
+/// The largest number of warm-up calls that a worker may request.
 const MOST_WARM_UP: u32 = 10_000_000;
 
 /// A worker's description of itself.
@@ -38,7 +38,7 @@ pub(super) struct Entry {
 }
 
 impl Hello {
-    /// Reads the text of the first message. The error says which line is wrong and why.
+    /// Reads the text of the first message. If the text is not valid, the error contains the wrong line and the reason.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let mut hello = Self {
             language: String::new(),
@@ -74,7 +74,7 @@ impl Hello {
                     }
                     hello.targets.push(entry);
                 }
-                // A later version may add lines that this version does not need.
+                // A later version of the protocol may add lines that this version does not need.
                 _ => {}
             }
         }

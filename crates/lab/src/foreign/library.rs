@@ -17,8 +17,8 @@ use crate::imp::notes::Notes;
 use crate::similar::distance;
 use crate::target::Target;
 
-/// The alignment of each output and of each part of an input. The alignment of the first part is the alignment of the
-/// harness's buffer.
+/// The alignment of each output and of each part of an input. The first part has the same alignment as the harness's
+/// buffer.
 const ALIGN: usize = 16;
 /// Maximum number of names that a message lists.
 const SHOWN: usize = 8;
@@ -26,9 +26,9 @@ const SHOWN: usize = 8;
 /// Loads a library and returns one of its functions as a target. The target has the classes in `classes`, or the usual
 /// classes if `classes` is empty.
 ///
-/// The lab calls the function with the stated arguments. If the function takes other arguments, or accesses more bytes,
-/// the process may crash or its memory may be damaged. The person who states the arguments is responsible for their
-/// correctness.
+/// The lab calls the function with the stated arguments. If the function takes other arguments or accesses more bytes
+/// than stated, the process may crash or its memory may be damaged. The person who states the arguments is responsible
+/// for their correctness.
 pub(crate) fn target(path: &Path, symbol: &str, abi: &Abi, classes: &[ForeignClass]) -> Result<Target, Error> {
     let address = find(path, symbol)?;
     let abi = abi.clone().aligned(ALIGN);
@@ -42,8 +42,8 @@ pub(crate) fn target(path: &Path, symbol: &str, abi: &Abi, classes: &[ForeignCla
     class::add(target, &abi, classes)
 }
 
-/// Calls the function of a [`target`] with inputs of each class in a separate process. If some trials were left out,
-/// returns the reason.
+/// Tries the function of a [`target`]: calls it in a separate process, with inputs of each class. If some of these
+/// trial calls were left out, returns the reason.
 pub(crate) fn try_out(path: &Path, abi: &Abi, target: &mut Target, notes: &Notes) -> Result<Option<String>, Error> {
     let symbol = target.name().to_owned();
     let abi = abi.clone().aligned(ALIGN);
@@ -98,7 +98,6 @@ fn words(abi: &Abi) -> (Vec<Word>, usize) {
     (words.collect(), output)
 }
 
-/// Returns the names of the functions that a library exports.
 fn functions(path: &Path) -> Vec<String> {
     let bytes = std::fs::read(path).unwrap_or_default();
     let Ok(file) = object::File::parse(&*bytes) else { return Vec::new() };

@@ -1,4 +1,5 @@
-//! A worker's clock. To find the properties of the clock, the lab lets the worker measure delays without a call.
+//! A worker's clock. To find the properties of the worker's clock, the lab requests measurements that contain only
+//! delays and no call.
 
 use std::cell::Cell;
 use std::fmt;
@@ -9,7 +10,6 @@ use super::worker::{NO_CALL, Request, Shared};
 use crate::clock::Clock;
 use crate::distribution::median;
 
-/// Properties of a worker's clock and of its delay loop.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Pace {
     /// The clock's step in ticks.
@@ -22,7 +22,7 @@ pub(super) struct Pace {
 
 /// The number of measurements in a request.
 const COUNT: usize = 512;
-/// Number of requests that let a compiler in the worker finish its work.
+/// The number of requests during which a compiler in the worker can finish its work.
 const ROUNDS: usize = 40;
 /// Iterations of a long delay.
 const LONG: u32 = 4000;
@@ -54,9 +54,9 @@ pub(super) fn measure(shared: &Shared) -> Result<Pace, Error> {
     Ok(Pace { step: step(steps), overhead, turn_ticks })
 }
 
-/// Finds the step of a clock from many differences. If the system converts a counter to nanoseconds, the differences
-/// are multiples of the counter's step, plus or minus a nanosecond. The function therefore treats values that differ by
-/// at most a nanosecond as the same value.
+/// Computes the step of a clock from many time differences. If the system converts the values of a counter to
+/// nanoseconds, the differences are multiples of the counter's step, plus or minus a nanosecond. The function therefore
+/// treats values that differ by at most a nanosecond as the same value.
 fn step(mut ticks: Vec<u64>) -> u64 {
     ticks.sort_unstable();
     let divisor = ticks.iter().copied().fold(0, divisor);
@@ -75,13 +75,12 @@ fn step(mut ticks: Vec<u64>) -> u64 {
     if gaps.len() < 2 { 1 } else { (median(&mut gaps) as u64).max(1) }
 }
 
-/// Returns the greatest common divisor.
 pub(super) fn divisor(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { divisor(b, a % b) }
 }
 
-/// The clock of a worker. The properties of the clock come from measurements in the worker. Between measurements, only
-/// delays and readings advance the time of this clock, as they would in the worker.
+/// The clock of a worker. The properties of the worker's clock come from measurements in the worker. Between
+/// measurements, only delays and readings advance the time of this clock, as delays and readings in the worker would.
 #[derive(Clone)]
 pub struct WorkerClock {
     shared: Rc<Shared>,
@@ -143,7 +142,7 @@ mod tests {
 
     #[test]
     fn the_step_is_found_behind_rounding_to_nanoseconds() {
-        // The counter has steps of 10 ns, and the conversion of its values is wrong by up to a nanosecond.
+        // The counter of this test has steps of 10 ns, and the conversion to nanoseconds has an error of up to 1 ns.
         let rounded: Vec<u64> = (0..600).map(|turn| 50 + 10 * (turn % 7) - u64::from(turn % 3 == 0)).collect();
         assert_eq!(step(rounded), 10);
         assert_eq!(step((0..600).map(|turn| 40 * (turn % 9)).collect()), 40);

@@ -21,7 +21,7 @@ pub enum Language {
     JavaScript,
 }
 
-/// A worker in a temporary folder. Dropping this value removes the folder.
+/// A worker in a temporary folder. The folder is removed when this value is dropped.
 #[derive(Debug)]
 pub struct Shipped {
     command: String,
@@ -65,7 +65,7 @@ impl Language {
         }
     }
 
-    /// Returns the name of the program that the worker needs and this machine lacks, or `None` if the worker can run.
+    /// If the machine lacks a program that the worker needs, returns the name of the program, otherwise `None`.
     #[must_use]
     pub fn missing(self) -> Option<&'static str> {
         let (program, argument) = match self {
@@ -132,7 +132,6 @@ fn new_enough(text: &str) -> bool {
     version.split(['.', '-', '+']).next().and_then(|major| major.parse().ok()).is_some_and(|major: u32| major >= 17)
 }
 
-/// Returns a path in quotes for a shell.
 fn quoted(path: &std::path::Path) -> String {
     format!("'{}'", path.to_string_lossy().replace('\'', r"'\''"))
 }

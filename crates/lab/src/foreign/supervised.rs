@@ -1,4 +1,4 @@
-//! Runs a library's function in a second process, and creates the errors that describe how this process ended.
+//! Runs a library's function in a second process, and describes in an error how the second process ended.
 
 use std::cell::Cell;
 use std::path::Path;
@@ -9,10 +9,10 @@ use crate::imp::convention::{Convention, RULES};
 use crate::imp::notes::{Notes, Phase, notes};
 use crate::imp::supervise::{self, CHANGES, End, signal_name};
 
-/// Runs `work`, which returns an exit code, in a second process. If the second process did not complete the work, the
-/// error describes how the process ended, even if its exit code was 0. Returns no exit code if the second process
-/// ignored a signal that should end the lab, so that the lab killed the process. The lab also kills the process if it
-/// makes no progress for `patience`.
+/// Runs `work` in a second process. `work` returns an exit code. If the second process did not complete the work, the
+/// error describes how the process ended, even if its exit code was 0. If the second process ignores a signal that
+/// should end the lab, the lab kills the process, and the function returns no exit code. The lab also kills the second
+/// process if the process makes no progress for `patience`.
 pub(crate) fn supervised(
     path: &Path,
     symbol: &str,
@@ -39,7 +39,8 @@ pub(crate) fn supervised(
     })
 }
 
-/// Returns the exit code of a run, unless the function did something during the run that spoils the results.
+/// Returns the exit code of a run, or an error if the function did something during the run that makes the results
+/// invalid.
 fn completed(notes: &Notes, code: u8) -> Result<u8, String> {
     // A run that ended with an error has already printed its message.
     if code == 2 && !notes.silent() {
@@ -68,7 +69,8 @@ fn during(notes: &Notes) -> String {
     }
 }
 
-/// Notes that a library is being loaded. Returns the notes, if another process waits for this process.
+/// Notes that this process begins to load a library. If another process waits for this process, returns the notes that
+/// both processes share.
 pub(crate) fn begin() -> Option<&'static Notes> {
     notes().inspect(|notes| notes.enter(Phase::Load))
 }
@@ -81,12 +83,12 @@ pub(super) fn note_classes<'n>(names: impl Iterator<Item = &'n str>) {
 }
 
 thread_local! {
-    /// The state that a function must preserve, read before the first call.
+    /// The processor state that a function must preserve, as read before the first call.
     static CONVENTION: Cell<Option<Convention>> = const { Cell::new(None) };
 }
 
-/// Notes the class of the next input, and restores state that the function should have restored. No measurement runs at
-/// this time.
+/// Notes the class of the next input, and restores processor state that the function should have restored. No
+/// measurement runs at this time.
 pub(super) fn between_calls(class: usize) {
     let Some(notes) = notes() else { return };
     notes.draw(class);

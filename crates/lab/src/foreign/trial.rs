@@ -1,6 +1,6 @@
-//! Tries a library's function before the lab measures the function. The trials call the function in another process, in
-//! which each pointer leads to memory between two inaccessible pages. The trials often reveal a description that does
-//! not suit the function, even if the function seems to work in ordinary memory.
+//! Tries a library's function before the lab measures the function. The trials run in another process, in which
+//! inaccessible pages surround the memory of each pointer. The trials often detect a wrong description of the
+//! function's arguments, even if the function appears to work in ordinary memory.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -16,18 +16,17 @@ use crate::imp::supervise::{End, signal_name};
 use crate::random::Random;
 use crate::target::Target;
 
-/// The time limit for all trials of a function. Trials that have not run when the time is over are left out.
+/// The time limit for all trials of a function. Trials that have not run before the limit are left out.
 const LIMIT: Duration = Duration::from_secs(20);
-/// The lab repeats the trials with other inputs, at most this number of times and within this time.
+/// The lab repeats the trials with other inputs at most `ROUNDS` times, and only within the time `ENOUGH`.
 const ROUNDS: usize = 4;
 const ENOUGH: Duration = Duration::from_millis(50);
 
-/// A function that the lab tries before the lab measures it.
 pub(super) struct Trial<'t> {
     pub(super) path: &'t Path,
     pub(super) symbol: &'t str,
     pub(super) function: &'t Function,
-    /// The arguments, with the positions of the parts in an input of `target`.
+    /// The arguments. Their parts have the same positions as in an input of `target`.
     pub(super) abi: &'t Abi,
     pub(super) target: &'t mut Target,
 }
@@ -72,7 +71,7 @@ impl Trial<'_> {
         Error::Function { path: self.path.to_owned(), symbol: self.symbol.to_owned(), why }
     }
 
-    /// Returns whether the function receives all secrets through pointers.
+    /// Returns true if the function receives secrets, and receives all of them through pointers.
     fn has_hideable_secrets(&self) -> bool {
         let kind = |wanted: Kind| {
             self.abi.arguments.iter().any(|argument| matches!(argument, Argument::Input(part) if part.kind == wanted))
@@ -106,8 +105,9 @@ impl Trial<'_> {
         Ok(self.judge(notes, memory, end))
     }
 
-    /// Maps the memory of each pointer. `secret` is the access to secret parts. Secret parts that the function changes
-    /// in place are writable, unless `secret` is [`Access::None`].
+    /// Maps the memory of each pointer. `secret` is the kind of access that the function has to secret parts. If
+    /// `secret` is [`Access::None`], secret parts that the function changes in place are inaccessible too; otherwise
+    /// such parts are writable.
     fn memory(&self, secret: Access) -> Result<Vec<Option<GuardedMemory>>, Error> {
         let changed = if secret == Access::None { Access::None } else { Access::Write };
         let memory = |argument: &Argument| {
@@ -159,10 +159,10 @@ impl Trial<'_> {
 enum TrialOutcome {
     Fine,
     Late,
-    /// An access outside of all parts, or another signal. A function that needs aligned memory can also cause such a
-    /// crash.
+    /// The function accessed memory outside of all parts, or the call ended with another signal. Such a crash may also
+    /// mean that the function needs aligned memory.
     Crash(String),
-    /// A finding that missing alignment cannot explain.
+    /// The function did something that missing alignment cannot explain.
     Fault(String),
 }
 
@@ -181,7 +181,7 @@ fn beyond(memory: &[Option<GuardedMemory>], (address, wrote): (usize, bool)) -> 
     })
 }
 
-/// Copies the parts of the input to this place in their memory, and returns the arguments of the call.
+/// For each pointer, copies the part of the input to its memory at `place`, and returns the values of the arguments.
 fn values(abi: &Abi, memory: &[Option<GuardedMemory>], input: &[u8], place: Place) -> [usize; 6] {
     let mut values = [0; 6];
     for ((value, argument), memory) in values.iter_mut().zip(&abi.arguments).zip(memory) {

@@ -38,21 +38,21 @@ pub struct Worker {
 pub(super) struct Shared {
     pub(super) hello: Hello,
     connection: RefCell<Connection>,
-    /// The first error of the worker. The lab sends no request after an error.
+    /// The first error of the worker. After an error, the lab sends no more requests.
     fault: RefCell<Option<Error>>,
     number: Cell<u32>,
     pub(super) pace: Cell<Pace>,
     request: RefCell<Vec<u8>>,
 }
 
-/// A series of measurements for a worker.
+/// A request for a series of measurements in a worker.
 pub(super) struct Request<'r> {
     pub(super) target: u32,
     pub(super) repeats: u32,
-    /// Iterations of the worker's delay loop before each measurement.
+    /// For each measurement, the number of iterations of the worker's delay loop before the measurement.
     pub(super) before: &'r [u32],
-    /// The iterations of the delay loop inside each measurement. The slice is empty if the measurements contain no
-    /// delay.
+    /// For each measurement, the number of iterations of the delay loop inside the measurement. The slice `within` is
+    /// empty if the measurements contain no delay.
     pub(super) within: &'r [u32],
     /// Length of an input.
     pub(super) length: usize,
@@ -68,8 +68,9 @@ impl Worker {
     pub fn start(command: &str, limit: Duration) -> Result<Self, Error> {
         let mut connection = Connection::start(command, limit)?;
         let hello = connection.within("at its start", |input, output| {
-            // Without these bytes, a program that only prints its input would wait for input while the lab waits for
-            // output. The result of the write is ignored, because the read below detects a program that has ended.
+            // Without these bytes, a program that only prints its input would wait for input, and the lab would wait
+            // for output of the program. The result of the write is ignored, because the read below fails if the
+            // program has ended.
             let _ = input.write_all(&FIRST.to_le_bytes()).and_then(|()| input.flush());
             greeting(output)
         })?;
@@ -98,17 +99,17 @@ impl Worker {
         WorkerClock::new(Rc::clone(&self.shared))
     }
 
-    /// Returns the threshold for differences that suits this worker, in nanoseconds. The threshold is one nanosecond,
-    /// or half of an iteration of the worker's delay loop if half an iteration takes longer. The controls of a run
-    /// cannot add shorter delays.
+    /// Returns the smallest difference that counts as a leak for this worker, in nanoseconds. The threshold is one
+    /// nanosecond, or half of an iteration of the worker's delay loop if half an iteration takes longer. The controls
+    /// of a run cannot add delays that are shorter than an iteration.
     #[must_use]
     pub fn delta_ns(&self) -> f64 {
         let pace = self.shared.pace.get();
         (pace.turn_ticks * 1e9 / self.shared.hello.hertz / 2.0).max(1.0).ceil()
     }
 
-    /// Returns the worker's functions as targets. If `classes` is not empty, these classes replace the classes that the
-    /// worker states.
+    /// Returns the worker's functions as targets. If `classes` is not empty, the targets have these classes instead of
+    /// the classes that the worker states.
     ///
     /// # Errors
     /// Fails if a class does not suit the parts of an input.
@@ -117,7 +118,7 @@ impl Worker {
         entries.map(|(index, entry)| self.target(index, entry, classes)).collect()
     }
 
-    /// Returns the parts of the inputs of the first target. Classes that the lab reads from files need these parts.
+    /// Returns the parts of the inputs of the first target. A class that is read from a file needs these parts.
     #[must_use]
     pub fn abi(&self) -> &Abi {
         &self.shared.hello.targets[0].abi
@@ -181,12 +182,12 @@ impl Worker {
         self.shared.pace.get()
     }
 
-    /// Returns a watch that stops a run when `watch` stops it, and also when the worker fails.
+    /// Returns a watch that stops a run when `watch` stops the run, and also when the worker fails.
     pub fn watch<'w>(&self, watch: &'w mut dyn Watch) -> Guarded<'w> {
         Guarded { shared: Rc::clone(&self.shared), watch }
     }
 
-    /// Closes the worker's standard input. Returns the exit status if the worker ends soon after that.
+    /// Closes the worker's standard input. Returns the exit status if the worker ends soon after the input is closed.
     pub(super) fn close(&self) -> Option<ExitStatus> {
         self.shared.connection.borrow_mut().close()
     }
@@ -315,11 +316,11 @@ fn answer(output: &mut dyn Read, number: u32, ticks: &mut [u64]) -> Result<(), F
     Ok(())
 }
 
-/// A likely reason for an answer that makes no sense.
+/// A text that names a likely reason for a senseless answer.
 const PRINTS: &str = "; does a target print to standard output?";
 
-/// Returns the first text among the bytes of an answer. A text has at least four printable characters, because the
-/// bytes of a number hardly ever do.
+/// Returns the first printable text in the bytes of an answer. A text has at least four printable characters in a row,
+/// because the bytes of a number hardly ever have so many.
 fn printed(bytes: &[u8]) -> Option<&str> {
     let plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r');
     let text = bytes.split(|byte| !plain(byte)).find(|part| part.len() >= 4)?;
@@ -343,8 +344,8 @@ fn word(output: &mut dyn Read) -> Result<u32, Fault> {
 struct Remote {
     shared: Rc<Shared>,
     index: u32,
-    /// The number of measurements so far, and the seconds that the measurements took in addition to the calls. Large
-    /// inputs take long to send.
+    /// The number of measurements so far, and the seconds that the requests took in addition to the measured calls.
+    /// Large inputs take long to send.
     sent: (usize, f64),
 }
 

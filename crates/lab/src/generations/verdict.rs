@@ -1,18 +1,18 @@
-//! Compares measured rates with target rates and with limits. A limit is the rate of a program that does only the least
-//! work that the same bytes need.
+//! Compares measured rates with target rates and with limits. A limit is the rate of a program that does only the
+//! minimum of work for the same bytes.
 
 use crate::record::{BesideLimit, GenerationRow, Role, TargetOutcome, TargetVerdict};
 use crate::speed::workload::{ALL_CORES, Workload};
 
 /// A target is met if the measured rate is at least this multiple of the target rate.
 pub const WANTED: f64 = 1.5;
-/// A limit is reached if the measured rate is at least this share of the limit's rate. A measured rate above the
-/// limit's rate divided by this share shows that the measurement of the limit was too slow. Such a limit counts only if
-/// all other limits are reached too.
+/// A limit is reached if the measured rate is at least this share of the limit's rate. If the measured rate is above
+/// the limit's rate divided by this share, the limit was measured too low. A limit that was measured too low counts
+/// only if all other limits are reached too.
 pub const AT_LIMIT: f64 = 0.9;
 
-/// Returns a verdict for each target rate and each set. The verdict is about the variant on all cores, with the kind of
-/// contents that is slower.
+/// Returns a verdict for each target rate and each set. The verdict applies to the variant that uses all cores, and to
+/// the slower of the two kinds of contents.
 #[must_use]
 pub fn judge(workloads: &[Workload], rows: &[GenerationRow]) -> Vec<TargetVerdict> {
     let mut verdicts: Vec<TargetVerdict> = Vec::new();
@@ -35,7 +35,7 @@ fn same_target(one: &TargetVerdict, other: &TargetVerdict) -> bool {
     one.workload == other.workload && one.operation == other.operation && one.set == other.set
 }
 
-/// Returns whether `one` is slower than `other`. A rate that was not measured counts as zero.
+/// A rate that was not measured counts as zero.
 fn slower(one: &TargetVerdict, other: &TargetVerdict) -> bool {
     one.rate.unwrap_or(0.0) < other.rate.unwrap_or(0.0)
 }
@@ -71,7 +71,8 @@ fn verdict(row: &GenerationRow, rows: &[GenerationRow], beat: f64) -> TargetVerd
     }
 }
 
-/// Returns the rate of `row` relative to each limit that was measured in the same rounds. The slowest limit comes last.
+/// Returns the ratio of the rate of `row` to the rate of each limit that was measured in the same rounds. The slowest
+/// limit comes last.
 fn limits(row: &GenerationRow, rows: &[GenerationRow]) -> Vec<BesideLimit> {
     let beside = |other: &&GenerationRow| {
         other.role == Role::Limit
@@ -139,7 +140,8 @@ mod tests {
         assert_eq!(outcome(Some(899.0), &[("cp", 1000.0), ("plain write", 1800.0)]).outcome, TargetOutcome::Missed);
     }
 
-    /// Other load on the machine can slow down the measurement of one limit. A rate above that limit proves nothing.
+    /// Other load on the machine can slow down a program while the rate of a limit is measured. A measured rate above
+    /// the rate of such a limit proves nothing.
     #[test]
     fn a_limit_that_is_exceeded_does_not_count_while_another_is_not_reached() {
         assert_eq!(outcome(Some(900.0), &[("cp", 1200.0), ("plain write", 500.0)]).outcome, TargetOutcome::Missed);

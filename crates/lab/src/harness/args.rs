@@ -144,7 +144,6 @@ pub struct OutputArgs {
     pub markdown: Option<PathBuf>,
 }
 
-/// The heading of the options for code in other languages.
 const FOREIGN: &str = "Code in other languages";
 
 /// Options that name code in other languages.
@@ -170,11 +169,11 @@ pub struct ForeignArgs {
     /// in equal@valid,first@invalid,last@invalid. Only classes with the same result are compared
     #[arg(help_heading = FOREIGN, long, value_name = "LIST", requires = "code")]
     pub classes: Option<String>,
-    /// A class whose inputs are records of FILE: the secret bytes of one input after the other, drawn at random. May be
+    /// A class whose inputs are random records of FILE; each record contains the secret bytes of one input. May be
     /// repeated; a single class is compared with random bytes. NAME@RESULT states a public result, as in --classes
     #[arg(help_heading = FOREIGN, long, value_name = "NAME=FILE", value_parser = named_file, requires = "code")]
     pub class_file: Vec<(String, PathBuf)>,
-    /// The time that a worker has for each answer, and a function of a library for its calls
+    /// The time limit for each answer of a worker, and for calls of a library's function
     #[arg(help_heading = FOREIGN, long, value_name = "SECONDS", default_value_t = TIMEOUT, value_parser = seconds)]
     pub timeout: f64,
 }
@@ -221,7 +220,7 @@ pub struct WorkerArgs {
     pub timeout: f64,
 }
 
-/// The largest threshold in nanoseconds: a millisecond. The control delays each call by twice the threshold.
+/// The largest threshold in nanoseconds: a millisecond. The control of a run delays each call by twice the threshold.
 const LARGEST_DELTA: f64 = 1e6;
 
 /// The difference that counts as a leak.
@@ -262,8 +261,8 @@ pub struct TimingArgs {
     #[arg(long, value_name = "NS", value_parser = delta)]
     pub delta: Option<Delta>,
     /// The time for a target, in seconds. Pairs of classes whose intervals are too wide take more data within this
-    /// time. Where other programs have the processor, a target also gets the time that targets before it did not need
-    /// [default: 60, with --quick 20]
+    /// time. If other programs use the processor, a target also gets time that earlier targets did not need [default:
+    /// 60, with --quick 20]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub time_limit: Option<f64>,
     /// The chance of a false alarm for each target
@@ -375,8 +374,7 @@ pub struct TableArgs {
     /// Compare only with these programs, in addition to the limits (cp, plain write, memcpy); --peers= for none
     #[arg(help_heading = TABLES, long, requires = "name", value_name = "NAMES", value_delimiter = ',')]
     pub peers: Option<Vec<String>>,
-    /// The folder in which the lab creates its own folder, and removes it at the end [default: target if it exists,
-    /// otherwise the current folder]
+    /// The folder for the lab's temporary folder [default: target if it exists, otherwise the current folder]
     #[arg(help_heading = TABLES, long, requires = "name", value_name = "FOLDER")]
     pub dir: Option<PathBuf>,
 }
@@ -387,7 +385,7 @@ pub struct CalibrateArgs {
     /// Make about a tenth of the runs
     #[arg(long)]
     pub quick: bool,
-    /// The number of runs without a leak, for each cost of a call
+    /// The number of runs without a leak, for each duration of a call
     #[arg(long, value_name = "NUMBER", value_parser = at_least::<1>)]
     pub runs: Option<u64>,
     /// The intended chance of a false alarm
@@ -417,20 +415,20 @@ pub struct CompareArgs {
     /// The number of rounds after which the result is looked at; each round runs A B B A, so each command runs twice
     #[arg(long, value_name = "NUMBER", default_value_t = 20, value_parser = at_least::<8>)]
     pub rounds: u64,
-    /// The same as a number of runs of each command: --runs 40 for --rounds 20
+    /// --rounds as a number of runs of each command: --runs 40 equals --rounds 20
     #[arg(long, short, value_name = "NUMBER", conflicts_with = "rounds")]
     #[arg(value_parser = at_least::<16>)]
     pub runs: Option<u64>,
-    /// Run more rounds until the result is settled, up to this time in all. No round starts that would take longer,
-    /// but there are at least 8 rounds. A single run that takes longer is killed, on Linux. 0 for exactly --rounds
-    /// rounds, and runs of any length
+    /// Run more rounds until the result is settled, up to this time in all. No round starts that would exceed this
+    /// time, but there are at least 8 rounds. On Linux, a single run that exceeds this time is killed. 0 for exactly
+    /// --rounds rounds, and runs of any length
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     pub time_limit: u64,
     /// The number of runs of each command that come first and are not counted
     #[arg(long, short, visible_alias = "warmup", value_name = "NUMBER", default_value_t = 1)]
     pub warm_up: u64,
-    /// Measure commands also if their exit code is not 0; the output then says how many runs failed. 126 and 127, with
-    /// which the shell says that it cannot start a command, are an error still
+    /// Measure commands also if their exit code is not 0; the output then says how many runs failed. Exit codes 126 and
+    /// 127 (the shell cannot start a command) are still errors
     #[arg(long, short)]
     pub ignore_failure: bool,
     /// Options for the files to which results are written
@@ -444,8 +442,8 @@ pub struct CompareArgs {
 #[group(skip)]
 #[command(group = clap::ArgGroup::new("page").required(true).multiple(true).args(["html", "markdown"]))]
 pub struct ReportArgs {
-    /// Records that --json wrote (- for standard input). The page has the figures of all records, and the machine of
-    /// the first
+    /// Records that --json wrote (- for standard input). The page has the figures of all records and the first record's
+    /// machine
     #[arg(required = true)]
     pub records: Vec<PathBuf>,
     /// Earlier records, oldest first, for the history of the machine's rates and of speeds
@@ -526,7 +524,7 @@ pub struct TablesArgs {
     /// Measure only workloads and functions whose name contains NAME
     #[arg(long, short, value_name = "NAME")]
     pub target: Vec<String>,
-    /// Small inputs and one round: shows that the table works, not how fast we are
+    /// Use small inputs and one round: tests the table, but gives no real speeds
     #[arg(long)]
     pub quick: bool,
     /// List the workloads without measuring
@@ -541,7 +539,7 @@ pub struct TablesArgs {
     /// Compare only with these programs, in addition to the limits; --peers= for none
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub peers: Option<Vec<String>>,
-    /// The folder in which the benchmark creates its own, and removes it [default: target]
+    /// The folder for the benchmark's temporary folder [default: target]
     #[arg(long, value_name = "FOLDER")]
     pub dir: Option<PathBuf>,
     /// The program to measure

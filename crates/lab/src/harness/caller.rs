@@ -1,4 +1,5 @@
-//! The command line that repeats a run. This command line depends on how the user starts the lab.
+//! Creates the command line with which a user can repeat a run. The command line that repeats a run depends on how the
+//! user starts the lab.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -6,10 +7,10 @@ use std::path::{Path, PathBuf};
 use super::output::quoted;
 use crate::invocation;
 
-/// The ways in which a user can start the lab. The command line that repeats a run depends on the way.
+/// The ways of starting the lab. The command line that repeats a run depends on how the lab was started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caller {
-    /// The user starts a program that has the lab's commands after these words: `lab` for `deadpan lab timing`.
+    /// The user starts a program in which these words precede the lab's commands: `lab` for `deadpan lab timing`.
     Program(&'static str),
     /// The user starts a script, which builds the program first.
     Script(&'static str),
@@ -18,7 +19,8 @@ pub enum Caller {
 }
 
 impl Caller {
-    /// Returns the command line for a shell. `command` is a lab command with its options, for example `timing --quick`.
+    /// Returns the shell command line that runs `command`. `command` is a lab command with its options, for example
+    /// `timing --quick`.
     pub(super) fn repeat(self, command: &str) -> String {
         match self {
             Self::Program(words) => [&program(), words, command].join(" "),
@@ -35,7 +37,7 @@ impl Caller {
         }
     }
 
-    /// Returns the words that a program writes before a lab command when the program starts itself.
+    /// Returns the words that precede the lab command when a program starts itself.
     pub(super) fn words(self) -> Vec<String> {
         match self {
             Self::Program(words) => words.split_whitespace().map(str::to_owned).collect(),
@@ -60,7 +62,7 @@ fn program() -> String {
     quoted(&if found { name } else { called }.to_string_lossy())
 }
 
-/// Returns the name of a benchmark from the path of its program: `timing` for
+/// Returns the name of a benchmark, which is a part of the path of its program: `timing` for
 /// `target/release/deps/timing-0123456789abcdef`.
 fn bench_name(path: &Path) -> Option<String> {
     let (name, hash) = path.file_stem()?.to_str()?.rsplit_once('-')?;

@@ -1,16 +1,15 @@
-//! Selects the targets and classes that the user chose. The user gives parts of their names.
+//! Selects targets and classes by the parts of their names that the user states.
 
 use super::args::TimingArgs;
 use super::output::Fault;
 use crate::similar::distance_to_part;
 use crate::target::Target;
 
-/// Returns whether a name contains at least one of the patterns. Without patterns, the result is true.
+/// Without patterns, the result is true.
 fn wanted(name: &str, patterns: &[String]) -> bool {
     patterns.is_empty() || patterns.iter().any(|pattern| name.contains(pattern.as_str()))
 }
 
-/// Returns the targets whose names contain one of the patterns.
 pub(super) fn named(targets: Vec<Target>, patterns: &[String]) -> Result<Vec<Target>, Fault> {
     let names: Vec<String> = targets.iter().map(|target| target.name().to_owned()).collect();
     let chosen: Vec<Target> = targets.into_iter().filter(|target| wanted(target.name(), patterns)).collect();
@@ -23,7 +22,8 @@ pub(super) fn named(targets: Vec<Target>, patterns: &[String]) -> Result<Vec<Tar
 /// Maximum number of names in a hint.
 const SHOWN: usize = 6;
 
-/// Returns the error for a name that no target has. The error lists the names that are most similar.
+/// Returns the error for a pattern that matches no target. The error lists the target names that are most similar to
+/// the pattern.
 pub(super) fn unknown(names: &[String], patterns: &[String]) -> Fault {
     let distance = |name: &str| patterns.iter().map(|pattern| distance_to_part(pattern, name)).min();
     let mut similar: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -40,8 +40,8 @@ pub(super) fn unknown(names: &[String], patterns: &[String]) -> Fault {
     format!("no target's name contains {}\nhint: {hint}", patterns.join(" or ")).into()
 }
 
-/// Returns the targets and classes that the user chose. If the user chose classes, targets without a pair of the chosen
-/// classes are left out.
+/// Returns the targets and classes whose names match the user's patterns. If the user chose classes, targets without a
+/// pair of the chosen classes are left out.
 pub(super) fn choose(targets: Vec<Target>, args: &TimingArgs) -> Result<Vec<Target>, Fault> {
     let mut chosen = named(targets, &args.target)?;
     if !args.class.is_empty() {

@@ -55,7 +55,7 @@ pub(super) fn run(args: &CompareArgs, suite: &Suite) -> Result<ExitCode, Fault> 
     }))
 }
 
-/// Returns the number of rounds that the user states. Each command runs twice in a round.
+/// Returns the number of rounds that the options request. Each command runs twice in a round.
 fn rounds(args: &CompareArgs) -> u64 {
     args.runs.map_or(args.rounds, |runs| runs.div_ceil(2))
 }
@@ -85,7 +85,7 @@ fn explained(error: &program::Error) -> Fault {
     format!("{error}\nhint: {hint}").into()
 }
 
-/// Describes, before the comparison starts, how long the comparison may take.
+/// Describes, before the comparison starts, the number of rounds and the maximum time.
 fn plan(args: &CompareArgs, margin: f64) -> String {
     let rounds = rounds(args);
     let more = match args.time_limit {

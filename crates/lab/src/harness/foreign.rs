@@ -1,4 +1,4 @@
-//! The options that name code in other languages: a shared library, or a worker.
+//! Evaluates the options that name code in other languages: a shared library, or a worker.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -13,7 +13,6 @@ use crate::foreign::{self, Abi, Error, ForeignClass, Worker};
 use crate::target::Target;
 use crate::watch::Watch;
 
-/// The targets of a run, and the clock that measures them.
 pub(super) struct Source {
     pub(super) targets: Vec<Target>,
     pub(super) clock: Box<dyn Clock>,
@@ -25,16 +24,15 @@ pub(super) struct Source {
     threads: usize,
 }
 
-/// Advice for the user about the classes of a function in another language.
 #[derive(Clone, Default)]
 struct Advice {
-    /// Whether the two parts differ in the first byte in all classes, so that a comparison never reaches the second
-    /// byte.
+    /// Whether the first two parts of the same length differ in the first byte in all classes, so that a comparison
+    /// never reads the second byte.
     blind: bool,
-    /// Whether the usual classes have inputs with equal parts and inputs with different parts. The result of a
-    /// comparison of the parts may be public.
+    /// Whether some of the usual classes have equal parts and other usual classes have different parts. If equal and
+    /// different parts both occur, the result of comparing the parts may be public.
     mixed: bool,
-    /// The warnings that neither `blind` nor `mixed` covers.
+    /// The warnings about classes, apart from the findings in `blind` and `mixed`.
     warnings: Vec<String>,
     notes: Vec<String>,
 }
@@ -86,7 +84,6 @@ impl Source {
         })
     }
 
-    /// Returns whether the options name the targets.
     pub(super) fn foreign(&self) -> bool {
         self.foreign
     }
@@ -96,12 +93,12 @@ impl Source {
         self.worker.is_some()
     }
 
-    /// Returns the threshold that suits the targets, or `None` if the usual threshold suits them.
+    /// Returns the threshold that suits the targets, or `None` if the default threshold suits them.
     pub(super) fn delta_ns(&self) -> Option<f64> {
         self.worker.as_ref().map(Worker::delta_ns)
     }
 
-    /// Writes the name of the worker's clock, from which the times come, to the record.
+    /// If the times come from a worker's clock, writes the name of this clock to the record.
     pub(super) fn note(&self, run: &mut Run) {
         if let Some(worker) = &self.worker {
             let hello = worker.hello();
@@ -109,7 +106,7 @@ impl Source {
         }
     }
 
-    /// Lets a worker compile a target before it is measured.
+    /// If the target is in a worker, makes warm-up calls, so that the worker compiles the target.
     pub(super) fn warm_up(&self, target: &mut Target, seed: u64) -> Result<(), Fault> {
         match &self.worker {
             Some(worker) => worker.warm_up(target, seed).map_err(|error| explained(&error)),
@@ -128,8 +125,8 @@ impl Source {
         worker.check().map(|()| result).map_err(|error| explained(&error))
     }
 
-    /// Writes the limits of the result for a target: the warnings, and also the notes if no leak was `found`. Adds a
-    /// hint if the reason for a leak `may_be_public`.
+    /// Writes which aspects the result for a target leaves out: the warnings, and also the notes if no leak was
+    /// `found`. Adds a hint if `may_be_public` is true, because then a public result may be the reason for the leak.
     pub(super) fn advise(&self, target: &Target, suite: &Suite, [found, may_be_public]: [bool; 2], screen: &Screen) {
         const SAME: &str = "a comparison that stops at the first difference behaves the same for all of them; use the \
             default classes, or add one whose inputs are equal or differ late";
@@ -165,8 +162,8 @@ impl Source {
         }
     }
 
-    /// Returns an empty trace with the reason why the target cannot be traced: the target is in a worker, or other
-    /// threads or processes may do the target's work.
+    /// If the target cannot be traced, returns an empty trace with the reason: the target is in a worker, or other
+    /// threads or processes may do its work.
     #[cfg(feature = "trace")]
     pub(super) fn no_trace(&self) -> Option<crate::record::Trace> {
         let skipped = match &self.worker {
@@ -183,7 +180,7 @@ impl Source {
 
 #[cfg(unix)]
 fn library(args: &ForeignArgs, path: &std::path::Path) -> Result<(Vec<Target>, Advice), Error> {
-    // The command line requires the symbol and the ABI together with the file.
+    // The command line accepts a file only together with the symbol and the ABI.
     let abi: Abi = args.abi.as_deref().unwrap_or_default().parse()?;
     let symbol = args.symbol.as_deref().unwrap_or_default();
     let classes = classes(args, &abi)?;
@@ -214,7 +211,7 @@ fn classes(args: &ForeignArgs, abi: &Abi) -> Result<Vec<ForeignClass>, Error> {
     for (name, path) in &args.class_file {
         classes.push(ForeignClass::from_file(name, path, abi)?);
     }
-    // A single class without a public result is compared with random bytes.
+    // If there is only one class and it has no public result, it is compared with random bytes.
     if let ([class], [(name, _)]) = (&classes[..], &args.class_file[..])
         && !class.is_public()
     {
@@ -278,7 +275,7 @@ pub(super) fn explained(error: &Error) -> Fault {
 }
 
 /// Runs a command. A command that measures a shared library runs in a second process, so that the exit code is right
-/// even if the library damages or ends that process. Other commands run in this process.
+/// even if the library damages or ends the second process. Other commands run in this process.
 pub(super) fn supervised(args: &ForeignArgs, work: impl FnOnce() -> ExitCode) -> ExitCode {
     #[cfg(unix)]
     if let Some(path) = &args.so {
@@ -298,7 +295,7 @@ pub(super) fn supervised(args: &ForeignArgs, work: impl FnOnce() -> ExitCode) ->
     work()
 }
 
-/// Returns the options that repeat a run.
+/// Returns the options about code in other languages that repeat a run.
 pub(super) fn describe(args: &ForeignArgs) -> Vec<String> {
     let option = |name: &str, value: &Option<String>| value.as_ref().map(|value| format!("--{name} {}", quoted(value)));
     let so = args.so.as_ref().map(|path| path.display().to_string());

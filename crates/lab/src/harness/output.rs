@@ -34,7 +34,6 @@ impl Run {
         Self { record, begin: Instant::now() }
     }
 
-    /// Writes the record to all outputs that the user named.
     pub(super) fn finish(mut self, output: &OutputArgs) -> Result<(), Fault> {
         #[cfg(unix)]
         crate::imp::supervise::leave_if_spoiled();
@@ -58,8 +57,8 @@ impl Run {
 }
 
 impl OutputArgs {
-    /// Checks that the outputs can be written, and that no output is one of these inputs. The check runs before the
-    /// measurement, which can take minutes.
+    /// Checks that the outputs can be written, and that no output file is one of the files in `inputs`. The check runs
+    /// before the measurement, because the measurement can take minutes.
     pub(super) fn check(&self, inputs: &[&Path]) -> Result<(), Fault> {
         #[cfg(feature = "report")]
         let files = [&self.json, &self.html];
@@ -84,7 +83,6 @@ impl OutputArgs {
         Ok(())
     }
 
-    /// Returns whether data goes to standard output.
     pub(super) fn takes_stdout(&self) -> bool {
         let dash = |path: &Option<PathBuf>| path.as_deref() == Some(Path::new("-"));
         #[cfg(feature = "report")]
@@ -95,7 +93,6 @@ impl OutputArgs {
     }
 }
 
-/// Returns an error if the command would overwrite one of its inputs with the output.
 pub(super) fn apart(output: &Path, inputs: &[&Path]) -> Result<(), Fault> {
     if output != Path::new("-") && inputs.iter().any(|input| same_file(output, input)) {
         let path = output.display();
@@ -104,7 +101,7 @@ pub(super) fn apart(output: &Path, inputs: &[&Path]) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Returns whether two paths lead to the same file. The file need not exist.
+/// The file need not exist.
 pub(super) fn same_file(a: &Path, b: &Path) -> bool {
     let place = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path)).ok();
     a == b || place(a).is_some_and(|a| Some(a) == place(b))
@@ -133,8 +130,8 @@ pub(super) fn quoted(word: &str) -> String {
     }
 }
 
-/// Ends the program because standard output cannot be written. If the pipe is closed, the exit code is the code that
-/// shells report for SIGPIPE.
+/// Ends the program after a failed write to standard output. If the pipe of standard output is closed, the exit code is
+/// the code that shells report for SIGPIPE.
 pub(super) fn unwritable(error: &std::io::Error) -> ! {
     if error.kind() == std::io::ErrorKind::BrokenPipe {
         cleanup::exit(141);
@@ -143,7 +140,6 @@ pub(super) fn unwritable(error: &std::io::Error) -> ! {
     cleanup::exit(2)
 }
 
-/// Whether the user wants to see only errors and results.
 static QUIET: AtomicBool = AtomicBool::new(false);
 
 /// Stops the output of progress and notes from now on. The lab still writes errors and results.
@@ -151,12 +147,11 @@ pub fn be_quiet() {
     QUIET.store(true, Ordering::Relaxed);
 }
 
-/// Whether progress and notes are left out.
 pub(super) fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
 }
 
-/// Writes a remark as [`note`] does, unless the user wants to see only errors and results.
+/// Writes a text with [`note`], except if the user wants to see only errors and results.
 pub(super) fn remark(text: &str) {
     if !is_quiet() {
         note(text);
@@ -176,7 +171,6 @@ pub(super) enum Stream {
     Errors,
 }
 
-/// Returns whether an output is a terminal.
 pub(super) fn is_terminal(stream: Stream) -> bool {
     #[cfg(unix)]
     if let Some(files) = crate::imp::supervise::outputs() {
@@ -188,7 +182,8 @@ pub(super) fn is_terminal(stream: Stream) -> bool {
     }
 }
 
-/// Writes to standard output or standard error. This works even if the code of a library has closed these streams.
+/// Writes to standard output or standard error. The write succeeds even if the code of a library has closed these
+/// streams.
 pub(super) fn print(stream: Stream, bytes: &[u8]) -> std::io::Result<()> {
     #[cfg(unix)]
     if let Some(files) = crate::imp::supervise::outputs() {
@@ -212,7 +207,7 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), Fault> {
     disk::write(path, bytes).map_err(|error| cannot_write(path, &error))
 }
 
-/// Returns an error with advice for the case that a page could not be written.
+/// Returns an error with advice if a page could not be written.
 #[cfg(feature = "report")]
 pub(super) fn page_failed(error: crate::report::Error) -> Fault {
     let crate::report::Error::Write { path, source } = error;

@@ -28,7 +28,6 @@ pub(super) fn interrupted() -> bool {
     interrupted
 }
 
-/// A progress bar for a run with several parts.
 pub(super) struct Progress {
     bar: ProgressBar,
     /// The number of steps of the parts that are finished.
@@ -36,16 +35,16 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// Creates a bar with this number of steps. The bar is hidden if standard error is not a terminal.
+    /// The bar is hidden if standard error is not a terminal.
     pub(super) fn new(steps: u64) -> Self {
         static HANDLER: OnceLock<()> = OnceLock::new();
         HANDLER.get_or_init(|| {
-            // Without a handler, Ctrl-C ends the program at once, and the program reports no results and removes no
-            // folders.
+            // Without a signal handler, Ctrl-C would end the program at once, and the program would report no results
+            // and remove no folders.
             let mut last: Option<Instant> = None;
             let _ = ctrlc::set_handler(move || {
-                // The signal of one Ctrl-C may arrive twice. The terminal sends the signal to both processes of the
-                // lab, and the process that waits also forwards the signal to the process that measures.
+                // One Ctrl-C may cause two signals in this process. The terminal sends the signal to both processes of
+                // the lab, and the waiting process forwards the signal to the measuring process.
                 if last.replace(Instant::now()).is_some_and(|last| last.elapsed() < TWICE) {
                     return;
                 }
@@ -66,7 +65,7 @@ impl Progress {
         Self { bar, before: 0 }
     }
 
-    /// Finishes a part that had this number of steps.
+    /// Advances the bar by the steps of a finished part.
     pub(super) fn advance(&mut self, steps: u64) {
         self.before += steps;
         self.bar.set_position(self.before);

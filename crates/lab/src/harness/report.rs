@@ -73,8 +73,8 @@ fn read(path: &Path) -> Result<Record, Fault> {
     }
 }
 
-/// Returns the reason if the verdict about a target does not follow from the target's pairs. A page with such a verdict
-/// would hide a more severe verdict.
+/// If the verdict about a target contradicts the verdicts about the target's pairs, returns a description of the
+/// contradiction. A page with such a verdict would hide a more severe verdict.
 fn contradiction(timing: &Timing) -> Option<String> {
     let Timing { target, verdict, pairs, .. } = timing;
     let about = format!("the verdict about `{target}` is {verdict}");

@@ -19,7 +19,7 @@ use crate::{taint, timing};
 
 pub(super) fn run(args: &SelftestArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     if args.under_valgrind {
-        // The lab started this process under Valgrind and reads these results.
+        // The lab started this process under Valgrind, and the starting process reads these results.
         super::show::Screen::new(false).line(&serde_json::to_string(&checks(taint::controls()))?);
         return Ok(ExitCode::SUCCESS);
     }
@@ -52,7 +52,7 @@ pub(super) fn run(args: &SelftestArgs, suite: &Suite) -> Result<ExitCode, Fault>
     let mut progress = Progress::new(options.total());
     let measured = selftest::run(&options, &*clock, &mut progress, &mut |check| screen.check(check));
     progress.finish();
-    // The groups of these checks are never skipped; only the user can stop them.
+    // The groups of these checks are never skipped, except if the user stops them.
     found.push(("timing and speed", measured));
     if wanted("workers") && !progress::interrupted() {
         found.push(("workers", workers(args, &screen)));
@@ -69,10 +69,9 @@ pub(super) fn run(args: &SelftestArgs, suite: &Suite) -> Result<ExitCode, Fault>
     Ok(ExitCode::from(if progress::interrupted() { 130 } else { code }))
 }
 
-/// Writes how many promises were kept and which checks did not run. Returns the exit code: 1 if a promise was missed,
-/// and 20 if no check of a group ran, because the run then shows nothing about the promises of this group. A group in
-/// which only some checks ran does not change the exit code, because a machine may lack a runtime or an instruction
-/// set.
+/// Writes how many promises were kept and which checks did not run. The exit code is 1 if a promise was missed. It is
+/// 20 if a group had no check that ran, because then nothing is known about the promises of the group. If only some
+/// checks of a group ran, the exit code does not change, because a machine may lack a runtime or an instruction set.
 fn conclude(found: &[(&str, Vec<Check>)], screen: &Screen) -> u8 {
     let count = |is: fn(&Check) -> bool| found.iter().flat_map(|(_, checks)| checks).filter(|check| is(check)).count();
     let kept = count(|check| check.passed == Some(true));
@@ -96,13 +95,11 @@ fn conclude(found: &[(&str, Vec<Check>)], screen: &Screen) -> u8 {
     }
 }
 
-/// Returns whether a check did not run.
 fn skipped(check: &Check) -> bool {
     check.passed.is_none() && check.runs == 0
 }
 
-/// Traces the functions for which the trace must report a leak, and the functions for which the trace must not report a
-/// leak.
+/// Traces the control functions: the trace must report a leak for some of them, and no leak for the others.
 #[cfg(feature = "trace")]
 fn traces() -> Vec<Check> {
     let mut found = checks(crate::trace::controls());
@@ -110,7 +107,7 @@ fn traces() -> Vec<Check> {
     found
 }
 
-/// Tests that traces are at least ten times as fast as a signal for each instruction would be.
+/// Tests that a trace is at least ten times as fast as a trace with one signal for each instruction would be.
 #[cfg(feature = "trace")]
 fn trace_speed() -> Check {
     const LEAST: f64 = 2e6;
@@ -135,7 +132,6 @@ fn traces() -> Vec<Check> {
     vec![Check { what: "trace: all controls".to_owned(), detail, ..Check::default() }]
 }
 
-/// Tests the workers of the lab, with the runtimes that this machine has.
 fn workers(args: &SelftestArgs, screen: &Screen) -> Vec<Check> {
     let base = if args.quick { WorkerOptions::quick() } else { WorkerOptions::default() };
     let options = WorkerOptions { load: base.load && !args.idle, nulls: args.runs.unwrap_or(base.nulls), ..base };
@@ -145,7 +141,6 @@ fn workers(args: &SelftestArgs, screen: &Screen) -> Vec<Check> {
     checks
 }
 
-/// Converts the results of controls to checks.
 fn checks(controls: Vec<ControlResult>) -> Vec<Check> {
     controls
         .into_iter()
@@ -186,9 +181,9 @@ fn under_valgrind() -> Vec<Check> {
     }
 }
 
-/// Measures this program's own targets, and counts the pairs of classes without a difference above the threshold. Pairs
-/// with a smaller difference are counted too, and the result names them: processors show such differences even if the
-/// instructions are equal.
+/// Measures this program's own targets, and counts the pairs of classes without a difference above the threshold. A
+/// pair with a smaller difference is counted too, and the result names the pair: processors show such differences even
+/// if the instructions are equal.
 fn own_code(suite: &Suite, quick: bool, clock: &dyn Clock) -> Check {
     let settings = if quick { Settings::quick() } else { Settings::default() };
     let (mut pairs, mut good, mut above, mut others) = (0, 0, 0.0_f64, Vec::new());

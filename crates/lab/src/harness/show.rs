@@ -12,21 +12,22 @@ use crate::record::{
 use crate::target::Target;
 use crate::visible::visible_lines;
 
-/// The output for tables: standard output, or standard error if data goes to standard output.
+/// The output for tables: standard output, or standard error if other data is written to standard output.
 pub(super) struct Screen {
     aside: bool,
     color: bool,
 }
 
 impl Screen {
-    /// Creates the output. If `aside` is true, tables go to standard error, because a record goes to standard output.
+    /// Creates the output. If `aside` is true, tables are written to standard error, because a record is written to
+    /// standard output.
     pub(super) fn new(aside: bool) -> Self {
         let terminal = is_terminal(if aside { Stream::Errors } else { Stream::Output });
         Self { aside, color: terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) }
     }
 
     /// Writes a line. Control characters are shown as visible text. If the pipe is closed, the program ends without a
-    /// message, and its exit code differs from the exit code of a good verdict.
+    /// message, and its exit code differs from the exit code for a verdict without a leak.
     pub(super) fn line(&self, text: &str) {
         self.write(&visible_lines(text));
     }
@@ -45,7 +46,6 @@ impl Screen {
         self.write(&format!("{before}\x1b[{color}m{word}\x1b[0m{after}"));
     }
 
-    /// Writes the header of the table of timing verdicts.
     pub(super) fn timing_head(&self) {
         self.line(&format!(
             "{:<34} {:>9}  {:<15} {:>9} {:>12} {:>9} {:>6}  {}",
@@ -106,14 +106,13 @@ impl Screen {
         for pair in timing.pairs.iter().filter(|pair| pair.verdict != Verdict::NoLeakAbove) {
             let names =
                 if pair.reason.contains(&pair.a) { String::new() } else { format!("{} / {}: ", pair.a, pair.b) };
-            // After an interrupted run, the lab gives no advice, because only the rest of the run is missing.
+            // If the user interrupted the run, the lab gives no advice, because only the rest of the run is missing.
             let interrupted = super::progress::interrupted();
             let advice = if interrupted { String::new() } else { longer(timing, pair, limit.as_secs_f64()) };
             self.line(&format!("    {}: {names}{}{advice}", pair.verdict, pair.reason));
         }
     }
 
-    /// Writes notes about the parts that the trace leaves out.
     fn notes(&self, timing: &Timing) {
         for note in timing.trace.iter().flat_map(|trace| &trace.notes) {
             self.line(&format!("    note: {note}"));
@@ -126,7 +125,7 @@ impl Screen {
         }
     }
 
-    /// Writes the number of targets that were apparently compiled without optimization, if there are such targets.
+    /// If some targets were apparently compiled without optimization, writes the number of these targets.
     pub(super) fn unoptimized(&self, timing: &[Timing]) {
         let plain = timing.iter().filter(|timing| timing.unoptimized()).count() as u64;
         if plain > 0 {
@@ -143,7 +142,6 @@ impl Screen {
         self.colored("    ", ("31", text), "");
     }
 
-    /// Writes the name of a target and its classes.
     pub(super) fn classes(&self, target: &Target) {
         let classes: Vec<&str> = target.classes().iter().map(|class| class.name()).collect();
         let traced = match (classes.len(), target.pairs().is_empty()) {
@@ -164,7 +162,6 @@ impl Screen {
         self.warning(timing);
     }
 
-    /// Writes one row of the table of speeds.
     pub(super) fn speed(&self, speed: &Speed) {
         let percent = |ratio: f64| format!("{:+.1} %", (ratio - 1.0) * 100.0);
         let beside = speed.yardstick.as_ref().map_or_else(String::new, |Yardstick { name, ratio }| {
@@ -190,14 +187,12 @@ impl Screen {
         ));
     }
 
-    /// Writes the header of the table of whole workloads.
     pub(super) fn generations_head(&self) {
         let figures =
             format!("{:>10} {:>6} {:>8} {:>9} {:>8} {:>3}", "rate", "ratio", "peak MiB", "median s", "cpu s", "n");
         self.line(&format!("{:<3} {:<6} {:<19} {:<8} {:<18} {figures}", "set", "", "workload", "", "variant"));
     }
 
-    /// Writes one row of the table of whole workloads.
     pub(super) fn generation(&self, row: &GenerationRow) {
         let GenerationRow { set, contents, workload, operation, variant, .. } = row;
         let name = format!("{set:<3} {contents:<6} {workload:<19} {operation:<8} {variant:<18}");
@@ -217,7 +212,6 @@ impl Screen {
         ));
     }
 
-    /// Writes one row of a table of a benchmark.
     pub(super) fn row(&self, row: &GenerationRow) {
         let GenerationRow { set, workload, operation, variant, .. } = row;
         let name = format!("{set:<8} {:<60} {variant:<26}", format!("{workload}, {operation}"));
@@ -233,7 +227,6 @@ impl Screen {
         self.line(&format!("{name} {:>9} {bytes:>10} {peak:>9} {:>4}  {beside}", time(median * 1e9), row.rounds));
     }
 
-    /// Writes the comparison with one goal.
     pub(super) fn goal(&self, goal: &GoalVerdict) {
         let color = if goal.met == goal.of { "32" } else { "31" };
         let outcome = format!("{:<8}", goal.outcome.name());
@@ -244,7 +237,6 @@ impl Screen {
         );
     }
 
-    /// Writes the comparison with one target rate.
     pub(super) fn target(&self, target: &TargetVerdict) {
         let outcome = format!("{:<12}", target.outcome.name());
         let color = match target.outcome {
@@ -316,7 +308,6 @@ impl Screen {
         self.line(&format!("    {why}{}", further(comparison, elapsed)));
     }
 
-    /// Writes one check of the selftest and its outcome.
     pub(super) fn check(&self, check: &Check) {
         let (mark, color) = match check.passed {
             Some(true) => ("kept", "32"),
@@ -343,7 +334,6 @@ impl Screen {
         self.colored("", (color, &format!("{mark:<7}")), &rest);
     }
 
-    /// Writes the error rates of a calibration, for each cost of a call.
     pub(super) fn calibration(&self, calibration: &Calibration) {
         for level in &calibration.levels {
             let percent = |share: f64| format!("{:.2} %", share * 100.0);
@@ -370,8 +360,8 @@ impl Screen {
     }
 }
 
-/// Returns whether the table shows bounds. If there is a difference or a failed control, the table shows no bounds,
-/// because readers could read a bound as an all-clear.
+/// Returns whether the table shows bounds for this target. After a difference or a failed control, the table shows no
+/// bounds, because a bound could suggest that there is no leak.
 fn bounded(timing: &Timing) -> bool {
     matches!(timing.verdict, Verdict::NoLeakAbove | Verdict::Inconclusive)
 }
@@ -379,9 +369,9 @@ fn bounded(timing: &Timing) -> bool {
 /// The longest time limit, in seconds, that the lab recommends to the user.
 const PATIENCE: f64 = 3600.0;
 
-/// Names the option with which the lab takes enough data for an undecided pair, after a run with the time limit `limit`
-/// in seconds. A pair takes at most half of the time that is left for its target. The last pair may take all of the
-/// time that is left.
+/// For an undecided pair, returns advice about the option `--time-limit`, so that the next run collects enough data. A
+/// pair takes at most half of the time that is left for its target. The last pair of a target may use all of the time
+/// that is left.
 fn longer(timing: &Timing, pair: &Pair, limit: f64) -> String {
     if pair.verdict != Verdict::Inconclusive || pair.more_pairs.is_none() {
         return String::new();
@@ -391,7 +381,7 @@ fn longer(timing: &Timing, pair: &Pair, limit: f64) -> String {
     };
     let share = if timing.pairs.len() > 1 { 2.0 } else { 1.0 };
     let all = timing.pairs.iter().map(|pair| pair.seconds).sum::<f64>();
-    // The estimate is rough, and the amount of data doubles from one look to the next look.
+    // The estimate is rough, and the amount of data doubles from one evaluation to the next.
     let seconds = (1.5 * share * (all + more)).max(2.0 * limit);
     if seconds > PATIENCE {
         return " Repeat the run with less load, or choose a larger threshold (--delta).".to_owned();
@@ -400,7 +390,8 @@ fn longer(timing: &Timing, pair: &Pair, limit: f64) -> String {
     format!(" Repeat the run with --time-limit {}{shared}.", (seconds / 10.0).ceil() * 10.0)
 }
 
-/// Describes the options that would settle an undecided comparison. The comparison has taken the time `elapsed`.
+/// Describes the options with which a longer comparison would probably be decided. `elapsed` is the time that the
+/// comparison has taken so far.
 fn further(comparison: &Comparison, elapsed: Duration) -> String {
     let Some(further) = comparison.further_rounds else { return String::new() };
     let all = further.saturating_add(comparison.rounds as u64);
@@ -433,7 +424,6 @@ fn trace(timing: &Timing) -> String {
     }
 }
 
-/// Returns the finding of the trace, if there is one.
 pub(super) fn finding(timing: &Timing) -> Option<String> {
     #[cfg(feature = "trace")]
     return crate::trace::leaks(timing.trace.as_ref()?);
@@ -535,7 +525,8 @@ mod tests {
         };
         let advice = |pairs: Vec<Pair>, limit| longer(&timing(pairs.clone()), &pairs[0], limit);
         let needs = |seconds| pair(1000, Some(seconds));
-        // A single pair may take all of the time. The first of two pairs may take only half of the time.
+        // If a target has a single pair, the pair may use all of the time. If a target has two pairs, the first pair
+        // may use only half of the time.
         assert_eq!(advice(vec![needs(40.0)], 20.0), " Repeat the run with --time-limit 90.");
         assert_eq!(
             advice(vec![needs(40.0), needs(1.0)], 20.0),

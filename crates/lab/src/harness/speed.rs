@@ -15,7 +15,7 @@ use crate::target::Target;
 
 /// The name of the target with which the other targets are compared.
 const YARDSTICK: &str = "memcpy";
-/// The lab reports a relative change only if it is larger than this margin.
+/// The lab reports a relative change of a speed only if the change is larger than this margin.
 const MARGIN: f64 = 0.02;
 
 pub(super) fn run(args: &SpeedArgs, suite: &Suite) -> Result<ExitCode, Fault> {
@@ -106,12 +106,13 @@ fn measure(
     }
     let folder = state::folder().join("baselines");
     let name = sized.target.name().to_owned();
-    // A function in another language is not compared with the last run, because the same name may stand for other code.
+    // A function in another language is not compared with the last run, because the code behind a function's name may
+    // have changed.
     let known = !source.foreign();
     let stored = if known { speed::baseline::load(&folder, &name, &sized.size)? } else { None };
     let change = stored.map(|stored| speed::baseline::change(&stored, &estimates, MARGIN));
     if !args.keep && known {
-        // A baseline that cannot be stored does not end the run, since the figures are still useful.
+        // If a baseline cannot be stored, the run continues, because its figures are still useful.
         if let Err(error) = speed::baseline::store(&folder, &name, &sized.size, &estimates) {
             progress.line(|| note(&format!("warning: the figures are not stored for the next run: {error}")));
         }

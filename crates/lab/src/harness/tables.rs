@@ -18,7 +18,6 @@ pub(super) fn generations(args: &SpeedArgs, suite: &Suite) -> Result<ExitCode, F
     run(args, &with_own((suite.generations)()), suite, "speed --table generations", std::env::current_exe()?)
 }
 
-/// Measures one table of a benchmark program.
 pub(super) fn named(args: &TablesArgs, suite: &Suite, tables: &[NamedTable]) -> Result<ExitCode, Fault> {
     let Some((name, table)) = tables.iter().find(|(name, _)| *name == args.table) else {
         let names: Vec<&str> = tables.iter().map(|(name, _)| *name).collect();
@@ -36,7 +35,7 @@ pub(super) fn named(args: &TablesArgs, suite: &Suite, tables: &[NamedTable]) -> 
     run(&args, &offer, suite, name, program)
 }
 
-/// Measures the workloads, prints the table and writes the record. `program` replaces `{self}` in commands.
+/// `program` replaces `{self}` in commands.
 fn run(args: &SpeedArgs, offer: &Offer, suite: &Suite, command: &str, program: PathBuf) -> Result<ExitCode, Fault> {
     let screen = Screen::new(args.output.takes_stdout());
     if args.list {
@@ -59,7 +58,7 @@ fn run(args: &SpeedArgs, offer: &Offer, suite: &Suite, command: &str, program: P
         rows.iter().for_each(|row| if offer.title.is_empty() { screen.generation(row) } else { screen.row(row) })
     });
     progress.finish();
-    // The folders are removed before the next output: if the pipe is closed, the output ends this program.
+    // The folders are removed before the next output, because the output ends this program if the pipe is closed.
     drop(place);
     let found = shown.map_err(|trouble| -> Fault { trouble })?;
     // The names of functions are known only after the table has run.
@@ -118,8 +117,8 @@ fn plan(args: &SpeedArgs, offer: &Offer, suite: &Suite) -> Result<Plan, Fault> {
     })
 }
 
-/// Returns the folder in which the lab creates its temporary folder. The default is Cargo's `target`, so that `cargo
-/// clean` also removes the files that a killed run left behind.
+/// Returns the folder in which the lab creates its temporary folder. The default is Cargo's folder `target`, so that
+/// `cargo clean` also removes the files of a killed run.
 fn parent(table: &TableArgs) -> PathBuf {
     let target = || Some(PathBuf::from("target")).filter(|target| target.is_dir());
     table.dir.clone().or_else(target).unwrap_or_else(|| PathBuf::from("."))

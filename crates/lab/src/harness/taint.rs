@@ -12,7 +12,6 @@ use crate::record::Verdict;
 use crate::target::Target;
 use crate::{invocation, random, taint};
 
-/// The option with which [`start`] starts this program under Valgrind.
 const CHILD: &str = "--under-valgrind";
 
 pub(super) fn run(args: &BenchArgs, targets: fn() -> Vec<Target>) -> Result<ExitCode, Fault> {
@@ -54,7 +53,6 @@ pub(super) fn run(args: &BenchArgs, targets: fn() -> Vec<Target>) -> Result<Exit
     Ok(ExitCode::from(if found > 0 { Verdict::Leak.exit_code(false) } else { 0 }))
 }
 
-/// Starts this program again under Valgrind, with the same arguments.
 fn start() -> Result<ExitCode, Fault> {
     let status = invocation::under("valgrind", &["--quiet", "--error-limit=no"])
         .map_err(|error| format!("the path of this program is not known: {error}"))?

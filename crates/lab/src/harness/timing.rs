@@ -59,7 +59,7 @@ pub(super) fn run(args: &TimingArgs, suite: &Suite) -> Result<ExitCode, Fault> {
         source.warm_up(&mut target, settings.seed)?;
         let begin = Instant::now();
         let mut timing = source.guard(&mut progress, |watch| timing::run(&mut target, &settings, clock, watch))?;
-        // The lab does not know the processor time of a worker.
+        // For a worker, the lab cannot measure the processor time.
         if !source.elsewhere() {
             settings.spare = (settings.spare + settings.time_limit).saturating_sub(begin.elapsed());
         }
@@ -98,7 +98,7 @@ pub(super) fn run(args: &TimingArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     if progress::interrupted() {
         let left = (count - run.record.timing.len()) as u64 + cut;
         let measured = run.record.timing.iter().map(|timing| timing.pairs.len()).sum::<usize>() as u64;
-        // The number includes the pair that was interrupted, although this pair is also in the record.
+        // This number includes the interrupted pair, although this pair is also in the record.
         let pairs = planned - measured + cut;
         screen.line(&format!(
             "interrupted: INCONCLUSIVE, {left} of {count} {} and {pairs} of {planned} {} of classes were not measured \
@@ -131,8 +131,8 @@ fn one_class(target: &Target) -> &'static str {
     }
 }
 
-/// Prints the number of targets and pairs to measure, and how long the measurement may take. If the targets run
-/// `elsewhere`, in another process, a target cannot use the time that earlier targets did not need.
+/// Prints the number of targets and pairs to measure, and how long the measurement may take. If `elsewhere` is true,
+/// the targets run in another process, and no target can use the time that earlier targets did not need.
 fn announce(targets: &[Target], settings: &Settings, elsewhere: bool, screen: &Screen) {
     let timed: Vec<u64> = targets.iter().map(|target| target.pairs().len() as u64).filter(|&pairs| pairs > 0).collect();
     let (count, pairs) = (timed.len() as u64, timed.iter().sum());
@@ -173,7 +173,8 @@ fn settings(args: &TimingArgs, source: &Source) -> Settings {
     }
 }
 
-/// Maximum time for the estimates of one class, in nanoseconds. Slow classes get fewer samples or no estimates.
+/// Maximum time, in nanoseconds, of the estimates for one class. A class with slow calls gets fewer samples or no
+/// estimates.
 const ESTIMATE_NS: f64 = 1e9;
 /// Minimum number of samples of an estimate, including the samples of the warm-up.
 const FEWEST_SAMPLES: f64 = 12.0;
@@ -226,28 +227,26 @@ fn describe(args: &TimingArgs, seed: u64) -> String {
     words.join(" ")
 }
 
-/// Returns whether the clock or the trace shows a leak.
 fn leaks(timing: &Timing) -> bool {
     show::finding(timing).is_some() || timing.verdict == Verdict::Leak
 }
 
-/// Returns the exit code of the most severe verdict. Traces that differ count as a leak, even if the clock shows no
-/// leak.
+/// Returns the exit code of the most severe verdict. A difference between traces counts as a leak, even if the times
+/// show no leak.
 fn exit_code(timing: &[Timing], strict: bool, incomplete: bool) -> u8 {
     if timing.iter().any(leaks) {
         return Verdict::Leak.exit_code(strict);
     }
     let least = if incomplete || timing.is_empty() { Verdict::Inconclusive } else { Verdict::NoLeakAbove };
     let verdict = |timing: &Timing| match &timing.trace {
-        // A target that was traced but not timed has no verdict about time.
+        // If a target was traced but not timed, the verdict about its time does not count.
         Some(trace) if timing.repeats == 0 && trace.skipped.is_none() => Verdict::NoLeakAbove,
         _ => timing.verdict,
     };
     timing.iter().map(verdict).fold(least, Verdict::max).exit_code(strict)
 }
 
-/// Names the targets whose traces differ, for the end of the summary. Traces that differ count as a leak, even if the
-/// clock shows no leak.
+/// Names the targets whose traces differ, for the end of the summary.
 fn differing(timing: &[Timing]) -> String {
     let differs = |timing: &&Timing| show::finding(timing).is_some();
     let names: Vec<&str> = timing.iter().filter(differs).map(|timing| timing.target.as_str()).collect();

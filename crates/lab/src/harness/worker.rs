@@ -1,4 +1,4 @@
-//! The command `worker`, which prints an example worker that the user can change, or checks a worker.
+//! Runs the command `worker`, which prints an example worker or checks the user's worker.
 
 use std::process::ExitCode;
 use std::time::Duration;

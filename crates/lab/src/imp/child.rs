@@ -3,7 +3,7 @@
 use std::io;
 use std::process::{Child, Command, ExitStatus};
 
-/// The resources that a child process used, including the resources of the children that it waited for.
+/// The resources that a child process used, including the resources of the processes that this child waited for.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Usage {
     /// Seconds of processor time in user mode.
@@ -28,9 +28,9 @@ pub(crate) fn wait(child: &mut Child) -> io::Result<(ExitStatus, Usage)> {
     Ok((child.wait()?, Usage::default()))
 }
 
-/// Waits like [`wait`] for a child that [`group`] has prepared. As soon as `patient` returns false, the function kills
-/// all processes of the child's group. On Linux, the function calls `patient` ten times a second. On other systems, the
-/// function never calls `patient`.
+/// Waits for a child like [`wait`], but the child must be a child that [`group`] has prepared. As soon as `patient`
+/// returns false, the function kills all processes of the child's process group. On Linux, the function calls `patient`
+/// ten times a second. On other systems, the function never calls `patient`.
 pub(crate) fn wait_while(child: &mut Child, patient: &dyn Fn() -> bool) -> io::Result<(ExitStatus, Usage)> {
     #[cfg(target_os = "linux")]
     {
@@ -72,7 +72,7 @@ fn wait4(pid: libc::pid_t) -> io::Result<(libc::c_int, Usage)> {
         }
     }
     let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
-    // Linux reports KiB, and Apple's systems report bytes.
+    // Linux reports this value in KiB, and Apple's systems report it in bytes.
     let unit = if cfg!(target_vendor = "apple") { 1 } else { 1024 };
     Ok((
         status,
@@ -86,8 +86,9 @@ fn wait4(pid: libc::pid_t) -> io::Result<(libc::c_int, Usage)> {
 
 /// Makes the standard library start this command by `fork` instead of `vfork` or `posix_spawn`.
 ///
-/// On Linux, a program's peak starts with the memory that its process held when the program was loaded. After `vfork`,
-/// this memory is the *parent's* peak, including file mappings. After `fork`, this memory is at most the copied pages.
+/// On Linux, the reported peak memory of a program includes the memory that its process had when the program was
+/// loaded. After `vfork`, this memory is the *parent's* peak, including file mappings. After `fork`, this memory is at
+/// most the copied pages.
 pub(crate) fn by_fork(command: &mut Command) {
     #[cfg(unix)]
     // SAFETY: the closure does nothing, so it calls nothing that is forbidden between `fork` and `exec`.
@@ -106,8 +107,8 @@ pub(crate) fn held(command: &mut Command, processor: usize) {
         use std::os::unix::process::CommandExt;
         // SAFETY: `cpu_set_t` consists of integers only, for which zeros are valid.
         let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-        // If the number is larger than the set's size, the machine has no such processor. In this case, the set stays
-        // empty, so the system call and the start of the program fail.
+        // If the processor's number is not below the set's size, the machine has no such processor. In this case, the
+        // set stays empty, so the system call fails and the program does not start.
         if processor < libc::CPU_SETSIZE as usize {
             // SAFETY: the set is a local variable, and the number is below its size.
             unsafe { libc::CPU_SET(processor, &mut set) };
@@ -138,8 +139,8 @@ pub(crate) fn group(command: &mut Command) {
     let _ = command;
 }
 
-/// Ends all processes of the group of a child that [`group`] has prepared. The caller must not have waited for the
-/// child before. After a wait, the child's id could belong to another process.
+/// Kills all processes in the process group of a child. [`group`] must have prepared the child. The caller must not
+/// have waited for this child before, because its id could then belong to another process.
 pub(crate) fn end_group(id: u32) {
     #[cfg(unix)]
     if let Ok(id @ 2..) = libc::pid_t::try_from(id) {
@@ -152,8 +153,8 @@ pub(crate) fn end_group(id: u32) {
     let _ = id;
 }
 
-/// Returns the last processor that this process may use, because the first processors often handle interrupts. Returns
-/// `None` on systems that cannot bind a process to a processor.
+/// Returns the highest number of a processor that this process may use, because the first processors often handle
+/// interrupts. Returns `None` on systems that cannot bind a process to a processor.
 pub(crate) fn last_processor() -> Option<usize> {
     #[cfg(target_os = "linux")]
     {
@@ -189,8 +190,8 @@ pub(crate) fn free(folder: &std::path::Path) -> Option<u64> {
     }
 }
 
-/// Returns the peak memory of a child that does nothing, in bytes. The lab can measure the peak of another child only
-/// if that peak is larger.
+/// Returns the peak memory of a child that does nothing, in bytes. The lab can measure the peak memory of another child
+/// only if that memory is larger than this value.
 pub(crate) fn floor() -> io::Result<u64> {
     #[cfg(unix)]
     {

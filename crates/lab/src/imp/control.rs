@@ -24,7 +24,7 @@ mod x86 {
         // SAFETY: all indexes are below 256, and the table has 256 entries.
         let found = unsafe { _mm256_i32gather_epi32::<4>(table.as_ptr().cast(), indexes) };
         let mut sums = [0_u32; 8];
-        // SAFETY: `sums` has the 32 bytes that are stored.
+        // SAFETY: `sums` has room for the 32 bytes that are stored.
         unsafe { _mm256_storeu_si256(sums.as_mut_ptr().cast(), found) };
         sums.iter().fold(0, |sum, entry| sum.wrapping_add(*entry))
     }

@@ -1,8 +1,8 @@
-//! The state that a function must preserve according to the calling conventions of x86-64: the direction flag, the
-//! alignment check, and the control words of floating-point arithmetic. If a function changes this state, the lab and
-//! all following calls run differently.
+//! The processor state that a function must preserve according to the calling conventions of x86-64: the direction
+//! flag, the alignment check, and the control words of floating-point arithmetic. If a function changes this state, the
+//! lab and all following calls behave differently.
 
-/// The rules that a function can break. Notes contain the position of a rule, counted from 1.
+/// The rules that a function can break. The notes in shared memory contain the position of a rule, counted from 1.
 pub(crate) const RULES: [&str; 4] = [
     "it leaves the direction flag set (`std` without `cld`)",
     "it leaves the flag for alignment checks set (AC)",
@@ -10,7 +10,6 @@ pub(crate) const RULES: [&str; 4] = [
     "it changes the x87 control word and does not restore it",
 ];
 
-/// The state that the calling convention protects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Convention {
     flags: u64,
@@ -20,7 +19,7 @@ pub(crate) struct Convention {
 
 /// The direction flag and the alignment check.
 const FLAGS: [u64; 2] = [1 << 10, 1 << 18];
-/// The bits of MXCSR that record exceptions. Every function may change these bits.
+/// The bits in which the MXCSR register records exceptions. Every function may change these bits.
 const EXCEPTIONS: u32 = 0x3f;
 
 impl Convention {
@@ -71,7 +70,7 @@ mod tests {
     use super::*;
 
     /// Executes instructions that change the state. Returns the broken rule that the check finds, and then the broken
-    /// rule that the check still finds after the state was restored.
+    /// rule that a second check finds after the state was restored.
     macro_rules! breaks {
         ($($code:literal),+) => {{
             let before = Convention::read();

@@ -9,7 +9,7 @@ pub(crate) const NAME: &str = if cfg!(target_arch = "x86_64") {
     "none"
 };
 
-/// The counter's name in reports, if the clock adds up several readings.
+/// The counter's name in reports, for a clock that adds up several readings.
 pub(crate) const SPREAD: &str = "rdtsc, three readings";
 
 /// Returns whether the processor has a counter with a constant rate.
@@ -64,8 +64,8 @@ pub(crate) const READINGS: u64 = if cfg!(target_arch = "x86_64") { 3 } else { 1 
 
 /// Returns the sum of [`READINGS`] readings of a counter whose steps are far longer than the processor's cycle. The
 /// time between two readings is a whole number of steps plus a third of a step, so each reading happens at another
-/// phase of a step. The sum therefore shows in which third of a step the readings began. With a single reading, a delay
-/// that is shorter than a step would stay hidden for a call that ends just after a step.
+/// phase of a step. The sum therefore shows in which third of a step the readings began. A single reading could miss a
+/// delay that is shorter than a step, if the call ends just after the counter has moved.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(crate) fn spread() -> u64 {

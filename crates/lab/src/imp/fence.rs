@@ -20,7 +20,7 @@ pub(crate) struct Fenced {
     length: usize,
 }
 
-/// The position of the bytes in their pages.
+/// The position of the bytes in the accessible pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// The first byte follows an inaccessible page.
@@ -31,7 +31,7 @@ pub(crate) enum Place {
     AlignedEnd,
 }
 
-/// The access to the bytes that the function has.
+/// The kind of access that the function has to the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     None,
@@ -48,7 +48,7 @@ pub(crate) enum Side {
 }
 
 impl Fenced {
-    /// Maps memory for `length` bytes. The mapping stays until the process ends.
+    /// Maps memory for `length` bytes. The memory stays mapped until the process ends.
     pub(crate) fn new(length: usize) -> io::Result<Self> {
         // SAFETY: the function takes a number. The page size is positive.
         let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
@@ -95,8 +95,7 @@ impl Fenced {
         start
     }
 
-    /// Returns where an address lies, if the address lies in the accessible pages or in one of the two inaccessible
-    /// pages.
+    /// If an address is in the accessible pages or in one of the two inaccessible pages, returns in which of them.
     pub(crate) fn side(&self, address: usize) -> Option<Side> {
         let end = self.base + self.room;
         match address {
@@ -108,15 +107,15 @@ impl Fenced {
     }
 }
 
-/// A call of a trial: the class of its input, the place of its parts, and the values of its arguments.
+/// One call of a trial: the class of its input, the position of its parts in memory, and the values of its arguments.
 pub(crate) struct Call {
     pub(crate) class: usize,
     pub(crate) place: Place,
     pub(crate) values: [usize; 6],
 }
 
-/// Calls the function in another process, with the arguments that `next` returns, until `next` returns `None`. The
-/// notes record which call was the last call, and which access failed.
+/// Calls the function in another process until `next` returns `None`, each time with the arguments that `next` returns.
+/// The notes record which call was the last call, and which access failed.
 pub(crate) fn attempt(
     notes: &Notes,
     function: &Function,
@@ -145,8 +144,8 @@ pub(crate) fn attempt(
     })
 }
 
-/// Waits a short time for the end of the processes that the library's function has started. Returns whether the
-/// library's function left any such process that it did not wait for.
+/// Waits a short time for the end of the processes that the library's function has started. Returns whether there was
+/// at least one such process, which means that the library's function did not wait for its end.
 fn await_copies() -> bool {
     for turn in 0..200 {
         // SAFETY: the null pointer is allowed.
@@ -166,8 +165,8 @@ const BROKEN: u8 = 0xd8;
 /// The function has started processes and has not waited for their end.
 pub(crate) const LEFT: u8 = 0xd9;
 
-/// Installs handlers that note the address of a failed access. After the handler returns, the access fails again and
-/// kills the process.
+/// Installs signal handlers that note the address of a failed access. After the handler returns, the access fails again
+/// and kills the process.
 fn catch_faults() {
     extern "C" fn note(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
         if let Some(notes) = super::notes::notes() {
@@ -177,13 +176,12 @@ fn catch_faults() {
                 notes.wrote.store(is_write(context), Ordering::Relaxed);
             }
         }
-        // SAFETY: the call takes numbers only. A signal handler may make this call.
+        // SAFETY: the call takes numbers only.
         unsafe { libc::signal(signal, libc::SIG_DFL) };
     }
     for signal in [libc::SIGSEGV, libc::SIGBUS] {
         // SAFETY: `sigaction` consists of integers only, for which zeros are valid. The handler has the type that the
-        // flags announce. The handler runs on the alternate stack that the standard library made, if there is an
-        // alternate stack.
+        // flags announce. If the standard library made an alternate stack, the handler runs on that stack.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
             action.sa_sigaction = note as extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) as usize;
@@ -197,7 +195,7 @@ fn catch_faults() {
     unsafe { libc::setrlimit(libc::RLIMIT_CORE, &raw const none) };
 }
 
-/// Returns whether the failed access was a write, if the system reports this.
+/// Returns true if the system reports that the failed access was a write.
 ///
 /// # Safety
 /// `context` is the third argument of a signal handler.

@@ -1,5 +1,5 @@
-//! Helpers for processes that `fork` creates. The copy of a process has only one thread, and must not outlive its
-//! parent.
+//! Helpers for processes that `fork` creates. A process that `fork` created has only one thread, and must not outlive
+//! its parent.
 
 /// On Linux, makes the kernel kill this process when its parent ends.
 pub(super) fn end_with(parent: libc::pid_t) {

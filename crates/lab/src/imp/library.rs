@@ -68,15 +68,14 @@ pub(crate) enum Word {
     Output(usize),
     /// An integer of 1, 2, 4 or 8 bytes at this position of the input.
     Integer(usize, usize),
-    /// The integer that is passed in every call.
+    /// An integer with the same value in every call.
     Constant(usize),
 }
 
-/// A function of a library, and its arguments.
 pub(crate) struct Function {
     address: NonNull<c_void>,
     words: Vec<Word>,
-    /// The memory for outputs. The memory consists of 64-byte blocks, so its alignment suits every type.
+    /// The memory for outputs. This memory consists of 64-byte blocks, so its alignment suits every type.
     output: Vec<Block>,
 }
 
@@ -89,19 +88,19 @@ struct Block {
 impl Function {
     /// Creates a function with at most six arguments and `output` bytes for its outputs.
     ///
-    /// The lab cannot check that these arguments suit the function, because the user states the arguments.
+    /// The lab cannot check the arguments, because only the user knows which arguments the function takes.
     pub(crate) fn new(address: NonNull<c_void>, words: Vec<Word>, output: usize) -> Self {
         assert!(words.len() <= 6, "a function has at most six arguments");
         Self { address, words, output: vec![Block { _bytes: [0; 64] }; output.div_ceil(64)] }
     }
 
-    /// Calls the function. The function's description says which parts of `input` the function reads and changes.
+    /// Calls the function. The description of the function's arguments states which parts of `input` the function reads
+    /// and changes.
     #[inline]
     pub(crate) fn call(&mut self, input: &mut [u8]) -> usize {
         self.call_at(input.as_mut_ptr(), input.len())
     }
 
-    /// Calls a function that does not change its input.
     #[inline]
     pub(crate) fn read(&mut self, input: &[u8]) -> usize {
         self.call_at(input.as_ptr().cast_mut(), input.len())
@@ -134,10 +133,10 @@ impl Function {
         supervise::begin_call();
         let [a, b, c, d, e, f] = values;
         let address = self.address.as_ptr();
-        // SAFETY: the person who named the function stated its arguments, and vouches that the function takes them, and
-        // accesses no more than the stated bytes behind each pointer. The input and the output live until the call
-        // returns. The C calling conventions of 64-bit systems pass integers and pointers in the same way. If the
-        // result type is `void`, the code reads an integer that has no meaning.
+        // SAFETY: the person who named the function also stated its arguments. This person vouches that the function
+        // takes these arguments and accesses no more than the stated bytes behind each pointer. The input and the
+        // output live until the call returns. The C calling conventions of 64-bit systems pass integers and pointers in
+        // the same way. If the result type is `void`, the code reads an integer that has no meaning.
         let result = unsafe {
             match self.words.len() {
                 0 => transmute::<*mut c_void, extern "C" fn() -> usize>(address)(),
@@ -153,8 +152,8 @@ impl Function {
                 )(a, b, c, d, e, f),
             }
         };
-        // If the function has copied the process, the copy also returns from the function. The copy must not continue
-        // to run the lab.
+        // If the function has copied the process with `fork`, the copy also returns from the function. The copy must
+        // not continue to run the lab.
         if supervise::is_copy() {
             supervise::end_copy();
         }

@@ -1,9 +1,9 @@
 //! Instructions that mark a part of a traced call. The mark instructions do nothing: `nop dword ptr [rax + MARK]`.
 
-/// The displacement of the mark at the start, `lab1` in memory.
+/// The displacement in the start mark, which is `lab1` as bytes in memory.
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 pub(crate) const START_MARK: u32 = u32::from_le_bytes(*b"lab1");
-/// The displacement of the mark at the end, `lab2` in memory.
+/// The displacement in the end mark, which is `lab2` as bytes in memory.
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 pub(crate) const STOP_MARK: u32 = u32::from_le_bytes(*b"lab2");
 

@@ -1,25 +1,25 @@
-//! Notes in shared memory, through which the process that runs a library's code informs the process that waits. The
-//! notes stay readable even if the process with the library's code crashes.
+//! Notes in shared memory, with which the process that runs a library's code informs the waiting process. The notes
+//! stay readable even if the process that runs the library's code crashes.
 
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU32, AtomicUsize, Ordering};
 
-/// The number of recent inputs whose classes the notes contain.
+/// The notes contain the classes of this number of recent inputs.
 const RECENT: usize = 64;
 /// Maximum length of the names of all classes together.
 const NAMES: usize = 2048;
 
-/// The notes. Zeros are valid, and mean that nothing has happened.
+/// The notes. Zero bytes are a valid value, and mean that nothing has happened yet.
 #[derive(Default)]
 pub(crate) struct Notes {
-    /// The process that runs the library's code.
+    /// The id of the process that runs the library's code.
     pub(super) process: AtomicI32,
     /// The exit code plus 256, stored when the work is complete.
     pub(super) code: AtomicU32,
-    /// Whether the function has copied the process and the copy has returned from the function.
+    /// Whether the function has copied the process with `fork` and the copy has returned from the function.
     pub(super) copied: AtomicBool,
     /// A number that changes as long as the work makes progress.
     beats: AtomicUsize,
-    /// Whether the work has noticed a signal that asks it to end early.
+    /// Whether the work has received a signal that asks it to end early.
     pub(super) ending: AtomicBool,
     /// Whether the process ended without a message because its results do not count.
     pub(super) silent: AtomicBool,
@@ -30,7 +30,7 @@ pub(crate) struct Notes {
     /// The address of the last failed access, and whether this access was a write.
     pub(super) fault: AtomicUsize,
     pub(super) wrote: AtomicBool,
-    /// The input of the current trial: the class of the input, and the place of the input in memory.
+    /// The input of the current trial: the class of the input, and the position of the input in memory.
     pub(super) trial: [AtomicU32; 2],
     recent: Classes,
 }
@@ -58,17 +58,16 @@ impl Default for Classes {
 pub(crate) enum Phase {
     /// The library's constructors run.
     Load = 1,
-    /// The function is called once with each class.
+    /// In trials, the function is called with inputs of each class before it is measured.
     Trial,
     /// The function is measured.
     Measurement,
 }
 
-/// The notes of this process. The pointer is null unless another process waits for this process, or this process waits
-/// for another process.
+/// The notes of this process. The pointer is null if neither this process waits for another process nor another process
+/// waits for this process.
 pub(super) static NOTES: AtomicPtr<Notes> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Returns the notes of this process, if there are any.
 pub(crate) fn notes() -> Option<&'static Notes> {
     // SAFETY: the pointer is null, or points to memory that `supervise::run` mapped and that is never unmapped. All
     // fields are atomics.
@@ -76,7 +75,7 @@ pub(crate) fn notes() -> Option<&'static Notes> {
 }
 
 impl Notes {
-    /// Begins a phase, and forgets the inputs of the phase before.
+    /// Begins a phase, and deletes the recorded classes of the phase before.
     pub(crate) fn enter(&self, phase: Phase) {
         self.recent.drawn.store(0, Ordering::Relaxed);
         self.phase.store(phase as u8, Ordering::Relaxed);
@@ -97,7 +96,7 @@ impl Notes {
         self.beats.load(Ordering::Relaxed)
     }
 
-    /// Notes that the work makes progress, and whether the work ends early because of a signal.
+    /// Notes that the work makes progress, and stores whether a signal ends the work early.
     pub(crate) fn notice(&self, interrupted: bool) {
         self.beat();
         if interrupted {
@@ -105,7 +104,7 @@ impl Notes {
         }
     }
 
-    /// Stores the names of the classes, because the waiting process does not know these names.
+    /// Stores the names of the classes for the waiting process, which cannot know these names otherwise.
     pub(crate) fn name_classes<'n>(&self, names: impl Iterator<Item = &'n str>) {
         let text = names.collect::<Vec<_>>().join("\n");
         for (place, name) in self.recent.names.iter().enumerate() {
@@ -113,7 +112,7 @@ impl Notes {
         }
     }
 
-    /// Notes that an input of this class was drawn.
+    /// Notes the class of an input that the lab has just drawn.
     pub(crate) fn draw(&self, class: usize) {
         self.beat();
         let at = self.recent.drawn.fetch_add(1, Ordering::Relaxed);
@@ -131,12 +130,11 @@ impl Notes {
         named.filter(|(class, _)| ring.contains(class)).map(|(_, name)| name.to_owned()).collect()
     }
 
-    /// Returns whether the function has copied the process and the copy has returned from the function.
     pub(crate) fn copied(&self) -> bool {
         self.copied.load(Ordering::Relaxed)
     }
 
-    /// Returns whether the waiting process must report why the results do not count.
+    /// Returns whether the process ended without a message because its results are invalid.
     pub(crate) fn silent(&self) -> bool {
         self.silent.load(Ordering::Relaxed)
     }
@@ -156,7 +154,6 @@ impl Notes {
         (address != 0).then(|| (address, self.wrote.load(Ordering::Relaxed)))
     }
 
-    /// Returns the class of the input of the current trial.
     pub(crate) fn trial_class(&self) -> usize {
         self.trial[0].load(Ordering::Relaxed) as usize
     }

@@ -1,7 +1,7 @@
 //! Reads the processor time of a thread. This time does not grow while other programs use the processor.
 
-/// Returns the seconds of processor time that this thread has used. On a system without such a clock, returns the time
-/// since an arbitrary moment.
+/// Returns the seconds of processor time that this thread has used. If the system has no clock for processor time,
+/// returns the time since an arbitrary moment.
 #[cfg(unix)]
 pub(crate) fn seconds() -> f64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };

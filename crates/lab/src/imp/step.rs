@@ -1,6 +1,6 @@
-//! Traces of calls. The fast engine, [`blocks`], runs a copy of the code that records each address. The reference
-//! engine, [`trap`], stops before each instruction. Each trace runs in its own process ([`host`]), and each traced call
-//! runs in another process of its own ([`process`]).
+//! Traces of calls. The fast engine, [`blocks`], executes a copy of the code, and the copy records each address. The
+//! reference engine, [`trap`], interrupts the code before each instruction. Each trace runs in its own process
+//! ([`host`]), and each traced call runs in another process of its own ([`process`]).
 
 pub(crate) mod blocks;
 pub(crate) mod call;
@@ -19,10 +19,11 @@ use iced_x86::{Code, Instruction, OpKind, UsedMemory};
 pub(crate) use memory::{bytes, code, path, unchanged};
 pub(crate) use registers::Registers;
 
-/// Receives the actions of a traced call. The traced call may be in the middle of an allocation, so no function of this
-/// trait may allocate, lock or panic.
+/// Receives the actions of a traced call. No function of this trait may allocate, lock or panic, because the traced
+/// call may be in the middle of an allocation.
 pub(crate) trait Step {
-    /// Records an instruction, given the registers before the instruction runs. Returns whether to continue.
+    /// Records the next instruction. `registers` contains the registers before the instruction executes. Returns
+    /// whether to continue.
     fn step(&mut self, registers: &Registers<'_>) -> bool;
 
     /// Returns how to record an instruction, or why the instruction cannot be recorded.
@@ -43,8 +44,8 @@ pub(crate) trait Step {
 pub(crate) struct Plan {
     /// The number by which [`Part::entry`] refers to the instruction.
     pub(crate) entry: u32,
-    /// The addresses that the instruction accesses, if they depend only on general registers. Otherwise
-    /// [`Step::step`] records the instruction.
+    /// The addresses that the instruction accesses, if they depend only on general registers. If the addresses depend
+    /// on more, [`Step::step`] records the instruction.
     pub(crate) simple: Option<[Option<UsedMemory>; 4]>,
 }
 
@@ -54,11 +55,11 @@ pub(crate) struct Part {
     /// The word itself, or a number to add to the next word of [`Ran`].
     pub(crate) value: u64,
     pub(crate) logged: bool,
-    /// The entry of the instruction that starts at this word.
+    /// The entry of the instruction whose words begin with this word.
     pub(crate) entry: Option<u32>,
 }
 
-/// The maximum number of addresses in a block that are known only when the block runs.
+/// The maximum number of addresses in a block that are unknown until the block executes.
 pub(crate) const WORDS: usize = 15;
 
 /// A block that ran, and the addresses that it accessed.
@@ -69,7 +70,6 @@ pub(crate) struct Ran {
     pub(crate) words: [u64; WORDS],
 }
 
-/// The reason why a recording ended before the call returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
     /// The call has more instructions than the limit.
@@ -82,13 +82,14 @@ pub(crate) enum Stop {
     Process,
     /// The call makes memory executable.
     Code,
-    /// The code at this address lies in writable memory, or in memory that did not exist at the start.
+    /// The code at this address is in writable memory, or in memory that did not exist at the start of the call.
     Written(u64),
     /// The code at this address changed during the call.
     Changed(u64),
     /// The call wakes another thread.
     Wake,
-    /// The traced call makes this system call. A trace does not compare the arguments of this system call.
+    /// The traced call makes the system call with this number. A trace does not compare the arguments of this system
+    /// call.
     Call(u64),
     /// The call opens the memory of a process as a file.
     Memory,
@@ -104,14 +105,14 @@ pub(crate) enum Stop {
     Escape,
 }
 
-/// Returns whether the instruction repeats because of a `rep` prefix. On some instructions, the prefix has another
-/// meaning.
+/// Returns whether the instruction repeats because of a `rep` prefix. For instructions that are not string
+/// instructions, this prefix has another meaning.
 pub(crate) fn repeats(instruction: &Instruction) -> bool {
     instruction.is_string_instruction() && (instruction.has_rep_prefix() || instruction.has_repne_prefix())
 }
 
-/// Returns whether the instruction uses 32 bits of its implicit address registers. A repeated instruction then also
-/// uses 32 bits of its count.
+/// Returns whether the instruction uses 32 bits of its implicit address registers. If a repeated instruction uses
+/// 32-bit addresses, its count has 32 bits too.
 pub(crate) fn has_short_addresses(instruction: &Instruction) -> bool {
     let operand = |kind| (0..instruction.op_count()).any(|op| instruction.op_kind(op) == kind);
     let short = [OpKind::MemorySegESI, OpKind::MemorySegEDI, OpKind::MemoryESEDI];

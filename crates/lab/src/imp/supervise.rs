@@ -1,6 +1,6 @@
-//! A second process that runs code that the lab does not know. A function of a shared library can end the process in
-//! which it runs, close the descriptors of the process, or damage the memory of the process. The first process only
-//! waits and reports what happened.
+//! Runs unknown code, such as a shared library, in a second process. A function of a shared library can end the process
+//! in which it runs, close the descriptors of the process, or damage the memory of the process. The first process only
+//! waits for the second process and reports what happened.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -18,7 +18,7 @@ use super::notes::{NOTES, Notes, notes};
 /// How the second process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// The work is complete, with this exit code.
+    /// The second process completed its work with this exit code.
     Complete(u8),
     /// The library's code ended the process with this exit code.
     Exited(i32),
@@ -26,20 +26,20 @@ pub(crate) enum End {
     Killed(i32),
     /// This signal stopped the process, and nobody continued the process.
     Stopped(i32),
-    /// The time limit for the process, or for progress of the process, was over.
+    /// The second process exceeded its time limit, or made no progress for too long.
     Late,
-    /// A signal from outside did not end the process in time, so the lab killed the process.
+    /// The second process did not end in time after a signal, so the lab killed the process.
     Deaf,
 }
 
-/// The smallest number for the descriptors of the report. Code that closes the descriptors of other code usually closes
-/// small numbers.
+/// The lab's report uses only descriptors with this number or a higher number. Code that closes the descriptors of
+/// other code usually closes small numbers.
 const HIGH: libc::c_int = 700;
 /// The maximum time that the second process may stay stopped before the lab kills it.
 const STOPPED: Duration = Duration::from_secs(1);
 
-/// `GRACE` is the time that the second process has to notice a signal that asks it to end. `REPORT` is the time that
-/// the process has to report its results after that.
+/// `GRACE` is the time limit in which the second process must react to a signal that asks it to end. `REPORT` is the
+/// time limit for reporting the results after the second process has reacted.
 const GRACE: Duration = Duration::from_secs(2);
 const REPORT: Duration = Duration::from_secs(20);
 /// The time between two checks of the second process.
@@ -47,28 +47,28 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// The signals that end the lab early. The second process handles these signals.
 const FORWARDED: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
-/// The process to which this process forwards signals, or 0 if there is no such process.
+/// The second process, to which this process forwards signals, or 0 if there is no second process.
 static CHILD: AtomicI32 = AtomicI32::new(0);
 /// The last signal that was forwarded.
 static RECEIVED: AtomicI32 = AtomicI32::new(0);
 
-/// The files of standard output and standard error to which the lab writes its report.
+/// The real standard output and standard error, to which the lab writes its report.
 static OUTPUTS: OnceLock<[File; 2]> = OnceLock::new();
 
-/// Whether this process is a copy that the library's code has made by `fork`.
+/// Whether the library's code created this process by `fork`, as a copy of the second process.
 static COPY: AtomicBool = AtomicBool::new(false);
 
-/// Runs `work`, which returns an exit code, in a second process and waits for its end. Both processes are in the same
-/// process group. In the second process, standard output goes to standard error, and only [`outputs`] leads to the real
-/// standard output. The second process ends when the first process ends. If a signal from outside ends the second
-/// process, the signal also ends the first process. The first process kills the second process if the notes show no
-/// progress for `patience`, or if the second process ignores a signal.
+/// Runs `work` in a second process and waits for the end of the process. `work` returns an exit code. Both processes
+/// are in the same process group. In the second process, data for standard output are written to standard error, and
+/// only [`outputs`] returns the real standard output. The second process ends when the first process ends. If the
+/// second process ends because of a signal from outside, the same signal ends the first process. The first process
+/// kills the second process if the notes show no progress for `patience`, or if the second process ignores a signal.
 pub(crate) fn run(patience: Duration, work: impl FnOnce() -> u8) -> io::Result<End> {
     let notes = Notes::shared()?;
     let before = FORWARDED.map(|signal| (signal, forward(signal)));
     let _ = (io::stdout().flush(), io::stderr().flush());
-    // SAFETY: `fork` has no precondition. The second process is a copy with this thread only. The program has no other
-    // threads yet. In a test, the program has other threads, but the lab does not need the locks of these threads.
+    // SAFETY: `fork` has no precondition. The second process has only the thread that called `fork`. At this point, the
+    // program has no other threads. Tests have other threads, but the lab needs no lock that those threads may hold.
     let (parent, child) = unsafe { (libc::getpid(), libc::fork()) };
     if child == 0 {
         notes.process.store(process(), Ordering::Relaxed);
@@ -95,7 +95,7 @@ pub(crate) fn run(patience: Duration, work: impl FnOnce() -> u8) -> io::Result<E
     if let End::Killed(signal) = end
         && signal == RECEIVED.load(Ordering::Relaxed)
     {
-        // SAFETY: both functions take numbers only. The signal's action is the action that was set before.
+        // SAFETY: both functions take numbers only. At this point, the earlier action of the signal has been restored.
         unsafe { libc::raise(signal) };
     }
     Ok(end)
@@ -155,15 +155,15 @@ impl Notes {
     }
 }
 
-/// Ends the second process with this exit code, or returns if this is not the second process.
+/// If this is the second process, ends the process with this exit code; otherwise returns.
 pub(crate) fn leave_if_supervised(code: i32) {
     if OUTPUTS.get().is_some() {
         leave(code as u8);
     }
 }
 
-/// The state that the lab needs to report results: the current folder, the root folder, the permission mask of new
-/// files, and the outputs.
+/// The parts of the process state that the lab needs for its report: the current folder, the root folder, the
+/// permission mask of new files, and the outputs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Surroundings {
     folder: Option<(u64, u64)>,
@@ -172,10 +172,10 @@ struct Surroundings {
     outputs: Option<[Option<(u64, u64)>; 2]>,
 }
 
-/// The state before the library was loaded.
+/// The process state before the library was loaded.
 static SURROUNDINGS: OnceLock<Surroundings> = OnceLock::new();
 
-/// The changes that a function may have made to the state of the process.
+/// The changes of the process state that a function may have caused.
 pub(crate) const CHANGES: [&str; 4] = [
     "it closes or replaces the descriptors to which the lab writes",
     "it changes the current folder",
@@ -207,7 +207,7 @@ impl Surroundings {
     }
 }
 
-/// Ends the second process if its results do not count. The first process reports the reason.
+/// Ends the second process if its results are invalid. The first process reports the reason.
 pub(crate) fn leave_if_spoiled() {
     stay();
     if let (Some(notes), Some(before)) = (notes(), SURROUNDINGS.get()) {
@@ -231,7 +231,7 @@ fn leave(code: u8) -> ! {
 }
 
 fn end(code: u8) -> ! {
-    // SAFETY: the null pointer stands for all files. The call writes out the text that the library has printed so far.
+    // SAFETY: the null pointer stands for all files. The call writes the library's buffered output.
     unsafe { libc::fflush(null_mut()) };
     if let Some(notes) = notes() {
         notes.code.store(256 + u32::from(code), Ordering::Relaxed);
@@ -240,20 +240,20 @@ fn end(code: u8) -> ! {
     unsafe { libc::_exit(code.into()) }
 }
 
-/// Returns standard output and standard error for the report, if this is the second process.
+/// If this is the second process, returns the real standard output and the real standard error.
 pub(crate) fn outputs() -> Option<&'static [File; 2]> {
     stay();
     OUTPUTS.get()
 }
 
-/// Ends this process if it is a copy of the second process that the library's code has made.
+/// Ends this process if the library's code created it as a copy of the second process.
 fn stay() {
     if OUTPUTS.get().is_some() && notes().is_some_and(|notes| notes.process.load(Ordering::Relaxed) != process()) {
         end_copy();
     }
 }
 
-/// Notes that a copy of the process has returned from the library's code, and ends this copy.
+/// Notes that a copy of the second process has returned from the library's code, and ends the copy.
 pub(super) fn end_copy() -> ! {
     if let Some(notes) = notes() {
         notes.copied.store(true, Ordering::Relaxed);
@@ -266,13 +266,14 @@ extern "C" fn note_copy() {
     COPY.store(true, Ordering::Relaxed);
 }
 
-/// Notes that a call of a library's function begins. Copies that the lab itself made before this call do not count.
+/// Notes that a call of a library's function begins. Processes that the lab itself created by `fork` before this call
+/// do not count as copies.
 #[inline]
 pub(super) fn begin_call() {
     COPY.store(false, Ordering::Relaxed);
 }
 
-/// Returns whether the library's code has copied this process since the call began.
+/// Returns whether this process is a copy that the library's code has created by `fork` since the call began.
 #[inline]
 pub(super) fn is_copy() -> bool {
     COPY.load(Ordering::Relaxed)
@@ -283,8 +284,8 @@ pub(super) fn process() -> libc::pid_t {
     unsafe { libc::getpid() }
 }
 
-/// Duplicates the descriptors of standard output and standard error to high numbers, and redirects standard output to
-/// standard error.
+/// Duplicates standard output and standard error to descriptors with high numbers, and then redirects standard output
+/// to standard error.
 fn separate_outputs() {
     let copy = |descriptor| {
         let wanted = [HIGH, 3].into_iter();
@@ -321,7 +322,7 @@ fn wait(child: libc::pid_t, look: Duration, mut over: impl FnMut() -> Option<End
             }
             found if found == child && libc::WIFEXITED(status) => return Ok(End::Exited(libc::WEXITSTATUS(status))),
             found if found == child && libc::WIFSIGNALED(status) => return Ok(End::Killed(libc::WTERMSIG(status))),
-            // Ctrl-Z stops both processes, and the shell continues both processes.
+            // Ctrl-Z stops both processes, and the shell can continue both processes later.
             found if found == child && libc::WSTOPSIG(status) != libc::SIGTSTP && !continued(child) => {
                 kill(child);
                 return Ok(End::Stopped(libc::WSTOPSIG(status)));
@@ -337,7 +338,7 @@ fn wait(child: libc::pid_t, look: Duration, mut over: impl FnMut() -> Option<End
     }
 }
 
-/// Returns whether somebody continues a stopped child process soon.
+/// Waits a moment, and returns whether the stopped child process was continued.
 fn continued(child: libc::pid_t) -> bool {
     std::thread::sleep(STOPPED);
     let mut status = 0;
@@ -345,7 +346,7 @@ fn continued(child: libc::pid_t) -> bool {
     unsafe { libc::waitpid(child, &raw mut status, libc::WNOHANG | libc::WCONTINUED) == child }
 }
 
-/// Kills a child that has not been waited for.
+/// Kills a child process. The caller must not have waited for the child.
 fn kill(child: libc::pid_t) {
     // SAFETY: the calls take numbers and a null pointer, which is allowed.
     unsafe {
@@ -354,13 +355,14 @@ fn kill(child: libc::pid_t) {
     }
 }
 
-/// Forwards a signal to the second process, and returns the action that was set before.
+/// Installs a handler that forwards a signal to the second process, and returns the earlier action of the signal.
 fn forward(signal: libc::c_int) -> libc::sigaction {
     extern "C" fn pass(signal: libc::c_int) {
         RECEIVED.store(signal, Ordering::Relaxed);
         let child = CHILD.load(Ordering::Relaxed);
         if child > 0 {
-            // SAFETY: `kill` may be called in a signal handler. This program has not waited for the child yet.
+            // SAFETY: `kill` may be called in a signal handler. The child still exists as a process, because this
+            // program has not waited for it yet.
             unsafe { libc::kill(child, signal) };
         }
     }

@@ -1,12 +1,13 @@
-//! Requests to Valgrind's memcheck. A request is an instruction sequence that does nothing on a real processor and that
-//! Valgrind recognizes.
+//! Requests to Valgrind's memcheck. A request to Valgrind is an instruction sequence that has no effect on a real
+//! processor and that Valgrind recognizes.
 
 /// Memcheck's request numbers, from its public header. The upper half is 'M' 'C'.
 const MAKE_UNDEFINED: u64 = 0x4d43_0001;
 const MAKE_DEFINED: u64 = 0x4d43_0002;
-/// A request to Valgrind's core. The answer is the number of nested Valgrinds that run the program.
+/// A request to Valgrind's core. The answer to this request is the number of nested Valgrind processes that run the
+/// program.
 const RUNNING: u64 = 0x1001;
-/// A request to Valgrind's core. The answer is the number of errors reported so far.
+/// A request to Valgrind's core. The answer to this request is the number of errors that Valgrind has reported so far.
 const ERRORS: u64 = 0x1201;
 /// A request to Valgrind's core: stop reporting errors of this thread (1), or report errors again (−1).
 const DISABLE: u64 = 0x1801;
@@ -34,12 +35,11 @@ pub(crate) fn running() -> bool {
     request(RUNNING, 0, 0) != 0
 }
 
-/// Returns the number of errors in this process.
 pub(crate) fn errors() -> u64 {
     request(ERRORS, 0, 0)
 }
 
-/// Runs `run` without error reports. Errors during `run` do not count either.
+/// Runs `run` without error reports. The number of errors does not grow during `run`.
 pub(crate) fn quietly<R>(run: impl FnOnce() -> R) -> R {
     request(DISABLE, 1, 0);
     let result = run();

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Yardstick;
 
-/// Whole workloads on sets of given sizes.
+/// The results of whole workloads on data sets of given sizes.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Generations {
     /// The factor by which all sizes were multiplied.
@@ -13,7 +13,7 @@ pub struct Generations {
     pub sets: Vec<SetFacts>,
     /// The rows, in the order of the table. Rows with the same set, contents, workload and operation are adjacent.
     pub rows: Vec<GenerationRow>,
-    /// The comparison with each target rate.
+    /// The comparisons of measured rates with target rates.
     pub targets: Vec<TargetVerdict>,
     /// Notes about sets that were left out, and about conditions that affect the figures.
     pub notes: Vec<String>,
@@ -28,16 +28,16 @@ pub struct Generations {
     pub goals: Vec<GoalVerdict>,
 }
 
-/// The comparison between a goal and all rows that the goal covers.
+/// The comparison between a goal and all rows to which the goal applies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GoalVerdict {
     /// The goal in words: `seal: at most 0.80 × cp`.
     pub goal: String,
     /// The number of rows that meet the goal.
     pub met: usize,
-    /// The number of rows that the goal covers and that were measured.
+    /// The number of measured rows to which the goal applies.
     pub of: usize,
-    /// Whether all rows that the goal covers meet the goal.
+    /// Whether all rows to which the goal applies meet the goal.
     pub outcome: TargetOutcome,
     /// The rows that miss the goal. If no row misses the goal, the row that is closest to missing it.
     pub measured: String,
@@ -54,10 +54,10 @@ pub struct SetFacts {
     pub bytes: u64,
 }
 
-/// One way to do one operation on one set.
+/// The measurement of one variant of one operation on one set.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GenerationRow {
-    /// The letter of the set; empty for workloads that belong to no set.
+    /// The letter of the data set, or an empty string for workloads without a set.
     pub set: String,
     /// The contents, `zero` or `random`; empty for workloads without input.
     pub contents: String,
@@ -65,11 +65,12 @@ pub struct GenerationRow {
     pub workload: String,
     /// The name of the operation, for example `seal`.
     pub operation: String,
-    /// The name of the variant: `one core`, `all cores`, or the name of a limit or a peer.
+    /// The name of the variant: The name of the variant: `one core`, `all cores`, or the name of a limit or of another
+    /// program.
     pub variant: String,
     /// The role of the variant.
     pub role: Role,
-    /// The command that was run, with words in braces instead of paths.
+    /// The command that was run. Words in braces replace the paths.
     pub command: String,
     /// The unit of the rate: `MiB/s` or `Mop/s`.
     pub unit: String,
@@ -88,13 +89,15 @@ pub struct GenerationRow {
     /// The median of the processor time in seconds. The time includes user mode and the operating system's kernel. A
     /// row that measures a kernel, which is a function that is timed alone, has no processor time.
     pub processor_seconds: Option<f64>,
-    /// The largest resident memory over all rounds, in bytes. `None` if the measuring process itself holds more memory.
+    /// The largest resident memory over all rounds, in bytes. `None` if the measuring process itself has more resident
+    /// memory.
     pub peak_memory: Option<u64>,
     /// The number of rounds.
     pub rounds: usize,
     /// The reason why the row has no figures.
     pub skipped: Option<String>,
-    /// The time relative to the time of the yardstick variant in the same rounds, if the table has a yardstick.
+    /// If the table has a yardstick variant, the time of this row relative to the time of the yardstick variant in the
+    /// same rounds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<Yardstick>,
 }
@@ -103,11 +106,11 @@ pub struct GenerationRow {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// The program whose speed the table is about.
+    /// The program whose speed the table measures.
     #[default]
     Own,
-    /// A limit: a program that does only the least work that the same bytes need, such as `cp`. A program that does
-    /// more work cannot be much faster.
+    /// A limit: a program that does only the minimum of work for the same bytes, such as `cp`. A program that does more
+    /// work than a limit cannot be much faster.
     Limit,
     /// Another program for the same purpose.
     Peer,
@@ -122,7 +125,7 @@ pub struct TargetVerdict {
     pub operation: String,
     /// The letter of the set.
     pub set: String,
-    /// The contents with the lower rate. The verdict is about these contents.
+    /// The contents with the lower rate. The kind of contents to which the verdict applies.
     pub contents: String,
     /// The target rate.
     pub beat: f64,

@@ -1,4 +1,5 @@
-//! Describes in words what the numbers of a pair show. A sentence claims no more than the test and the intervals show.
+//! Describes in words what the numbers of a pair show. A sentence contains no claim that is not supported by the test
+//! and the intervals.
 
 use super::{Effect, Interval, Pair, Verdict};
 use crate::number::{SPACE, count, interval, percent, probability, seconds, span, time};
@@ -28,7 +29,7 @@ impl Pair {
         }
     }
 
-    /// Returns the largest share of the calls that a bound covers.
+    /// Returns the largest share of the calls to which a bound applies.
     #[must_use]
     pub fn covered_up_to(&self) -> f64 {
         let quantiles = self.effects.iter().filter(|effect| effect.quantile.is_some() || effect.gap_ns.is_some());
@@ -36,14 +37,14 @@ impl Pair {
     }
 
     /// Returns the name and the interval of the difference that supports the verdict. The candidates are all intervals
-    /// that exclude zero; for a leak, all intervals that lie beyond the threshold. The function selects the interval
-    /// whose estimate is largest in relation to the width of the interval. Returns `None` if no interval shows a
-    /// difference.
+    /// that exclude zero. For a leak, the candidates are only the intervals that are beyond the threshold. The function
+    /// selects the interval whose estimate is largest in relation to the width of the interval. Returns `None` if no
+    /// interval shows a difference.
     pub(crate) fn shown(&self, delta_ns: f64) -> Option<(&str, &Interval)> {
         let leak = self.verdict == Verdict::Leak;
         let least = if leak { delta_ns.max(0.0) } else { 0.0 };
-        // A difference below the threshold is a statement about most calls, so only statistics of most calls can show
-        // it.
+        // A difference below the threshold is a statement about most calls, so only statistics of most calls are
+        // candidates.
         let usual = |effect: &&Effect| leak || effect.up_to <= self.bound_up_to;
         let effects = self.effects.iter().filter(usual).map(|effect| (effect.name.as_str(), &effect.difference));
         let raw = Some(("mean of all calls", &self.raw_mean)).filter(|_| leak);
@@ -80,7 +81,8 @@ impl Pair {
         format!("{size} {}", self.found())
     }
 
-    /// Describes that the test found a difference. If fresh data confirmed the difference, the text says this too.
+    /// Describes that the test found a difference. If the difference was found again in fresh data, the text mentions
+    /// this too.
     fn found(&self) -> String {
         let what = self.found.as_ref().map_or_else(
             || "The test found a difference".to_owned(),
@@ -130,7 +132,7 @@ impl Pair {
     }
 
     fn open(&self, delta_ns: f64) -> String {
-        // If a difference was found and confirmed, statistics up to 99 % decide.
+        // If a difference was found and confirmed, the statistics up to the 99 % quantile decide.
         let up_to = if self.confirmed.is_some() { 0.99 } else { self.bound_up_to };
         let deciding = self.effects.iter().filter(|effect| effect.up_to <= up_to);
         let over = |effect: &&Effect| effect.difference.reach() / effect.tolerance_ns.max(f64::MIN_POSITIVE);

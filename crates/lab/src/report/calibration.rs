@@ -8,7 +8,7 @@ use super::table::{Cell, Table};
 use crate::plural::plural;
 use crate::record::{Calibration, CalibrationLevel, Interval, Record};
 
-/// Describes the calibration for one cost of a call, for pages and verdicts.
+/// Describes the calibration for one duration of a call, for pages and verdicts.
 pub(super) fn words(calibration: &Calibration, level: &CalibrationLevel) -> String {
     format!(
         "At α = {}, the lab raised a false alarm in {} of {} runs ({}) with this program on this machine, for calls of \
@@ -22,13 +22,13 @@ pub(super) fn words(calibration: &Calibration, level: &CalibrationLevel) -> Stri
     )
 }
 
-/// Formats the lower and the upper bound of a rate: `0.06–0.9 %`.
+/// Formats the two bounds of a rate: `0.06–0.9 %`.
 fn span(rate: &Interval) -> String {
     let lower = percent(rate.lower);
     format!("{}–{}", lower.trim_end_matches(['%', '\u{a0}']), percent(rate.upper))
 }
 
-/// Returns the table of false alarms, with one row for each cost of a call.
+/// Returns the table of false alarms, with one row for each duration of a call.
 pub(super) fn alarms(calibration: &Calibration) -> Table {
     let mut table = Table::new(&[
         "Cost of a call",
@@ -51,7 +51,7 @@ pub(super) fn alarms(calibration: &Calibration) -> Table {
     table
 }
 
-/// Returns the table of added delays. It shows how often the lab found each delay.
+/// Returns the table of added delays. The table of delays shows how often the lab found each delay.
 fn power(calibration: &Calibration) -> Table {
     let mut table = Table::new(&["Cost of a call", ">Delay", ">Runs", ">Found", ">Rate", ">95 % interval"]);
     for level in &calibration.levels {
@@ -69,7 +69,6 @@ fn power(calibration: &Calibration) -> Table {
     table
 }
 
-/// Returns the section about error rates for the HTML page.
 pub(super) fn section(record: &Record, charts: &[Chart]) -> String {
     let Some(calibration) = &record.calibration else { return String::new() };
     let mut out = String::from("<section id=\"calibration\">\n<h2>How often the lab errs here</h2>\n<ul>\n");
@@ -88,7 +87,6 @@ pub(super) fn section(record: &Record, charts: &[Chart]) -> String {
     out
 }
 
-/// Returns the table of the selftest's checks.
 pub(super) fn checks(record: &Record) -> Table {
     let mut table = Table::new(&["What must hold", "Outcome", ">Found", ">Rate", ">95 % interval", "Wanted", "More"]);
     for check in &record.selftest {
@@ -114,7 +112,6 @@ pub(super) fn checks(record: &Record) -> Table {
     table
 }
 
-/// Counts the outcomes of the selftest's checks.
 pub(super) fn verdict(record: &Record) -> String {
     let all = record.selftest.len();
     let passed = record.selftest.iter().filter(|check| check.passed == Some(true)).count();
@@ -131,7 +128,6 @@ pub(super) fn verdict(record: &Record) -> String {
     out
 }
 
-/// Returns the section about the selftest for the HTML page.
 pub(super) fn selftest(record: &Record) -> String {
     if record.selftest.is_empty() {
         return String::new();

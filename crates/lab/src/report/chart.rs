@@ -68,21 +68,21 @@ pub struct Chart {
     /// The name of the chart's file without the extension, for example
     /// `security.base64.encoding.uppercase.regression`.
     pub name: String,
-    /// The title: the function that was measured, or the pair that was compared.
+    /// The title: the name of the measured function, or the names of the compared pair.
     pub title: String,
     /// The subtitle: the quantity that the chart shows. The subtitle is part of the chart's file; pages do not show it.
     pub subtitle: String,
     /// The caption in a page. The caption explains how to read the chart.
     pub(super) caption: String,
     pub(super) plot: Plot,
-    /// The index of the measured function or comparison in the record's list of functions or comparisons.
+    /// The index of the chart's function or comparison in the record's list of functions or comparisons.
     pub(super) index: usize,
     canvas: Canvas,
 }
 
 impl Chart {
     /// Returns the chart as an SVG file. The colors of the chart follow the reader's light or dark theme. Every browser
-    /// can show SVG. A converter such as `rsvg-convert` can convert the file to PNG.
+    /// can show SVG. To convert the file to PNG, use a converter such as `rsvg-convert`.
     #[must_use]
     pub fn svg(&self) -> String {
         svg::file(&self.canvas, &self.title, &self.subtitle)
@@ -121,8 +121,8 @@ pub(super) fn of_record(record: &Record, earlier: &[Record]) -> Vec<Chart> {
     charts
 }
 
-/// Returns all charts except the charts of timing targets. A page draws the charts of timing targets in the section of
-/// each target.
+/// Returns all charts of a record that do not belong to timing targets. A page draws the charts of timing targets in
+/// the section of each target.
 pub(super) fn beside_timing(record: &Record, earlier: &[Record]) -> Vec<Chart> {
     let mut charts = of_speeds(record);
     charts.extend(
@@ -133,7 +133,7 @@ pub(super) fn beside_timing(record: &Record, earlier: &[Record]) -> Vec<Chart> {
     charts
 }
 
-/// Returns the charts of a timing target. The large charts show the most notable pair.
+/// The large charts show the most notable pair.
 pub(super) fn of_timing(timing: &Timing, index: usize, with_length: bool) -> Vec<Chart> {
     let length = if with_length { format!(".{}-bytes", timing.length) } else { String::new() };
     let prefix = format!("security.{}{length}", names::dotted(&timing.target));
@@ -200,7 +200,7 @@ pub(super) fn of_timing(timing: &Timing, index: usize, with_length: bool) -> Vec
     } else {
         add(Plot::Violin, "all", violin::violins(timing), target(), "time of one call by class".to_owned(), VIOLIN);
     }
-    // The classes' charts stand side by side and share one scale.
+    // The charts of the classes are shown side by side and have the same scale.
     let reach = trend::reach(timing.classes.iter().filter_map(|class| class.estimates.as_ref()));
     let named = |name: &str| ranked.first().is_some_and(|pair| pair.a == name || pair.b == name);
     for (at, class) in timing.classes.iter().enumerate() {

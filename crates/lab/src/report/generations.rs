@@ -13,14 +13,13 @@ const INTRODUCTION: &str = "In each round every variant runs once, in random ord
     rounds; the ratio is relative to the first row of the same operation. Once, outside of the timing, the final \
     result is compared with the input.";
 
-/// The text about the way in which the other tables are measured.
+/// A text that explains how the other tables are measured.
 const METHOD: &str = "\
 In each round every variant runs once, in random order. Programs are timed from the start to the end of the process,
 with their input in the page cache. Before each run, the output of the run before is removed, and the system writes its
 cache to the disk. *Beside* is the median of the ratios within a round, with a 95 % interval. The peak is that of the
 largest process. Results are checked in the first round, outside of the timing.";
 
-/// Returns the section for the Markdown page.
 pub(super) fn markdown(found: &Generations) -> String {
     let mut out = if found.title.is_empty() {
         format!("## Whole workloads\n\n{INTRODUCTION}\n\n")
@@ -49,7 +48,6 @@ pub(super) fn markdown(found: &Generations) -> String {
     out
 }
 
-/// Returns the section for the HTML page.
 pub(super) fn section(found: Option<&Generations>) -> String {
     let Some(found) = found else { return String::new() };
     let mut out = format!("<section id=\"generations\">\n<h2>Whole workloads</h2>\n{}<ul>\n", paragraph(INTRODUCTION));
@@ -82,7 +80,7 @@ fn goals(found: &Generations) -> Table {
     table
 }
 
-/// Returns the workloads of a table with goals, each with a table of its rows.
+/// For a table with goals, returns each workload with a table of its rows.
 fn workloads(found: &Generations) -> Vec<(&str, Table)> {
     let mut all: Vec<(&str, Table)> = Vec::new();
     let rows = if found.title.is_empty() { &[] } else { found.rows.as_slice() };
@@ -123,7 +121,6 @@ fn figures(row: &GenerationRow) -> Vec<Cell> {
     ]
 }
 
-/// Counts the outcomes of the target rates.
 pub(super) fn tally(found: &Generations) -> String {
     let of = |outcome| found.targets.iter().filter(|target| target.outcome == outcome).count();
     let all = found.targets.len();

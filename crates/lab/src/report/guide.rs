@@ -57,7 +57,6 @@ const NOT_CLAIMED: [&str; 5] = [
     "A speed belongs to this machine under this load. Ratios to a yardstick of the same run apply more widely.",
 ];
 
-/// Returns the guide for the HTML page.
 pub(super) fn html() -> String {
     let mut out = String::from("<section id=\"guide\">\n<h2>How to read this</h2>\n<dl>\n");
     for (name, text) in READING {
@@ -79,7 +78,6 @@ pub(super) fn html() -> String {
     out
 }
 
-/// Returns the guide for the Markdown page.
 pub(super) fn markdown() -> String {
     let mut out = String::from("## How to read this\n\n");
     for (name, text) in READING {

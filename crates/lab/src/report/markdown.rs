@@ -6,7 +6,7 @@ use super::{Detail, calibration, generations, guide, page, rank, security, speed
 use crate::record::{Record, Timing, Verdict};
 use crate::visible::visible;
 
-/// Returns the Markdown page. The page refers to the charts by the names of their picture files.
+/// Returns the Markdown page. The page contains the charts as links to their picture files.
 pub(super) fn write(record: &Record, charts: &[Chart], detail: Detail) -> String {
     let title = record.generations.as_ref().map(|found| &found.title).filter(|title| !title.is_empty());
     let mut out = format!("# {}\n\n", title.cloned().unwrap_or_else(|| plain(&page::title(record))));
@@ -66,7 +66,7 @@ pub(super) fn write(record: &Record, charts: &[Chart], detail: Detail) -> String
     out
 }
 
-/// Returns the section about the run and the machine. This section is the last section, because few readers need it.
+/// The section about the run and the machine is the last section, because few readers need it.
 fn run(record: &Record) -> String {
     let mut out = String::from("## Run and machine\n\n");
     if !record.command.is_empty() {

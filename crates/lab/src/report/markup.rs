@@ -13,7 +13,7 @@ pub(super) fn escape(text: &str) -> String {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             '\n' => out.push('\n'),
-            // HTML does not allow control characters. Such characters would be invisible or break the page.
+            // HTML does not allow control characters. Control characters would be invisible or break the page.
             character => out.push_str(&visible(character.encode_utf8(&mut [0; 4]))),
         }
     }

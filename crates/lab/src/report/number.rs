@@ -26,12 +26,10 @@ const OPERATIONS: [Unit; 4] = [
     Unit { name: "billion/s", worth: 1e9 },
 ];
 
-/// Returns the unit for a rate in bytes per second.
 pub(super) fn rate_unit(bytes: f64) -> Unit {
     pick(&RATES, bytes, 0.9995)
 }
 
-/// Returns the unit for the rate of a baseline.
 pub(super) fn unit_of(kind: &str, rate: f64) -> Unit {
     if kind.starts_with("byte") { rate_unit(rate) } else { pick(&OPERATIONS, rate, 0.9995) }
 }
@@ -70,8 +68,8 @@ pub(super) fn change(ratio: f64) -> String {
     format!("{}{text}{SPACE}%", if text.starts_with(MINUS) { "" } else { "+" })
 }
 
-/// Returns the number of decimal places for an interval. The result shows two digits of the width and three digits of
-/// the estimate, but has at most four decimal places.
+/// Returns the number of decimal places for an interval. This number shows two digits of the width and three digits of
+/// the estimate, but is at most four.
 pub(super) fn interval_places(interval: &Interval, worth: f64) -> usize {
     let width = (interval.upper - interval.lower).abs() / worth;
     places(width, 2).max(places(interval.estimate / worth, 3)).min(4)

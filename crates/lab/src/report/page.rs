@@ -73,7 +73,8 @@ fn head(record: &Record, title: &str) -> String {
     out
 }
 
-/// Returns the section about the run and the machine. This section is the last section, because few readers need it.
+/// Returns the section about the run and the machine. The section about the run and the machine is the last section,
+/// because few readers need it.
 fn machine(record: &Record) -> String {
     let mut out = String::from("<section id=\"run\">\n<h2>Run and machine</h2>\n");
     if !record.command.is_empty() {
@@ -88,7 +89,6 @@ fn machine(record: &Record) -> String {
     out
 }
 
-/// Returns the facts about the run, the program and the machine.
 pub(super) fn facts(record: &Record) -> Vec<(&'static str, String)> {
     let (tool, machine, clock) = (&record.tool, &record.machine, &record.machine.clock);
     let known = |text: &str| if text.is_empty() { NONE.to_owned() } else { text.to_owned() };

@@ -2,8 +2,7 @@
 
 use crate::record::{Effect, Pair, Timing, Verdict};
 
-/// Returns the pairs, the most notable pair first. The order is by severity, and then by the difference relative to its
-/// uncertainty.
+/// The order of the pairs is by severity, and then by the difference relative to its uncertainty.
 pub(super) fn pairs(timing: &Timing) -> Vec<&Pair> {
     let mut pairs: Vec<&Pair> = timing.pairs.iter().collect();
     pairs.sort_by(|a, b| b.verdict.cmp(&a.verdict).then_with(|| weight(b).total_cmp(&weight(a))));
@@ -24,7 +23,7 @@ fn weight(pair: &Pair) -> f64 {
     usual(pair).map(of).fold(0.0, f64::max)
 }
 
-/// Returns the statistics that cover at most the share of calls that the pair's bound covers.
+/// Returns the statistics that describe at most the share of calls to which the pair's bound applies.
 fn usual(pair: &Pair) -> impl Iterator<Item = &Effect> {
     pair.effects.iter().filter(|effect| effect.quantile.unwrap_or(effect.up_to) <= pair.bound_up_to)
 }
@@ -44,12 +43,13 @@ pub(super) fn tail_bound(timing: &Timing) -> Option<f64> {
     most(timing, |pair| pair.tail_bound_ns)
 }
 
-/// Returns the size of a shift that nine of ten runs would find, whichever pair has the shift.
+/// Returns the size of a shift that nine of ten runs would find in any pair.
 pub(super) fn detectable(timing: &Timing) -> Option<f64> {
     most(timing, |pair| pair.mde_ns)
 }
 
-/// Returns the largest value among all pairs that the lab could judge. The other pairs have no valid bounds.
+/// Returns the largest value of all pairs, except pairs with the verdict `Invalid` or `Unmeasurable`. Pairs with these
+/// verdicts have no valid bounds.
 fn most(timing: &Timing, value: fn(&Pair) -> f64) -> Option<f64> {
     let judged = timing.pairs.iter().filter(|pair| !matches!(pair.verdict, Verdict::Invalid | Verdict::Unmeasurable));
     judged.map(value).filter(|value| !value.is_nan()).reduce(f64::max)

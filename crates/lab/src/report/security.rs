@@ -7,7 +7,6 @@ use super::table::{Cell, Table, badge};
 use super::{rank, traces, words};
 use crate::record::{Class, Control, Estimates, Interval, Pair, Record, Timing, Verdict};
 
-/// Returns the id of a target's section.
 fn place(index: usize) -> String {
     format!("target-{}", index + 1)
 }
@@ -40,8 +39,8 @@ pub(super) fn summary(record: &Record) -> Table {
     table
 }
 
-/// Returns the labels of a target: a label for traces that differ, and a label with this text for the verdict about
-/// time.
+/// Returns the labels of a target: a label if traces differ, and a label for the verdict about time, which shows
+/// `text`.
 pub(super) fn badges(timing: &Timing, text: String) -> Vec<(Verdict, String)> {
     let differ = traces::differs(timing).then(|| (Verdict::Leak, traces::DIFFER.to_owned()));
     differ.into_iter().chain([(timing.verdict, text)]).collect()
@@ -59,26 +58,24 @@ pub(super) fn order(record: &Record) -> Vec<usize> {
     order
 }
 
-/// Returns whether the page shows bounds with a verdict. If there is a difference or a failed control, the page shows
-/// no bounds, because readers could read a bound as an all-clear.
+/// Returns whether the page shows bounds with a verdict. For a difference or a failed control, the page shows no
+/// bounds, because a bound could suggest that there is no leak.
 fn bounded(verdict: Verdict) -> bool {
     matches!(verdict, Verdict::NoLeakAbove | Verdict::Inconclusive)
 }
 
-/// Explains the columns of the summary.
 pub(super) const COLUMNS: &str = "“Slowest calls” is a bound for 99.9\u{a0}% of the calls, where the run had enough of \
     them; no bound covers differences in fewer calls. “Shift that is found”: nine of ten runs find a shift of all \
     calls by this time. “–”: not known, or a difference was found.";
 
-/// The text about the conclusions that the table of classes does not allow.
+/// A text that warns against wrong conclusions from the table of classes.
 pub(super) const POOLED: &str = "A row has the times of its class from all pairs, measured one after another, while \
     the machine's speed changes. Only the differences of pairs compare classes.";
 
-/// Explains the column p of the table of pairs.
 pub(super) const P: &str = "p: if the classes did not differ, data like these would come up in this share of runs. \
     A difference above zero means that the first-named class is slower.";
 
-/// Returns the target's name, with the length of its input if another target has the same name.
+/// Returns the target's name. If another target has the same name, the length of the input follows the name.
 pub(super) fn name(record: &Record, timing: &Timing) -> String {
     let twice = record.timing.iter().filter(|other| other.target == timing.target).count() > 1;
     if twice { format!("{}, {} bytes", timing.target, timing.length) } else { timing.target.clone() }
@@ -112,7 +109,6 @@ pub(super) fn section(record: &Record, index: usize) -> String {
     out
 }
 
-/// Returns the charts of the given kinds, in the order of the kinds.
 pub(super) fn figures(charts: &[Chart], plots: &[Plot], class: &str) -> String {
     let chosen: Vec<&Chart> =
         plots.iter().flat_map(|plot| charts.iter().filter(move |chart| chart.plot == *plot)).collect();
@@ -131,7 +127,6 @@ pub(super) fn figures(charts: &[Chart], plots: &[Plot], class: &str) -> String {
     out
 }
 
-/// Returns the table of pairs, the most notable pair first.
 pub(super) fn pairs(timing: &Timing) -> Table {
     let mut table = Table::new(&[
         "Pair",
@@ -145,8 +140,8 @@ pub(super) fn pairs(timing: &Timing) -> Table {
     ]);
     for pair in rank::pairs(timing) {
         let first = pair.effects.first().map_or_else(|| NONE.to_owned(), |effect| number::interval(&effect.difference));
-        // A row with LEAK has no bound, because readers could read the bound as an all-clear. The row shows the
-        // interval of the difference instead.
+        // A row with the verdict LEAK has no bound, because a bound could suggest that there is no leak. For a leak,
+        // the row shows the interval of the difference instead of a bound.
         let judged = !matches!(pair.verdict, Verdict::Leak | Verdict::Invalid | Verdict::Unmeasurable);
         let shown = |ns: f64, said: bool| if said { time(ns) } else { NONE.to_owned() };
         let calls = pair.batches as u64 * timing.design.pairs_per_batch as u64 * 2 * u64::from(timing.repeats.max(1));
@@ -164,7 +159,6 @@ pub(super) fn pairs(timing: &Timing) -> Table {
     table
 }
 
-/// Returns a table of all classes, followed by a card for each class.
 fn classes(timing: &Timing, charts: &[Chart]) -> String {
     let mut out = quantiles(timing).html();
     if timing.pairs.len() > 1 {
@@ -187,7 +181,6 @@ fn classes(timing: &Timing, charts: &[Chart]) -> String {
     out
 }
 
-/// Returns the table of quantiles, with one row for each class.
 pub(super) fn quantiles(timing: &Timing) -> Table {
     let mut table = Table::new(&[
         "Class",
@@ -224,7 +217,6 @@ fn card(class: &Class, estimates: &Estimates, chart: Option<&Chart>) -> String {
     out
 }
 
-/// Returns the table of slope, mean, median and deviation, each with its bounds.
 pub(super) fn estimates(estimates: &Estimates) -> Table {
     let mut table = Table::new(&["", ">Lower bound", ">Estimate", ">Upper bound"]);
     let rows = [

@@ -8,7 +8,6 @@ use crate::plural::plural;
 use crate::record::{Baseline, Change, Comparison, Contestant, Interval, Outcome, Record, Speed};
 use crate::report::chart::{Chart, Plot};
 
-/// Returns the table of speeds, with one row for each function and size.
 pub(super) fn table(record: &Record) -> Table {
     let mut table = Table::new(&[
         "Target",
@@ -96,7 +95,6 @@ pub(super) fn words(speed: &Speed) -> String {
     out
 }
 
-/// Returns the section about single functions for the HTML page.
 pub(super) fn section(record: &Record, charts: &[Chart]) -> String {
     if record.speed.is_empty() {
         return String::new();
@@ -121,7 +119,6 @@ pub(super) fn section(record: &Record, charts: &[Chart]) -> String {
     out
 }
 
-/// Describes the result of a comparison.
 pub(super) fn compared(comparison: &Comparison) -> String {
     let (a, b, ratio) = (&comparison.a.name, &comparison.b.name, &comparison.ratio);
     let span = format!("{} [{}, {}]", change(ratio.estimate), change(ratio.lower), change(ratio.upper));
@@ -144,7 +141,7 @@ pub(super) fn compared(comparison: &Comparison) -> String {
     }
 }
 
-/// Returns the table of a comparison, with a row for each side and for the yardstick.
+/// Returns the table of a comparison, with one row for each function or program and one row for the yardstick.
 pub(super) fn contestants(comparison: &Comparison) -> Table {
     let mut table =
         Table::new(&["", ">Median", ">Quartiles", ">Least", ">User", ">System", ">Peak memory", ">Bytes per second"]);
@@ -168,7 +165,6 @@ fn contestant(one: &Contestant, runs: u64) -> Vec<Cell> {
     ]
 }
 
-/// Returns the section about comparisons for the HTML page.
 pub(super) fn comparisons(record: &Record, charts: &[Chart]) -> String {
     if record.comparisons.is_empty() {
         return String::new();
@@ -197,7 +193,6 @@ pub(super) fn comparisons(record: &Record, charts: &[Chart]) -> String {
     out
 }
 
-/// Returns the table of the highest rates that the machine reached.
 pub(super) fn baselines(record: &Record) -> Table {
     let mut table = Table::new(&["Baseline", ">Lower bound", ">Estimate", ">Upper bound"]);
     for Baseline { name, rate, unit } in &record.baselines {

@@ -5,7 +5,7 @@ use super::table::{badge, plain};
 use super::{calibration, generations, speed, traces};
 use crate::record::{Outcome, Record, Timing, Verdict};
 
-/// The maximum number of names in a list. For the other names, the list shows only their number.
+/// The maximum number of names in a list. If there are more names, the list shows only the number of the other names.
 const NAMES: usize = 6;
 
 /// The verdicts in the order of the lines, the most severe verdict first.
@@ -18,7 +18,8 @@ const ORDER: [Verdict; 6] = [
     Verdict::NoLeakAbove,
 ];
 
-/// One line: a sentence, the label before the sentence, and the verdict that determines the color of the label.
+/// One line of the summary: a sentence, the label before the sentence, and the verdict that determines the color of the
+/// label.
 struct Line {
     label: Option<(Verdict, &'static str)>,
     text: String,
@@ -30,7 +31,6 @@ impl Line {
     }
 }
 
-/// Returns the list for the top of the HTML page.
 pub(super) fn html(record: &Record) -> String {
     let mut out = String::from("<ul class=\"results\">\n");
     for Line { label, text } in lines(record) {
@@ -41,7 +41,6 @@ pub(super) fn html(record: &Record) -> String {
     out
 }
 
-/// Returns the list for the top of the Markdown page.
 pub(super) fn markdown(record: &Record) -> String {
     let mut out = String::new();
     for Line { label, text } in lines(record) {
@@ -105,8 +104,8 @@ fn lines(record: &Record) -> Vec<Line> {
     lines
 }
 
-/// Counts the functions whose traces have a property, among the functions with a trace. Names these functions if the
-/// property is a finding.
+/// Counts the functions whose traces have a property. Functions without a trace are left out. If the property is a
+/// finding, the text also contains the names of these functions.
 fn traced(record: &Record, has: fn(&Timing) -> bool, label: (Verdict, &'static str), property: &str) -> Option<Line> {
     let known = |timing: &&Timing| traces::differs(timing) || traces::equal(timing) || traces::only(timing);
     let all = record.timing.iter().filter(known).count();
@@ -118,7 +117,8 @@ fn traced(record: &Record, has: fn(&Timing) -> bool, label: (Verdict, &'static s
     (!names.is_empty()).then_some(Line { label: Some(label), text })
 }
 
-/// Counts the functions with this verdict, and names these functions if the verdict needs attention.
+/// Counts the functions with this verdict. If the verdict needs attention, the text also contains the names of these
+/// functions.
 fn functions(verdict: Verdict, names: &[&str], all: usize) -> String {
     let one = names.len() == 1;
     let choose = |single: &'static str, plural: &'static str| if one { single } else { plural };

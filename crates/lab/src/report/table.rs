@@ -16,7 +16,7 @@ pub(super) enum Cell {
     Badges(Vec<(Verdict, String)>),
     /// The outcome of a check: passed, failed, or skipped (`None`).
     Mark(Option<bool>),
-    /// A text, and the id of the section to which the text links.
+    /// A text that is a link, and the id of the section to which the link leads.
     Link(String, String),
 }
 
@@ -32,7 +32,7 @@ impl From<&str> for Cell {
     }
 }
 
-/// The maximum number of columns of a table that folds on a narrow screen.
+/// A table with at most this number of columns folds on a narrow screen.
 const FOLDED: usize = 8;
 
 /// A table. A title that begins with `>` aligns its column to the right, for numbers.
@@ -56,7 +56,6 @@ impl Table {
         self.rows.push(cells);
     }
 
-    /// Returns the table without the columns that are empty in all rows.
     pub(super) fn without_empty_columns(self) -> Self {
         let empty = |cell: &Cell| matches!(cell, Cell::Text(text) if text.is_empty());
         let kept: Vec<bool> =
@@ -79,8 +78,8 @@ impl Table {
         if self.is_empty() {
             return String::new();
         }
-        // On a phone, each row of a table that folds becomes a block of named values. Other tables scroll sideways, and
-        // a note above such a table tells the reader to scroll.
+        // On a phone, each row of a table that folds becomes a block of named values. Tables that do not fold scroll
+        // sideways, and a note above such a table tells the reader to scroll.
         let class = if self.head.len() <= FOLDED { "folds" } else { "scrolls" };
         let mut out = format!("<div class=\"scroll {class}\" tabindex=\"0\"><table><thead><tr>");
         for (title, right) in self.head.iter().zip(&self.right) {

@@ -10,12 +10,12 @@ pub(super) const DIFFER: &str = "TRACES DIFFER";
 pub(super) const EQUAL: &str = "TRACES EQUAL";
 const UNKNOWN: &str = "NOT COMPARED";
 
-/// Returns whether the function was traced and not timed. The record then has no statement about time.
+/// Returns whether the function was traced and not timed. In this case, the record has no statement about time.
 pub(super) fn only(timing: &Timing) -> bool {
     timing.repeats == 0 && timing.pairs.is_empty() && timing.trace.is_some()
 }
 
-/// Returns whether the trace depends on the input. The difference can be in the path, in an address, or in an operand
+/// Returns whether the trace depends on the input. The dependence can be in the path, in an address, or in an operand
 /// that changes the time of an instruction.
 pub(super) fn differs(timing: &Timing) -> bool {
     timing.trace.as_ref().is_some_and(|trace| {
@@ -36,7 +36,7 @@ fn order(record: &Record) -> Vec<usize> {
     order
 }
 
-/// Returns the outcome as a verdict and as words. The verdict determines the color of the badge.
+/// Returns the outcome as a verdict and as words.
 fn outcome(timing: &Timing) -> (Verdict, &'static str) {
     match (differs(timing), equal(timing)) {
         (true, _) => (Verdict::Leak, DIFFER),
@@ -80,7 +80,6 @@ fn compared(trace: &Trace) -> String {
     }
 }
 
-/// Returns the section for the HTML page.
 pub(super) fn section(record: &Record) -> String {
     let order = order(record);
     if order.is_empty() {
@@ -103,7 +102,6 @@ pub(super) fn section(record: &Record) -> String {
     out
 }
 
-/// Returns the section for the Markdown page.
 pub(super) fn markdown(record: &Record) -> String {
     if order(record).is_empty() {
         return String::new();

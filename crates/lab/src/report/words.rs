@@ -1,5 +1,5 @@
-//! Describes results in sentences. A sentence about a verdict claims no more than the run showed. A run shows a bound,
-//! a difference, or nothing.
+//! Describes results in sentences. A sentence about a verdict contains no claim that the run does not support. A run
+//! can support a bound, a difference, or nothing.
 
 use super::chart::quantile;
 use super::number::{count, percent, time, times};
@@ -37,7 +37,8 @@ pub(super) fn meaning(verdict: Verdict) -> &'static str {
     }
 }
 
-/// Describes the finding in a few words for a table. Only the words for `NO_LEAK_ABOVE` may sound like an all-clear.
+/// Describes the finding in a few words for a table. Only the text for `NO_LEAK_ABOVE` may give the impression that
+/// there is no leak.
 pub(super) fn finding(timing: &Timing) -> String {
     let bound = rank::bound(timing).filter(|ns| ns.is_finite());
     let share = percent(rank::bound_up_to(timing));
@@ -57,7 +58,8 @@ pub(super) fn finding(timing: &Timing) -> String {
     }
 }
 
-/// Counts the verdicts of all pairs of classes, the most severe verdict first. Also counts the traces that are equal.
+/// Counts the verdicts of all pairs of classes, the most severe verdict first. The text also contains the number of
+/// equal traces.
 pub(super) fn tally<'t>(timings: impl IntoIterator<Item = &'t Timing>) -> String {
     let timings: Vec<&Timing> = timings.into_iter().collect();
     let pairs: Vec<Verdict> = timings.iter().flat_map(|timing| timing.pairs.iter().map(|pair| pair.verdict)).collect();
@@ -86,7 +88,6 @@ pub(super) fn tally<'t>(timings: impl IntoIterator<Item = &'t Timing>) -> String
     out
 }
 
-/// Describes the verdict about a target, over all its pairs of classes.
 pub(super) fn target(timing: &Timing) -> String {
     let pairs = timing.pairs.len();
     let hits = timing.pairs.iter().filter(|pair| pair.verdict == timing.verdict).count();
@@ -114,7 +115,7 @@ pub(super) fn classes(timing: &Timing) -> String {
         format!("The calls of {whose} take {} (medians). ", times(low, high))
     };
     if matches!(timing.verdict, Verdict::Leak | Verdict::BelowThreshold) {
-        // The classes differ, so the text has no sentence about a bound: readers could read the bound as an all-clear.
+        // The classes differ, so the text has no sentence about a bound: a bound could suggest that there is no leak.
         return out.trim_end().to_owned();
     }
     let judged =
@@ -139,7 +140,8 @@ pub(super) fn classes(timing: &Timing) -> String {
     out
 }
 
-/// The smallest coefficient of determination, R², for which the page shows a slope. Under heavy load, R² is smaller.
+/// The page shows a slope only if the coefficient of determination, R², is at least this value. Under heavy load, R² is
+/// smaller.
 const STRAIGHT: f64 = 0.9;
 
 /// Describes the times of one class.
@@ -227,7 +229,6 @@ fn listed(names: &[String]) -> String {
     }
 }
 
-/// Describes the outcome of the controls of a pair.
 pub(super) fn controls(pair: &Pair) -> String {
     let controls = &pair.controls;
     let all = [&controls.same, &controls.delay, &controls.leak];
@@ -250,7 +251,6 @@ pub(super) fn controls(pair: &Pair) -> String {
     }
 }
 
-/// Describes the design of the measurement.
 pub(super) fn design(timing: &Timing) -> String {
     let design = &timing.design;
     let looks: Vec<String> = design.looks.iter().map(|look| count(*look as u64)).collect();

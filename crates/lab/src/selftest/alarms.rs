@@ -1,5 +1,5 @@
-//! Functions that do not leak: how often the lab finds a difference, how often an interval misses zero, and how often
-//! the lab reaches its verdict.
+//! Tests functions that do not leak: how often the lab finds a difference, how often an interval excludes zero, and how
+//! often the lab reaches its verdict.
 
 use std::time::{Duration, Instant};
 
@@ -8,10 +8,9 @@ use crate::record::{Check, Interval, Verdict};
 use crate::target::Target;
 use crate::timing::{self, PairOutcome, Settings};
 
-/// The two modes of the simulated function, in nanoseconds.
+/// The simulated function takes one of these two times, in nanoseconds.
 pub(super) const MODES: [f64; 2] = [100.0, 200.0];
 
-/// Measures each function that does not leak, and passes the results to `keep`.
 pub(super) fn check(
     options: &Options,
     targets: &mut [Target],
@@ -115,7 +114,8 @@ fn settled(
 #[derive(Default)]
 pub(super) struct Coverage {
     runs: u64,
-    /// The number of intervals of each statistic. `covered` has the number of intervals that cover the true difference.
+    /// For each statistic, the number of its intervals. `covered` contains, for each statistic, the number of intervals
+    /// that contain the true difference.
     known: Vec<u64>,
     covered: Vec<u64>,
 }
@@ -125,7 +125,6 @@ impl Coverage {
         self.add_shifted(intervals, |interval| interval.covers(0.0));
     }
 
-    /// Counts the intervals for which `covers` is true.
     pub(super) fn add_shifted(&mut self, intervals: &[Option<Interval>], covers: impl Fn(&Interval) -> bool) {
         self.runs += 1;
         self.known.resize(intervals.len(), 0);
@@ -140,7 +139,8 @@ impl Coverage {
         self.judged("99 % intervals that cover zero for functions that do not leak, worst statistic".to_owned())
     }
 
-    /// Returns the check. Its rate is the rate of the statistic whose intervals cover the true difference least often.
+    /// Returns the check. The rate of this check is the rate of the statistic whose intervals contain the true
+    /// difference least often.
     pub(super) fn judged(&self, what: String) -> Check {
         let share = |index: usize| self.covered[index] as f64 / self.known[index] as f64;
         let known: Vec<usize> = (0..self.known.len()).filter(|&index| self.known[index] > 0).collect();

@@ -1,4 +1,4 @@
-//! Functions that leak: how often and how fast the lab finds the leak.
+//! Tests functions that leak: how often and how fast the lab finds the leak.
 
 use super::{Bar, Series, judged, sample};
 use crate::distribution::median;
@@ -6,8 +6,8 @@ use crate::record::{Check, Verdict};
 use crate::target::Target;
 use crate::timing::{PairOutcome, Settings};
 
-/// The time limit for a rare leak, in seconds of processor time. On a loaded machine, the wall-clock time would show
-/// nothing about the lab.
+/// The time limit for a rare leak, in seconds of processor time. The limit is not wall-clock time, which on a loaded
+/// machine depends mainly on the load.
 const RARE: f64 = 0.1;
 
 pub(super) fn early_exit(runs: u64, series: &mut Series<'_>) -> Check {
@@ -19,7 +19,7 @@ pub(super) fn early_exit(runs: u64, series: &mut Series<'_>) -> Check {
     check
 }
 
-/// A comparison whose time depends on the position of the difference only for some addresses of its buffer.
+/// Tests a comparison whose time depends on the position of the difference only for some addresses of its buffer.
 pub(super) fn relocated(runs: u64, series: &mut Series<'_>) -> Check {
     let what = "1024-byte comparison, byte 1000 or byte 1023 differs: LEAK";
     let mut found = Leaks::new(what, runs, series, || sample::memcmp(1000, 1023));
@@ -27,7 +27,7 @@ pub(super) fn relocated(runs: u64, series: &mut Series<'_>) -> Check {
     found.judged(0.95, format!("median {middle:.1} ms of processor time for measuring"))
 }
 
-/// Denormal numbers, which a trace does not see.
+/// Tests multiplications by denormal numbers, whose different times a trace does not show.
 pub(super) fn denormal(runs: u64, series: &mut Series<'_>) -> Check {
     let mut found = Leaks::new("multiplication by denormal numbers: LEAK", runs, series, sample::denormal);
     let middle = middle(&mut found.seconds) * 1e3;
@@ -71,7 +71,6 @@ fn largest(outcome: &PairOutcome) -> f64 {
     usual.map(|effect| effect.difference.estimate.abs()).fold(0.0, f64::max)
 }
 
-/// Returns the median, or zero for no values.
 fn middle(values: &mut [f64]) -> f64 {
     if values.is_empty() { 0.0 } else { median(values) }
 }

@@ -1,4 +1,4 @@
-//! Functions that leak in a known way, and functions that do not.
+//! Contains functions that leak in a known way, and functions that do not leak.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -8,7 +8,7 @@ use crate::imp::spin::spin;
 use crate::random::Random;
 use crate::target::Target;
 
-/// Number of bytes on each side of the comparisons.
+/// The number of bytes of each of the two compared slices.
 const SIDE: usize = 32;
 
 /// Creates a target whose two classes contain the same bytes.
@@ -84,8 +84,8 @@ pub(super) fn denormal() -> Target {
     })
 }
 
-/// Creates a target that takes about 80 ns and then calls `advance` to move the clock: by 0 times the shift for the
-/// first class, and by once the shift for the second class.
+/// Creates a target that takes about 80 ns and then calls `advance` with the factor 0 for the first class and 1 for the
+/// second class.
 pub(super) fn moved<C: 'static>(clock: C, advance: impl Fn(&C, f64) + 'static) -> Target {
     Target::new("moved", 1, move |input| {
         spin(300);
@@ -100,8 +100,8 @@ pub(super) fn bimodal(clock: Mock, seed: u64, modes: [f64; 2]) -> Target {
     simulated(clock, seed, move |_, random| modes[(random.bits() & 1) as usize] + 3.0 * random.normal())
 }
 
-/// Creates a target that takes `shift` nanoseconds longer for the second class on a mock clock. One call in a hundred
-/// is interrupted.
+/// Creates a target whose calls take `shift` nanoseconds longer for the second class, on a mock clock. One call in a
+/// hundred is interrupted.
 pub(super) fn shifted(clock: Mock, seed: u64, shift: f64) -> Target {
     simulated(clock, seed, move |class, random| {
         let pause = if random.below(100) == 0 { 5000.0 * random.fraction().powi(4) } else { 0.0 };

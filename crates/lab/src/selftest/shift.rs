@@ -1,4 +1,4 @@
-//! Functions whose calls take longer by a known time for one class: how often each interval covers this time.
+//! Tests functions whose calls take longer by a known time for one class: how often each interval contains this time.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -15,12 +15,12 @@ use crate::watch::Silent;
 pub(super) const STEPS: [f64; 6] = [0.3, 0.7, 1.0, 2.0, 5.0, 20.0];
 /// The step of the mock clock, in nanoseconds.
 const MOCK_STEP: u32 = 10;
-/// Settings of a run with a shift: a fraction of the usual data, so that many runs fit into the time.
+/// Returns the settings of a run with a shift. Such a run takes only a fraction of the usual data, so that there is
+/// time for many runs.
 fn settings() -> Settings {
     Settings { looks: 4, stop_early: false, time_limit: Duration::from_secs(1), ..Settings::default() }
 }
 
-/// Measures shifts of a simulated function.
 pub(super) fn mock(runs: u64, series: &mut Series<'_>) -> Check {
     let what = "99 % intervals that cover a shift of 0.3 to 20 steps of a mock clock, worst statistic".to_owned();
     let mut coverage = Coverage::default();
@@ -38,8 +38,8 @@ pub(super) fn mock(runs: u64, series: &mut Series<'_>) -> Check {
 }
 
 /// Measures shifts of a delay loop on this machine's clock, with the noise of this machine. The shift is added to the
-/// clock's time, not to the length of the loop: a change of the processor's speed would make the length of the loop
-/// uncertain.
+/// clock's time instead of making the loop longer, because the duration of a longer loop changes with the processor's
+/// speed.
 pub(super) fn real(runs: u64, series: &mut Series<'_>) -> Check {
     let what = "99 % intervals that cover a shift of 0.3 to 20 steps of a real clock, worst statistic".to_owned();
     let mut coverage = Coverage::default();
@@ -60,7 +60,7 @@ pub(super) fn real(runs: u64, series: &mut Series<'_>) -> Check {
     coverage.judged(what)
 }
 
-/// This machine's clock, with steps that are four times as long, and with an offset that a test can increase.
+/// A copy of this machine's clock whose steps are four times as long. The test can move the time of this clock forward.
 #[derive(Clone)]
 struct Moved {
     real: Rc<dyn Clock>,

@@ -17,7 +17,7 @@ use crate::watch::{Silent, Steps, Watch};
 pub struct WorkerOptions {
     /// Runs without a leak, for each language.
     pub nulls: u64,
-    /// Runs with an early exit, for each language.
+    /// The number of runs with a comparison that ends early, for each language.
     pub leaks: u64,
     /// Whether a compiler runs during the tests.
     pub load: bool,
@@ -32,7 +32,7 @@ impl Default for WorkerOptions {
 }
 
 impl WorkerOptions {
-    /// Settings for tests that take about half a minute. These tests find gross errors but give wide intervals.
+    /// Returns settings for tests that take about half a minute. These tests find gross errors but give wide intervals.
     #[must_use]
     pub fn quick() -> Self {
         Self { nulls: 20, ..Self::default() }
@@ -45,11 +45,11 @@ impl WorkerOptions {
     }
 }
 
-/// How long a worker may take for an answer.
+/// The time limit for an answer of a worker.
 const LIMIT: Duration = Duration::from_secs(120);
 /// Number of runs in one process. Each new process has its memory at other addresses.
 const RUNS: u64 = 10;
-/// The indices of the targets of the lab's workers.
+/// The indexes of the lab's targets in each worker.
 const EARLY_EXIT: usize = 0;
 const LIBRARY: usize = 1;
 
@@ -74,7 +74,6 @@ pub fn workers(options: &WorkerOptions, watch: &mut dyn Watch, show: &mut dyn Fn
     checks
 }
 
-/// The runs of one target in one language.
 struct WorkerSeries<'s, 'w> {
     language: Language,
     index: usize,
@@ -83,7 +82,6 @@ struct WorkerSeries<'s, 'w> {
     steps: &'s mut Steps<'w>,
 }
 
-/// The findings of the runs of one target.
 #[derive(Default)]
 struct Findings {
     runs: u64,
@@ -152,7 +150,8 @@ impl WorkerSeries<'_, '_> {
 
     fn measure(&mut self, worker: &Worker, target: &mut Target) -> Result<PairOutcome, Error> {
         let base = Settings { delta_ns: Some(worker.delta_ns()), seed: self.random.bits(), ..Settings::default() };
-        // A run without a leak takes all looks at the data, so that a false alarm can occur at every look.
+        // A run without a leak makes all planned evaluations of the data, so that a false alarm can occur in every
+        // evaluation.
         let settings = if self.index == EARLY_EXIT { base } else { Settings { looks: 5, stop_early: false, ..base } };
         let (_, mut outcomes, _) = timing::measure(target, &settings, &worker.clock(), &mut worker.watch(&mut Silent));
         worker.check()?;

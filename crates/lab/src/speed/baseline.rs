@@ -1,13 +1,13 @@
 //! Stores the speeds of earlier runs in a directory, one JSON file for each target and size, and compares new runs with
 //! them.
 //!
-//! Use a baseline to notice a change of some percent between two days. To detect a smaller change, use a race: the
-//! machine itself changes between runs, and two runs do not show how much it changes. Every stored run adds its median
-//! to the history. The module estimates the spread between runs from the history, and widens the interval of the change
-//! by this spread. With fewer than five runs the spread is not known: the interval then covers only the noise within
-//! the two runs. The margin, which is usually [`MARGIN`], must then cover the spread between runs. A baseline is useful
-//! only on a quiet machine. If other programs compete for the processor, the median can change by half or more, and the
-//! cause of a reported change may not be the code.
+//! Use a baseline to notice a change of some percent between two days. To detect a smaller change, use a race, because
+//! the speed of the machine itself changes between runs by an unknown amount. Every stored run adds its median to the
+//! history. From the history, the module estimates the spread between runs, and widens the interval of the change by
+//! this spread. If the history has fewer than five runs, the spread is unknown, and the interval includes only the
+//! noise within the two runs. In this case, the margin, which is usually [`MARGIN`], must be larger than the spread
+//! between runs. A baseline is useful only on a quiet machine. If other programs compete for the processor, the median
+//! can change by half or more, and the cause of a reported change may not be the code.
 //!
 //! ```
 //! use deadpan_lab::record::{Estimates, Interval, Outcome};
@@ -44,7 +44,6 @@ use crate::speed::verdict::Evidence;
 /// runs are narrow. Two runs of one program that are minutes apart easily differ by 2 %.
 pub const MARGIN: f64 = 0.02;
 
-/// Maximum number of runs in a history.
 const HISTORY: usize = 50;
 
 /// The stored data of a target at one size.
@@ -101,7 +100,8 @@ pub fn change(stored: &Stored, new: &Estimates, margin: f64) -> Change {
     let mut random = Random::new(1);
     let (mut old, mut now) = (medians(&stored.estimates, &mut random), medians(new, &mut random));
     let middle = (new.median.estimate / stored.estimates.median.estimate).ln();
-    // Both runs vary by the spread of all runs, so the variance contains the square of the spread twice.
+    // Each of the two runs varies by the spread of the history, so the variance contains the square of the spread
+    // twice.
     let variance = spread(&mut old).powi(2) + spread(&mut now).powi(2) + 2.0 * between(&stored.history).powi(2);
     let reach = normal_quantile(0.975) * variance.sqrt();
     let ratio = Interval { lower: (middle - reach).exp(), estimate: middle.exp(), upper: (middle + reach).exp() };
@@ -134,13 +134,13 @@ fn medians(estimates: &Estimates, random: &mut Random) -> Vec<f64> {
         .collect()
 }
 
-/// Returns the standard deviation around zero, or zero if there are no values.
+/// Returns the square root of the mean square of the values, or zero if there are no values.
 fn spread(values: &mut [f64]) -> f64 {
     (values.iter().map(|value| value * value).sum::<f64>() / values.len().max(1) as f64).sqrt()
 }
 
-/// Returns the standard deviation of the runs in a history, as a logarithm of a ratio. Returns zero if there are too
-/// few runs.
+/// Returns the standard deviation of the logarithms of a history's medians. If the history has fewer than five runs,
+/// returns zero.
 fn between(history: &[(String, f64)]) -> f64 {
     let mut logarithms: Vec<f64> =
         history.iter().map(|(_, median)| median.ln()).filter(|value| value.is_finite()).collect();
@@ -148,8 +148,9 @@ fn between(history: &[(String, f64)]) -> f64 {
     if logarithms.len() < 5 { 0.0 } else { 1.4826 * mad(&mut logarithms) }
 }
 
-/// Returns the file of a target and a size. All characters except letters, digits, `.` and `_` become dashes. Two
-/// different names can become equal in this way, so the file name also has a checksum of the full names.
+/// Returns the file of a target and a size. In the file's name, dashes replace all characters except letters, digits,
+/// `.` and `_`. After this replacement, two different names can be equal, so the file name also contains a checksum of
+/// the original names.
 fn path(directory: &Path, target: &str, size: &str) -> PathBuf {
     let plain = |text: &str| {
         text.replace(|letter: char| !letter.is_ascii_alphanumeric() && letter != '.' && letter != '_', "-")

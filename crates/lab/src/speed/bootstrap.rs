@@ -17,9 +17,9 @@ pub(crate) const DRAWS: usize = 2000;
 ///
 /// The computation starts with the length `∛(6 n ρ² / (1 - ρ²)²)`. For a series whose correlation decreases
 /// geometrically, this length estimates the variance of a mean with the least error (Politis and White, 2004). That
-/// length balances bias against variance. Only the bias reduces the coverage of intervals, so the function doubles the
-/// length. The result is at most a sixth of the length of the series. The result is at least `n^(1/3)`, because the
-/// estimate of a large ρ may be small by chance.
+/// length is a compromise between bias and variance. Only the bias reduces the coverage of intervals, so the function
+/// doubles the length. The result is at most a sixth of the length of the series. The result is at least `n^(1/3)`,
+/// because the estimate of ρ may be too small by chance even if the true ρ is large.
 pub(crate) fn block_length(series: &[f64]) -> usize {
     let n = series.len() as f64;
     let rho = correlation(series).clamp(0.0, 0.95);
@@ -27,8 +27,8 @@ pub(crate) fn block_length(series: &[f64]) -> usize {
     (2.0 * best).max(n.cbrt()).min(n / 6.0).ceil().max(1.0) as usize
 }
 
-/// Returns the correlation of neighboring values. The result is corrected for the bias of such estimates in short
-/// series, which are too low (Marriott and Pope).
+/// Returns the correlation of neighboring values. In short series, such estimates are too low, so the result is
+/// corrected for this bias (Marriott and Pope).
 ///
 /// The function correlates the ranks of the values. If it correlated the values themselves, one interrupted measurement
 /// that took ten times as long as the rest would hide the correlation of all other measurements.

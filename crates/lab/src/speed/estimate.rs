@@ -1,4 +1,4 @@
-//! Estimates the time of one call from many windows with growing numbers of calls.
+//! Estimates the time of one call from many series of calls (windows) with growing numbers of calls.
 
 use std::time::{Duration, Instant};
 
@@ -13,8 +13,8 @@ use crate::watch::Watch;
 
 /// Minimum number of measurements.
 const FEWEST: usize = 10;
-/// A run ends early after this multiple of the intended time. In such a run, single calls are so slow that the intended
-/// number of measurements does not fit into the time.
+/// A run ends early if it takes longer than the intended time multiplied by this number. In such a run, single calls
+/// are so slow that the intended number of measurements does not fit into the time.
 const LATE: f64 = 10.0;
 
 /// Settings for the measurement of one target.
@@ -38,13 +38,14 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Settings for a measurement of less than a second.
+    /// Returns settings for a measurement of less than a second.
     #[must_use]
     pub fn quick() -> Self {
         Self { warm_up: Duration::from_millis(100), measurement: Duration::from_millis(500), samples: 50, seed: 1 }
     }
 
-    /// Settings for a measurement of a few hundredths of a second. Such a measurement only shows that the target runs.
+    /// Returns settings for a measurement of a few hundredths of a second. Such a measurement only shows that the
+    /// target runs.
     #[must_use]
     pub fn brief() -> Self {
         Self { warm_up: Duration::from_millis(5), measurement: Duration::from_millis(20), samples: 20, seed: 1 }
@@ -53,11 +54,11 @@ impl Options {
 
 /// Estimates the time of one call on inputs of one class.
 ///
-/// The measurements after the warm-up make 1, 2, 3 … times as many calls, in random order, so that a drift of the
-/// machine does not look like a slope. Each measurement has a fresh input at a random position in memory. The intervals
-/// come from a bootstrap that draws the measurements in blocks of neighbors. All figures include all measurements. If
-/// `watch` stops the run, the estimates describe the measurements so far; without any measurement, all figures are
-/// zero.
+/// The measurements after the warm-up make 1, 2, 3 … times as many calls. Their order is random, so that a slow change
+/// of the machine's speed does not appear as a slope. Each measurement has a fresh input at a random position in
+/// memory. The intervals come from a bootstrap that draws the measurements in blocks of neighbors. All estimates are
+/// computed from all measurements, including outliers. If `watch` stops the run, the estimates are computed from the
+/// measurements so far. If there are no measurements, all estimates are zero.
 ///
 /// The intervals show how precisely *this run* measured the time. The result of another run on another day may lie
 /// outside these intervals.
@@ -101,8 +102,8 @@ pub fn estimate(
     Estimates { warm_up_seconds: warm / 1e9, ..estimates(points, &mut random) }
 }
 
-/// Runs windows of doubling length until the time is over. Returns two times in nanoseconds: the time of one call in
-/// the last window, and the time of the whole warm-up.
+/// Measures series of calls (windows) until the time is over, and doubles the number of calls each time. Returns two
+/// times in nanoseconds: the time of one call in the last window, and the time of the whole warm-up.
 fn warm_up(time: Duration, most: u64, mut measure: impl FnMut(u64) -> f64) -> (f64, f64) {
     let (mut calls, mut total) = (1, 0.0);
     let begin = Instant::now();
@@ -131,7 +132,6 @@ fn counts(options: &Options, per_call: f64, most: u64) -> Vec<u64> {
     (1..=samples).map(|turn| (turn as f64 * step).round().clamp(1.0, 1e12) as u64).collect()
 }
 
-/// Computes the estimates from measurements that are in the order of time.
 pub(crate) fn estimates(points: Vec<[f64; 2]>, random: &mut Random) -> Estimates {
     if points.is_empty() {
         return Estimates::default();
@@ -165,7 +165,7 @@ fn r_squared(points: &[[f64; 2]], slope: f64) -> f64 {
     if total > 0.0 { (1.0 - rest / total).clamp(0.0, 1.0) } else { f64::from(u8::from(rest == 0.0)) }
 }
 
-/// Counts the values that lie more than three interquartile ranges beyond the quartiles.
+/// Counts the values whose distance from the quartiles is more than three interquartile ranges.
 fn outliers(values: &[f64]) -> usize {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -28,11 +28,11 @@ use std::time::{Duration, Instant};
 use crate::distribution::median;
 use crate::random::Random;
 
-/// The number of the present round. A function whose loop exists at several places in the code selects the place by
-/// this number.
+/// The number of the present round. If copies of a function's loop exist at several places in the code, the function
+/// uses this number to select a copy.
 static ROUND: AtomicUsize = AtomicUsize::new(0);
 
-/// The time of a turn. This time is far longer than a reading of the clock, and far shorter than a time slice of the
+/// The time of a turn. A turn is far longer than a reading of the clock, and far shorter than a time slice of the
 /// scheduler.
 const TURN: Duration = Duration::from_micros(25);
 
@@ -47,21 +47,21 @@ pub fn round() -> usize {
 pub struct Effort {
     /// The intended time of all rounds.
     pub time: Duration,
-    /// The smallest number of rounds. If the functions are slow and a round takes long, this number determines the
-    /// number of rounds.
+    /// The smallest number of rounds. If the functions are so slow that a round takes long, the measurement has exactly
+    /// this number of rounds.
     pub least: usize,
     /// The largest number of rounds.
     pub most: usize,
 }
 
 impl Effort {
-    /// Settings for half a second, but at least 31 rounds.
+    /// Returns settings for half a second, but for at least 31 rounds.
     #[must_use]
     pub fn full() -> Self {
         Self { time: Duration::from_millis(500), least: 31, most: 4000 }
     }
 
-    /// Settings for a few rounds, which only show that the functions run.
+    /// Returns settings for a few rounds, which only test that the functions run.
     #[must_use]
     pub fn quick() -> Self {
         Self { time: Duration::from_millis(70), least: 5, most: 4000 }
@@ -83,10 +83,10 @@ pub struct Field<'a> {
 /// The measured times of a [`Field`].
 #[derive(Clone, Debug)]
 pub struct Lanes {
-    /// The seconds of one call, for each function and round.
+    /// For each function and each round, the time of one call in seconds.
     pub seconds: Vec<Vec<f64>>,
-    /// The median ratio between the two times of the first function in a round. On a quiet machine, this ratio would be
-    /// 1.
+    /// The median, over all rounds, of the ratio between the two times of the first function. On a quiet machine, this
+    /// ratio would be 1.
     pub echo: f64,
 }
 
@@ -144,18 +144,19 @@ impl std::fmt::Debug for Field<'_> {
     }
 }
 
-/// Returns the seconds per call of one turn.
+/// Makes one turn and returns the time of a call in seconds.
 fn time(entry: &mut Entry<'_>, turns: usize) -> f64 {
     let start = Instant::now();
     (entry.turn)(turns);
     start.elapsed().as_secs_f64() / (turns * entry.calls) as f64
 }
 
-/// Returns the argument for which one turn takes the time [`TURN`]. Also warms up caches and predictors.
+/// Returns the argument `turns` with which one turn takes the time [`TURN`]. The calls also warm up caches and branch
+/// predictors.
 fn calibrate(entry: &mut Entry<'_>) -> usize {
     let mut turns = 1;
     loop {
-        // The shortest of three times counts, because other programs may interrupt a turn.
+        // The shortest of three measured times is used, because other programs may interrupt a turn.
         let best = (0..3).map(|_| time(entry, turns)).fold(f64::INFINITY, f64::min) * (turns * entry.calls) as f64;
         if best * 4.0 >= TURN.as_secs_f64() {
             return ((TURN.as_secs_f64() / best * turns as f64).round() as usize).max(1);

@@ -1,4 +1,4 @@
-//! Compares the speed of whole programs. The programs run in the same way as a user runs programs.
+//! Compares the speed of whole programs. Each program runs as if a user had started it.
 //!
 //! Each round runs the programs in a random order and then in the reverse order. Before each run the system writes its
 //! cached data to the disks. Otherwise the time of a program would include the writes of the program before it. The
@@ -56,7 +56,8 @@ impl Program {
         Self::with(name, Command::Arguments(arguments.into_iter().map(Into::into).collect()))
     }
 
-    /// Creates a program that is a line for `sh -c`. The shell's own start, about a millisecond, is part of the time.
+    /// Creates a program that is a command line for `sh -c`. The shell's own start, about a millisecond, is part of the
+    /// time.
     pub fn shell(name: impl Into<String>, line: impl Into<String>) -> Self {
         Self::with(name, Command::Shell(line.into()))
     }
@@ -74,8 +75,8 @@ impl Program {
         }
     }
 
-    /// Sets a line for `sh -c` that runs before each run and is not timed. Use it to remove the output of the
-    /// previous run.
+    /// Sets a command line for `sh -c` that runs before each run and is not timed. For example, this line can remove
+    /// the output of the previous run.
     #[must_use]
     pub fn prepare(mut self, line: impl Into<String>) -> Self {
         self.prepare = Some(Command::Shell(line.into()));
@@ -128,20 +129,20 @@ impl Program {
 /// Settings for a comparison of programs.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Number of rounds before the first look at the outcome. Each program runs twice in a round. A number below 8
+    /// Number of rounds before the first check of the outcome. Each program runs twice in a round. A number below 8
     /// counts as 8, because fewer rounds give no 99 % interval.
     pub rounds: usize,
     /// The time limit, counted from the start of the comparison. While the outcome is inconclusive, more rounds follow
     /// within this time. The comparison starts no round that would probably exceed this time, but runs at least 8
-    /// rounds. If the limit is zero, the comparison runs exactly `rounds` rounds. The comparison also ends if it would
-    /// need much more than this time for a conclusive outcome.
+    /// rounds. If the limit is zero, the comparison runs exactly `rounds` rounds. The comparison also ends if a
+    /// conclusive outcome would need much more time than the limit.
     pub limit: Duration,
     /// The time limit for a single run of a program. A program that runs longer is killed. Requires Linux.
     pub run_limit: Option<Duration>,
     /// Number of runs of each program before the first round. The first of these runs measures the peak memory, so zero
     /// counts as one.
     pub warm_up: usize,
-    /// The programs count as equally fast if the whole interval of their ratio differs from one by at most this value.
+    /// If the whole interval of the ratio is within this distance from one, the programs count as equally fast.
     pub margin: f64,
     /// Whether the system writes its cached data to the disks before each run.
     pub sync: bool,
@@ -172,7 +173,7 @@ pub enum Error {
         command: String,
         /// The exit status or signal.
         status: ExitStatus,
-        /// The last lines of its standard error.
+        /// The last lines of the program's standard error.
         stderr: String,
     },
     /// A preparation failed.
@@ -181,7 +182,7 @@ pub enum Error {
         command: String,
         /// The exit status or signal.
         status: ExitStatus,
-        /// The last lines of its standard error.
+        /// The last lines of the preparation's standard error.
         stderr: String,
     },
     /// A run of a program took longer than [`Options::run_limit`], and was killed.
@@ -237,17 +238,17 @@ impl std::error::Error for Error {
     }
 }
 
-/// Compares two programs, and measures a yardstick program in the same rounds if there is one.
+/// Compares two programs. If there is a yardstick program, measures it in the same rounds.
 ///
 /// The interval of the ratio decides the outcome. The outcome is `Same` if the interval lies inside the margin. The
-/// outcome is `Faster` or `Slower` if the interval lies beyond the margin, and also beyond twice the standard error of
-/// the first program against itself (its two runs in a round). Otherwise the outcome is `Inconclusive`. The function
-/// checks the interval after the minimum number of rounds, and again each time the number of rounds has doubled. The
-/// error probability of the interval covers all these looks together.
+/// outcome is `Faster` or `Slower` if the interval is beyond the margin and also beyond twice the noise. The noise is
+/// the standard error of a comparison of the first program with itself. Otherwise the outcome is `Inconclusive`. The
+/// function checks the interval after the minimum number of rounds, and again each time the number of rounds has
+/// doubled. The error probability of the interval is valid for all these checks together.
 ///
-/// The peak memory is the peak of the program's largest process in the first warm-up run. The peak memory is missing if
-/// this process itself holds more memory, because Linux then does not report the peak of a child process. If `watch`
-/// stops the run, the comparison contains the complete rounds.
+/// The peak memory is the peak of the program's largest process in the first warm-up run. If the measuring process
+/// itself has more memory than the program, the peak memory is missing, because Linux then does not report the peak of
+/// a child process. If `watch` stops the run, the comparison contains the complete rounds.
 ///
 /// # Errors
 /// Returns [`Error`] if a program cannot be started or fails, or if the run is stopped before the first round is
@@ -274,7 +275,7 @@ pub fn compare(
     let mut trial =
         ProgramTrial { random: Random::new(options.seed), seen: vec![Vec::new(); programs.len()], programs };
     let (started, mut look) = (Instant::now(), 0);
-    // Whether another round would exceed the time limit.
+    // Returns whether another round would exceed the time limit.
     let over = |rounds: usize| {
         let each = started.elapsed().checked_div(rounds as u32).unwrap_or_default();
         begin.elapsed() + each >= options.limit
@@ -305,12 +306,13 @@ pub fn compare(
 /// Minimum number of rounds. Fewer rounds give no 99 % interval.
 pub(crate) const FEWEST: usize = 8;
 
-/// The probability that the interval does not contain the true ratio, over all looks.
+/// The probability that the interval does not contain the true ratio, over all checks of the interval.
 const ALPHA: f64 = 0.01;
 
-/// Returns the part of [`ALPHA`] for a look. A comparison without a time limit has only one look, which gets the whole
-/// of [`ALPHA`]. Otherwise the first look gets four fifths of [`ALPHA`], which is enough for an interval of [`FEWEST`]
-/// rounds. The following looks get a tenth, a thirtieth, a sixtieth and so on. The sum of these parts is at most one.
+/// Returns the share of [`ALPHA`] for one check of the interval. A comparison without a time limit checks the interval
+/// only once, and this check gets the whole of [`ALPHA`]. With a time limit, the first check gets four fifths of
+/// [`ALPHA`], which is enough for an interval of [`FEWEST`] rounds. The following checks get a tenth, a thirtieth, a
+/// sixtieth and so on. The sum of all these shares is at most one.
 fn alpha(look: u32, limit: Duration) -> f64 {
     match f64::from(look) {
         _ if limit.is_zero() => ALPHA,
@@ -319,7 +321,7 @@ fn alpha(look: u32, limit: Duration) -> f64 {
     }
 }
 
-/// Returns whether more rounds may settle the outcome within the remaining `left` seconds, if each round takes `each`
+/// Returns whether more rounds may decide the outcome within the remaining `left` seconds, if each round takes `each`
 /// seconds. The needed number of rounds is a rough estimate, so the function also returns true if the rounds would take
 /// up to twice the remaining time.
 fn worthwhile(further: Option<u64>, each: f64, left: f64) -> bool {
@@ -330,7 +332,7 @@ fn worthwhile(further: Option<u64>, each: f64, left: f64) -> bool {
 struct ProgramTrial<'p> {
     programs: Vec<&'p Program>,
     random: Random,
-    /// The first and the second run of each program in each complete round.
+    /// For each program, the first and the second run in each complete round.
     seen: Vec<Vec<[Seen; 2]>>,
 }
 
@@ -339,8 +341,7 @@ impl ProgramTrial<'_> {
         self.seen[0].len()
     }
 
-    /// Runs all programs in a random order and then in the reverse order. If `watch` stops the round, the function
-    /// discards the round and returns false.
+    /// If `watch` stops the round, the function discards the round and returns false.
     fn round(&mut self, runner: &mut Runner, watch: &dyn Watch) -> Result<bool, Error> {
         let mut order: Vec<usize> = (0..self.programs.len()).collect();
         self.random.shuffle(&mut order);
@@ -360,7 +361,7 @@ impl ProgramTrial<'_> {
         Ok(true)
     }
 
-    /// Returns the logarithm of the ratio of the second program to the first, for each round.
+    /// For each round, returns the logarithm of the second program's time divided by the first program's time.
     fn logarithms(&self) -> Vec<f64> {
         let both = |round: &[Seen; 2]| round[0].wall + round[1].wall;
         self.seen[1].iter().zip(&self.seen[0]).map(|(b, a)| (both(b) / both(a)).ln()).collect()
@@ -374,7 +375,7 @@ impl ProgramTrial<'_> {
 
     fn report(self, evidence: &Evidence, peaks: Vec<Option<u64>>) -> Comparison {
         let rounds = self.rounds();
-        // Fewer than [`FEWEST`] rounds have no interval at this level, so they do not settle the outcome.
+        // With fewer than [`FEWEST`] rounds, there is no interval at this level, so the outcome is not decided.
         let (outcome, further_rounds) = if rounds < FEWEST {
             (Outcome::Inconclusive, evidence.further(rounds).max(Some((FEWEST - rounds) as u64)))
         } else {
@@ -401,8 +402,8 @@ impl ProgramTrial<'_> {
     }
 }
 
-/// Returns the standard error that a comparison of a program with itself would have. Such a comparison takes the median
-/// ratio over all rounds, and each side of a ratio is the mean of two runs.
+/// Returns the standard error that a comparison of a program with itself would have. The result of such a comparison is
+/// the median ratio over all rounds, and both times of a ratio are means of two runs.
 fn same(rounds: &[[Seen; 2]]) -> f64 {
     let mut logarithms: Vec<f64> = rounds.iter().map(|[first, second]| (first.wall / second.wall).ln()).collect();
     // The factor 1.4826 converts the median absolute deviation to a standard deviation. The factor 1.2533 is the
@@ -429,7 +430,6 @@ fn contestant(program: &Program, rounds: &[[Seen; 2]], peak_memory: Option<u64>)
     }
 }
 
-/// Counts the runs whose exit code is not 0, for each code.
 fn failures(rounds: &[[Seen; 2]]) -> Vec<Failures> {
     let mut counts = BTreeMap::new();
     for seen in rounds.iter().flatten().filter(|seen| seen.code != 0) {
@@ -450,7 +450,7 @@ fn mean_and_deviation(times: &[f64]) -> [f64; 2] {
 mod tests {
     use super::*;
 
-    /// Creates a trial in which the two programs have these wall-clock times, with one time for each round.
+    /// Creates a trial with two programs and one wall-clock time for each program and round.
     fn trial<'p>(programs: [&'p Program; 2], rounds: usize, ratio: impl Fn(usize) -> f64) -> ProgramTrial<'p> {
         let seen = |wall: f64| Seen { wall, ..Seen::default() };
         let round = |factor: &dyn Fn(usize) -> f64| (0..rounds).map(|at| [seen(factor(at)); 2]).collect::<Vec<_>>();

@@ -1,11 +1,12 @@
 //! Compares the speed of two functions, paired and interleaved.
 //!
 //! A round runs three lanes in a random order and then in the reverse order, such as `A B C C B A` or `B C A A C B`.
-//! Lanes A and C run the first function, and lane B runs the second function. All lanes have the same center in time,
-//! so a steady drift of the machine cancels in the ratios of the lanes. The order is random. Two lanes that run the
-//! same function are therefore equally likely to be the faster lane, with any kind of noise. The ratio of C to A shows
-//! how much the time of equal code varies on this machine. A difference counts only if it is more than twice this
-//! variation. Two functions count as the same only if this variation is inside the margin.
+//! Lanes A and C run the first function, and lane B runs the second function. In a round, the times of all lanes have
+//! the same center, so a steady change of the machine's speed cancels in the ratios of the lanes. The order is random.
+//! Because of the random order, two lanes with the same function are equally likely to be the faster lane, with any
+//! kind of noise. The ratio of C to A shows how much the time of equal code varies on this machine. A difference counts
+//! only if it is more than twice this variation. Two functions count as the same only if this variation is inside the
+//! margin.
 
 use std::time::Duration;
 
@@ -27,9 +28,9 @@ pub struct RaceOptions {
     pub leg: Duration,
     /// The race stops after this time, even without a result.
     pub limit: Duration,
-    /// The functions count as equally fast if the whole interval of their ratio differs from one by at most this value.
+    /// If the whole interval of the ratio is within this distance from one, the functions count as equally fast.
     pub margin: f64,
-    /// The probability that the interval does not contain the true ratio, over all looks.
+    /// The probability that the interval does not contain the true ratio, over all evaluations of the data.
     pub alpha: f64,
     /// The seed of the inputs and of the order.
     pub seed: u64,
@@ -41,11 +42,11 @@ impl Default for RaceOptions {
     }
 }
 
-/// Minimum number of rounds before the first look.
+/// Minimum number of rounds before the data are evaluated for the first time.
 const FIRST_LOOK: usize = 128;
 
-/// Minimum number of rounds. This number is enough for an interval. These rounds run even if the time is over or
-/// `watch` stops the race.
+/// Minimum number of rounds. With this number of rounds, an interval can be computed. These rounds run even if the time
+/// is over or `watch` stops the race.
 const FEWEST: usize = 12;
 
 /// Number of warm-up rounds.
@@ -57,7 +58,7 @@ const MOST: usize = 1 << 16;
 /// The function that each lane runs: lanes A and C run the first function, and lane B runs the second function.
 const FUNCTION: [usize; 3] = [0, 1, 0];
 
-/// The operations of a race on its two functions.
+/// The operations that a race needs from its two functions.
 trait Duel {
     /// Prepares a round. Not timed.
     fn prepare(&mut self, random: &mut Random);
@@ -73,7 +74,7 @@ trait Duel {
 /// code differ, in the worst case by a third. If a small difference matters, call one function with two different
 /// arguments, or compare the results of several builds.
 ///
-/// The contestants of the result have no names. The caller sets the names.
+/// In the result, the names of the contestants are empty. The caller sets the names.
 ///
 /// ```
 /// use std::hint::black_box;
@@ -160,10 +161,11 @@ impl Duel for Targets<'_> {
     }
 }
 
-/// The measurements so far. For each round and lane, they contain the ticks of one call, as the mean of both legs.
+/// The measurements so far. For each round and lane, this structure contains the ticks of one call, as the mean of two
+/// legs (timed series of calls).
 struct Rounds {
     lanes: [Vec<f64>; 3],
-    /// The shortest leg of each function, per call.
+    /// For each function, the ticks of one call in the function's shortest leg.
     least: [f64; 2],
 }
 
@@ -216,7 +218,8 @@ fn since(clock: &dyn Clock, begin: u64) -> f64 {
     clock.stop().wrapping_sub(begin) as f64
 }
 
-/// Returns the ratio with its interval, and the noise: how much the first function differs from itself.
+/// Returns the ratio with its interval, and the noise, which is the difference between the two lanes of the first
+/// function.
 fn settle(rounds: &Rounds, alpha: f64, margin: f64) -> Evidence {
     let same = sign::interval(&rounds.ratios(2, 0), alpha);
     let ratio = sign::interval(&rounds.ratios(1, 0), alpha);
@@ -224,8 +227,8 @@ fn settle(rounds: &Rounds, alpha: f64, margin: f64) -> Evidence {
     Evidence { ratio, noise: same.reach(), margin }
 }
 
-/// Returns the numbers of rounds after which the race tests the data. Each number is twice the number before. The last
-/// number is the number of rounds that fit into the time.
+/// Returns the numbers of rounds after which the race evaluates the data. Each number is twice the number before. The
+/// last number is the number of rounds that fit into the time.
 fn looks(most: usize) -> Vec<usize> {
     let mut looks = vec![most.clamp(FEWEST, MOST)];
     while looks[0] >= 2 * FIRST_LOOK {
@@ -234,9 +237,9 @@ fn looks(most: usize) -> Vec<usize> {
     looks
 }
 
-/// Returns how many calls each function makes in a leg. Functions with similar times make the same number of calls, so
-/// that the cost of the leg itself cancels in the ratio. If one function takes at least four times as long as the other
-/// function, each function makes as many calls as fit into a leg.
+/// Returns, for each function, the number of its calls in a leg (a timed series of calls). Functions with similar times
+/// make the same number of calls, so that the cost of the leg itself cancels in the ratio. If one function takes at
+/// least four times as long as the other function, each function makes as many calls as fit into a leg.
 fn calibrate(duel: &mut dyn Duel, most: u64, leg: f64, random: &mut Random) -> [u64; 2] {
     let mut single = |function| {
         let mut calls = 1_u64;
@@ -296,7 +299,6 @@ fn report(rounds: Rounds, evidence: Evidence, clock: &dyn Clock) -> Comparison {
     }
 }
 
-/// Returns the lower quartile, the median and the upper quartile.
 pub(crate) fn quartiles(values: &[f64]) -> Interval {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -11,14 +11,14 @@ use crate::clock::Clock;
 use crate::record::Baseline;
 use crate::speed::sign;
 
-/// Number of measurements of each rate in memory.
+/// Number of measurements of each rate that does not involve files.
 const SAMPLES: usize = 31;
 
 /// Number of measurements of each rate of files. Six is the smallest number of measurements for which the range of the
 /// measurements is a 95 % interval for the median.
 const FILES: usize = 6;
 
-/// Size of the file in bytes, if there is room for it.
+/// Size of the test file in bytes, if the disk has enough free space.
 const FILE: u64 = 256 << 20;
 
 /// Number of bytes that are read or written at once.

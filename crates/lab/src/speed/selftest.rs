@@ -31,14 +31,14 @@ fn calls(steps: u64) -> impl FnMut(u64) {
 }
 
 /// Races a function against itself `runs` times. At least 99 races in a hundred must have the outcome "the same". A
-/// race that reports a difference counts as a failure, and so does an inconclusive race.
+/// race counts as a failure if it reports a difference or is inconclusive.
 pub fn selftest_same(runs: u64, clock: &dyn Clock, options: &RaceOptions, watch: &mut dyn Watch) -> Check {
     let same = races("same", runs, STEPS, clock, options, watch, |outcome| outcome == Outcome::Same);
     check("a function is reported as the same as itself", "at least 99 %", same, |rate| rate >= 0.99)
 }
 
-/// Races a function against the same function with one percent more work, `runs` times. At least 95 races in a hundred
-/// must find the difference.
+/// Races a function against the same function with one percent more work. There are `runs` such races. At least 95
+/// races in a hundred must find the difference.
 ///
 /// Both functions are the same code at the same address, with different numbers of steps. Two copies of the code would
 /// lie at different addresses, which could cause a difference.

@@ -1,21 +1,21 @@
 //! Computes an interval for a median, without assumptions about the distribution and with weak assumptions about
 //! independence.
 //!
-//! The interval is the interval of the sign test. The true median lies between the k-th smallest and the k-th largest
-//! of n values, unless fewer than k values lie on one side of the true median. Heavy tails and outliers do not matter.
-//! If neighboring values are correlated, however, the number of values on one side varies more. The module measures
-//! this additional variation over blocks of neighboring values.
+//! The interval is the interval of the sign test. The true median is between the k-th smallest and the k-th largest of
+//! n values, except if fewer than k values are on one side of the true median. Heavy tails and outliers do not matter.
+//! If neighboring values are correlated, the number of values on one side of the median varies more. The module
+//! measures this additional variation over blocks of neighboring values.
 
 use crate::distribution::{exact_rank, quantile, student_quantile};
 use crate::record::Interval;
 
-/// Number of blocks over which the variation of signs is measured. If a block would have fewer than four values, the
+/// The variation of signs is measured over this number of blocks. If a block would have fewer than four values, the
 /// module treats the values as independent.
 const BLOCKS: usize = 32;
 
-/// Returns the median of `series`, with an interval that misses the true median with a probability of at most `alpha`.
-/// The values of `series` must be in the order of time. If there are too few values for this probability, the bounds
-/// are the smallest and the largest value.
+/// Returns the median of `series` with a confidence interval. The probability that the interval does not contain the
+/// true median is at most `alpha`. The values of `series` must be in the order of time. If there are too few values for
+/// this probability, the bounds are the smallest and the largest value.
 pub(crate) fn interval(series: &[f64], alpha: f64) -> Interval {
     let mut sorted = series.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -31,8 +31,8 @@ pub(crate) fn interval(series: &[f64], alpha: f64) -> Interval {
     Interval { lower: sorted[rank.max(1) - 1], estimate, upper: sorted[last] }
 }
 
-/// Returns the factor by which the number of values above the median varies more than the same number for independent
-/// values. The factor is at least one.
+/// Returns how much more the number of values above the median varies than the same number for independent values, as a
+/// factor. The factor is at least one.
 fn inflation(series: &[f64], median: f64) -> f64 {
     let block = series.len() / BLOCKS;
     if block < 4 {

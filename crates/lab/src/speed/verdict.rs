@@ -1,28 +1,27 @@
-//! Decides from an interval whether two speeds are the same. If the interval does not decide this, the module estimates
-//! how many more rounds would decide it.
+//! Decides from an interval whether two speeds are the same. If the interval is too wide for a decision, the module
+//! estimates how many more rounds would be needed.
 //!
 //! Two speeds are the *same* if the whole interval of their ratio lies inside the margin. Two speeds *differ* if the
-//! whole interval lies beyond the margin. Otherwise the result is inconclusive. Noise can never make two speeds count
-//! as the same: if one program differs from itself by more than the margin, the lab does not claim equality within the
-//! margin.
+//! whole interval lies beyond the margin. Otherwise the result is inconclusive. Noise never leads to the result that
+//! two speeds are the same: if one program differs from itself by more than the margin, the result is not "the same".
 
 use crate::record::{Interval, Outcome};
 
 /// The evidence of a comparison.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Evidence {
-    /// The time of the second program or function divided by the time of the first.
+    /// The time of the second program or function divided by the time of the first program or function.
     pub(crate) ratio: Interval,
-    /// How much the first program or function differs from itself in the same measurements, as a logarithm.
+    /// The difference between two measurements of the first program or function, as the logarithm of their ratio.
     pub(crate) noise: f64,
-    /// The margin that the user requested. A ratio of 1 + `margin`, or the inverse of this ratio, still counts as the
-    /// same.
+    /// The margin that the user requested. If the ratio is 1 + `margin` or the inverse of this number, the speeds still
+    /// count as the same.
     pub(crate) margin: f64,
 }
 
 impl Evidence {
     /// Returns the outcome. The margin applies to the ratio and to its inverse, so a function that is half as fast is
-    /// treated like a function that is twice as fast. A difference must also exceed twice the noise.
+    /// treated like a function that is twice as fast. A difference counts only if it is more than twice the noise.
     pub(crate) fn outcome(&self) -> Outcome {
         let Interval { lower, upper, .. } = self.ratio;
         let (inside, beyond) = (1.0 + self.margin, (1.0 + self.margin).max((2.0 * self.noise).exp()));
@@ -40,8 +39,9 @@ impl Evidence {
     /// Returns about how many rounds are needed in addition to `rounds`, or `None` if the outcome is settled.
     ///
     /// The function assumes that the interval and the noise shrink with the square root of the number of rounds. If the
-    /// estimate is close to the border of the margin, the distance to the border is uncertain. The function then
-    /// assumes that the distance is half the interval's reach, but at most half the margin.
+    /// estimate is close to the limit of the margin, the distance between the estimate and the limit is uncertain. In
+    /// this case, the function assumes that the distance is half of the interval's half width, but at most half of the
+    /// margin.
     pub(crate) fn further(&self, rounds: usize) -> Option<u64> {
         if self.outcome() != Outcome::Inconclusive {
             return None;
@@ -51,14 +51,13 @@ impl Evidence {
         let reach = (upper - estimate).max(estimate - lower).max(f64::MIN_POSITIVE);
         let room = (away - margin).abs().max(margin.min(reach) / 2.0) / reach;
         let quiet = if away < margin { margin / self.noise } else { away / (reach + 2.0 * self.noise) };
-        // The cast saturates, and converts a value that is not a number to zero.
+        // The conversion limits large values to the largest `u64`, and converts NaN to zero.
         let needed = (rounds as f64 / room.min(quiet).powi(2)).ceil() as u64;
         Some(rounded(needed.saturating_sub(rounds as u64)))
     }
 }
 
-/// Rounds up to two significant digits. The result is at least one. The number is an estimate, so further digits would
-/// have no meaning.
+/// Rounds up to two significant digits. The result is at least one.
 fn rounded(number: u64) -> u64 {
     let unit = 10_u64.pow(number.max(1).ilog10().saturating_sub(1));
     number.max(1).div_ceil(unit).saturating_mul(unit)
@@ -115,10 +114,10 @@ mod tests {
         // The difference is 6 %, with an interval of ±6 %. The distance to the margin is 5 %.
         let apart = evidence((0.0_f64).exp(), 0.06_f64.exp(), 0.12_f64.exp());
         assert!(apart.further(100).is_some_and(|more| (40..=50).contains(&more)), "{:?}", apart.further(100));
-        // Regression: the estimate for this interval was that one more round would settle the outcome.
+        // Regression: for this interval, the lab estimated that only one more round would be needed.
         let narrow = evidence(1.0065, 1.0086, 1.0102);
         assert!(narrow.further(203).is_some_and(|more| (200..=400).contains(&more)), "{:?}", narrow.further(203));
-        // For an estimate at the border of the margin, the number of rounds is large but finite.
+        // If the estimate is at the limit of the margin, the number of additional rounds is large but finite.
         let border = evidence(0.99, 1.01, 1.03);
         assert!(border.further(20).is_some_and(|more| more > 100 && more < 1000), "{:?}", border.further(20));
     }

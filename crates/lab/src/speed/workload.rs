@@ -1,8 +1,9 @@
-//! Measures whole workloads and collects them in one table. The table has the operations that a user waits for, the
-//! same operations by other programs, and programs that do only the least work that the same bytes need.
+//! Measures whole workloads and collects them in one table. The table contains the operations that a user waits for,
+//! the same operations in other programs, and limits: programs that do only the minimum of work for the same bytes.
 //!
-//! A workload is a data structure. It contains an input, operations on the input, the ways to do the operations, and
-//! the goals for the figures. A table is an [`Offer`] of workloads. [`measure`] runs every table in the same way.
+//! A workload is a data structure. The data structure contains an input, operations on the input, the ways to do the
+//! operations, and goals for the measured figures. A table is an [`Offer`] of workloads. [`measure`] runs every table
+//! in the same way.
 //!
 //! ```
 //! use deadpan_lab::speed::workload::{Action, Goal, Operation, Subject, Way, Workload};
@@ -39,9 +40,10 @@ pub use workplace::Workplace;
 use crate::record::{GenerationRow, Role};
 use crate::watch::Watch;
 
-/// The variant of the program's own way that runs on one core only.
+/// The name of the variant in which the measured program runs on one core only.
 pub const ONE_CORE: &str = "one core";
-/// The variant of the program's own way that may use all cores. Target rates are compared with this variant.
+/// The name of the variant in which the measured program may use all cores. Target rates are compared with the variant
+/// for all cores.
 pub const ALL_CORES: &str = "all cores";
 
 /// A workload: operations on one input, and the ways to do them.
@@ -53,12 +55,13 @@ pub struct Workload {
     pub subject: Subject,
     /// One operation, or an operation and its inverse.
     pub operations: Vec<Operation>,
-    /// The ways to do the operations, the program's own way first. Ratios are relative to the first row.
+    /// The ways to do the operations, beginning with the way of the measured program. Ratios are relative to the first
+    /// row.
     pub ways: Vec<Way>,
     /// The names of the sets on which the workload runs. If the list is empty, the workload runs on all sets of its
     /// kind.
     pub sets: Vec<&'static str>,
-    /// The variant with which the times of all other variants are compared, round by round.
+    /// The variant whose times are compared with the times of all other variants, round by round.
     pub yardstick: Option<&'static str>,
     /// The goals with which the figures of the workload are compared.
     pub goals: Vec<Goal>,
@@ -73,7 +76,7 @@ impl Workload {
         Self { name, subject, operations, ways, sets: Vec::new(), yardstick: None, goals: Vec::new(), rounds: None }
     }
 
-    /// Names the sets that the workload runs on.
+    /// Sets the names of the sets on which the workload runs.
     #[must_use]
     pub fn on(self, sets: impl Into<Vec<&'static str>>) -> Self {
         Self { sets: sets.into(), ..self }
@@ -106,12 +109,12 @@ pub enum Subject {
     File,
     /// A folder.
     Folder,
-    /// Bytes in memory. Such a workload needs two or three times as much memory as the set has bytes.
+    /// Bytes in memory. A workload in memory needs two or three times as much memory as the set has bytes.
     Memory,
     /// No input. The output has the size of the set.
     Amount,
-    /// No input and no output. Such a workload belongs to no set. The rate of a kernel is the number of its operations
-    /// per second.
+    /// No input and no output. Such a workload belongs to no set. For a kernel without input and output, the rate is
+    /// the number of its operations per second.
     Numbers,
 }
 
@@ -120,7 +123,7 @@ pub enum Subject {
 pub struct Operation {
     /// The name, for example `seal`.
     pub name: &'static str,
-    /// The target rate, in the unit of the rows; `None` if the operation is not judged.
+    /// The target rate, in the unit of the rows; `None` if there is no target rate for the operation.
     pub beat: Option<f64>,
 }
 
@@ -141,21 +144,21 @@ impl Operation {
 /// One way to do all operations of a workload.
 #[derive(Clone, Debug)]
 pub struct Way {
-    /// The name of the variant. The name begins with the name of the program. If the name of the program's own way is
-    /// empty, its variants are [`ONE_CORE`] and [`ALL_CORES`].
+    /// The name of the variant. For other programs and limits, the name begins with the name of the program. If the
+    /// name is empty, the way belongs to the measured program, and its variants are [`ONE_CORE`] and [`ALL_CORES`].
     pub name: &'static str,
     /// The role of this way in the table.
     pub role: Role,
     /// One action for each operation, in the same order.
     pub actions: Vec<Action>,
-    /// A line for `sh` that runs once before this way is measured. The line is not timed.
+    /// A command line for `sh` that runs once before this way is measured. The line is not timed.
     pub setup: Option<&'static str>,
-    /// A line for `sh` that runs when all measurements are over. The line is not timed.
+    /// A command line for `sh` that runs after all measurements. The line is not timed.
     pub teardown: Option<&'static str>,
-    /// A line for `sh` that runs before each operation. The line is not timed.
+    /// A command line for `sh` that runs before each operation. The line is not timed.
     pub before: Option<&'static str>,
-    /// A line for `sh` that checks the results of the first round. The check replaces the comparison of the output with
-    /// the input.
+    /// A command line for `sh` that checks the results of the first round. This check replaces the usual check, which
+    /// compares the output with the input.
     pub check: Option<&'static str>,
     /// Whether this way runs on one core only.
     pub alone: bool,
@@ -166,19 +169,19 @@ impl Way {
         Self { name, role, actions, setup: None, teardown: None, before: None, check: None, alone: false }
     }
 
-    /// Creates the program's own way, which is measured on one core and on all cores.
+    /// Creates the way of the measured program, which is measured on one core and on all cores.
     #[must_use]
     pub fn own(actions: impl Into<Vec<Action>>) -> Self {
         Self::new("", Role::Own, actions.into())
     }
 
-    /// Creates one of several ways of the program itself.
+    /// Creates one of several ways in which the measured program does the operations.
     #[must_use]
     pub fn ours(name: &'static str, actions: impl Into<Vec<Action>>) -> Self {
         Self::new(name, Role::Own, actions.into())
     }
 
-    /// Creates a limit: the least work that the same bytes need.
+    /// Creates a limit: a program that does only the minimum of work for the same bytes.
     #[must_use]
     pub fn limit(name: &'static str, actions: impl Into<Vec<Action>>) -> Self {
         Self::new(name, Role::Limit, actions.into())
@@ -190,26 +193,28 @@ impl Way {
         Self::new(name, Role::Peer, actions.into())
     }
 
-    /// Adds a line that `sh` runs once before this way is measured, for example to make keys. The line is not timed.
+    /// Sets a command line that `sh` runs once before this way is measured, for example to create keys. The line is not
+    /// timed.
     #[must_use]
     pub fn setup(self, line: &'static str) -> Self {
         Self { setup: Some(line), ..self }
     }
 
-    /// Adds a line that `sh` runs when all measurements are over, for example to stop an agent. The line is not timed.
+    /// Sets a command line that `sh` runs after all measurements, for example to stop an agent. The line is not timed.
     #[must_use]
     pub fn teardown(self, line: &'static str) -> Self {
         Self { teardown: Some(line), ..self }
     }
 
-    /// Adds a line that `sh` runs before each operation, for example to remove outputs that are not in the folders of
-    /// the run.
+    /// Sets a command line that `sh` runs before each operation, for example to remove outputs that are outside of the
+    /// folders of the run.
     #[must_use]
     pub fn before(self, line: &'static str) -> Self {
         Self { before: Some(line), ..self }
     }
 
-    /// Adds a line that `sh` runs after all operations of the first round. The line must fail if a result is wrong.
+    /// Sets a command line that `sh` runs after all operations of the first round. This command line must fail if a
+    /// result is wrong.
     #[must_use]
     pub fn check(self, line: &'static str) -> Self {
         Self { check: Some(line), ..self }
@@ -242,9 +247,9 @@ pub enum Action {
     Shell(&'static str),
     /// The name of a [`Kernel`]. The kernel runs in its own process, and only its work is timed.
     Kernel(&'static str),
-    /// A line for `sh -c` that runs a kernel in another language. The kernel works on `{bytes}` bytes, and writes to
-    /// `{result}` how many nanoseconds this work took without the preparation. The kernel also checks the result of its
-    /// work.
+    /// A command line for `sh -c` that runs a kernel in another language. The kernel works on `{bytes}` bytes, and
+    /// writes the duration of this work in nanoseconds, without the preparation, to `{result}`. The kernel also checks
+    /// the result of its work.
     Told(&'static str),
 }
 

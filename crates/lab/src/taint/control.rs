@@ -1,42 +1,43 @@
-//! Control functions. Each control function leaks in exactly one way, or does not leak. The control functions show
-//! whether traces and taint checks find all leaks that they must find, and nothing else.
+//! Control functions. Each control function leaks in exactly one way, or does not leak. With the control functions, the
+//! lab tests whether traces and taint checks find all leaks that they must find, and nothing else.
 
 use std::hint::black_box;
 
 use crate::imp::control as vector;
 use crate::random::Random;
 
-/// The result of one control in one layer.
+/// The result of one control function in one layer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ControlResult {
     /// The control's name.
     pub name: &'static str,
     /// The layer: `trace`, `division` or `taint`.
     pub layer: &'static str,
-    /// Whether this layer must find the control. If this field is false, the layer must not find the control: the
-    /// function does not leak, or leaks in a way that this layer does not detect.
+    /// Whether this layer must report the control function as a leak. If this field is false, the layer must not report
+    /// the control function: the function does not leak, or leaks in a way that this layer does not detect.
     pub must_be_caught: bool,
-    /// Whether the layer found the control. `None` if the control could not run on this machine.
+    /// Whether the layer reported the control function as a leak. `None` if the control function could not run on this
+    /// machine.
     pub caught: Option<bool>,
-    /// The layer's finding, or the reason why the control could not run.
+    /// The layer's finding, or the reason why the control function could not run.
     pub detail: String,
 }
 
 impl ControlResult {
-    /// Returns whether the result is correct: the layer found a control that it must find, or did not find a control
-    /// that it must not find. Returns `None` if the control could not run on this machine.
+    /// Returns whether the layer did the right thing: it reported the control function if and only if it must report
+    /// it. Returns `None` if the control function could not run on this machine.
     #[must_use]
     pub fn passed(&self) -> Option<bool> {
         self.caught.map(|caught| caught == self.must_be_caught)
     }
 }
 
-/// The layers that must find a control.
+/// The layers that must report a control function as a leak.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ControlSeen {
     Nowhere,
     Division,
-    /// Only traces must find the control, because Valgrind does not support the control's instructions.
+    /// Only traces must report the control function, because Valgrind does not support the function's instructions.
     #[cfg_attr(not(feature = "trace"), allow(dead_code))]
     Trace,
     TraceAndTaint,
@@ -48,19 +49,19 @@ pub(crate) struct Control {
     needs: &'static str,
     length: usize,
     fill: fn(usize, &mut Random, &mut [u8]),
-    /// Runs the control. Returns false if the processor lacks the instructions that the control needs.
+    /// Runs the control. Returns false if the processor lacks the instructions that the control function needs.
     pub(crate) run: fn(&mut [u8]) -> bool,
 }
 
 impl Control {
-    /// Returns one of several inputs that show the leak.
+    /// Returns the input with the number `index`. Several inputs together show the leak.
     pub(crate) fn input(&self, index: usize, random: &mut Random) -> Vec<u8> {
         let mut input = vec![0; self.length];
         (self.fill)(index, random, &mut input);
         input
     }
 
-    /// Returns a text that says why the control could not run on `processor`.
+    /// Returns a text that explains why the control function could not run on `processor`.
     pub(crate) fn missing(&self, processor: &str) -> String {
         format!("{processor} does not have {}", self.needs)
     }
@@ -177,7 +178,7 @@ pub fn gather(secret: &[u8]) -> Option<u32> {
     vector::gather(black_box(&TABLE), secret)
 }
 
-/// Divides by a secret. All divisors are large, so the processor's shortcut for small numbers does not apply.
+/// Divides by a secret. All divisors are so large that the processor cannot use its faster method for small numbers.
 #[inline(never)]
 #[must_use]
 pub fn divide(secret: &[u8]) -> u64 {

@@ -1,16 +1,16 @@
-//! Moves a buffer and the stack between measurements, so that a result describes the function and not one placement of
-//! its data.
+//! Moves a buffer and the stack between measurements, so that a result does not depend on one particular placement of
+//! the function's data.
 
 use std::hint::black_box;
 
 use crate::random::Random;
 
-/// The size of a page in bytes. The buffer's start moves within one page, because the positions in the caches repeat
-/// from page to page.
+/// The size of a page in bytes. The buffer moves only within one page, because the positions in the caches repeat from
+/// page to page.
 pub(crate) const PAGE: usize = 4096;
 
-/// A buffer that moves between measurements. The moves make the alignment of the data and their position in the caches
-/// random. Without the moves, the alignment and the position would be the same for all measurements.
+/// A buffer that moves between measurements. Because of the moves, the alignment of the data and their position in the
+/// caches are random. Without the moves, the alignment and the position would be the same for all measurements.
 ///
 /// All functions of a race share one buffer, because the time of the same code can differ by several percent for two
 /// buffers at different addresses.
@@ -58,7 +58,7 @@ pub(crate) fn deeper(levels: u32, run: &mut dyn FnMut()) {
     } else {
         deeper(levels - 1, run);
     }
-    // The function uses the frame after the call, so the compiler cannot turn the recursion into a loop.
+    // The frame is used after the recursive call, so the compiler cannot turn the recursion into a loop.
     black_box(&mut frame);
 }
 

@@ -1,14 +1,14 @@
 //! Functions whose inputs are values of any type. The lab makes these values before the clock starts.
 //!
 //! The batches, the traces and the taint checks handle an input as bytes. For a prepared function, these bytes are a
-//! [`Draft`], which contains the class and the seed of the random numbers from which the lab makes the value. The lab
-//! can therefore make a value again for each call that changes the value.
+//! [`Draft`]: the class, and the seed of the random numbers from which the lab makes the value. If calls change the
+//! value, the lab can therefore make the same value again for each call.
 //!
 //! The time of a measurement must not depend on which class was prepared last. The lab therefore makes the values in
-//! groups and in random order, so no preparation runs between the measurements of a pair. For its measurement, each
-//! value moves into the same slot, in which the function finds the value. Each value stays alive until the whole group
-//! has been measured. Memory that a value owns on the heap lies where the preparation allocated it. Because of the
-//! random order, both classes get the same heap addresses on average.
+//! groups and in random order, and makes no value between the two measurements of a pair. For the measurement, the lab
+//! moves each value into the same slot, and the function reads the value there. No value is dropped until the whole
+//! group has been measured. Heap memory that a value owns stays at the address where the preparation allocated it.
+//! Because of the random order, both classes get the same heap addresses on average.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -47,13 +47,13 @@ impl Draft {
     }
 }
 
-/// A function that takes prepared inputs. `CHANGES` says whether the function changes its input.
+/// `CHANGES` says whether the function changes its input.
 pub(crate) struct Prepared<T, R, P, F, const CHANGES: bool> {
     classes: Vec<String>,
     prepare: P,
     function: F,
-    /// The possible places of the value during a measurement. Together, the places fill a page. Each batch uses another
-    /// place.
+    /// The positions at which the value can be during a measurement. Together, the places fill a page. Each batch uses
+    /// another place.
     slots: Vec<Option<T>>,
     /// The values of a group, in the order in which they are measured.
     values: Vec<Option<T>>,
@@ -80,8 +80,8 @@ where
         value
     }
 
-    /// Returns the index of the slot that corresponds to the buffer's offset in its page. From this slot on, there is
-    /// room for `copies` values.
+    /// Returns the index of the slot that corresponds to the buffer's offset in its page. There is room for `copies`
+    /// values, beginning at this slot.
     fn place(&mut self, buffer: &[u8], copies: usize) -> usize {
         let places = (PAGE / size_of::<Option<T>>().max(1)).max(1);
         if self.slots.len() < places + copies {
@@ -90,7 +90,7 @@ where
         buffer.as_ptr().addr() % PAGE * places / PAGE
     }
 
-    /// Makes the values of a group in random order, and makes each value `copies` times.
+    /// Makes the values of a group in random order, and makes `copies` copies of each value.
     fn fill(&mut self, drafts: &[u8], copies: usize) {
         let count = drafts.len() / Draft::LENGTH;
         let mut order: Vec<usize> = (0..count).collect();
@@ -121,7 +121,7 @@ impl<T, R, P, F, const CHANGES: bool> PreparedCalls<'_, T, R, P, F, CHANGES> {
         if CHANGES { self.repeats } else { 1 }
     }
 
-    /// Exchanges the values in the slots with the values of the measurement that has this index.
+    /// Exchanges the values in the slots with the values for measurement number `index`.
     fn swap(&mut self, index: usize) {
         let copies = self.copies();
         let values = &mut self.run.values[index * copies..][..copies];

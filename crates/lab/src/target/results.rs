@@ -7,13 +7,12 @@ use std::mem::{forget, needs_drop};
 use crate::clock::Clock;
 
 /// The maximum number of results that are kept at the same time. Only results that own memory or other resources are
-/// kept. Functions that return such results are rarely so fast that a measurement needs more calls.
+/// kept. Functions with such results are rarely so fast that a measurement needs more calls than this number.
 pub(crate) const KEPT: usize = 256;
 /// The minimum time of a part in [`Results::many`], in ticks. The number of calls in a part grows until the part takes
 /// this time.
 const PART: u64 = 20_000;
 
-/// Storage for the results of one measurement.
 pub(crate) struct Results<R> {
     slots: Vec<Option<R>>,
     /// The number of calls between two readings of the clock in [`Results::many`].
@@ -25,7 +24,6 @@ impl<R> Results<R> {
         Self { slots: Vec::new(), part: 1 }
     }
 
-    /// Maximum number of calls in one measurement.
     pub(crate) const fn most() -> usize {
         if needs_drop::<R>() { KEPT } else { usize::MAX }
     }
@@ -37,12 +35,12 @@ impl<R> Results<R> {
         }
     }
 
-    /// Keeps the result of the call with this index. The method does not store a result that owns nothing.
+    /// Keeps the result of the call with this index. A result that owns nothing is not stored.
     #[inline(always)]
     pub(crate) fn keep(&mut self, index: usize, result: R) {
         let result = black_box(result);
         if needs_drop::<R>() {
-            // The slot is empty. Without `forget`, code that drops a result would be part of the measurement.
+            // The slot is empty. Without `forget`, the measured code would contain code that drops a result.
             forget(self.slots[index].replace(result));
         }
     }
@@ -50,14 +48,14 @@ impl<R> Results<R> {
     /// Drops all results. The caller must call this method after the clock has stopped.
     pub(crate) fn clear(&mut self) {
         if needs_drop::<R>() {
-            // The results fill the slots from the first slot on.
+            // The results are in the first slots, without gaps.
             let _ = self.slots.iter_mut().map_while(Option::take).count();
         }
     }
 
-    /// Makes `calls` calls in a row and returns their ticks. The clock stops while the method drops results. The number
-    /// of calls between two such pauses grows until the time of reading the clock no longer matters. A slow function,
-    /// whose results may be large, therefore never has more than one result at a time.
+    /// Makes `calls` calls, and returns the sum of the ticks. The clock stops while the method drops results. The
+    /// number of calls between two such pauses grows until the time of reading the clock no longer matters. For a slow
+    /// function, whose results may be large, the method therefore stores only one result at a time.
     pub(crate) fn many(&mut self, clock: &dyn Clock, calls: u64, mut call: impl FnMut() -> R) -> u64 {
         let (mut left, mut ticks) = (calls, 0);
         while left > 0 {
@@ -83,7 +81,6 @@ mod tests {
     use super::*;
     use crate::clock::Mock;
 
-    /// A result that takes ten thousand ticks to drop.
     struct Costly(Mock);
 
     impl Drop for Costly {

@@ -1,5 +1,5 @@
-//! The measuring loops. The compiler makes one loop for each target, around the target's function, and all classes use
-//! the same machine code. Two measurements therefore differ only in the bytes of the buffer.
+//! The measuring loops. The compiler generates one measuring loop for each target, which contains the target's
+//! function. All classes use this machine code. Two measurements therefore differ only in the bytes of the buffer.
 //!
 //! If a measurement makes several calls, each call finishes before the next call begins. Overlapping calls would affect
 //! each other through the stack and the branch predictors. With overlapping calls, even a branch-free comparison would
@@ -48,7 +48,7 @@ pub(crate) trait Run {
     /// Makes one call and keeps its result. The caller must call [`Run::prepare`] first.
     fn once(&mut self, input: &mut [u8]);
 
-    /// Whether the function changes its input. If the function changes its input, each call needs its own copy.
+    /// Returns whether the function changes its input.
     fn changes(&self) -> bool;
 
     /// Maximum number of calls in one measurement.
@@ -56,27 +56,28 @@ pub(crate) trait Run {
         usize::MAX
     }
 
-    /// The mean time in seconds that the preparation of an input has taken so far. The time is zero for inputs that are
-    /// bytes.
+    /// Returns the mean time, in seconds, that the preparation of an input has taken so far. If the inputs are bytes,
+    /// the time is zero.
     fn preparation(&self) -> f64 {
         0.0
     }
 
-    /// Whether the inputs are values that the lab makes from the bytes, instead of the bytes themselves.
+    /// Returns whether the inputs are values that the lab makes from the bytes, instead of the bytes themselves.
     fn prepared(&self) -> bool {
         false
     }
 }
 
-/// The steps of a measurement that differ between kinds of functions.
+/// The parts of a measurement that depend on the kind of the function.
 pub(crate) trait Calls {
-    /// Puts the input with this index into its place. The loop does this before the clock starts.
+    /// Moves the input with this index to the place where the function reads it. The measuring loop calls this method
+    /// before the clock starts.
     fn place(&mut self, index: usize, input: &[u8], buffer: &mut [u8]);
 
     /// Makes the calls of one measurement.
     fn call(&mut self, buffer: &mut [u8]);
 
-    /// Drops the results. The loop does this after the clock has stopped.
+    /// Drops the results. The measuring loop calls this method after the clock has stopped.
     fn clear(&mut self, _index: usize) {}
 }
 
@@ -92,7 +93,6 @@ impl<F: FnMut(&mut [u8])> Calls for F {
     }
 }
 
-/// Fills the buffer with copies of the input.
 fn copy(input: &[u8], buffer: &mut [u8]) {
     for copy in buffer.chunks_exact_mut(input.len()) {
         copy.copy_from_slice(input);
@@ -279,7 +279,7 @@ fn measure<C: Clock, const DELAYED: bool>(clock: &C, slots: &mut Slots<'_>, copi
         calls.place(index, input, buffer);
         clock.delay(slots.dither[index]);
         // The copied input must leave the processor's store buffer before the clock starts. Otherwise, the time of a
-        // load would depend on whether its width matches the width of a pending store.
+        // load would depend on whether the load and a pending store have the same width.
         fence(Ordering::SeqCst);
         let begin = clock.start();
         calls.call(buffer);

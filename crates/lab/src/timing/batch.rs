@@ -1,5 +1,5 @@
-//! A batch is a group of pairs of measurements. A pair has one measurement of each class, and a random bit decides
-//! which class comes first.
+//! Measures batches. A batch is a group of pairs of measurements. A pair has one measurement of each class, and a
+//! random bit decides which class comes first.
 //!
 //! Each batch uses another place of the buffer and another depth of the stack, so that a result does not depend on one
 //! alignment.
@@ -8,8 +8,9 @@
 //! so the test for a difference uses plain times. However, a clock that moves in steps distorts the quantiles of plain
 //! times: if the call's time changes by half a step, some quantiles change by a whole step and other quantiles do not
 //! change. In a *dithered* batch, each measurement ends with a random delay, and the length of the delay is subtracted
-//! from the time. The clock's error then has the same distribution for every call time (subtractive dither). If the
-//! call's time changes, every quantile therefore changes by the same amount. The intervals use dithered times.
+//! from the time. With this subtraction, the distribution of the clock's error is the same for every duration of a call
+//! (subtractive dither). If the call's time changes, every quantile therefore changes by the same amount. The intervals
+//! use dithered times.
 
 use super::Scale;
 use crate::clock::Clock;
@@ -17,7 +18,7 @@ use crate::random::Random;
 use crate::target::buffer::{Buffer, DEPTHS};
 use crate::target::{Run, Slots};
 
-/// The number of input bytes that are generated at once. This number of bytes fits in the second-level cache.
+/// The number of input bytes that are generated at once. This number of input bytes fits into the second-level cache.
 const POOL: usize = 256 * 1024;
 
 /// Takes batches of one function. The batcher allocates its buffers once and uses the same buffers for each batch.
@@ -27,8 +28,8 @@ pub(crate) struct Batcher {
     buffer: Buffer,
     /// The size of the data in `buffer`, in bytes.
     room: usize,
-    /// The random delays. In a plain batch, the delay comes before the measurement. In a dithered batch, the delay is a
-    /// part of the measurement.
+    /// The random delays. In a plain batch, the delay comes before the measurement. In a dithered batch, the random
+    /// delay is inside the measurement.
     random: Vec<u32>,
     /// The delays inside the measurements.
     delays: Vec<u32>,
@@ -42,17 +43,15 @@ pub(crate) struct Order<'o> {
     pub(crate) pairs: usize,
     /// Number of calls in one measurement.
     pub(crate) repeats: usize,
-    /// The iterations of the delay loop for the first side and for the second side, in addition to the random delay.
+    /// The iterations of the delay loop for the first class and for the second class, in addition to the random delay.
     pub(crate) delays: [u32; 2],
-    /// Whether the measurements are dithered.
     pub(crate) dithered: bool,
     /// The properties of the clock.
     pub(crate) scale: &'o Scale,
 }
 
 impl Batcher {
-    /// Creates a batcher for inputs of `length` bytes. `changes` says whether the function changes its input. If the
-    /// function changes its input, each of the `repeats` calls needs its own copy.
+    /// Creates a batcher for inputs of `length` bytes.
     pub(crate) fn new(length: usize, repeats: usize, changes: bool) -> Self {
         let copies = if changes { repeats } else { 1 };
         Self {
@@ -67,8 +66,8 @@ impl Batcher {
         }
     }
 
-    /// Takes a batch and appends the times of each side to `out`, in ticks and without the random delays. `fill` writes
-    /// an input. The input belongs to the second side if the first argument of `fill` is true.
+    /// Measures a batch and appends the times of each class to `out`, in ticks and without the random delays. `fill`
+    /// writes an input. If the first argument of `fill` is true, the input is an input of the second class.
     pub(crate) fn take(
         &mut self,
         run: &mut dyn Run,
@@ -102,8 +101,8 @@ impl Batcher {
             );
             let turn = order.scale.turn();
             let mut time = |ticks: u64, delay: u32| {
-                // The delay loop can only wait for a whole number of iterations. A random part of an iteration fills
-                // the gaps between the possible delays.
+                // The delay loop can only wait for a whole number of iterations. The subtracted delay therefore gets a
+                // random part of an iteration, which fills the gaps between the possible delays.
                 let part = if order.dithered { f64::from(delay) + random.fraction() - 0.5 } else { 0.0 };
                 (ticks as f64 - part * turn) as f32
             };
@@ -118,7 +117,7 @@ impl Batcher {
         }
     }
 
-    /// Frees the inputs and the buffer. The next batch allocates them again.
+    /// Frees the inputs and the buffer. The next batch allocates the inputs and the buffer again.
     pub(crate) fn release(&mut self) {
         (self.inputs, self.buffer) = (Vec::new(), Buffer::new());
     }

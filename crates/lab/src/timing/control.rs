@@ -1,5 +1,6 @@
-//! The controls run between the measurements and show whether the run can be trusted. There are three controls: the
-//! target against itself, the target with an added delay, and a function of similar cost that is known to leak.
+//! The controls run between the measurements and show whether the run can be trusted. There are three controls: a
+//! comparison of a class with itself, the target with an added delay, and a function of similar duration that is known
+//! to leak.
 
 use super::Scale;
 use crate::clock::Clock;
@@ -14,15 +15,16 @@ const LEAK: f64 = 8.0;
 pub(crate) struct Leaky {
     /// Number of bytes on each side.
     pub(crate) bytes: usize,
-    /// The number of bytes after the first difference. The comparison does not read these bytes.
+    /// The number of bytes after the first difference. The comparison does not read the bytes after the first
+    /// difference.
     spared: usize,
     /// Number of calls in a measurement.
     pub(crate) repeats: usize,
 }
 
 impl Leaky {
-    /// Creates a comparison that takes about as long as the target's calls. The leak of the comparison is a few times
-    /// Δ.
+    /// Creates a comparison whose duration is about the duration of the target's calls. The leak of the comparison is a
+    /// few times Δ.
     pub(crate) fn like(scale: &Scale) -> Self {
         // A compared byte takes about two cycles, and an iteration of the delay loop takes about one cycle.
         let turns = |ns: f64| ns * scale.turns_per_ns;
@@ -33,7 +35,7 @@ impl Leaky {
         Self { bytes, spared: ((leak / repeats as f64).ceil() as usize).clamp(1, bytes - 1), repeats }
     }
 
-    /// Writes an input. On the first side, the two halves of the input are equal. On the second side, the two halves
+    /// Writes an input. In the first class, the two halves of the input are equal. In the second class, the two halves
     /// differ near the end.
     pub(crate) fn fill(&self, second: bool, random: &mut Random, input: &mut [u8]) {
         let (left, right) = input.split_at_mut(self.bytes);
@@ -56,7 +58,8 @@ impl Run for Leaky {
         // Comparing bytes does not advance a mock clock, so each comparison advances the mock clock explicitly.
         let aside = clock.as_counter().is_none();
         if aside {
-            // A worker in another process replaces the comparison by a delay of two iterations for each byte.
+            // If the clock belongs to a worker in another process, the worker runs a delay of two iterations for each
+            // byte instead of the comparison.
             let compared = slots.inputs.chunks_exact(2 * bytes).map(|input| self.turns(input, repeats));
             let delays = slots.delays.iter().copied().chain(std::iter::repeat(0));
             let turns: Vec<u32> = compared.zip(delays).map(|(turns, delay)| turns.saturating_add(delay)).collect();

@@ -1,10 +1,10 @@
-//! Cut points are the times at which the test compares two distributions. The cut points come from a warm-up that
-//! ignores the classes.
+//! Cut points are the times at which the test compares two distributions. The cut points are computed from a warm-up
+//! that does not distinguish the classes.
 
 use crate::record::Found;
 
-/// The number of statistics in a score: first the cut points, and then the two winsorized means. A constant width lets
-/// the compiler keep a score in vector registers.
+/// The number of statistics in a score: first the statistics at the cut points, and then two winsorized means. A
+/// constant width lets the compiler keep a score in vector registers.
 pub(crate) const WIDTH: usize = 24;
 /// The number of winsorized means in a score.
 const MEANS: usize = 2;
@@ -12,16 +12,17 @@ const MEANS: usize = 2;
 const LEVELS: [f64; 16] =
     [0.02, 0.05, 0.10, 0.20, 0.30, 0.40, 0.50, 0.60, 0.70, 0.80, 0.90, 0.95, 0.98, 0.99, 0.995, 0.999];
 
-/// The contribution of a batch to the test. For each statistic, the score is the value of the second class minus the
-/// value of the first class.
+/// The values that one batch contributes to the test. For each statistic, the score is the value of the second class
+/// minus the value of the first class.
 pub(crate) type Score = [f32; WIDTH];
 
-/// The points up to which the score counts calls, and the caps of the winsorized means. All these times are in ticks,
-/// relative to the center of a batch.
+/// The cut points, and the caps of the winsorized means. All these times are in ticks, relative to the center of a
+/// batch.
 #[derive(Clone, Debug)]
 pub(crate) struct Cuts {
     points: Vec<f32>,
-    /// The share of the calls up to each point. The additional points next to the median have no share.
+    /// For each cut point, the share of the calls up to the point. The additional points next to the median have no
+    /// entry in this list.
     levels: Vec<f64>,
     /// The caps: the 90 % quantile and the 99 % quantile, each plus one step of the clock.
     caps: [f32; MEANS],
@@ -34,7 +35,8 @@ impl Cuts {
         let at = |level: f64| times[((times.len() - 1) as f64 * level).round() as usize];
         let (mut points, mut levels): (Vec<f32>, Vec<f64>) = Default::default();
         for level in LEVELS {
-            // If several levels have the same time, only the last of these levels counts all calls up to this time.
+            // If several levels have the same time, only the last of these levels is correct, because the cut point
+            // counts all calls up to this time.
             if points.last() == Some(&at(level)) {
                 levels.pop();
             } else {
@@ -42,8 +44,9 @@ impl Cuts {
             }
             levels.push(level);
         }
-        // If many times are equal, there are too few points. Additional points next to the median make up the number,
-        // so that the test still works if the times change during the run.
+        // If many times are equal, the number of different cut points is too small. If there are too few cut points,
+        // additional points next to the median are used, so that the test still works if the times change during the
+        // run.
         let (middle, stride) = (at(0.5), step);
         for distance in 1..=WIDTH {
             for point in [middle + distance as f32 * stride, middle - distance as f32 * stride] {
@@ -52,7 +55,8 @@ impl Cuts {
                 }
             }
         }
-        // The caps lie one step above the quantile. If the times hardly vary, the mean can therefore still change.
+        // Each cap is one step of the clock above its quantile. For this reason, the winsorized mean can change even if
+        // the times hardly vary.
         Self { points, levels, caps: [at(0.90), at(0.99)].map(|cap| cap + step) }
     }
 
@@ -96,7 +100,7 @@ mod tests {
         let b: Vec<f32> = a.iter().map(|time| time + 10.0).collect();
         let score = cuts.score(&a, &b);
         assert!(score[..WIDTH - 2].iter().all(|&value| value <= 0.0));
-        // The times below the cap are nine tenths of all times, and each of these times is ten ticks longer.
+        // Nine tenths of all times are below the cap, and each of these times is ten ticks longer in the second class.
         assert!((score[WIDTH - 2] - 1800.0).abs() < 40.0, "{score:?}");
         assert_eq!(cuts.score(&a, &a), [0.0; WIDTH]);
     }
@@ -108,7 +112,7 @@ mod tests {
         assert_eq!(found(15, -7.0), Found { what: "more calls beyond the 99.9 % quantile".to_owned(), second: true });
         assert!(!found(15, 7.0).second && found(WIDTH - 1, 7.0).second);
         assert!(found(WIDTH - 1, 7.0).what.contains("99 %") && found(16, 1.0).what.contains("near the median"));
-        // Half of the times are equal. The cut point at this time counts all calls up to this time.
+        // Half of the times are equal. The cut point at the repeated time counts all calls up to this time.
         let cuts = Cuts::new(&mut (0_u16..1000).map(|time| f32::from(time.max(500))).collect::<Vec<_>>(), 1.0);
         assert!(cuts.found(0, 1.0).what.contains("50 %") && cuts.found(1, 1.0).what.contains("60 %"));
     }

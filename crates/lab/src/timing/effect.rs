@@ -1,4 +1,4 @@
-//! Estimates the difference between two classes and its simultaneous confidence intervals, from the means of groups of
+//! Estimates the differences between two classes, with simultaneous confidence intervals, from the means of groups of
 //! batches.
 
 use super::Scale;
@@ -7,43 +7,43 @@ use crate::record::{Effect, Interval};
 
 /// The quantiles whose differences are reported. The quantiles above [`BODY`] describe only few calls.
 pub(crate) const QUANTILES: [f64; 11] = [0.05, 0.10, 0.25, 0.50, 0.75, 0.90, 0.95, 0.98, 0.99, 0.995, 0.999];
-/// Up to this quantile, the tolerance is Δ itself.
+/// For quantiles up to this one, the tolerance is Δ itself.
 pub(crate) const BODY: f64 = 0.95;
-/// The shares of the calls that the means describe, counted from the fastest call of each class on.
+/// For each mean, the share of the calls that the mean describes. The share begins at the fastest call of each class.
 const MEANS: [f64; 2] = [0.90, 0.99];
 /// The number of statistics: first the means, and then the quantiles.
 pub(crate) const STATISTICS: usize = MEANS.len() + QUANTILES.len();
-/// The number of intervals that hold at the same time: the intervals of the statistics, and the interval of the raw
-/// mean.
+/// The number of intervals that are valid at the same time: the intervals of the statistics, and the interval of the
+/// raw mean.
 const INTERVALS: f64 = STATISTICS as f64 + 1.0;
 /// The maximum number of groups. A longer run has more batches in each group. If there are many groups, the intervals
-/// by rank depend mainly on the groups that were measured while the machine was quiet.
+/// by rank depend mainly on groups from times without disturbances of the machine.
 const GROUPS: usize = 1024;
 /// Maximum number of points in a series for charts.
 const SERIES: usize = 64;
 
-/// The minimum number of groups. Fewer groups do not show how much the groups vary.
+/// The minimum number of groups. With fewer groups, the variation between groups cannot be estimated.
 const FEWEST: usize = 4;
 
-/// The minimum number of calls of each class beyond a quantile in a group. With fewer calls, the quantile would be
-/// almost the same as the maximum.
+/// In each group, each class must have at least this number of calls beyond a quantile. With fewer calls, the quantile
+/// would be almost the same as the maximum.
 const BEYOND: f64 = 5.0;
 
-/// The differences of each group, in ticks of a measurement. There is one column for each statistic, and a last column
-/// for the raw mean.
+/// For each group, the differences between the two classes, in ticks of a measurement. The table of differences has one
+/// column for each statistic, and a last column for the raw mean.
 ///
 /// If every call of one class takes longer by the same amount, each statistic differs by this amount. For this reason,
 /// the means leave out a fixed share of the slowest calls of each class, instead of capping all times at one value.
 #[derive(Clone, Debug)]
 pub(crate) struct Groups {
     columns: Vec<Vec<f64>>,
-    /// The gap in which each quantile lies, if there is a gap. For a quantile in a gap, the column contains the share
-    /// of the calls that cross the gap, multiplied by the width of the gap.
+    /// For each quantile, the gap around the quantile, if there is a gap. For a quantile in a gap, the column contains
+    /// the share of the calls that change from one side of the gap to the other, multiplied by the width of the gap.
     gaps: [Option<Gap>; STATISTICS],
 }
 
-/// A range of times that hardly any call takes, with many calls on both sides of the range. Such a gap lies between two
-/// modes of a function.
+/// A range with hardly any times, and with many times on both sides of the range. A function with two typical times
+/// (modes) has such a gap between the modes.
 #[derive(Clone, Copy, Debug)]
 struct Gap {
     low: f32,
@@ -51,18 +51,18 @@ struct Gap {
 }
 
 /// Returns the tolerance: the largest difference in the statistic at `index` that is not a leak. For the mean, the
-/// tolerance is `delta`. Above 95 %, the tolerance grows with the inverse of the share of calls beyond the quantile:
-/// the slowest thousandth of the calls may differ by fifty times as much as the slowest twentieth of the calls.
+/// tolerance is `delta`. For quantiles above 95 %, the tolerance grows with the inverse of the share of calls beyond
+/// the quantile. At the 99.9 % quantile, the allowed difference is fifty times as large as at the 95 % quantile.
 pub(crate) fn tolerance(index: usize, delta: f64) -> f64 {
     index.checked_sub(2).map_or(delta, |place| delta * ((1.0 - BODY) / (1.0 - QUANTILES[place])).max(1.0))
 }
 
-/// Returns the share of the calls that the statistic at `index` describes, counted from the fastest call on.
+/// Returns the share of the calls that the statistic at `index` describes. The share begins at the fastest call.
 fn share(index: usize) -> f64 {
     index.checked_sub(2).map_or_else(|| MEANS[index], |place| QUANTILES[place])
 }
 
-/// Returns whether a statistic describes the slowest twentieth of the calls.
+/// Returns whether a statistic describes calls in the slowest twentieth.
 fn is_tail(index: usize) -> bool {
     (2..STATISTICS).contains(&index) && share(index) > BODY
 }
@@ -78,7 +78,6 @@ impl Groups {
                 let quantile = index.checked_sub(2).and_then(|place| QUANTILES.get(place));
                 let beyond = quantile.map(|quantile| quantile.min(1.0 - quantile));
                 let most = beyond.map_or(GROUPS, |beyond| ((batches * batch) as f64 * beyond / BEYOND) as usize);
-                // Fewer groups do not show how much the groups vary.
                 Some(most.min(batches).min(GROUPS)).filter(|&count| count >= FEWEST).unwrap_or(0)
             })
             .collect();
@@ -90,7 +89,6 @@ impl Groups {
             gaps[index] = a.zip(b).and_then(|(a, b)| a.common(b)).filter(|gap| gap.width() > delta);
         }
         let mut columns = vec![Vec::new(); counts.len()];
-        // Statistics with the same number of groups use the same sorted times.
         let mut sizes = counts.clone();
         sizes.sort_unstable();
         sizes.dedup();
@@ -115,8 +113,8 @@ impl Groups {
         Self { columns, gaps }
     }
 
-    /// Returns the difference per call of each statistic that has data. These intervals and the interval of the raw
-    /// mean hold at the same time, with probability 1 − `alpha`.
+    /// Returns the difference per call of each statistic that has data. With probability 1 − `alpha`, these intervals
+    /// and the interval of the raw mean contain the true differences at the same time.
     pub(crate) fn effects(&self, alpha: f64, delta: f64, scale: &Scale) -> Vec<Effect> {
         let known = (0..STATISTICS).filter(|&index| !self.columns[index].is_empty());
         known
@@ -134,14 +132,14 @@ impl Groups {
             .collect()
     }
 
-    /// Returns the raw mean's difference per call. This interval and the intervals of the effects hold at the same
-    /// time, with probability 1 − `alpha`.
+    /// Returns the difference of the raw means per call. With probability 1 − `alpha`, this interval and the intervals
+    /// of the effects contain the true differences at the same time.
     pub(crate) fn raw_mean(&self, alpha: f64, scale: &Scale) -> Interval {
         interval(&self.columns[STATISTICS], alpha / INTERVALS).scaled(scale.per_call(1.0))
     }
 
-    /// Returns the difference per call of each statistic, and of the raw mean as the last entry. Each interval alone
-    /// holds with probability 1 − `alpha`. The entry of a statistic without data is `None`.
+    /// Returns the difference per call of each statistic, and of the raw mean as the last entry. Each single interval
+    /// contains the true difference with probability 1 − `alpha`. The entry of a statistic without data is `None`.
     pub(crate) fn single(&self, alpha: f64, scale: &Scale) -> Vec<Option<Interval>> {
         let known = |&index: &usize| !self.columns[index].is_empty();
         let one = |index: usize| self.interval(index, alpha).scaled(scale.per_call(1.0));
@@ -159,7 +157,7 @@ impl Groups {
         of(&self.columns[index], alpha)
     }
 
-    /// Returns the shift per call that a test at the level `alpha` detects nine times in ten.
+    /// Returns the shift per call that a test at the level `alpha` detects with a probability of 90 %.
     pub(crate) fn detectable(&self, alpha: f64, scale: &Scale) -> f64 {
         let values = &self.columns[0];
         if values.is_empty() {
@@ -170,7 +168,7 @@ impl Groups {
         scale.per_call(critical * standard_error(values))
     }
 
-    /// Returns the difference of the mean of the fastest 90 % for each group, per call.
+    /// Returns a series of the differences between the means of the fastest 90 % of the calls, per call.
     pub(crate) fn series(&self, scale: &Scale) -> Vec<f64> {
         let values = &self.columns[0];
         values
@@ -180,9 +178,9 @@ impl Groups {
     }
 }
 
-/// Returns whether `batches` are enough for a test at `level`. With n batches, no p-value is less than 2 / 2ⁿ. This
-/// smallest p-value must not exceed a tenth of the level. Otherwise, most of the run's power would depend on the last
-/// possible flip.
+/// Returns whether `batches` are enough for a test at `level`. With n batches, no p-value is less than 2 / 2ⁿ. The
+/// smallest possible p-value must be at most a tenth of the level. Otherwise, most of the run's power would depend on
+/// the last possible flip.
 pub(crate) fn enough(batches: usize, level: f64) -> bool {
     0.5_f64.powi(batches.min(1000) as i32 - 1) <= level / 10.0
 }
@@ -199,9 +197,9 @@ fn name(index: usize) -> String {
     }
 }
 
-/// Computes Student's interval and the interval by rank, each at half of `alpha`, and returns the range that lies in
-/// both intervals. Student's interval is narrower if the groups vary evenly. The interval by rank is narrower if the
-/// machine was disturbed in some groups.
+/// Computes Student's interval and the interval by rank, each with the error probability `alpha / 2`, and returns the
+/// intersection of the two intervals. Student's interval is narrower if the groups vary evenly. The interval by rank is
+/// narrower if the machine was disturbed in some groups.
 fn narrower(values: &[f64], alpha: f64) -> Interval {
     let (even, robust) = (interval(values, alpha / 2.0), ranked(values, alpha / 2.0));
     let (lower, upper) = (even.lower.max(robust.lower), even.upper.min(robust.upper));
@@ -212,8 +210,8 @@ fn narrower(values: &[f64], alpha: f64) -> Interval {
 }
 
 /// Computes the interval for the median of the groups with the sign test, which assumes nothing about the distribution
-/// of the groups. A group that was measured while the machine was interrupted says nothing about the tail, and would
-/// widen Student's interval for all other groups. If there are too few groups for the sign test, returns Student's
+/// of the groups. If the machine was interrupted during a group, the group contains no information about the tail, and
+/// would make Student's interval for all groups wider. If there are too few groups for the sign test, returns Student's
 /// interval.
 fn ranked(values: &[f64], alpha: f64) -> Interval {
     let rank = exact_rank(values.len(), alpha);
@@ -246,9 +244,10 @@ fn standard_error(values: &[f64]) -> f64 {
     (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0).max(1.0) / count).sqrt()
 }
 
-/// The maximum number of times of a class in which the code searches for gaps.
+/// The maximum number of a class's times that are used in the search for gaps.
 const SELECTED: usize = 1 << 16;
-/// The minimum number of times around a quantile. With fewer times, a gap cannot be distinguished from chance.
+/// The minimum number of times around a quantile for which gaps are searched. With fewer times, a gap cannot be
+/// distinguished from chance.
 const AROUND: usize = 64;
 
 /// Returns an evenly spaced selection of the times of a class, in sorted order.
@@ -260,9 +259,9 @@ fn selection(times: &[f32]) -> Vec<f32> {
 }
 
 impl Gap {
-    /// Searches for a gap around the quantile `level` of sorted times. The function searches the ranks that the
-    /// quantile of a group of `calls` calls can reach by chance. A gap must be wider than half of the range of times at
-    /// these ranks.
+    /// Searches sorted times for a gap around the quantile `level`. The function searches the ranks that the quantile
+    /// of a group of `calls` calls can reach by chance. A gap must be wider than half of the range of times at these
+    /// ranks.
     fn find(sorted: &[f32], level: f64, calls: usize) -> Option<Self> {
         let edge = level.min(1.0 - level);
         let reach = (4.0 * (level * (1.0 - level) / calls as f64).sqrt()).max((edge / 4.0).min(0.01));
@@ -280,8 +279,8 @@ impl Gap {
         (widest.width() > range / 2.0).then_some(widest)
     }
 
-    /// Returns the common part of two gaps. If there is no common part, the classes differ in the times of their modes,
-    /// and not in the share of calls in each mode.
+    /// Returns the common part of two gaps. If the intersection is too narrow, the classes differ in the times of their
+    /// modes, not in the share of calls in each mode.
     fn common(self, other: Self) -> Option<Self> {
         let both = Self { low: self.low.max(other.low), high: self.high.min(other.high) };
         (both.width() > self.width().max(other.width()) / 2.0).then_some(both)
@@ -349,11 +348,11 @@ mod tests {
     #[test]
     fn a_group_has_five_calls_beyond_its_quantile_or_is_left_out() {
         let sizes = |batches: usize| groups(batches, 0.0).columns.iter().map(Vec::len).collect::<Vec<_>>();
-        // Of 4096 pairs, 20 pairs lie beyond the 99.5 % quantile, which makes four groups of five pairs. Four pairs lie
-        // beyond the 99.9 % quantile.
+        // Of 4096 pairs, 20 pairs are beyond the 99.5 % quantile, which is enough for four groups with five such pairs
+        // each. Only four pairs are beyond the 99.9 % quantile, which is not enough for a group.
         assert_eq!(sizes(16), [16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 8, 4, 0, 16]);
         assert_eq!(sizes(1024), [1024, 1024, 1024, 1024, 1024, 1024, 1024, 1024, 1024, 1024, 524, 262, 52, 1024]);
-        // Three batches do not show how much batches vary.
+        // With three batches, the variation between batches cannot be estimated.
         assert!(sizes(3).iter().all(|&size| size == 0));
     }
 
@@ -392,8 +391,8 @@ mod tests {
         assert_eq!(quantiles, [10.0, 15.0, 20.0, 40.0]);
     }
 
-    /// Creates times around the two modes in `modes`. The function chooses the mode of each time at random, with
-    /// probability `first` for the first mode.
+    /// Creates times that are close to one of the two modes in `modes`. The function chooses the mode of each time at
+    /// random, with probability `first` for the first mode.
     fn modes(random: &mut Random, count: usize, first: f64, modes: [f64; 2]) -> Vec<f32> {
         (0..count).map(|_| (modes[usize::from(random.fraction() >= first)] + random.normal().abs()) as f32).collect()
     }

@@ -1,16 +1,17 @@
-//! The test computes the largest self-normalized statistic of the data, and compares it with the statistics after
-//! random sign flips of whole batches.
+//! The test computes the largest self-normalized statistic of the data, and compares this statistic with the largest
+//! statistics after random sign flips of whole batches.
 //!
-//! Under the null hypothesis, a batch's score and the negative of this score are equally likely, because a random bit
-//! decided which input of each pair came first, and the classes differ in nothing else. Random sign flips therefore
-//! give draws from the null distribution itself (a randomization test), and the p-value is valid for any noise.
+//! Under the null hypothesis, a batch's score and the negative of this score are equally likely. The reason is that a
+//! random bit decided which input of each pair came first, and that the classes differ in nothing else. Random sign
+//! flips are therefore random draws from the null distribution itself (a randomization test), and the p-value is valid
+//! for any noise.
 
 use super::cuts::{Score, WIDTH};
 use crate::random::Random;
 
-/// The test stops after this number of flips with results that are at least as extreme as the data. The p-value is then
-/// known well enough (Besag and Clifford 1991). If the data show no difference, the test reaches this number after a
-/// few flips.
+/// The test stops after this number of random flips whose result is at least as extreme as the data. At this point, the
+/// p-value is known precisely enough (Besag and Clifford 1991). If the data show no difference, the test reaches this
+/// number after a few flips.
 const ENOUGH: u32 = 20;
 
 /// Returns the p-value of the scores over all statistics. `alpha` sets the maximum number of flips.
@@ -33,7 +34,7 @@ pub(crate) fn strongest(scores: &[Score]) -> (usize, f32) {
     (place, sums[place].signum())
 }
 
-/// Returns the share of random flips for which `statistic` is at least as large as `statistic` for the data.
+/// Returns the share of random flips for which the value of `statistic` is at least as large as for the data.
 fn tail(scores: &[Score], alpha: f64, random: &mut Random, statistic: impl Fn(&Score) -> f32) -> f64 {
     let flips = (4.0 / alpha).ceil() as u32;
     // Sums that are equal in theory may differ in the last bit, because floating-point addition depends on the order of
@@ -61,8 +62,8 @@ fn tail(scores: &[Score], alpha: f64, random: &mut Random, statistic: impl Fn(&S
     f64::from(extreme + 1) / f64::from(flips + 1)
 }
 
-/// Returns the factor that normalizes each statistic: 1 divided by the square root of the statistic's sum of squares.
-/// No flip changes this sum of squares. A statistic that is always zero gets the factor zero.
+/// Returns the factor that normalizes each statistic: 1 divided by the square root of the sum of the squared scores.
+/// Sign flips do not change this sum. The factor of a statistic that is always zero is zero.
 fn scale(scores: &[Score]) -> Score {
     let mut squares = [0.0_f64; WIDTH];
     for score in scores {

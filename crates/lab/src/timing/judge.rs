@@ -25,17 +25,17 @@ pub(crate) const MOST_CALLS: f64 = 0.99;
 
 /// Two shares of a run's time limit. Before the first share is over, the run waits until the intervals of all quantiles
 /// are narrow enough. Before the second share is over, the run waits only for the quantiles up to [`MOST_CALLS`]. After
-/// that, the run waits only for the quantiles up to [`BODY`].
+/// the second share, the run waits only for the quantiles up to [`BODY`].
 const PATIENCE: [f64; 2] = [0.25, 0.4];
 
-/// Returns whether enough intervals lie inside their tolerances, for a run that has used the share `spent` of its time.
+/// For a run that has used the share `spent` of its time, returns whether enough intervals are inside their tolerances.
 pub(crate) fn suffices(effects: &[Effect], spent: f64) -> bool {
     let [all, most] = PATIENCE;
     if spent <= all { wholly_inside(effects) } else { inside(effects, if spent <= most { MOST_CALLS } else { BODY }) }
 }
 
 /// Checks the intervals of all statistics that describe at most the share `up_to` of the calls. Returns whether each of
-/// these intervals lies inside its tolerance.
+/// these intervals is inside the tolerance of its statistic.
 pub(crate) fn inside(effects: &[Effect], up_to: f64) -> bool {
     !effects.is_empty() && deciding(effects, up_to).all(tight)
 }
@@ -58,16 +58,15 @@ fn tight(effect: &Effect) -> bool {
     effect.difference.reach() <= effect.tolerance_ns
 }
 
-/// Returns whether the interval of any statistic lies wholly outside of ±`delta`. The caller has already found a
-/// difference with the test, and all intervals hold at the same time, so the interval of any statistic may show the
-/// leak.
+/// Returns whether at least one interval is completely outside of ±`delta`. The test has already found a difference
+/// before this call, and all intervals are valid at the same time, so the interval of any statistic may show the leak.
 pub(crate) fn beyond(effects: &[Effect], raw_mean: &Interval, delta: f64) -> bool {
     let mut all = effects.iter().map(|effect| &effect.difference).chain([raw_mean]);
     all.any(|difference| difference.lower > delta || difference.upper < -delta)
 }
 
-/// Returns the largest differences that the intervals allow: the first bound for statistics up to the share `body` of
-/// the calls, and the second bound for statistics above this share. The second bound is never less than the clock's
+/// Returns the largest differences that the intervals allow. The first bound is for statistics up to the share `body`
+/// of the calls, and the second bound is for the other statistics. The second bound is never less than the clock's
 /// step, because the dither of a coarse clock smooths the slowest calls over a step.
 pub(crate) fn bounds(facts: &Facts, body: f64) -> [f64; 2] {
     let Facts { effects, step_ns, .. } = facts;
@@ -77,13 +76,14 @@ pub(crate) fn bounds(facts: &Facts, body: f64) -> [f64; 2] {
     })
 }
 
-/// Returns the share of the calls to which the first bound applies, if statistics up to the share `up_to` decide.
+/// If statistics up to the share `up_to` decide the verdict, returns the share of the calls to which the first bound
+/// applies.
 pub(crate) fn body(up_to: f64) -> f64 {
     up_to.min(BODY)
 }
 
-/// Checks the intervals and the controls, and returns the resulting verdict. Statistics up to the share `up_to` of the
-/// calls decide. If the intervals are the reason for the verdict, the returned reason is empty.
+/// Checks the intervals and the controls, and returns the resulting verdict. Only statistics up to the share `up_to` of
+/// the calls decide the verdict. If the intervals are the reason for the verdict, the returned reason is empty.
 pub(crate) fn verdict(found: Verdict, reason: String, facts: &Facts, up_to: f64) -> (Verdict, String) {
     let controls = &facts.controls;
     match found {
@@ -105,9 +105,9 @@ pub(crate) fn verdict(found: Verdict, reason: String, facts: &Facts, up_to: f64)
     }
 }
 
-/// Returns how many additional pairs would move every interval inside its tolerance or wholly outside its tolerance, if
-/// the estimates do not change. Returns `None` if an estimate is equal to its tolerance and is not zero. Only
-/// statistics up to the share `up_to` of the calls count.
+/// Returns the number of additional pairs after which every interval is completely inside or completely outside of its
+/// tolerance, if the estimates do not change. Returns `None` if an estimate that excludes zero is equal to its
+/// tolerance. Only statistics up to the share `up_to` of the calls are considered.
 pub(crate) fn more_pairs(facts: &Facts, up_to: f64) -> Option<u64> {
     let pairs = facts.pairs as f64;
     let mut most = 0.0_f64;
@@ -115,7 +115,8 @@ pub(crate) fn more_pairs(facts: &Facts, up_to: f64) -> Option<u64> {
         let half = (effect.difference.upper - effect.difference.lower) / 2.0;
         let mut room = (effect.tolerance_ns - effect.difference.estimate.abs()).abs();
         if effect.difference.covers(0.0) {
-            // The estimate may be mere noise. An estimate near the tolerance would lead to far too many pairs.
+            // The estimate may be mere noise. Without this minimum, an estimate near the tolerance would lead to far
+            // too many pairs.
             room = room.max(effect.tolerance_ns / 2.0);
         }
         if room <= 0.0 {
@@ -126,7 +127,6 @@ pub(crate) fn more_pairs(facts: &Facts, up_to: f64) -> Option<u64> {
     Some((most - pairs).max(0.0).ceil() as u64)
 }
 
-/// Applies Holm's correction to the p-values of all pairs of a target.
 pub(crate) fn holm(outcomes: &mut [PairOutcome]) {
     let p: Vec<f64> = outcomes.iter().map(|outcome| outcome.p).collect();
     for (outcome, corrected) in outcomes.iter_mut().zip(corrected(&p)) {

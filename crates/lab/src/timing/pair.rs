@@ -1,5 +1,5 @@
-//! Measures one pair of classes in rounds. The test looks at the data at fixed sizes. If the test finds a difference,
-//! it must find this difference again on fresh data.
+//! Measures one pair of classes in rounds. The test evaluates the data after fixed numbers of batches. If the test
+//! finds a difference, it must find this difference again on fresh data.
 
 mod cell;
 mod collect;
@@ -21,26 +21,26 @@ use collect::{Filled, Kind};
 use course::{Course, tests};
 pub(crate) use outcome::PairOutcome;
 
-/// The level at which the test must find a planted difference.
+/// The significance level at which the test must find the added difference of a control.
 const MUST_BE_FOUND: f64 = 0.01;
-/// The level at which the test counts a difference of the target from itself.
+/// The control that compares a class with itself fails if the test finds a difference at this significance level.
 const MUST_NOT_FIRE: f64 = 0.001;
-/// The number of looks at the fresh data. Each look has twice as many batches as the look before. The first look has a
-/// quarter of the batches of the finding. A quarter is enough, because the test on fresh data uses one statistic, and
-/// the first test used two dozen statistics.
+/// The number of evaluations of the fresh data. For each evaluation, there are twice as many batches as for the
+/// evaluation before. For the first evaluation, there is a quarter of the batches with which the difference was found.
+/// A quarter is enough, because the test on fresh data uses one statistic, and the first test used two dozen
+/// statistics.
 const AGAIN: u32 = 4;
-/// The minimum number of batches at the first look at fresh data. With 12 batches, the probability that all batches
-/// differ in one given direction by chance is 2⁻¹².
+/// The minimum number of batches for the first evaluation of the fresh data. With 12 batches, the probability that all
+/// batches differ in one given direction by chance is 2⁻¹².
 const FEWEST: usize = 12;
-/// The minimum number of pairs from which the warm-up chooses the cut points, if there is enough time.
+/// If there is enough time, the warm-up chooses the cut points from at least this number of pairs.
 const SETTLING: usize = 16;
-/// The maximum number of times that a run is repeated because the target differed from itself. By chance, this
-/// difference happens once in a thousand runs.
+/// If a class differs from itself, the run is repeated at most this number of times. By chance, a class differs from
+/// itself in one of a thousand runs.
 const SAME_AGAIN: u32 = 3;
-/// Maximum number of pairs that are kept.
+/// Maximum number of pairs of measurements that are stored.
 pub(crate) const MOST_PAIRS: usize = 1 << 23;
 
-/// The target, the settings and the clock for the measurement of a pair.
 pub(crate) struct Bench<'b> {
     pub(crate) target: &'b mut Target,
     pub(crate) settings: &'b Settings,
@@ -48,11 +48,11 @@ pub(crate) struct Bench<'b> {
     pub(crate) clock: &'b dyn Clock,
 }
 
-/// The state of the measurement of one pair of classes.
 pub(crate) struct Lane {
     classes: [usize; 2],
     random: Random,
-    /// A separate random generator for the sign flips. The number of flips varies, and must not change the inputs.
+    /// A separate random generator for the sign flips. The number of sign flips varies, so the flips must not change
+    /// the inputs.
     flips: Random,
     batcher: Batcher,
     leaky: Leaky,
@@ -61,7 +61,7 @@ pub(crate) struct Lane {
     same: Cell,
     delay: Cell,
     leak: Cell,
-    /// The added delay of the control, in iterations of the delay loop.
+    /// The delay that the control adds, in iterations of the delay loop.
     delay_turns: u32,
     rounds: usize,
     /// The measuring time so far, in seconds.
@@ -69,16 +69,17 @@ pub(crate) struct Lane {
     /// The processor time of the measurements so far, in seconds.
     processor: f64,
     spent: Spent,
-    /// The time that this pair may take, in seconds. This time includes the computations between the looks.
+    /// The maximum time for this pair of classes, in seconds. This time includes the computations between the
+    /// measurements.
     allowed: f64,
-    /// Whether the test on fresh data did not confirm a finding.
+    /// Whether the test found a difference and did not confirm it on fresh data.
     refuted: bool,
 }
 
 impl Lane {
-    /// Creates the state and finds the cut points. The times of this warm-up are not part of the data. The pair may
-    /// take `allowed` seconds. The pair may take up to `spare` additional seconds to make up for time in which other
-    /// programs have the processor.
+    /// Creates the state and finds the cut points. The times of this warm-up are not part of the data. `allowed` is the
+    /// maximum time for the pair in seconds. The pair gets up to `spare` additional seconds as compensation for time in
+    /// which other programs use the processor.
     pub(crate) fn new(bench: &mut Bench<'_>, classes: [usize; 2], seed: u64, allowed: f64, spare: f64) -> Self {
         let scale = bench.scale;
         let leaky = Leaky::like(scale);
@@ -114,8 +115,8 @@ impl Lane {
     fn warm_up(&mut self, bench: &mut Bench<'_>) {
         let step = bench.scale.step as f32;
         let pairs = bench.scale.pairs;
-        // If calls are fast, eight rounds are enough for a 99.9 % quantile. Small batches need more rounds to have
-        // enough pairs, and at least two rounds.
+        // If calls are fast, eight rounds are enough for a 99.9 % quantile. If batches are small, more rounds are
+        // needed for enough pairs, and at least two rounds.
         let rounds = if pairs < bench.settings.pairs { SETTLING.div_ceil(pairs).max(2) } else { 8 };
         let before = self.measuring;
         for round in 0..rounds {
@@ -135,7 +136,7 @@ impl Lane {
         self.same = self.main.fresh();
     }
 
-    /// Measures until the question is settled or the time is over. If the test finds that the target differs from
+    /// Measures until the verdict is decided or the time is over. If the test finds a difference between a class and
     /// itself, the run is discarded and repeated.
     pub(crate) fn run(&mut self, bench: &mut Bench<'_>, share: f64, watch: &mut dyn Watch) -> PairOutcome {
         let mut outcome = self.measure(bench, share, watch);
@@ -176,7 +177,8 @@ impl Lane {
                 if let Some(outcome) = self.repeat(bench, share, course.p, watch) {
                     return outcome.with_funnel(course.funnel);
                 }
-                // The fresh data did not show the difference. The run continues with only the fresh data.
+                // The fresh data did not show the difference. The run continues and uses only the fresh data from now
+                // on.
                 course.continue_from(self.main.batches());
                 if course.may_test() && self.has_time_for(self.main.batches()) {
                     continue;
@@ -202,9 +204,9 @@ impl Lane {
         }
     }
 
-    /// Handles an outcome that is invalid because the test did not find a planted difference. The control may have had
-    /// too little data, so the control first gets as many pairs as the comparison. Then the function judges the outcome
-    /// again. Statistics up to the share `up_to` of the calls decide.
+    /// If the test did not find the added difference of a control, tries again with more data for the control. The
+    /// control may have had too little data, so the control first gets as many pairs as the comparison. After that, the
+    /// function derives the verdict again. Only statistics up to the share `up_to` of the calls decide the verdict.
     fn with_better_controls(
         &mut self,
         bench: &mut Bench<'_>,
@@ -220,8 +222,8 @@ impl Lane {
         outcome.rest_on(up_to)
     }
 
-    /// Measures again the controls with planted differences that the test did not find. Each of these controls gets as
-    /// many batches as the comparison.
+    /// Repeats the controls with an added difference in which the test did not find this difference. Each of these
+    /// controls gets as many batches as the comparison.
     fn better_controls(&mut self, bench: &mut Bench<'_>, controls: Controls, watch: &mut dyn Watch) -> Controls {
         let deaf = [(Kind::Delay, controls.delay.passed), (Kind::Leak, controls.leak.passed)];
         for (kind, _) in deaf.into_iter().filter(|(_, passed)| !passed) {
@@ -232,7 +234,7 @@ impl Lane {
                 self.take(bench, kind, bench.scale.pairs);
             }
         }
-        // The control of a class against itself has no new data, so the result of this control does not change.
+        // The control that compares a class with itself has no new data, so its result does not change.
         Controls { same: controls.same, ..self.controls(bench) }
     }
 
@@ -240,8 +242,8 @@ impl Lane {
     fn is_worth_more(&self, outcome: &PairOutcome) -> bool {
         let pairs = self.main.pairs();
         let within_reach = |needed: Option<u64>| {
-            // The estimate of the needed number of pairs is rough, so the run also continues if it can take only half
-            // of this number.
+            // The estimate of the needed number of pairs is rough, so the run continues even if there is only time for
+            // half of this number.
             needed.is_none_or(|more| {
                 self.has_time_for((more as f64 / 2.0 / pairs.max(1) as f64 * self.main.batches() as f64) as usize)
             })
@@ -254,7 +256,6 @@ impl Lane {
                 || better.any(|up_to| within_reach(judge::more_pairs(&outcome.facts, up_to))))
     }
 
-    /// Returns whether `batches` more batches fit into the remaining time.
     fn has_time_for(&self, batches: usize) -> bool {
         self.spent() + self.seconds_for(batches) <= self.allowed
     }
@@ -264,17 +265,17 @@ impl Lane {
         self.spent.seconds()
     }
 
-    /// Estimates how many seconds `batches` more batches take. The estimate uses the batches so far. As long as spare
-    /// time is left, only processor time counts.
+    /// Estimates the time, in seconds, that `batches` more batches take. The estimate is computed from the batches so
+    /// far. As long as spare time is left, only processor time counts.
     fn seconds_for(&self, batches: usize) -> f64 {
         let measuring = if self.spent.spare() > 0.0 { self.processor } else { self.measuring };
         measuring / self.rounds.max(1) as f64 * batches as f64
     }
 
-    /// Tests a finding on fresh data and returns the outcome. The intervals of the outcome come only from the fresh
-    /// data. The measurement continues until the intervals show on which side of Δ the difference lies, or until the
-    /// time is over. If the fresh data do not confirm the finding, returns `None`, and the fresh data replace the old
-    /// data.
+    /// Tests in fresh data whether a found difference is real, and returns the outcome. The intervals of the outcome
+    /// come only from the fresh data. The measurement continues until the intervals show whether the difference is
+    /// larger than Δ, or until the time is over. If the fresh data do not confirm the difference, returns `None`, and
+    /// the fresh data replace the old data.
     pub(crate) fn repeat(
         &mut self,
         bench: &mut Bench<'_>,
@@ -284,12 +285,12 @@ impl Lane {
     ) -> Option<PairOutcome> {
         let first = self.main.batches();
         let level = share / f64::from(tests(bench.settings));
-        // The test on fresh data uses the statistic and the direction of the finding. A test of one statistic needs
-        // little fresh data.
+        // The test on fresh data uses only the statistic and the direction in which the difference was found. A test of
+        // one statistic needs little fresh data.
         let (place, found) = self.main.strongest();
         let fresh = self.main.fresh();
         let old = std::mem::replace(&mut self.main, fresh);
-        // A difference that the test found at the end of the time still gets fresh data.
+        // If the test finds a difference at the end of the time, the time is extended for fresh data.
         self.allowed = self.allowed.max(self.spent() + self.seconds_for(first));
         let (mut again, each) = (None, MUST_BE_FOUND / f64::from(AGAIN));
         for look in 0..AGAIN {
@@ -310,8 +311,8 @@ impl Lane {
             over |= 2 * self.main.pairs() > MOST_PAIRS;
             let (effects, raw_mean) = self.intervals(bench, level);
             let delta = bench.scale.delta_ns;
-            // A smaller share of the calls decides only at the end of the time, if the machine disturbed the other
-            // calls.
+            // Before the end of the time, a smaller share of the calls cannot decide the verdict; at the end it can, if
+            // the machine disturbed the other calls.
             let inside = judge::inside_up_to(&effects).filter(|&up_to| over || up_to == MOST_CALLS);
             let verdict = if delta <= 0.0 || judge::beyond(&effects, &raw_mean, delta) {
                 Verdict::Leak
@@ -320,8 +321,8 @@ impl Lane {
             } else {
                 Verdict::Inconclusive
             };
-            // An interval shows a difference in rare calls only with more data than an interval for most calls needs to
-            // lie inside the threshold.
+            // To show a difference in rare calls, an interval needs more data than an interval for most calls needs to
+            // be inside the threshold.
             let rare = verdict == Verdict::BelowThreshold
                 && self.main.ticks[0].len() < planned
                 && !(judge::wholly_inside(&effects) && raw_mean.reach() <= delta);
@@ -340,7 +341,6 @@ impl Lane {
         }
     }
 
-    /// Returns whether the test on fresh data did not confirm a finding.
     pub(crate) fn refuted(&self) -> bool {
         self.refuted
     }
@@ -352,7 +352,6 @@ impl Lane {
         self.warm_up(bench);
     }
 
-    /// Returns the differences of the statistics and of the raw mean.
     fn intervals(&self, bench: &Bench<'_>, level: f64) -> (Vec<Effect>, Interval) {
         let groups = self.main.groups(bench.scale);
         (groups.effects(level, bench.scale.delta_ns, bench.scale), groups.raw_mean(level, bench.scale))
@@ -379,8 +378,8 @@ impl Lane {
         }
     }
 
-    /// Computes the outcome from the present data. A verdict of no leak must still pass the checks of the intervals and
-    /// of the controls.
+    /// Computes the outcome from the present data. If the verdict is that there is no leak, the intervals and the
+    /// controls are still checked.
     fn conclude(&mut self, bench: &Bench<'_>, level: f64, verdict: Verdict, reason: String, p: f64) -> PairOutcome {
         let controls = self.controls(bench);
         let groups = self.main.groups(bench.scale);
@@ -418,7 +417,6 @@ impl Lane {
         outcome.with_more(MOST_CALLS)
     }
 
-    /// Removes the times of both classes from the present data and returns these times.
     pub(crate) fn take_ticks(&mut self) -> [Vec<f32>; 2] {
         self.batcher.release();
         std::mem::take(&mut self.main.ticks)

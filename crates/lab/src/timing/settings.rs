@@ -8,32 +8,33 @@ const LARGEST: f64 = 1e9;
 /// Settings of a timing run: how much to measure, and which difference is a leak.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The probability of a false alarm for a target, over all its pairs of classes and all looks.
+    /// The probability of a false alarm for a target, over all its pairs of classes and all evaluations of the data.
     pub alpha: f64,
-    /// The threshold Δ, in nanoseconds per call: a smaller difference is not a leak. If Δ is zero, every real
-    /// difference is a leak. If this field is `None`, `delta_share` determines the threshold.
+    /// The threshold Δ, in nanoseconds per call: a difference that is not larger is not a leak. If Δ is zero, every
+    /// real difference is a leak. If this field is `None`, `delta_share` determines the threshold.
     pub delta_ns: Option<f64>,
     /// The threshold Δ as a share of the call's time. This field has an effect only if `delta_ns` is `None`. If
     /// `delta_ns` and `delta_share` are both `None`, the threshold is 1 ns or a thousandth of the call's time,
     /// whichever is larger. For calls of less than 10 ns, the threshold is a tenth of the call's time.
     pub delta_share: Option<f64>,
-    /// The minimum of the threshold Δ in nanoseconds, if neither `delta_ns` nor `delta_share` states the threshold.
+    /// If neither `delta_ns` nor `delta_share` is set, the threshold Δ is at least this number of nanoseconds.
     pub delta_least_ns: f64,
-    /// The number of planned looks, at which the data are tested. Each look has twice as many batches as the previous
-    /// look. If the intervals are still too wide after these looks, the run takes additional looks.
+    /// The planned number of evaluations, at which the data are tested. For each evaluation, there are twice as many
+    /// batches as for the evaluation before. If the intervals are still too wide after the planned evaluations, the run
+    /// continues with additional evaluations.
     pub looks: u32,
     /// Maximum time for a target. A pair of classes that needs more data may use half of the time that is left for its
     /// target. The last pair may use all of the time that is left.
     pub time_limit: Duration,
-    /// Additional time for a target. A run may use the additional time only to make up for the time in which other
-    /// programs have the processor.
+    /// Additional time for a target. A run may use the additional time only as compensation for time in which other
+    /// programs use the processor.
     pub spare: Duration,
-    /// Number of batches at the first look.
+    /// Number of batches for the first evaluation of the data.
     pub first: usize,
     /// The maximum number of pairs in a batch. Slow functions get smaller batches.
     pub pairs: usize,
-    /// Whether a run ends as soon as all intervals lie inside ±Δ. If this setting is false, a run without a leak takes
-    /// all looks.
+    /// Whether a run ends as soon as all intervals lie inside ±Δ. If this setting is false, a run without a leak makes
+    /// all planned evaluations.
     pub stop_early: bool,
     /// Whether the record of a pair keeps the time of each measurement.
     pub keep_times: bool,
@@ -61,8 +62,8 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Returns settings for a shorter run, which needs a quarter of the measurements if this number is enough for a
-    /// verdict. The final intervals are twice as wide.
+    /// Returns settings for a shorter run. The run uses only a quarter of the measurements, except if this number is
+    /// too small for a verdict. With a quarter of the measurements, the final intervals are twice as wide.
     #[must_use]
     pub fn quick() -> Self {
         Self { looks: 5, time_limit: Duration::from_secs(20), ..Self::default() }
@@ -94,7 +95,7 @@ impl Settings {
         self.delta_ns.or_else(share).unwrap_or_else(usual)
     }
 
-    /// Returns the number of batches at each look.
+    /// Returns the number of batches for each planned evaluation.
     #[must_use]
     pub fn looks(&self) -> Vec<usize> {
         (0..self.looks).map(|look| self.first << look).collect()

@@ -1,11 +1,11 @@
-//! The time that a measurement has used.
+//! Measures how much of its time limit a measurement has used.
 
 use std::time::Instant;
 
 use crate::imp::processor;
 
-/// Counts the time since its creation. Time in which other programs had the processor does not count, as long as enough
-/// spare time is left to make up for this time.
+/// Counts the time since its creation. Time in which other programs used the processor does not count, as long as
+/// enough spare time is left as compensation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spent {
     begin: Instant,
@@ -19,13 +19,12 @@ impl Spent {
         Self { begin: Instant::now(), processor: processor::seconds(), spare }
     }
 
-    /// Returns the number of seconds that count.
+    /// Returns the number of seconds that count as used time.
     pub(crate) fn seconds(&self) -> f64 {
         let elapsed = self.begin.elapsed().as_secs_f64();
         elapsed - self.made_up(elapsed)
     }
 
-    /// Returns the spare time that is left.
     pub(crate) fn spare(&self) -> f64 {
         self.spare - self.made_up(self.begin.elapsed().as_secs_f64())
     }

@@ -8,7 +8,7 @@ use crate::record::{Class, Histogram, Quantile};
 
 const QUANTILES: [f64; 17] =
     [0.001, 0.01, 0.02, 0.05, 0.10, 0.25, 0.40, 0.50, 0.60, 0.75, 0.90, 0.95, 0.98, 0.99, 0.995, 0.999, 0.9999];
-/// Maximum number of steps in a histogram.
+/// Maximum number of bins in a histogram.
 const STEPS: usize = 64;
 
 /// Counts how often each time was measured. Times are in whole ticks.
@@ -66,10 +66,10 @@ impl Tally {
     }
 }
 
-/// Returns the part of a measurement, in ticks, that is not spent in the calls. An empty measurement takes longer than
-/// this part, because the processor starts a call before it has read the clock. For a short call, this error would be
-/// large. The function therefore shifts the times so that their median fits [`Scale::call`], which comes from the
-/// difference between many calls and one call.
+/// Returns the part of a measurement's duration, in ticks, that does not belong to the calls. An empty measurement
+/// takes longer than this part, because the processor starts a call before it has read the clock. For a short call, the
+/// error of using an empty measurement would be large. The function therefore chooses the result so that the median
+/// time of a call equals [`Scale::call`], which is computed from the difference between many calls and one call.
 pub(super) fn overhead(tallies: &[Tally], scale: &Scale) -> f64 {
     let mut medians: Vec<f64> = tallies.iter().filter_map(|tally| tally.quantile(0.5)).collect();
     if medians.is_empty() {
@@ -104,7 +104,7 @@ mod tests {
         };
         assert_eq!(median(25.0, scale(1, 9.0)), 9.0);
         assert_eq!(median(45.0, scale(3, 9.0)), 9.0);
-        // During the measurement of the calls, the machine was slower or faster than in the warm-up.
+        // In this check, the machine was slower or faster during the measurement than in the warm-up.
         assert_eq!(median(1100.0, scale(1, 1000.0)), 1070.0);
         assert_eq!(median(900.0, scale(1, 1000.0)), 900.0);
     }

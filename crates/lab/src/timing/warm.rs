@@ -1,5 +1,5 @@
-//! The warm-up before the measurements. The warm-up finds how long a call takes, how many calls a measurement needs to
-//! be long enough for the clock, and how many pairs a batch has.
+//! The warm-up before the measurements. The warm-up determines the duration of a call, the number of calls in a
+//! measurement that is long enough for the clock, and the number of pairs in a batch.
 
 use std::time::Instant;
 
@@ -9,29 +9,30 @@ use crate::random::Random;
 use crate::target::buffer::{Buffer, DEPTHS};
 use crate::target::{Slots, Target};
 
-/// Minimum length of a measurement in ticks. In a shorter measurement, the clock's steps would be most of the result.
+/// Minimum length of a measurement in ticks. In a shorter measurement, the result would depend mainly on the clock's
+/// steps.
 const SHORTEST: u64 = 50;
 /// Minimum length of a measurement in steps of the clock.
 const STEPS: u64 = 2;
 /// Maximum number of calls in one measurement.
 const MOST: usize = 4096;
-/// The maximum number of bytes to copy for one measurement of a function that changes its input.
+/// For a function that changes its input, the maximum number of bytes that are copied for one measurement.
 const COPIES: usize = 32 * 1024;
 /// Approximate maximum time of a batch in nanoseconds.
 const BATCH_NS: f64 = 10e6;
 /// The approximate maximum time of a batch in nanoseconds, including the preparation of its inputs.
 const PREPARED_NS: f64 = 50e6;
-/// The minimum number of pairs in a batch. The batches of slow functions have exactly this number of pairs.
+/// The minimum number of pairs in a batch. For slow functions, each batch has exactly this number of pairs.
 const FEWEST_PAIRS: usize = 2;
 /// The time in seconds after which the warm-up takes no more measurements. The time of the first measurement does not
 /// count.
 const WARM_SECONDS: f64 = 1.0;
 
-/// The minimum width of the two random numbers whose sum is the delay of a measurement, in iterations of the delay
-/// loop.
+/// The delay of a measurement is the sum of two random numbers, and this is their minimum width in iterations of the
+/// delay loop.
 const NARROWEST: u64 = 16;
-/// The maximum width of the two random numbers. If the clock's steps are longer than this width, the calls must be much
-/// longer than a step.
+/// The maximum width of the two random numbers whose sum is the delay of a measurement. If the clock's steps are longer
+/// than this width, the calls must be much longer than a step.
 const WIDEST: u64 = 8192;
 
 /// Measures the clock and the target, and chooses the number of calls in a measurement and of pairs in a batch.
@@ -51,12 +52,12 @@ pub(super) fn scale(target: &mut Target, settings: &Settings, clock: &dyn Clock,
         turns_per_ns,
         measurable: false,
     };
-    // The first call does the one-time work, which can take much longer than a normal call. The first call does not
-    // count toward the time limit.
+    // The first call includes work that is done only once, and can take much longer than a normal call. The first call
+    // does not count toward the time limit.
     let mut left = f64::INFINITY;
     let once = typical(target, clock, &scale, random, [1, 1], &mut left).unwrap_or(1.0);
     left = WARM_SECONDS;
-    // The next calls fill the caches. A slow function gets at least one call.
+    // The next calls fill the caches. Even a slow function gets at least one call to fill the caches.
     let cold = typical(target, clock, &scale, random, [1, 7], &mut left).unwrap_or(once);
     let first = typical(target, clock, &scale, random, [1, 16], &mut left).unwrap_or(cold);
     let most = most_calls(target);
@@ -79,7 +80,6 @@ pub(super) fn scale(target: &mut Target, settings: &Settings, clock: &dyn Clock,
     scale
 }
 
-/// Returns the maximum number of calls in one measurement.
 fn most_calls(target: &mut Target) -> usize {
     let length = target.length();
     let run = target.run();
@@ -87,9 +87,9 @@ fn most_calls(target: &mut Target) -> usize {
     MOST.min(room).min(run.most())
 }
 
-/// Takes `count` measurements of `repeats` calls over all classes. Returns the mean of the lower three quarters of the
-/// measured times in ticks, or `None` if no time is left. `left` is the number of seconds after which the measurements
-/// end. The function subtracts the time that it used from `left`.
+/// Makes `count` measurements, each with `repeats` calls. The measurements use all classes. Returns the mean of the
+/// lower three quarters of the measured times in ticks, or `None` if no time is left. `left` is the number of seconds
+/// after which the measurements end. The function subtracts its own duration from `left`.
 fn typical(
     target: &mut Target,
     clock: &dyn Clock,
@@ -130,7 +130,6 @@ fn typical(
     (!times.is_empty()).then(|| low_mean(&mut times))
 }
 
-/// Returns the time of an empty measurement in ticks.
 fn overhead(clock: &dyn Clock, scale: &Scale, random: &mut Random) -> f64 {
     let mut times: Vec<f64> = (0..4096)
         .map(|_| {
@@ -144,14 +143,12 @@ fn overhead(clock: &dyn Clock, scale: &Scale, random: &mut Random) -> f64 {
     low_mean(&mut times)
 }
 
-/// Returns the mean of the lower three quarters of the times.
 fn low_mean(times: &mut [f64]) -> f64 {
     times.sort_unstable_by(f64::total_cmp);
     let kept = (times.len() * 3).div_ceil(4);
     times[..kept].iter().sum::<f64>() / kept as f64
 }
 
-/// Measures how many iterations of the delay loop take a nanosecond.
 pub(super) fn turns_per_ns(clock: &dyn Clock, tick_ns: f64) -> f64 {
     const TURNS: u32 = 4000;
     let mut best = u64::MAX;

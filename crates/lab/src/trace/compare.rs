@@ -20,38 +20,39 @@ use crate::random::{Random, fresh_seed};
 use crate::record::{Trace, VariableLatency};
 use crate::target::Run;
 
-/// The minimum number of times that each of two inputs with different traces is recorded again.
+/// If the traces of two inputs differ, each of the two inputs is recorded again at least this number of times.
 const REPEATS: usize = 8;
 
-/// The reason why the trace is skipped for a function that can write to the memory of a process as to a file.
+/// The reason for skipping the trace of a function that opens the memory of a process as a file.
 const MEMORY: &str = "the function opens the memory of a process as a file, and can change its code unseen";
 
 /// The point at which two traces differ.
 pub(super) enum Parting {
-    /// The next instructions of the two traces differ. `None` stands for the return of the call.
+    /// After the same instructions, the next instructions of the two traces differ. `None` means that the call returns.
     Path { index: u64, last: Option<u64>, next: [Option<u64>; 2] },
-    /// An instruction accesses different addresses in the two traces. Zero stands for an access that does not happen.
+    /// An instruction accesses different addresses in the two traces. An address of zero means that the access does not
+    /// happen.
     Memory { index: u64, instruction: u64, addresses: [u64; 2] },
     /// The traces differ in an operand that affects which bytes an instruction accesses.
     Operand { index: u64, instruction: u64, values: [u64; 2] },
-    /// A word of a system call differs ([`super::system::words`]).
+    /// The traces differ in a word of a system call ([`super::system::words`]).
     System { index: u64, instruction: u64, number: u64, word: usize, values: [u64; 2] },
-    /// The traces differ after this instruction, outside the part that the recordings keep in detail.
+    /// The traces differ after this instruction, outside the part that was recorded in detail.
     After(u64),
 }
 
 struct Session {
     template: Template,
     recorder: Recorder,
-    /// Whether the trace uses the trap flag, because the code cannot be copied.
+    /// Whether the trace uses single-stepping with the trap flag, because the code cannot be copied.
     trap: bool,
     now: Recording,
     reference: Recording,
     /// The number of instructions in all recordings, and the time of all recordings.
     recorded: u64,
     seconds: f64,
-    /// The state of the operands for each entry. The state matters for instructions whose time depends on their
-    /// operands.
+    /// For each entry, whether its operands differ between calls. This information matters for instructions whose time
+    /// depends on their operands.
     operands: Vec<Operands>,
 }
 
@@ -65,15 +66,15 @@ enum Operands {
     Restless,
 }
 
-/// The result of a comparison: equal traces, the index of the input whose trace differs, or the reason why the traces
-/// cannot be compared.
+/// The result of a comparison: the traces are equal, or the trace of the input with this index differs, or the traces
+/// cannot be compared for this reason.
 enum InputOutcome {
     Equal,
     Differs(usize, Parting),
     Unclear(String),
 }
 
-/// Compares the traces in a separate process. The comparison ends early if `stopped` returns true.
+/// Compares the traces in a new process. The comparison ends early if `stopped` returns true.
 pub(super) fn compare(
     secrets: &[Vec<u8>],
     name: &dyn Fn(usize) -> String,
@@ -87,8 +88,7 @@ pub(super) fn compare(
         })
     };
     let result = match apart() {
-        // Another thread of this process may have held a lock when the new process started, so the code tries once
-        // more.
+        // A lock of another thread may have blocked the new process, so the code tries once more.
         Err(End::Stuck) => apart(),
         result => result,
     };
@@ -170,7 +170,6 @@ fn ended(end: End) -> String {
 }
 
 impl Session {
-    /// Starts the template process, which starts a process for each call.
     fn new(secrets: &[Vec<u8>], stage: &mut Stage, run: &mut dyn Run, buffer: &mut [u8]) -> Option<Self> {
         let mut recorder = Recorder::new(LIMIT)?;
         let (mut engine, mut trap) = (Engine::new(), Trap::new()?);
@@ -233,7 +232,6 @@ impl Session {
         trace
     }
 
-    /// Compares the traces of all inputs with the trace of the first input.
     fn search(&mut self, secrets: usize) -> Result<InputOutcome, String> {
         self.record(0, 0)?;
         self.keep();
@@ -278,7 +276,7 @@ impl Session {
         std::mem::swap(&mut self.now, &mut self.reference);
     }
 
-    /// Records more calls with the first input and with another input, if the traces of these two inputs differ. If one
+    /// If the traces of the first input and of another input differ, records more calls with these two inputs. If one
     /// input gives several different traces, the input is not the cause of the difference. The order of the recordings
     /// is random, because process numbers, for example, follow a fixed order.
     fn confirm(&mut self, other: usize) -> Result<InputOutcome, String> {
@@ -300,7 +298,8 @@ impl Session {
         Ok(InputOutcome::Differs(other, self.part(0, other)?))
     }
 
-    /// Returns an outcome that says where the last two recordings differ. Both recordings have the same input.
+    /// Returns an outcome with a text that describes where the last two recordings differ. Both recordings have the
+    /// same input.
     fn unclear(&mut self, input: usize) -> Result<InputOutcome, String> {
         let parting = place::parting(&self.part(input, input)?);
         Ok(InputOutcome::Unclear(format!("the same input gives traces that differ {parting}")))
@@ -353,17 +352,17 @@ impl Session {
     fn note_operands(&mut self, differ: Operands) {
         for (index, operands) in self.operands.iter_mut().enumerate().take(self.recorder.entries.len()) {
             let (a, b) = (self.reference.count(index), self.now.count(index));
-            // On another path, the instruction may have run with other values. In this case, the different path is the
-            // finding.
+            // If the two calls followed different paths, the instruction may have been executed with other values. In
+            // this case, the lab reports the different paths instead of the operands.
             if *operands == Operands::Same && a.times == b.times && a.operands != b.operands {
                 *operands = differ;
             }
         }
     }
 
-    /// Finds an instruction whose time depends on its operands, if the trace cannot compare these operands, and returns
-    /// the reason. The operands differ between calls with the same input, so a difference between secrets would not
-    /// show. For example, a random mask that hides the dividend does not hide a secret divisor.
+    /// Finds an instruction whose time depends on its operands although the trace cannot compare these operands, and
+    /// returns a reason. The operands differ between calls with the same input, so the trace cannot show a difference
+    /// between secrets. For example, a random mask that hides the dividend does not hide a secret divisor.
     fn restless(&self) -> Option<String> {
         let mut entries = self.recorder.entries.iter().zip(&self.operands);
         let (entry, _) = entries.find(|(entry, operands)| {

@@ -1,4 +1,4 @@
-//! The controls of traces: functions that a trace must report, and functions that a trace must not report.
+//! Traces the control functions: some of them must be reported as leaks, and others must not.
 
 #[cfg(feature = "harness")]
 use std::hint::black_box;
@@ -28,8 +28,8 @@ pub(crate) fn long() -> Trace {
 fn rows(control: &Control) -> Vec<ControlResult> {
     let mut random = Random::new(1);
     let inputs: Vec<Vec<u8>> = (0..8).map(|index| control.input(index, &mut random)).collect();
-    // A trace runs the function only in other processes. The result of this direct call shows whether the processor can
-    // run the function.
+    // A trace runs the function only in other processes. This direct call of the function shows whether the processor
+    // can execute it.
     let ran = (control.run)(&mut inputs[0].clone());
     let trace = compare(&inputs, &mut |input| {
         (control.run)(input);
@@ -38,7 +38,7 @@ fn rows(control: &Control) -> Vec<ControlResult> {
     let leak = leaks(&trace);
     let row = |layer, must_be_caught: bool, caught: bool| {
         let detail = skipped.clone().or_else(|| leak.clone().filter(|_| caught)).unwrap_or_default();
-        // The layer failed if it recorded steps but could not compare the traces.
+        // If the traces contain instructions but could not be compared, the layer has failed.
         let unclear = ran && skipped.is_some() && trace.instructions > 0;
         let caught = if unclear { Some(!must_be_caught) } else { skipped.is_none().then_some(caught) };
         ControlResult { name: control.name, layer, must_be_caught, caught, detail }

@@ -11,18 +11,16 @@ use super::system;
 use crate::imp::mark::{START_MARK, STOP_MARK};
 use crate::imp::step::{Registers, code, has_short_addresses, repeats};
 
-/// A decoded instruction, in the form that the recorder needs.
 #[derive(Clone, Copy)]
 pub(super) struct Decoded {
     pub(super) kind: Kind,
-    /// The memory that the instruction accesses.
     pub(super) touches: [Option<Touch>; 4],
     /// The operands that affect the instruction's time. `None` if the time is constant.
     pub(super) latency: Option<[Option<Source>; 3]>,
-    /// Whether the result of the instruction may differ between calls.
+    /// Whether the result of the instruction may differ between calls with the same input.
     pub(super) varies: bool,
-    /// The register with the count, if the instruction has a `rep` prefix. With a count of zero, the instruction
-    /// accesses nothing.
+    /// If the instruction has a `rep` prefix, the register that contains the number of repetitions. If this number is
+    /// zero, the instruction accesses nothing.
     count: Option<Source>,
 }
 
@@ -32,7 +30,7 @@ pub(super) enum Kind {
     Plain,
     /// A system call. [`super::system`] records system calls.
     System,
-    /// An instruction that a trace cannot follow ([`unsupported`]).
+    /// An instruction whose effects a trace cannot record ([`unsupported`]).
     Other,
     /// The mark instructions of [`super::start`] and [`super::stop`].
     Start,
@@ -65,7 +63,6 @@ pub(super) enum Chosen {
     Signs(u8, u8),
 }
 
-/// An operand that an instruction reads.
 #[derive(Clone, Copy)]
 pub(super) enum Source {
     General { number: u8, shift: u8, bytes: u8 },
@@ -108,7 +105,8 @@ impl Decoded {
         self.touches.iter().flatten().map(Touch::words).sum()
     }
 
-    /// Passes each address that the instruction is about to access to `each`.
+    /// Calls `each` with each address that the instruction accesses. The caller calls this method before the
+    /// instruction is executed.
     pub(super) fn addresses(&self, registers: &Registers<'_>, mut each: impl FnMut(u64)) {
         if self.kind == Kind::System {
             return system::words(registers, each);
@@ -136,8 +134,8 @@ impl Decoded {
         }
     }
 
-    /// Returns whether a word of [`Self::addresses`] is an address. An address of zero stands for an access that does
-    /// not happen.
+    /// Returns whether a word of [`Self::addresses`] is an address. An address of zero means that the access does not
+    /// happen.
     pub(super) fn is_address(&self, mut word: usize) -> bool {
         for touch in self.touches.iter().flatten() {
             if word < touch.words() {
@@ -171,7 +169,6 @@ impl Chosen {
 }
 
 impl Source {
-    /// Returns the operand's number of 64-bit words.
     pub(super) fn words(self) -> usize {
         match self {
             Self::General { .. } | Self::Mask(_) => 1,
@@ -211,7 +208,7 @@ fn low(value: u64, bytes: u8) -> u64 {
     if bytes < 8 { value & ((1 << (bytes * 8)) - 1) } else { value }
 }
 
-/// Decodes the instruction at `address`, which has run or is about to run.
+/// Decodes the instruction at `address`, which was executed before or is executed next.
 pub(super) fn instruction(address: u64) -> Instruction {
     let (bytes, length) = code(address, false);
     let first = Decoder::with_ip(64, &bytes[..length], address, DecoderOptions::NONE).decode();
@@ -249,8 +246,8 @@ pub(super) fn decode(factory: &mut InstructionInfoFactory, address: u64) -> (Dec
     (Decoded { kind: kind(&instruction), touches, latency, varies, count }, instruction.len())
 }
 
-/// Returns the register with the count of an instruction that repeats. The register is `ecx` if the addresses of the
-/// instruction have 32 bits.
+/// For an instruction that repeats, returns the register that contains the number of repetitions. The register is `ecx`
+/// if the addresses of the instruction have 32 bits.
 fn count(instruction: &Instruction) -> Option<Source> {
     let bytes = if has_short_addresses(instruction) { 4 } else { 8 };
     repeats(instruction).then_some(Source::General { number: 1, shift: 0, bytes })
@@ -269,7 +266,8 @@ fn kind(instruction: &Instruction) -> Kind {
     }
 }
 
-/// Returns whether a trace cannot follow the instruction, because the instruction does more than its operands show.
+/// Returns true if a trace cannot record the instruction, because the effects of the instruction go beyond its
+/// operands.
 #[rustfmt::skip]
 fn unsupported(instruction: &Instruction) -> bool {
     use Mnemonic::{
@@ -282,12 +280,12 @@ fn unsupported(instruction: &Instruction) -> bool {
         // System calls of 32-bit programs, and other instructions that leave the program.
         Int | Int1 | Sysenter | Enclu | Getsec | Getsecq | Vmcall | Vmmcall | Vmfunc | Vmgexit => true,
         // The processor delays the trap after a load of `ss`, so the trace would miss the next instruction. The other
-        // segment registers are the bases of addresses.
+        // segment registers contain base addresses of memory accesses.
         Mov | Pop => instruction.op0_register().is_segment_register(),
         Lss | Lfs | Lgs | Wrfsbase | Wrgsbase | Swapgs => true,
         // Instructions that wait until a given time, or until memory changes.
         Mwait | Mwaitx | Umwait | Tpause => true,
-        // Instructions for interrupts that do not involve the kernel.
+        // Instructions for interrupts in user mode, which do not involve the kernel.
         Senduipi | Uiret | Clui | Stui => true,
         // Instructions that access several rows of memory, a structure, or blocks of data whose addresses are in
         // registers that are not operands.
@@ -348,8 +346,8 @@ fn beside(instruction: &Instruction, used: &[UsedMemory]) -> [Option<Touch>; 2] 
     }
 }
 
-/// Returns the mask of a masked load or store, which selects bytes at one address. The mask of a gather selects
-/// addresses, so the mask belongs to the memory accesses instead.
+/// Returns the mask of a masked load or store, which selects bytes at one address. The mask of a gather instruction
+/// selects addresses, so this mask is a part of the instruction's memory accesses.
 pub(super) fn mask(instruction: &Instruction) -> Option<Source> {
     use Mnemonic::{Maskmovdqu, Maskmovq, Vmaskmovdqu, Vmaskmovpd, Vmaskmovps, Vpmaskmovd, Vpmaskmovq};
     let operand = (0..instruction.op_count()).any(|op| instruction.op_kind(op) == OpKind::Memory);
@@ -428,14 +426,14 @@ fn x87(mnemonic: Mnemonic) -> bool {
         )
 }
 
-/// Returns the second operand of an x87 instruction that does not name this operand.
+/// If an x87 instruction has an implicit second operand, returns this operand.
 fn binary_x87(mnemonic: Mnemonic) -> Option<Source> {
     use Mnemonic::{Fpatan, Fprem, Fprem1, Fscale, Fyl2x, Fyl2xp1};
     matches!(mnemonic, Fpatan | Fprem | Fprem1 | Fscale | Fyl2x | Fyl2xp1).then_some(Source::X87(1))
 }
 
-/// For divisions and square roots in vector registers, returns whether the instruction divides. Also returns the size
-/// of the operand in bytes, if the operand is scalar.
+/// For a division or a square root in vector registers, returns whether the instruction is a division. If the operand
+/// is a single number, also returns the size of the operand in bytes.
 fn vector(mnemonic: Mnemonic) -> Option<(bool, Option<usize>)> {
     use Mnemonic::{
         Divpd, Divps, Divsd, Divss, Sqrtpd, Sqrtps, Sqrtsd, Sqrtss, Vdivpd, Vdivph, Vdivps, Vdivsd, Vdivsh, Vdivss,
@@ -464,7 +462,7 @@ mod tests {
         decode(&mut InstructionInfoFactory::new(), bytes.as_ptr().expose_provenance() as u64).0
     }
 
-    /// Not every processor can run all of these instructions.
+    /// The test only decodes these instructions, because not every processor can execute all of them.
     #[test]
     fn addresses_that_no_operand_names_are_recorded() {
         let cases: [(&str, &[u8], usize); 9] = [

@@ -1,9 +1,9 @@
-//! Finds functions that were compiled without optimization. The use of registers shows whether the compiler optimized a
-//! function.
+//! Finds functions that were compiled without optimization. Whether the compiler optimized a function is visible in the
+//! function's use of registers.
 //!
-//! A compiler without optimization keeps each value on the stack. A large part of the instructions then moves values
-//! between the stack and registers, although the registers that survive calls (RBX and R12 to R15) are not in use.
-//! Optimized code first keeps values in the registers that survive calls, and uses the stack only for further values.
+//! A compiler without optimization keeps each value on the stack. In such code, many instructions move values between
+//! the stack and registers, and the registers that calls preserve (RBX and R12 to R15) are not used. Optimized code
+//! keeps values mainly in the registers that calls preserve, and uses the stack only for further values.
 
 use std::collections::BTreeMap;
 
@@ -12,15 +12,16 @@ use iced_x86::{FlowControl, Instruction, InstructionInfoFactory, InstructionInfo
 use super::decode::instruction;
 use super::place;
 
-/// `MOVES` is the minimum share of instructions that move a value from or to the stack, in a function without
-/// optimization. `KEPT` is the maximum share of instructions that use a register that survives calls, in such a
-/// function.
+/// A function counts as compiled without optimization if at least the share `MOVES` of its instructions move values
+/// from or to the stack. In addition, at most the share `KEPT` of its instructions may use a register that calls
+/// preserve.
 const MOVES: f64 = 0.25;
 const KEPT: f64 = 0.02;
-/// The minimum number of instructions of a function. A function with fewer instructions is too short for a decision.
+/// The minimum number of instructions of a function. For a function with fewer instructions, a decision is not
+/// possible.
 const LENGTH: u64 = 12;
-/// The minimum share of executed instructions that lie in functions without optimization. Above this share, the lab
-/// reports such a function.
+/// The minimum share of executed instructions that lie in functions without optimization. If the share is larger than
+/// this, the lab reports such a function.
 const SHARE: f64 = 0.2;
 /// The minimum number of executed instructions in functions without optimization. In a shorter call, the barriers of
 /// the test harness (`black_box`) look like code without optimization.
@@ -47,16 +48,16 @@ impl Counts {
     }
 }
 
-/// The counts of a function's instructions. The counts of different instructions and of executed instructions must both
-/// show missing optimization. For example, a short loop with a barrier may execute many moves, even if the function
-/// contains only few moves.
+/// A function counts as compiled without optimization only if both counts, of different and of executed instructions,
+/// show this. For example, a short loop with a barrier may execute many moves, even if the function contains only few
+/// moves.
 #[derive(Clone, Copy, Debug, Default)]
 struct OptimizationTally {
     different: Counts,
     executed: Counts,
     /// The block that executed the most instructions: the number of executed instructions, and the address of the
-    /// block. The address gives the function's name, because the start of a function that is called through a pointer
-    /// is not always known.
+    /// block. The function's name is found from this address, because the start of a function that is called through a
+    /// pointer is not always known.
     most: (u64, u64),
 }
 
@@ -66,14 +67,15 @@ impl OptimizationTally {
     }
 }
 
-/// Returns the function without optimization that executed the most instructions, if functions without optimization
-/// executed many instructions. `blocks` contains each block with the number of times that the block ran.
+/// If functions without optimization executed many instructions, returns the function that executed the most of them.
+/// `blocks` contains each block, and how often the block was executed.
 pub(super) fn missing<'c>(blocks: impl Iterator<Item = (Vec<u64>, &'c u64)>) -> Option<String> {
     let ran: Vec<(Vec<Instruction>, u64)> = blocks
         .filter(|(_, times)| **times > 0)
         .map(|(block, &times)| (block.into_iter().map(instruction).collect(), times))
         .collect();
-    // A function starts at the target of a call, or at the usual first instruction of a function.
+    // The code assumes that a function starts at the target of a call, or at an instruction with which functions
+    // usually start.
     let entry = |code: &Instruction| {
         let frame = code.mnemonic() == Mnemonic::Sub && code.op0_register() == Register::RSP;
         frame || matches!(code.mnemonic(), Mnemonic::Push | Mnemonic::Endbr64)
@@ -113,7 +115,7 @@ fn moves(code: &Instruction) -> bool {
         && (general(0) || general(1) || code.op1_kind() != OpKind::Memory && code.op1_kind() != OpKind::Register)
 }
 
-/// Returns whether the instruction uses a register that survives calls. RBP does not count, because RBP may contain the
+/// Returns whether the instruction uses a register that calls preserve. RBP does not count, because RBP may contain the
 /// address of the stack frame.
 fn keeps(code: &Instruction, factory: &mut InstructionInfoFactory) -> bool {
     use Register::{R12, R13, R14, R15, RBX};

@@ -1,4 +1,4 @@
-//! Describes addresses: instructions, functions and source lines.
+//! Describes addresses of code: their instructions, functions and source lines.
 
 use std::ffi::c_void;
 use std::path::Path;
@@ -52,7 +52,7 @@ pub(super) fn parting(parting: &Parting) -> String {
     }
 }
 
-/// Returns advice on how to get source lines, if the source line of one of the instructions is missing.
+/// If the source line of an instruction is unknown, returns advice on how to compile with source lines.
 pub(super) fn advice(parting: &Parting) -> &'static str {
     let known = match *parting {
         Parting::Path { last, next: [a, b], .. } => [last, a, b].into_iter().flatten().all(has_line),
@@ -68,7 +68,7 @@ pub(super) fn advice(parting: &Parting) -> &'static str {
     }
 }
 
-/// Returns a text that says where each trace continues after the instruction `last`.
+/// Returns a text about where a trace continues after the instruction `last`.
 fn way(last: Option<u64>, next: Option<u64>) -> String {
     match (last.map(instruction), next) {
         (_, None) => "returns".to_owned(),
@@ -133,7 +133,6 @@ fn text(address: u64) -> String {
     text
 }
 
-/// Returns the instruction and its place.
 pub(super) fn instruction_at(address: u64) -> String {
     format!("`{}` in {}", text(address), source(address))
 }
@@ -158,7 +157,7 @@ mod tests {
 
     #[test]
     fn code_without_line_numbers_comes_with_advice_on_how_to_get_them() {
-        // An address of data never has a source line.
+        // Data has no source line.
         let data = Box::new(0_u64);
         let foreign = (&raw const *data).addr() as u64;
         let own = code_without_line_numbers_comes_with_advice_on_how_to_get_them as *const () as u64;

@@ -13,7 +13,7 @@ use crate::imp::step::{Part, Plan, Ran, Registers, Step, Stop, code, unchanged};
 /// Maximum number of different instructions.
 pub(super) const ENTRIES: usize = 1 << 18;
 const SLOTS: usize = 2 * ENTRIES;
-/// The maximum number of words that a recording keeps in detail.
+/// The maximum number of words in the detailed part of a recording.
 const LOG: usize = 1 << 16;
 /// Number of instructions between two intermediate hashes.
 pub(super) const INTERVAL: u64 = 1 << 13;
@@ -32,7 +32,7 @@ pub(super) struct Entry {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Count {
     pub(super) times: u64,
-    /// A hash over the operands of all executions, for an instruction whose time depends on its operands.
+    /// For an instruction whose time depends on its operands, a hash over the operands of all executions.
     pub(super) operands: u64,
 }
 
@@ -79,15 +79,15 @@ struct Live {
     off: bool,
     /// Whether the call has executed a mark.
     marked: bool,
-    /// Whether the call made a system call whose result may differ between calls.
+    /// Whether the call made a system call whose result may differ between calls with the same input.
     varies: bool,
     /// A number that grows while the call runs.
     progress: u64,
 }
 
 /// Records a call and decodes each instruction that runs for the first time. The recorder allocates all its memory at
-/// the start, because each call must find the same heap. The memory is shared, because each call runs in its own
-/// process.
+/// the start, because the heap must be the same at the start of each call. The memory is shared, because each call runs
+/// in its own process.
 pub(super) struct Recorder {
     pub(super) entries: Array<Entry>,
     slots: Array<u32>,
@@ -98,13 +98,12 @@ pub(super) struct Recorder {
     counts: Array<Count>,
     blocks: Array<Block>,
     parts: Array<Part>,
-    /// The memory ranges that contain code that cannot be changed.
+    /// The memory ranges with code that the program cannot change.
     fixed: Vec<Range<u64>>,
     limit: u64,
 }
 
 impl Recording {
-    /// Returns whether both calls had the same trace.
     pub(super) fn same(&self, other: &Self) -> bool {
         (self.hash, self.instructions) == (other.hash, other.instructions)
     }
@@ -121,8 +120,8 @@ pub(super) fn mix(hash: u64, word: u64) -> u64 {
     (hash.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1)
 }
 
-/// Returns the memory ranges that contain code that cannot be changed, neither in these ranges nor through another
-/// mapping of the same memory.
+/// Returns the memory ranges with code that the program cannot change, either directly or through another mapping of
+/// the same memory.
 fn fixed() -> Option<Vec<Range<u64>>> {
     let range = |line: &str| {
         let mut words = line.split_whitespace();
@@ -135,11 +134,10 @@ fn fixed() -> Option<Vec<Range<u64>>> {
 }
 
 impl Recorder {
-    /// Returns `None` if the system refuses the memory.
     pub(super) fn new(limit: u64) -> Option<Self> {
         let mut factory = InstructionInfoFactory::new();
-        // The decoder allocates its tables when it decodes its first instruction, so the code decodes one instruction
-        // here.
+        // The decoder allocates its tables when it decodes its first instruction, so one instruction is decoded here,
+        // before any traced call.
         decode(&mut factory, mix as *const () as u64);
         Some(Self {
             entries: Array::new(ENTRIES)?,
@@ -163,7 +161,7 @@ impl Recorder {
         move || live().progress
     }
 
-    /// Begins a recording. The recording keeps the instructions from number `from` on in detail.
+    /// Begins a recording. From instruction number `from` on, the recording contains details.
     pub(super) fn begin(&mut self, from: u64) {
         *self.live = Live { from, ..Live::default() };
         self.clear();
@@ -178,7 +176,7 @@ impl Recorder {
         self.blocks.iter_mut().for_each(|block| block.times = 0);
     }
 
-    /// Returns why the recording ended early.
+    /// If the recording ended early, returns the reason.
     pub(super) fn stopped(&self) -> Option<Stop> {
         self.live.stop
     }
@@ -208,7 +206,7 @@ impl Recorder {
         }
     }
 
-    /// Returns the address of an instruction that has changed since it was decoded.
+    /// If an instruction has changed since it was decoded, returns its address.
     pub(super) fn changed(&self) -> Option<u64> {
         let changed = |entry: &&Entry| !unchanged(entry.address, &entry.bytes[..entry.length]);
         self.entries.iter().find(changed).map(|entry| entry.address)
@@ -218,24 +216,23 @@ impl Recorder {
         &self.parts[block.first..block.first + block.parts]
     }
 
-    /// Returns the addresses of the instructions of each block.
     pub(super) fn blocks(&self) -> impl Iterator<Item = Vec<u64>> + '_ {
         let address = |part: &Part| part.entry.map(|_| part.value);
         self.blocks.iter().map(move |block| self.parts(block).iter().filter_map(address).collect())
     }
 
-    /// Returns the entry of an instruction.
     pub(super) fn entry(&self, address: u64) -> Option<&Entry> {
         let slot = self.slot(address);
         self.entries.get((self.slots[slot] as usize).checked_sub(1)?)
     }
 
-    /// Returns the number of words that follow an instruction in the log.
+    /// Returns how many words follow the address of this instruction in the log.
     pub(super) fn words(&self, address: u64) -> usize {
         self.entry(address).map_or(0, |entry| entry.words)
     }
 
-    /// Returns the slot of the entry for this address, or a free slot for a new entry. There are always free slots.
+    /// Returns the slot of the entry for this address, or a free slot if there is no entry yet. There are always free
+    /// slots.
     fn slot(&self, address: u64) -> usize {
         let mut slot = (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize % SLOTS;
         while let Some(entry) = (self.slots[slot] as usize).checked_sub(1) {
@@ -268,8 +265,8 @@ impl Recorder {
         Ok(self.slots[slot] as usize - 1)
     }
 
-    /// Begins an instruction that accesses `words` addresses. Returns whether the recording keeps the words of this
-    /// instruction in detail, or `None` if the limit is reached.
+    /// Begins the recording of an instruction that accesses `words` addresses. Returns whether the recording must
+    /// contain the words of this instruction in detail. Returns `None` if the limit is reached.
     fn next(&mut self, words: usize) -> Option<bool> {
         if self.live.instructions == self.limit {
             self.live.stop = Some(Stop::Limit);
@@ -296,8 +293,7 @@ impl Recorder {
         }
     }
 
-    /// Switches the recording on or off at a mark. A trace does not compare the instructions before the first start
-    /// mark.
+    /// At a mark, switches the recording on or off.
     fn mark(&mut self, kind: Kind) {
         if kind == Kind::Start && !self.live.marked {
             *self.live = Live { from: self.live.from, progress: self.live.progress, ..Live::default() };
@@ -306,8 +302,8 @@ impl Recorder {
         (self.live.marked, self.live.off) = (true, kind == Kind::Stop);
     }
 
-    /// Records the instructions of a block one by one. This is necessary if the recording may keep instructions of the
-    /// block in detail, or if the block may reach an intermediate hash or the limit. Returns false at the limit.
+    /// Records the instructions of a block one by one. Recording one by one is necessary if the recording may need
+    /// details of the block, or if the block may reach an intermediate hash or the limit. Returns false at the limit.
     fn one_by_one(&mut self, block: Block, ran: &Ran) -> bool {
         let mut words = ran.words.iter();
         let mut kept = false;

@@ -22,7 +22,7 @@ const ARGUMENTS: [&[u8]; 2] = [
 ];
 const LATER: u64 = 424;
 
-/// Passes each word of a system call that is about to run to `each`.
+/// Calls `each` with each word of the system call that is made next.
 pub(super) fn words(registers: &Registers<'_>, mut each: impl FnMut(u64)) {
     let number = registers.general(0);
     each(number);
@@ -33,8 +33,8 @@ pub(super) fn words(registers: &Registers<'_>, mut each: impl FnMut(u64)) {
     each(pointed(number as libc::c_long, registers));
 }
 
-/// Returns the number of arguments of a system call. The count leaves out an argument that has no meaning for the given
-/// operation or flags, because the register of this argument may contain any value.
+/// Returns the number of arguments of a system call. An argument without meaning for the given operation or flags is
+/// not counted, because the register of this argument may contain any value.
 fn count(number: u64, argument: impl Fn(usize) -> u64) -> usize {
     let known = match number {
         LATER.. => ARGUMENTS[1].get((number - LATER) as usize),
@@ -52,8 +52,8 @@ fn count(number: u64, argument: impl Fn(usize) -> u64) -> usize {
     }
 }
 
-/// Returns a hash of the data to which the arguments point and which control the kernel, such as a time, lengths or a
-/// path. Returns zero if there are no such data.
+/// Returns a hash of the data behind pointer arguments that control the kernel, such as a time, lengths or a path. If
+/// there are no such data, returns zero.
 fn pointed(number: libc::c_long, registers: &Registers<'_>) -> u64 {
     let argument = |index: usize| registers.general(REGISTERS[index]);
     steering(number, argument).map_or(0, |all| {
@@ -65,14 +65,14 @@ fn pointed(number: libc::c_long, registers: &Registers<'_>) -> u64 {
     })
 }
 
-/// This value replaces a length, and stands for a text that ends with a zero byte.
+/// This value is used as the length of a text that ends with a zero byte.
 const PATH: u64 = u64::MAX;
 const NONE: (u64, u64) = (0, 0);
 
-/// Returns the addresses and lengths in bytes of the data that control the kernel, if the arguments of a system call
-/// point to such data. The result does not contain data that the kernel only copies, or memory for the kernel's
-/// results. Returns `None` for a system call that this list does not contain, because the function does not know the
-/// data to which the arguments of such a call point.
+/// If arguments of a system call point to data that control the kernel, returns the addresses and the lengths in bytes
+/// of these data. The result does not contain data that the kernel only copies, or memory for the kernel's results.
+/// Returns `None` for a system call that is not in this list, because the data behind the pointers of such a call are
+/// unknown.
 fn steering(number: libc::c_long, argument: impl Fn(usize) -> u64) -> Option<[(u64, u64); 4]> {
     const TIME: u64 = size_of::<libc::timespec>() as u64;
     const VECTOR: u64 = size_of::<libc::iovec>() as u64;
@@ -151,7 +151,7 @@ fn steering(number: libc::c_long, argument: impl Fn(usize) -> u64) -> Option<[(u
     })
 }
 
-/// The C library uses this operation of `prctl` to give names to its memory.
+/// With this operation of `prctl`, the C library names its memory.
 const PR_SET_VMA: i32 = 0x5356_4d41;
 
 /// The system calls whose arguments are numbers, or point to data that the kernel only copies.
@@ -229,7 +229,7 @@ fn operation(argument: u64) -> u64 {
     argument & 0x7f
 }
 
-/// Returns the reason why the trace cannot continue after a system call, if there is a reason.
+/// If the trace cannot continue after a system call, returns the reason.
 pub(super) fn refused(registers: &Registers<'_>) -> Option<Stop> {
     const EXECUTABLE: u64 = libc::PROT_EXEC as u64;
     const THREAD: u64 = libc::CLONE_THREAD as u64;
@@ -263,7 +263,8 @@ pub(super) fn refused(registers: &Registers<'_>) -> Option<Stop> {
         libc::SYS_pselect6 => stop(sixth != 0 && bytes(sixth, 8).any(|pointer| pointer != 0), Stop::Signal),
         libc::SYS_open | libc::SYS_creat if memory(first) => Some(Stop::Memory),
         libc::SYS_openat if memory(second) => Some(Stop::Memory),
-        // The engine needs the GS segment, and the addresses of thread-local data depend on the FS segment.
+        // The engine needs the GS segment for its data, and the addresses of thread-local data depend on the FS
+        // segment.
         libc::SYS_arch_prctl => stop(matches!(first, 0x1001 | 0x1002), Stop::Escape),
         number => {
             stop(steering(number, |index| registers.general(REGISTERS[index])).is_none(), Stop::Call(number as u64))
@@ -271,7 +272,7 @@ pub(super) fn refused(registers: &Registers<'_>) -> Option<Stop> {
     }
 }
 
-/// Returns whether the result of a system call may differ between calls.
+/// Returns whether the result of a system call may differ between calls with the same input.
 pub(super) fn varies(registers: &Registers<'_>) -> bool {
     matches!(
         registers.general(0) as libc::c_long,
@@ -349,7 +350,7 @@ mod tests {
     #[test]
     fn the_table_has_all_arguments_of_the_system_calls_that_are_compared() {
         assert_eq!(ARGUMENTS.map(<[u8]>::len), [335, 41]);
-        // With these arguments, `count` leaves out no argument of any system call.
+        // With these arguments, `count` counts all arguments of every system call.
         let all = |index: usize| [0, libc::FUTEX_WAIT_BITSET as u64, 0, u64::MAX, 0, 0][index];
         for (arguments, numbers) in KNOWN.iter().enumerate() {
             for &number in *numbers {

@@ -28,7 +28,6 @@ impl Folder {
         path
     }
 
-    /// Compiles the C functions of these tests.
     fn library(&self) -> PathBuf {
         let (source, library) = (self.file("functions.c", C), self.0.join("libfunctions.so"));
         let status =
@@ -113,7 +112,7 @@ fn a_function_gets_the_stated_arguments() {
     let (path, seven) = (folder.library(), folder.file("seven.bin", &"7".repeat(20 + 20 + 2 + 1)));
     let abi: Abi = "out:100,secret:20,secret:20,int:-7,secret-int:2,inout:1->void".parse().unwrap();
     let classes = [ForeignClass::from_file("seven", &seven, &abi).unwrap()];
-    // SAFETY: the function takes these arguments.
+    // SAFETY: the function `arguments` takes the arguments that `abi` states.
     let mut target = unsafe { shared_library(&path, "arguments", &abi, &classes) }.unwrap();
     let mut random = deadpan_lab::Random::new(1);
     let mut memory = vec![0; target.length() + 16];
@@ -165,8 +164,8 @@ fn python() -> bool {
 
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A worker whose clock counts simulated ticks. A call takes 100 ticks. In target 0, each equal byte at the start adds
-/// 5 ticks.
+/// A worker whose clock counts simulated ticks. A call takes 100 ticks. In target 0, each byte at the start that is
+/// equal in both parts adds 5 ticks.
 const SIMULATED: &str = r#"
 import random, struct, sys
 noise = random.Random(1)
@@ -214,7 +213,7 @@ fn a_simulated_worker_leaks_where_it_should_and_only_there() {
         assert!(pair.controls.delay.passed && pair.controls.leak.passed, "{:?}", pair.controls);
         verdicts.push(report.verdict);
         if report.verdict == Verdict::Leak {
-            // The difference is 35 ps: seven bytes, with 5 ps for each byte.
+            // The expected difference is 35 ps: 5 ps for each of seven bytes.
             let effect = pair.effects.iter().find(|effect| effect.quantile == Some(0.5)).unwrap();
             assert!(effect.difference.covers(0.035), "{effect:?}");
         }
@@ -250,7 +249,6 @@ fn the_workers_of_the_lab_follow_the_protocol() {
 
 const PAGE: &str = include_str!("../../../../docs/lab-worker.md");
 
-/// Returns the source code of the worker in the documentation.
 fn documented() -> &'static str {
     let (_, rest) = PAGE.split_once("```python\n").unwrap();
     rest.split_once("```").unwrap().0
@@ -258,7 +256,7 @@ fn documented() -> &'static str {
 
 #[test]
 fn the_worker_of_the_documentation_runs_as_printed() {
-    // The length that the example states must be the length of the text.
+    // The example must state the true length of its text.
     let text = PAGE.lines().find(|line| line.starts_with("language: Lua")).unwrap().replace('⏎', "\n");
     assert!(PAGE.contains(&format!("{} bytes of text", text.len())), "{}", text.len());
     if !python() {
@@ -271,7 +269,7 @@ fn the_worker_of_the_documentation_runs_as_printed() {
 }
 
 /// Returns the command that starts the documentation's worker after a mistake was added: `wrong` replaces `right` in
-/// its source code.
+/// the worker's source code.
 fn mistaken(folder: &Folder, right: &str, wrong: &str) -> String {
     assert!(documented().contains(right), "{right}");
     format!("exec python3 '{}'", folder.file("worker.py", &documented().replace(right, wrong)).display())
@@ -367,8 +365,7 @@ fn a_worker_that_does_not_begin_well_is_refused() {
     assert!(matches!(error, Error::Silent { .. }) && text.contains("0.3 s") && text.contains("waiting"), "{text}");
 }
 
-/// Returns the command of the simulated worker with a change: at request `number`, the worker runs this code before the
-/// answer.
+/// Returns the command of the simulated worker with additional code, which runs before the answer to request `number`.
 fn spoiled(folder: &Folder, number: u32, code: &str) -> String {
     let line = r#"    out.write(struct.pack("<II", number, count))"#;
     assert!(SIMULATED.contains(line));
@@ -441,8 +438,8 @@ fn no_process_of_a_worker_is_left() {
         }
         std::thread::sleep(Duration::from_millis(50));
     }
-    // In a container, it is possible that no process waits for processes whose parent has ended. Such processes are
-    // zombies, so they have ended too.
+    // In a container, there may be no process that waits for processes whose parent has ended. Such processes become
+    // zombies, which counts as ended too.
     let state = fs::read_to_string(format!("/proc/{}/stat", id.trim())).unwrap_or_default();
     assert!(state.contains(") Z "), "{state}");
 }

@@ -14,7 +14,6 @@ fn settings(seed: u64) -> Settings {
     Settings { looks: 4, delta_ns: Some(1.0), seed, ..Settings::default() }
 }
 
-/// A result that takes time when it is dropped.
 struct Result(Mock, f64);
 
 impl Drop for Result {
@@ -23,7 +22,8 @@ impl Drop for Result {
     }
 }
 
-/// Returns a function that takes 100 ticks and some noise. The drop of its result takes 500 ticks if `slow` is true.
+/// Returns a function that takes 100 ticks and some noise. If `slow` is true, dropping the function's result takes 500
+/// ticks.
 fn costly(clock: &Mock) -> impl FnMut(bool) -> Result + 'static {
     let (clock, mut random) = (clock.clone(), Random::new(3));
     move |slow| {

@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use deadpan_lab::record::{Class, Histogram, Interval, Record, Trace, Verdict};
 use deadpan_lab::report::{self, Detail};
 
-/// Creates an empty folder for the test `name`.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("report").join(name);
     let _ = fs::remove_dir_all(&folder);
@@ -197,7 +196,7 @@ fn the_detail_of_a_markdown_page_decides_its_sections_and_pictures() {
     let has = |pictures: &HashSet<String>, name: &str| pictures.contains(&format!("security.{name}"));
     assert!(has(&full.1, quiet) && !has(&main.1, quiet) && has(&main.1, leaky) && !has(&brief.1, leaky));
     assert!(brief.1.contains("security.calibration.power.svg"));
-    // Only the full page may have pictures in its folder that the page does not show.
+    // Only the folder of the full page may contain pictures that the page does not show.
     for (text, pictures) in [&main, &brief] {
         assert!(pictures.iter().all(|name| text.contains(&format!("]({name})"))), "{pictures:?}");
     }
@@ -289,7 +288,6 @@ fn the_page_fits_wide_and_narrow_browser_windows() {
     }
 }
 
-/// Returns the HTML page and the Markdown page of a record.
 fn both_pages(record: &Record, name: &str) -> [String; 2] {
     let folder = folder(name);
     report::markdown(record, &folder).unwrap();
@@ -356,7 +354,8 @@ fn a_trace_that_differs_stands_beside_a_verdict_of_no_leak() {
     let name = record.timing[quiet].target.clone();
     record.timing[quiet].trace = record.timing[leaky].trace.clone();
     for page in both_pages(&record, "trace beside verdict") {
-        // The words appear in the list at the top, in the row of the summary, and in the heading of the target.
+        // The words "TRACES DIFFER" appear in the list at the top, in the row of the summary, and in the heading of the
+        // target.
         let lines: Vec<&str> = page.lines().filter(|line| line.contains("TRACES DIFFER")).collect();
         let own = lines.iter().filter(|line| line.replace('\\', "").contains("NO_LEAK_ABOVE")).count();
         assert_eq!((lines.len(), own), (5, 2), "{lines:?}");
@@ -393,8 +392,8 @@ fn pages_of_traces_alone_have_no_verdict_about_time() {
     }
 }
 
-/// If the code was compiled without optimization, equal traces show nothing about the optimized code. Each report must
-/// contain a warning about such code.
+/// For code that was compiled without optimization, equal traces show nothing about the optimized code. Each report
+/// must contain a warning about code without optimization.
 #[test]
 fn code_without_optimization_is_named_in_every_report() {
     let folder = folder("without optimization");

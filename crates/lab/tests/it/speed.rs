@@ -23,7 +23,7 @@ impl Machine {
         Rc::new(RefCell::new(Self { clock: clock.clone(), random: Random::new(seed), spell: 0.0, drift: 0.0 }))
     }
 
-    /// Advances the clock by the time of work that takes `nanoseconds` on a quiet machine.
+    /// Simulates work that takes `nanoseconds` on a quiet machine, by advancing the clock.
     fn work(&mut self, nanoseconds: f64) {
         self.spell = 0.95 * self.spell + 0.01 * self.random.normal();
         self.drift += 1e-6;
@@ -33,9 +33,8 @@ impl Machine {
     }
 }
 
-/// Runs `runs` races on noisy machines. The second function takes `factor` times as long as the first. Returns three
-/// numbers of races: races that showed that the functions are the same, races that showed a difference, and races that
-/// showed neither.
+/// Runs `runs` races on noisy machines. The second function takes `factor` times as long as the first function. Returns
+/// the numbers of races with each outcome: the functions are the same, the functions differ, and neither.
 fn outcomes(runs: u64, factor: f64) -> [u64; 3] {
     let mut counts = [0; 3];
     for run in 0..runs {
@@ -146,7 +145,7 @@ fn a_stopped_race_returns_the_rounds_so_far() {
 }
 
 /// Calls `measure` with the lengths 1, 2, 4 and so on until the result is right. Other programs and other tests disturb
-/// the times of programs; in relation to work that takes longer, this disturbance becomes small.
+/// the measured times, but the effect of this disturbance decreases if the work takes longer.
 fn at_some_length<T: std::fmt::Debug>(measure: impl Fn(u32) -> T, is_right: impl Fn(&T) -> bool) {
     let mut wrong = Vec::new();
     for power in 0..8 {
@@ -203,8 +202,7 @@ fn peak_memory_is_measured_in_a_process_without_other_tests() {
     assert!(output.status.success() && String::from_utf8_lossy(&output.stdout).contains("1 passed"), "{output:?}");
 }
 
-/// Regression: the lab counted the memory of the parent process, its present size and its peak, as memory of the child
-/// process.
+/// Regression: the lab attributed the current memory and the peak memory of the parent process to the child process.
 #[test]
 #[ignore = "other tests allocate at the same time; the test above runs this one alone"]
 fn peak_memory_of_the_parent_does_not_count() {

@@ -8,7 +8,8 @@ use deadpan_lab::{Random, Target, taint};
 
 const CHILD: &str = "DEADPAN_LAB_TAINT";
 
-/// Another test in this file runs this test under Valgrind. Without Valgrind, every control is skipped.
+/// Another test in this file runs this test under Valgrind. If this test does not run under Valgrind, every control is
+/// skipped.
 #[test]
 fn each_control_has_its_expected_outcome() {
     for result in taint::controls() {

@@ -9,8 +9,8 @@ use deadpan_lab::record::{Timing, Verdict};
 use deadpan_lab::timing::{self, Settings};
 use deadpan_lab::{Random, Silent, Target, Watch};
 
-/// Measures a target on a mock clock. A call takes `time(first byte of the input, random, number of calls so far)`
-/// ticks.
+/// Measures a target on a mock clock. The duration of a call in ticks is `time(first byte of the input, random, number
+/// of calls so far)`.
 fn simulate(step: u32, settings: &Settings, time: impl Fn(u8, &mut Random, u64) -> f64 + 'static) -> Timing {
     let clock = Mock::new(step);
     let inner = clock.clone();
@@ -83,7 +83,8 @@ fn drift_and_correlated_noise_raise_no_alarm() {
         let calls = calls as f64;
         100.0 + 40.0 * (calls / 3000.0).sin() + calls / 500.0 + 3.0 * random.normal()
     });
-    // The expected number of rejections is 5 % of 200. The limit is four standard deviations above this number.
+    // The expected number of rejections is 5 % of 200. The limit for rejections is four standard deviations above the
+    // expected number.
     let rejected = reports.iter().filter(|report| report.pairs[0].p <= 0.05).count();
     assert!(rejected <= 10 + 13, "{rejected}");
     assert_eq!(count(&reports, Verdict::Leak), 0);
@@ -112,7 +113,8 @@ fn a_difference_below_delta_is_reported_and_no_leak() {
     }
 }
 
-/// Quantiles up to 99 % do not show such a leak, although the means differ by ten times the threshold.
+/// Quantiles up to 99 % do not show a leak in one of a thousand calls, although the means differ by ten times the
+/// threshold.
 #[test]
 fn ten_microseconds_in_one_call_of_a_thousand_are_a_leak() {
     let usual = |seed| Settings { looks: 7, ..settings(seed) };
@@ -216,7 +218,7 @@ fn an_input_that_is_changed_in_place_is_a_fresh_copy_for_every_call() {
 
 #[test]
 fn more_data_are_taken_where_the_intervals_are_too_wide() {
-    // On a busy machine, a debug build would need minutes for the usual amount of data.
+    // With the usual amount of data, a debug build on a busy machine would need minutes.
     let few = |seed| Settings { looks: 1, time_limit: Duration::from_secs(3600), ..settings(seed) };
     for report in verdicts(3, few, |_, random, _| 1000.0 + 100.0 * random.normal().abs()) {
         let pair = &report.pairs[0];

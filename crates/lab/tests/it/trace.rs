@@ -101,8 +101,8 @@ fn floating_point_division_by_a_secret_is_found() {
     assert!(found.equal && trace::leaks(&found).is_some_and(|text| text.contains("sqrtss")), "{found:?}");
 }
 
-/// Each case accesses memory at an address that depends on the secret in `rax`. The secret is below 64. The address
-/// does not follow from the operand of the instruction alone.
+/// Each case accesses memory at an address that depends on the secret in `rax`. The secret is below 64. This address
+/// cannot be computed from the instruction's operand alone.
 #[test]
 fn unusual_memory_operands_are_traced() {
     macro_rules! cases {
@@ -151,8 +151,7 @@ fn unusual_memory_operands_are_traced() {
         };
         let found = trace(None);
         if ["masked", "mask", "compress"].contains(&name) {
-            // A mask selects bytes at one address. The trace lists a masked access, but a masked access is not a
-            // finding.
+            // A mask selects bytes at one address. The trace lists a masked access, but does not report it as a leak.
             assert!(found.equal && found.masked.iter().any(|access| access.secret), "{name}: {found:?}");
         } else {
             assert!(found.divergence.is_some() && found.skipped.is_none(), "{name}: {found:?}");
@@ -234,7 +233,7 @@ fn a_function_whose_traces_differ_for_one_input_is_skipped() {
     assert!(trace::leaks(&trace::compare(&inputs(8), &mut |_| ())).is_none());
 }
 
-/// Before each call, the heap must be restored. Otherwise a big number, for example, would lie at another address in
+/// Before each call, the heap must be restored. Otherwise, an object such as a big number would have another address in
 /// each call.
 #[test]
 fn each_call_starts_with_the_same_memory() {
@@ -280,7 +279,6 @@ int marked(const uint8_t *a, const uint8_t *b, size_t n) {
 }
 "#;
 
-/// Compiles the C functions and traces one of them.
 #[cfg(feature = "harness")]
 fn traced_c(level: &str, symbol: &str) -> deadpan_lab::record::Trace {
     let folder = std::env::temp_dir().join(format!("deadpan-lab-trace-{}-{symbol}-{level}", std::process::id()));
@@ -291,7 +289,7 @@ fn traced_c(level: &str, symbol: &str) -> deadpan_lab::record::Trace {
     let built = compiler.args([level, "-g", "-shared", "-fPIC", "-o"]).args([&library, &source]).status();
     assert!(built.expect("a C compiler").success());
     let abi = "secret:400,secret:400,len:400->int".parse().expect("an ABI");
-    // SAFETY: both functions take these arguments.
+    // SAFETY: both C functions take the arguments that `abi` states.
     let target = unsafe { deadpan_lab::foreign::shared_library(&library, symbol, &abi, &[]) };
     let found = trace::target(&mut target.expect("a function"), 1);
     std::fs::remove_dir_all(&folder).expect("a folder");
@@ -332,7 +330,6 @@ fn marks_in_c_limit_the_comparison() {
     }
 }
 
-/// Returns the reason why a function is skipped.
 fn reason(run: impl FnMut(&mut [u8])) -> String {
     let found = trace::compare(&inputs(8), &mut { run });
     assert!(!found.equal && trace::leaks(&found).is_none(), "{found:?}");
@@ -361,7 +358,7 @@ fn a_function_that_starts_a_process_is_skipped() {
     assert_eq!(text, "the function starts a process; a trace follows one process only");
 }
 
-/// Returns whether this process runs a traced call, and not the calls before the traced calls.
+/// Returns true if this process runs a traced call, and false during the calls before the traced calls.
 fn traced() -> bool {
     static FIRST: AtomicUsize = AtomicUsize::new(0);
     let process = std::process::id() as usize;
@@ -546,8 +543,8 @@ fn a_function_that_leaves_a_thread_or_a_process_behind_is_skipped() {
 
 #[test]
 fn flags_that_a_function_leaves_set_disturb_no_trace() {
-    // SAFETY: the code breaks the rule to clear the direction flag and to keep the rounding mode. This test checks the
-    // effect of breaking the rule.
+    // SAFETY: the code violates the rules of the calling convention about the direction flag and the rounding mode.
+    // This violation is intended, because the test checks its effect.
     let found = trace::compare(&inputs(64), &mut |input| unsafe {
         sink(control::equal(input));
         let round_up = 0x5f80_u32;
@@ -556,14 +553,13 @@ fn flags_that_a_function_leaves_set_disturb_no_trace() {
     assert_eq!((found.equal, &found.skipped), (true, &None), "{found:?}");
 }
 
-/// An allocator that counts the allocations of each thread.
 struct Counting;
 
 thread_local! {
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
 }
 
-// SAFETY: each call is passed to the system's allocator.
+// SAFETY: the system's allocator does all the work of each call.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.with(|count| count.set(count.get() + 1));

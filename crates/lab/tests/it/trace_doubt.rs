@@ -1,4 +1,4 @@
-//! Tests that a function is skipped if a trace cannot follow the function, whether or not its recorded instructions
+//! Tests that a function is skipped if a trace cannot record its effects, even if the recorded instructions do not
 //! differ.
 #![cfg(all(feature = "trace", target_arch = "x86_64", target_os = "linux"))]
 #![allow(unsafe_code, clippy::print_stderr)]
@@ -16,21 +16,19 @@ fn sink<R>(result: R) {
     drop(black_box(result));
 }
 
-/// Returns the reason why a function is skipped.
 fn reason(run: impl FnMut(&mut [u8])) -> String {
     let found = trace::compare(&inputs(), &mut { run });
     assert!(!found.equal && trace::leaks(&found).is_none(), "{found:?}");
     found.skipped.expect("a reason")
 }
 
-/// Returns the divergence of a function that leaks.
 fn leak(run: impl FnMut(&mut [u8])) -> String {
     let found = trace::compare(&inputs(), &mut { run });
     found.divergence.clone().unwrap_or_else(|| panic!("{found:?}"))
 }
 
 /// Maps a page and returns two addresses. If `shared` is true, the second address is a writable mapping of the same
-/// memory. Otherwise both addresses are the same.
+/// memory. If `shared` is false, both addresses are the same.
 fn page(access: i32, shared: bool) -> [*mut u8; 2] {
     // SAFETY: these calls make new memory.
     unsafe {
@@ -88,7 +86,8 @@ fn code_that_the_function_rewrites_is_not_traced_from_a_stale_copy() {
         run_code(code);
     });
     assert!(text.starts_with("the function makes memory executable"), "{text}");
-    // The function changes the page without a store: it writes to the memory of the process as a file.
+    // The function changes the page without a store instruction: it writes to a file that represents the memory of the
+    // process.
     let [code, _] = page(libc::PROT_READ | libc::PROT_WRITE, false);
     write_code(code, 3);
     protect(code, libc::PROT_READ | libc::PROT_EXEC);
@@ -123,7 +122,7 @@ fn a_division_of_a_random_number_by_a_secret_is_skipped() {
 fn an_instruction_that_holds_back_the_next_trap_is_not_followed() {
     let text = reason(|input| {
         let table = [0_u8; 256];
-        // SAFETY: the segment stays the same, and the address lies in the table.
+        // SAFETY: the segment register keeps its value, and the address is inside the table.
         unsafe {
             std::arch::asm!(
                 "mov {copy:e}, ss", "mov ss, {copy:e}", "mov {copy:l}, [{table} + {index}]",
@@ -251,7 +250,6 @@ fn a_function_that_wakes_another_thread_is_skipped() {
     assert_eq!(text, "the function wakes another thread; a trace follows one thread only");
 }
 
-/// Calls `fcntl` for the standard input.
 fn operation_with_argument(operation: i32, argument: libc::c_long) {
     // SAFETY: the operations of this test affect only file descriptors.
     unsafe { libc::syscall(libc::SYS_fcntl, 0, operation, argument) };
@@ -360,7 +358,7 @@ fn a_branch_on_a_random_bit_is_never_a_leak() {
     }
 }
 
-/// The trace lists a masked access, but the access is not a finding. This rule is the same for AVX2 code and AVX-512
+/// The trace lists a masked access, but does not report it as a leak. The same rule applies to AVX2 code and to AVX-512
 /// code. The addresses that a gather instruction accesses depend on its mask.
 #[test]
 fn masks_are_treated_alike_in_all_instruction_sets() {

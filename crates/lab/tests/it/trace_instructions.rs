@@ -1,4 +1,4 @@
-//! Tests of instructions whose addresses or times do not follow from memory operands.
+//! Tests instructions whose addresses or times do not depend on explicit memory operands alone.
 #![cfg(all(feature = "trace", target_arch = "x86_64", target_os = "linux"))]
 #![allow(unsafe_code, clippy::print_stderr)]
 
@@ -136,7 +136,8 @@ fn a_repeated_instruction_without_a_round_accesses_nothing() {
     }
 }
 
-/// The upper halves of the registers contain the secret. For addresses of 32 bits, the upper halves have no effect.
+/// The upper halves of the registers contain the secret. For 32-bit addresses, the upper halves of the registers have
+/// no effect.
 #[test]
 fn only_the_lower_half_of_registers_counts_for_short_addresses() {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_32BIT;

@@ -62,8 +62,8 @@ public class Worker {
     static boolean sink;
 
     /**
-     * Waits. Each turn depends on the turn before it, and the first one on seed. The turns therefore overlap neither
-     * with each other nor with the code that computes seed.
+     * Waits. Each turn depends on the turn before it, and the first turn depends on seed. The turns
+     * therefore overlap neither with each other nor with the code that computes seed.
      */
     static void spin(int turns, long seed) {
         long x = state + seed;

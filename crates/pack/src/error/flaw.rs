@@ -34,12 +34,12 @@ pub enum Flaw {
         /// The difference.
         change: Change,
     },
-    /// A path leads out of the target folder, or has no clear meaning.
+    /// A path leads out of the target folder, or is ambiguous.
     #[error("{path} in the archive {reason}")]
     Path {
-        /// The path, or the beginning of a long path.
+        /// The path; if the path is long, only its beginning.
         path: String,
-        /// The reason, as the end of a sentence about the path.
+        /// The reason, as a clause that follows the path in the message.
         reason: &'static str,
     },
     /// An entry is not a file, folder or link.
@@ -65,7 +65,7 @@ pub enum Flaw {
         /// The link's path.
         path: String,
     },
-    /// An entry's folder failed, or is missing.
+    /// The folder of the entry failed or is missing.
     #[error("the folder of {path} failed or is missing")]
     NoFolder {
         /// The entry's path.
@@ -78,7 +78,7 @@ pub enum Flaw {
          one for each 64 of its bytes"
     )]
     ImpliedFolders {
-        /// The entry's path, or the beginning of a long path.
+        /// The path of the entry; if the path is long, only its beginning.
         path: String,
     },
     /// A component of an entry's path exists, but is not a folder.
@@ -87,7 +87,7 @@ pub enum Flaw {
         /// The entry's path.
         path: String,
     },
-    /// The number of an entry's owner or group is larger than any system supports.
+    /// The number of an entry's owner or group is larger than any system allows.
     #[error("{path} belongs to an owner or a group that no system has")]
     Owner {
         /// The entry's path.
@@ -99,7 +99,7 @@ pub enum Flaw {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Change {
-    /// The entry's headers differ: path, kind, size, mode, time or position.
+    /// The entry's headers differ from the index: path, kind, size, mode, time or position.
     Headers,
     /// The entry's content differs.
     Content,
@@ -122,7 +122,7 @@ pub enum Special {
     Device,
     /// A FIFO.
     Fifo,
-    /// The rest of a file that began in another volume.
+    /// The continuation of a file that began in another volume.
     Continued,
     /// A type that this crate does not know.
     Unknown,

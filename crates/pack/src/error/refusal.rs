@@ -14,7 +14,7 @@ pub enum Refusal {
     /// A path is too deep to be packed.
     #[error("{path} is too deep: a path has at most 1024 components")]
     Deep {
-        /// The path, or the beginning of a long path.
+        /// The path; if the path is long, only its beginning.
         path: String,
     },
     /// A path is too long to be packed.
@@ -34,12 +34,12 @@ pub enum Refusal {
         /// The path or pattern.
         wanted: String,
     },
-    /// A hard link is selected without its file, from an archive that is read once and in order.
+    /// A hard link is selected, but its target file is not, and the archive can be read only once, in order.
     #[error("{link} is a hard link to {file}, which is not selected")]
     LinkWithoutFile {
         /// The link's path.
         link: String,
-        /// The path of the file that holds the content.
+        /// The path of the file to which the hard link refers.
         file: String,
     },
     /// Several entries are selected, but the output takes only one file.
@@ -66,25 +66,25 @@ pub enum Refusal {
     },
 
     // Unpacking.
-    /// The target folder has an entry of this path already.
+    /// The target folder already contains an entry with this path.
     #[error("{path} exists already")]
     Exists {
         /// The path.
         path: String,
     },
-    /// The target folder has a folder where a file or link should be created.
+    /// In the target folder, a folder exists where a file or link should be created.
     #[error("{path} exists already, and is a folder")]
     IsFolder {
         /// The path.
         path: String,
     },
-    /// The archive file itself lies at this path in the target folder.
+    /// The archive file itself has this path in the target folder, and is not replaced.
     #[error("{path} is the archive that is being unpacked, and is not replaced")]
     IsArchive {
         /// The path.
         path: String,
     },
-    /// With this file, the size of all unpacked files would exceed the limit.
+    /// This file would make the total size of all unpacked files exceed the limit.
     #[error("{path} is too large: with its holes it has {size} {}, and {}", bytes(*size), too_large(*limit))]
     TooLarge {
         /// The file's path.
@@ -103,7 +103,6 @@ fn too_large(limit: Option<u64>) -> String {
     }
 }
 
-/// Returns the noun for a number of bytes.
 fn bytes(number: u64) -> &'static str {
     if number == 1 { "byte" } else { "bytes" }
 }

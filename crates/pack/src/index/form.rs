@@ -1,4 +1,4 @@
-//! The fixed forms of an index, for the code that writes it, reads it, and compares it with an archive.
+//! Constants and functions for the format of an index, used by the code that writes, reads and compares an index.
 
 use crate::entry::Kind;
 use crate::error::{Error, Flaw};
@@ -9,8 +9,8 @@ pub(crate) const SIGNATURE: &[u8; 8] = b"DPNPACK\x01";
 /// Bytes of the trailer, which ends with the signature.
 pub(crate) const TRAILER: usize = 64;
 
-/// The length of a part's head in bytes. The head precedes the records, and holds the offset where the first entry
-/// begins and the number of entries.
+/// The length in bytes of the head of a part. The head is stored before the records, and contains the number of entries
+/// and the offset where the first entry begins.
 pub(crate) const HEAD: usize = 12;
 
 /// Returns the first byte of a record for this kind of entry.
@@ -31,7 +31,6 @@ pub(crate) fn kind(code: u8) -> Option<Kind> {
         .find(|kind| self::code(*kind) == code)
 }
 
-/// Decodes a big-endian number of up to eight bytes.
 pub(crate) fn number(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
@@ -45,21 +44,20 @@ pub(crate) fn line(offset: u64, length: u32, count: u32, hash: &blake3::Hash, fi
 /// The length of a tar record in bytes. GNU tar reads and writes archives in whole records.
 const RECORD: u64 = 10_240;
 
-/// Returns the number of zeros between a table that ends at `end` and the trailer. The zeros make the pack's length a
-/// multiple of the length of a tar record. `tar r` destroys an archive whose length is not a multiple of a block. `tar
-/// --delete` loses entries of an archive whose last record is short.
+/// Returns the number of zero bytes between the trailer and a table that ends at `end`. The zeros make the pack's
+/// length a multiple of the length of a tar record. `tar r` destroys an archive whose length is not a multiple of a
+/// block. `tar --delete` loses entries if the last tar record of an archive is incomplete.
 pub(crate) fn zeros(end: u64) -> usize {
     let length = end + TRAILER as u64;
     (length.next_multiple_of(RECORD) - length) as usize
 }
 
-/// Returns the trailer after a table that begins at `offset`.
 pub(crate) fn trailer(offset: u64, length: u64, entries: u64, parts: u32, hash: &blake3::Hash) -> Vec<u8> {
     let numbers = [offset, length, entries].map(u64::to_be_bytes).concat();
     [&numbers[..], &parts.to_be_bytes(), &[0; 4], &hash.as_bytes()[..24], SIGNATURE].concat()
 }
 
-/// Returns the error for an index that contradicts itself. `what` describes the contradiction.
+/// `what` describes the contradiction.
 pub(crate) fn damaged(what: &'static str) -> Error {
     Flaw::Index(what).into()
 }

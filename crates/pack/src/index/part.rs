@@ -1,4 +1,4 @@
-//! Reads the entries of one part, at the offset that the table states.
+//! Reads the entries of one part of the index, at the offset in the table.
 
 use std::io::{Read, Seek};
 
@@ -9,11 +9,11 @@ use super::table::{MARKER, Table, fill};
 use crate::entry::Entry;
 use crate::error::Error;
 
-/// A part whose hash is correct, read one record at a time.
+/// A part whose hash was checked, and whose records are read one at a time.
 #[derive(Debug)]
 pub(crate) struct PartReader {
     bytes: Vec<u8>,
-    /// The offset of the next record in the part.
+    /// The offset in the part where the next record begins.
     at: usize,
     /// The part's row in the table.
     part: usize,
@@ -21,8 +21,7 @@ pub(crate) struct PartReader {
 }
 
 impl PartReader {
-    /// Reads a whole part, and checks the part's hash and first fields. `debt` is the debt of the parts that were read
-    /// before.
+    /// Reads a whole part, and checks its hash, its head and its first path.
     pub(crate) fn read(
         input: &mut (impl Read + Seek),
         table: &Table,
@@ -45,12 +44,12 @@ impl PartReader {
         Ok(Self { bytes, at, part, decoder })
     }
 
-    /// Returns the offset where the last read entry ends, or, before any entry was read, where the first entry begins.
+    /// Returns the offset where the last returned entry ends, or, if no entry was returned, where the first entry
+    /// begins.
     pub(crate) fn end(&self) -> u64 {
         self.decoder.end()
     }
 
-    /// Returns the debt of all records that were read, including the records of earlier parts.
     pub(crate) fn debt(&self) -> PathDebt {
         self.decoder.debt()
     }
@@ -81,7 +80,7 @@ impl PartReader {
         Ok(Some(entry))
     }
 
-    /// Checks that this part has no more bytes, and that the next part's first path may follow this part's last path.
+    /// Checks that this part ends here, and that the first path of the next part may follow its last path.
     fn check_end(&self, table: &Table) -> Result<(), Error> {
         if self.at != self.bytes.len() {
             return Err(damaged("a part has bytes after its last entry"));

@@ -1,7 +1,7 @@
-//! Decodes the records of a part one at a time, from bytes that may end anywhere.
+//! Decodes the records of a part one at a time; the available bytes may end within a record.
 //!
-//! There are two callers. `PartReader` reads parts at the offsets that the table gives, and compares them with the
-//! table. The unpacker reads parts from the stream, and compares them with the archive.
+//! There are two callers. `PartReader` reads parts at the offsets in the table, and compares them with the table. The
+//! unpacker reads parts from a stream, and compares them with the archive.
 
 use std::cmp::Ordering;
 
@@ -13,7 +13,7 @@ use crate::entry::{Entry, Kind, Time};
 use crate::error::Error;
 use crate::path::{self, order};
 
-/// Decodes the records of one part, and checks each record alone and against the preceding one.
+/// Decodes the records of one part, and checks that each record is valid and may follow the preceding record.
 #[derive(Debug)]
 pub(crate) struct Decoder {
     /// The path of the preceding entry.
@@ -22,7 +22,7 @@ pub(crate) struct Decoder {
     folder: bool,
     /// The time of the preceding entry.
     seconds: i64,
-    /// The offset where the preceding entry ends, or, before any record was decoded, where the first entry begins.
+    /// The offset where the preceding entry ends, or, if no record was decoded yet, where the first entry begins.
     end: u64,
     /// The number of entries in this part.
     count: u32,
@@ -32,8 +32,7 @@ pub(crate) struct Decoder {
 }
 
 impl Decoder {
-    /// Begins with the first bytes of a part, before its records. `debt` is the debt of the parts that were read
-    /// before.
+    /// Makes a decoder from the head of a part, which is stored before the records.
     pub(crate) fn new(head: &[u8; HEAD], debt: PathDebt) -> Result<Self, Error> {
         let (end, count) = (number(&head[..8]), number(&head[8..]) as u32);
         if count == 0 || !end.is_multiple_of(BLOCK) {
@@ -42,23 +41,18 @@ impl Decoder {
         Ok(Self { path: Vec::new(), folder: false, seconds: 0, end, count, left: count, debt })
     }
 
-    /// Returns the number of entries in this part.
     pub(crate) fn count(&self) -> u32 {
         self.count
     }
 
-    /// Returns the number of entries that are not decoded yet.
     pub(crate) fn left(&self) -> u32 {
         self.left
     }
 
-    /// Returns the offset where the preceding entry ends, or, before any record was decoded, where the first entry
-    /// begins.
     pub(crate) fn end(&self) -> u64 {
         self.end
     }
 
-    /// Returns the debt of all records that were decoded, including the records of earlier parts.
     pub(crate) fn debt(&self) -> PathDebt {
         self.debt
     }
@@ -98,7 +92,7 @@ impl Decoder {
         self.path.truncate(shared);
         self.path.extend_from_slice(suffix);
         self.folder = kind == Kind::Folder;
-        // The first path of the first part is the root's, and is empty.
+        // The first path of the first part is the empty path of the root.
         if let Some(fault) = path::fault(&self.path, shared).filter(|_| !(first && self.path.is_empty())) {
             return Err(fault);
         }
@@ -138,7 +132,7 @@ impl Decoder {
         })
     }
 
-    /// Checks the target of the link at the current path.
+    /// Checks the target of a link whose path is the current path.
     fn target(&self, kind: Kind, target: &[u8]) -> Result<Vec<u8>, &'static str> {
         if kind == Kind::HardLink {
             if path::fault(target, 0).is_some() || order(target, &self.path) != Ordering::Less {
@@ -150,7 +144,7 @@ impl Decoder {
         Ok(target.to_vec())
     }
 
-    /// Checks that a path may follow the preceding path: the path is later in the order, and its folder precedes it.
+    /// Checks that a path may follow the preceding path: it must be later in the order, and its folder must precede it.
     /// The path consists of the first `shared` bytes of the preceding path and of `suffix`.
     pub(crate) fn check_next(&self, shared: usize, suffix: &[u8]) -> Result<(), &'static str> {
         let path = &self.path;
@@ -159,8 +153,8 @@ impl Decoder {
         }
         let last = |bytes: &[u8]| bytes.iter().rposition(|byte| *byte == b'/');
         let parent = last(suffix).map(|slash| shared + slash).or_else(|| last(&path[..shared])).unwrap_or(0);
-        // A record may state fewer shared bytes than both paths have in common, so the path of the folder may extend
-        // beyond the shared bytes.
+        // Both paths may have more bytes in common than the record states, so the path of the folder may be longer than
+        // the shared bytes.
         let same = parent <= shared || path.get(shared..parent).is_some_and(|rest| suffix.starts_with(rest));
         let holds = match path.get(parent) {
             None => self.folder && path.len() == parent,
@@ -178,7 +172,7 @@ struct Record<'a> {
     gap: u64,
     headers: u64,
     mode: u64,
-    /// The difference from the preceding entry's time, in zigzag form.
+    /// The seconds of the time minus the seconds of the preceding entry, in zigzag form.
     seconds: u64,
     nanoseconds: u64,
     size: u64,
@@ -187,7 +181,6 @@ struct Record<'a> {
     target: Option<&'a [u8]>,
 }
 
-/// The reason why a field cannot be decoded.
 enum Stop {
     /// The bytes end within the field.
     Incomplete,
@@ -203,7 +196,7 @@ impl From<Unread> for Stop {
     }
 }
 
-/// Bytes from which fields are taken, one at a time.
+/// The bytes of a record that were not decoded yet.
 struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {
@@ -248,8 +241,8 @@ impl<'a> Fields<'a> {
         Ok(bytes)
     }
 
-    /// Takes a length and that number of bytes. The length is limited, because an incomplete record is held in memory.
-    /// `too_long` is the message for a greater length.
+    /// Decodes a length, and then takes as many bytes. The length has a limit, because an incomplete record is kept in
+    /// memory. `too_long` is the error message if the length exceeds the limit.
     fn string(&mut self, too_long: &'static str) -> Result<&'a [u8], Stop> {
         let length = self.number()?;
         if length > path::LONGEST as u64 {

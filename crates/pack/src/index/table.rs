@@ -9,15 +9,15 @@ use crate::block::BLOCK;
 use crate::error::{Error, Flaw};
 use crate::path::{self, order};
 
-/// The maximum length of a table. This length is enough for a hundred million entries with usual paths.
+/// The maximum length of a table. This is enough for a hundred million entries with paths of usual length.
 pub(super) const LONGEST_TABLE: u64 = 16 << 20;
-/// The maximum length of a part. Writers make parts of about an eighth of this length.
+/// The maximum length of a part. The parts that writers make have about an eighth of this length.
 const LONGEST_PART: u32 = 1 << 20;
 /// The length of the shortest record, which describes a folder.
 const SHORTEST_RECORD: u32 = 8;
-/// The length of the marker at the beginning: a header, and a block for the header's record.
+/// The length of the marker at the beginning of a pack: one block for a header, and one block for its record.
 pub(crate) const MARKER: u64 = 2 * BLOCK;
-/// In an index block, the text between the record's length and the part.
+/// The text in an index block between the length of the pax record and the part.
 const COMMENT: &[u8] = b" comment=deadpan index ";
 
 /// A row of the table, which describes one part.
@@ -29,7 +29,7 @@ pub(crate) struct Row {
     /// The number of entries in the part.
     pub(crate) count: u32,
     pub(crate) hash: [u8; 32],
-    /// The range of the part's first path in the table.
+    /// The range in the table that contains the first path of the part.
     path: Range<u32>,
 }
 
@@ -39,14 +39,13 @@ pub(crate) struct Table {
     bytes: Vec<u8>,
     rows: Vec<Row>,
     entries: u64,
-    /// The offsets where each sequence of adjacent index blocks begins and ends, in order.
+    /// For each sequence of adjacent index blocks, the offsets of its beginning and its end, in order.
     blocks: Vec<(u64, u64)>,
-    /// The offset where the entries end, and the two blocks of zeros begin.
+    /// The offset of the end of the entries, where the two blocks of zeros begin.
     end: u64,
 }
 
 impl Table {
-    /// Reads the table and the trailer from the end of a pack.
     pub(crate) fn read(input: &mut (impl Read + Seek)) -> Result<Self, Error> {
         let whole = input.seek(SeekFrom::End(0)).map_err(Error::Read)?;
         let at = whole.checked_sub(TRAILER as u64).ok_or(Error::Truncated)?;
@@ -58,7 +57,7 @@ impl Table {
             return Err(Flaw::NoIndex.into());
         }
         let end = begin.checked_add(length).filter(|end| *end <= at);
-        // Packs of the first version have no zeros before the trailer.
+        // Packs of format version 1 have no zeros before the trailer.
         let behind = end.filter(|end| *end == at || end + zeros(*end) as u64 == at);
         let Some(end) = behind.filter(|_| trailer[28..32] == [0; 4]) else {
             return Err(damaged("its table is not where the trailer says"));
@@ -107,17 +106,18 @@ impl Table {
         &self.bytes[row.path.start as usize..row.path.end as usize]
     }
 
-    /// Returns the only part that can hold an entry of this path.
+    /// Returns the only part that can contain an entry with this path.
     pub(crate) fn part_of(&self, path: &[u8]) -> usize {
         self.rows.partition_point(|row| order(self.path(row), path) != Ordering::Greater).saturating_sub(1)
     }
 
-    /// Returns the offset of the entry that follows an entry that ends at `end`, after any index blocks between them.
+    /// Returns the offset of the next entry after an entry that ends at `end`; there may be index blocks between the
+    /// two entries.
     pub(crate) fn after(&self, end: u64) -> u64 {
         self.blocks.binary_search_by_key(&end, |block| block.0).map_or(end, |found| self.blocks[found].1)
     }
 
-    /// Returns the range that an entry may use if it begins at `begin`: from the preceding index block to the next one,
+    /// Returns the range for an entry that begins at `begin`: from the preceding index block to the next index block,
     /// or to the end of the entries.
     pub(crate) fn room(&self, begin: u64) -> Range<u64> {
         let next = self.blocks.partition_point(|block| block.0 < begin);
@@ -125,7 +125,6 @@ impl Table {
         before..self.blocks.get(next).map_or(self.end, |block| block.0)
     }
 
-    /// Returns the offset where the entries end.
     pub(crate) fn end(&self) -> u64 {
         self.end
     }
@@ -161,8 +160,8 @@ fn rows(bytes: &[u8]) -> Result<Vec<Row>, Error> {
     Ok(rows)
 }
 
-/// Computes the offsets of the index blocks, and the offset where the entries end. The last parts are contiguous and
-/// end where the table begins. All other parts are in index blocks.
+/// Computes the offsets of the index blocks and the offset of the end of the entries. The last parts follow each other
+/// without a gap, and end where the table begins. All other parts are in index blocks.
 fn layout(rows: &[Row], table: u64) -> Result<(Vec<(u64, u64)>, u64), Error> {
     let outside = || damaged("a part has an impossible position");
     let mut begin = table;
@@ -180,7 +179,7 @@ fn layout(rows: &[Row], table: u64) -> Result<(Vec<(u64, u64)>, u64), Error> {
     let mut blocks: Vec<(u64, u64)> = Vec::new();
     for row in &rows[..inside] {
         let record = record_length(row.length);
-        // The record follows the header. The record ends with the part and a line feed.
+        // The record follows the header. In the record, only a line feed follows the part.
         let behind = row.offset.checked_add(u64::from(row.length) + 1);
         let content =
             behind.and_then(|behind| behind.checked_sub(record)).filter(|content| content.is_multiple_of(BLOCK));
@@ -197,8 +196,8 @@ fn layout(rows: &[Row], table: u64) -> Result<(Vec<(u64, u64)>, u64), Error> {
     Ok((blocks, end))
 }
 
-/// Returns the length of the record with a part of `part` bytes: its own length in decimal digits, the keyword, the
-/// part and a line feed.
+/// Returns the length of the pax record for a part of `part` bytes: the record's length in decimal digits, the keyword,
+/// the part and a line feed.
 fn record_length(part: u32) -> u64 {
     let rest = COMMENT.len() as u64 + u64::from(part) + 1;
     let mut length = rest;
@@ -208,7 +207,7 @@ fn record_length(part: u32) -> u64 {
     length
 }
 
-/// Fills the buffer with bytes from offset `at` of the pack.
+/// Fills the buffer with the bytes at offset `at` of the pack.
 pub(crate) fn fill(input: &mut (impl Read + Seek), at: u64, buffer: &mut [u8]) -> Result<(), Error> {
     let failed =
         |error: io::Error| if error.kind() == ErrorKind::UnexpectedEof { Error::Truncated } else { Error::Read(error) };

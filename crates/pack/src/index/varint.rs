@@ -1,6 +1,5 @@
-//! Numbers in few bytes: unsigned LEB128 in its shortest form.
+//! Stores numbers in few bytes, as unsigned LEB128 in its shortest form.
 
-/// The reason why no number could be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unread {
     /// The bytes end within the number.
@@ -9,7 +8,7 @@ pub(crate) enum Unread {
     Malformed,
 }
 
-/// Writes a number with seven bits in each byte, the lowest bits first.
+/// Writes seven bits of the number in each byte, beginning with the lowest bits.
 pub(crate) fn put(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
@@ -40,7 +39,7 @@ pub(crate) fn take(bytes: &mut &[u8]) -> Result<u64, Unread> {
     Err(Unread::Incomplete)
 }
 
-/// Returns the signed number for a number in zigzag form.
+/// Returns the signed number that is stored as `number` in zigzag form.
 pub(crate) fn signed(number: u64) -> i64 {
     (number >> 1) as i64 ^ -((number & 1) as i64)
 }

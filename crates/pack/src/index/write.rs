@@ -12,15 +12,16 @@ use crate::path;
 use crate::tar::form::INDEX_BLOCK;
 use crate::tar::write::comment;
 
-/// The length at which a part is closed.
+/// A part of this length or more gets no further entries.
 const PART: usize = 128 << 10;
-/// If the closed parts have this many bytes or more, complete parts are written into the archive as index blocks.
+/// If the finished parts have this many bytes or more, parts without missing hashes are written into the archive as
+/// index blocks.
 const WAITING: usize = 4 << 20;
 const HASH: usize = 32;
-/// The length of a row of the table, without the path.
+/// The length in bytes of a row of the table, without the path.
 const LINE: u64 = 8 + 4 + 4 + 32 + 2;
 
-/// The part of the index that a hash belongs to, and the hash's offset in that part.
+/// The place for a hash: the number of the part, and the offset in that part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slot {
     part: u32,
@@ -44,7 +45,7 @@ struct Part {
 pub(crate) struct IndexWriter {
     /// Parts that are not written yet. The last part may grow.
     parts: VecDeque<Part>,
-    /// The number of parts that were written.
+    /// The number of parts that were already written.
     written: u32,
     /// The number of hashes that are missing in all parts.
     open: usize,
@@ -54,7 +55,7 @@ pub(crate) struct IndexWriter {
     /// The length that the table will have after all parts are written.
     table_length: u64,
     entries: u64,
-    /// Path, time and end of the preceding entry.
+    /// The path, the time and the end of the preceding entry.
     path: Vec<u8>,
     seconds: i64,
     end: u64,
@@ -62,7 +63,7 @@ pub(crate) struct IndexWriter {
 }
 
 impl IndexWriter {
-    /// Adds an entry. If the entry is a file, returns the slot for its hash.
+    /// Adds an entry. If the entry is a file, returns the place for its hash.
     pub(crate) fn add(&mut self, entry: &Entry) -> Option<Slot> {
         if self.parts.back().is_none_or(|part| part.bytes.len() >= PART) {
             self.begin(entry);
@@ -109,11 +110,12 @@ impl IndexWriter {
         slot
     }
 
-    /// Begins a part whose first entry is `entry`. The first record of a part does not depend on the preceding part.
+    /// Begins a new part with `entry` as its first entry. The first record of a part can be decoded without the
+    /// preceding part.
     fn begin(&mut self, entry: &Entry) {
         self.waiting += self.parts.back().map_or(0, |part| part.bytes.len());
         self.table_length += LINE + entry.path.len() as u64;
-        // The last record may end after `PART` bytes.
+        // The last record may extend beyond `PART` bytes.
         let mut bytes = Vec::with_capacity(PART + 1024);
         bytes.extend_from_slice(&entry.begin.to_be_bytes());
         bytes.extend_from_slice(&[0; 4]);
@@ -136,13 +138,12 @@ impl IndexWriter {
         }
     }
 
-    /// The number of hashes that are missing.
     pub(crate) fn open(&self) -> usize {
         self.open
     }
 
-    /// Returns the oldest part as an index block for offset `position` of the pack, if the closed parts have too many
-    /// bytes and that part is complete.
+    /// If the finished parts have too many bytes and the oldest part has all hashes, returns the oldest part as an
+    /// index block for offset `position` of the pack.
     pub(crate) fn block(&mut self, position: u64) -> Option<Vec<u8>> {
         if self.waiting < WAITING || self.parts.front()?.open > 0 {
             return None;
@@ -159,7 +160,7 @@ impl IndexWriter {
         Some(block)
     }
 
-    /// Returns the next part that follows the archive, for offset `position` of the pack.
+    /// Returns the next part after the end of the archive, for offset `position` of the pack.
     pub(crate) fn part(&mut self, position: u64) -> Option<Vec<u8>> {
         let part = self.parts.pop_front()?;
         let (line, bytes) = self.close(part);
@@ -179,7 +180,7 @@ impl IndexWriter {
         self.table.extend_from_slice(&line);
     }
 
-    /// Returns the table, the zeros and the trailer, for `position` of the pack. All parts must be written.
+    /// Returns the table, the zeros and the trailer, for offset `position` of the pack. All parts must be written.
     pub(crate) fn end(&mut self, position: u64) -> Vec<u8> {
         let mut bytes = std::mem::take(&mut self.table);
         let (length, hash) = (bytes.len() as u64, blake3::hash(&bytes));
@@ -189,7 +190,7 @@ impl IndexWriter {
     }
 }
 
-/// The first path and the number of entries for a part's row in the table.
+/// The data for a part's row in the table: the first path and the number of entries.
 struct Line {
     first: Vec<u8>,
     count: u32,
@@ -201,7 +202,6 @@ mod tests {
     use crate::entry::Time;
     use crate::index::Decoder;
 
-    /// Returns an entry without content at this position of an archive.
     fn entry(kind: Kind, path: Vec<u8>, position: u64) -> Entry {
         Entry {
             path,
@@ -217,7 +217,7 @@ mod tests {
         }
     }
 
-    /// Readers refuse paths that are out of proportion, so a writer must stop at the same entry.
+    /// Readers refuse paths that are too long, so a writer must stop at the same entry.
     #[test]
     fn writers_and_readers_have_the_same_bound_for_paths() {
         let mut index = IndexWriter::default();
@@ -260,7 +260,7 @@ mod tests {
     fn the_table_does_not_exceed_the_limit_of_readers() {
         let mut index = IndexWriter::default();
         let mut position = 1024;
-        // Each entry fills a part, and adds a path of 65 535 bytes to the table.
+        // Each entry fills a whole part, so it adds a path of 65 535 bytes to the table.
         for number in 0_u32.. {
             let mut path = number.to_be_bytes().map(|byte| byte | 0x80).to_vec();
             path.resize(65_535, b'x');

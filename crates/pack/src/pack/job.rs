@@ -13,22 +13,23 @@ use crate::index::write::{IndexWriter, Slot};
 use crate::note::{Notes, What};
 use crate::shown::shown;
 
-/// The state that the packer and its jobs share.
+/// The state that is shared by the packer and its jobs.
 pub(super) struct Shared {
-    /// Whether zeros replace bytes that are missing or cannot be read. Otherwise, a file with such bytes is an error.
+    /// Whether missing or unreadable bytes of files are replaced by zeros. If this is not set, a file with such bytes
+    /// causes an error.
     keep_going: bool,
     index: Mutex<IndexWriter>,
-    /// Signals that no hash is missing, or that packing failed.
+    /// Signals that no hash is missing any more, or that packing failed.
     settled: Condvar,
     failed: AtomicBool,
-    /// The number of pieces in jobs, and the maximum of that number. Each piece may keep a file open.
+    /// The number of pieces in all jobs, and its maximum. Each piece may keep a file open.
     pieces: AtomicUsize,
     most: usize,
     pub(super) notes: Mutex<Notes>,
 }
 
 impl Shared {
-    /// Begins with jobs that keep at most this many files open together.
+    /// `most` is the maximum number of files that all jobs keep open.
     pub(super) fn new(keep_going: bool, most: usize) -> Self {
         Self {
             keep_going,
@@ -45,7 +46,6 @@ impl Shared {
         self.index.lock()
     }
 
-    /// Whether jobs may keep another file open.
     pub(super) fn has_room(&self) -> bool {
         self.pieces.load(Ordering::Relaxed) < self.most
     }
@@ -58,7 +58,7 @@ impl Shared {
         if self.failed.load(Ordering::Relaxed) { Err(Error::Stopped) } else { Ok(index) }
     }
 
-    /// Handles a file that became shorter: with an error, or with one note for all pieces of the file.
+    /// Reports a file that became shorter: returns an error, or adds one note for all pieces of the file.
     pub(super) fn shrank(&self, source: &Source) -> Result<(), Error> {
         if !self.keep_going {
             return Err(Error::Shrank { path: shown(&source.path) });
@@ -80,12 +80,12 @@ pub(super) struct Piece {
     pub(super) range: Range<usize>,
     /// The offset of the piece in the file.
     pub(super) offset: u64,
-    /// The offset of the piece in the stored content, which has no holes.
+    /// The offset of the piece in the stored content, which does not contain the holes.
     pub(super) stored: u64,
 }
 
 impl Piece {
-    /// Reads and hashes the piece. Returns the file's hash after the file's last piece.
+    /// Reads and hashes the piece. After the last piece of the file, returns the hash of the file.
     fn complete(&self, shared: &Shared, buffer: &mut [u8]) -> Result<Option<(Slot, [u8; 32])>, Error> {
         let source = &self.source;
         let bytes = &mut buffer[self.range.clone()];
@@ -93,7 +93,7 @@ impl Piece {
             Ok(true) => {}
             Ok(false) => shared.shrank(source)?,
             Err(error) if shared.keep_going => {
-                // A bad disk can fail for every piece. Each file gets one note.
+                // On a damaged disk, reading can fail for every piece. Each file gets one note.
                 if source.damage() {
                     shared.note(&source.path, What::Damaged(words(&error)));
                 }
@@ -101,7 +101,7 @@ impl Piece {
             Err(error) => return Err(Error::Entry { action: Action::Read, path: shown(&source.path), error }),
         }
         let hash = source.see(self.stored, bytes, bytes.len() as u64 == source.stored);
-        // Only the last piece returns a hash, so each file gets this note at most once.
+        // Only the last piece returns a hash, so a file never gets this note twice.
         if hash.is_some() && source.changed() {
             shared.note(&source.path, What::Changed);
         }
@@ -136,7 +136,7 @@ impl Job {
         self.pieces.push(piece);
     }
 
-    /// Reads and hashes a piece now, so that its file need not stay open until the job is completed.
+    /// Reads and hashes a piece immediately, so that its file need not stay open until the job is completed.
     pub(super) fn at_once(&self, piece: Piece, buffer: &mut [u8]) -> Result<(), Error> {
         if let Some((slot, hash)) = piece.complete(&self.shared, buffer)? {
             self.shared.index().set(slot, &hash);
@@ -153,7 +153,6 @@ impl Job {
         self.now(buffer)
     }
 
-    /// Completes the pieces that were added so far.
     pub(super) fn now(&mut self, buffer: &mut [u8]) -> Result<(), Error> {
         let mut hashes = Vec::with_capacity(self.pieces.len());
         for piece in &self.pieces {
@@ -192,7 +191,7 @@ mod tests {
     use super::*;
     use crate::entry::{Entry, Kind, Time};
 
-    /// A file of 1000 bytes that cannot be read, in two pieces.
+    /// Returns two pieces of a file of 1000 bytes that cannot be read.
     fn unreadable(shared: &Shared) -> [Piece; 2] {
         // Reading fails because the file is open for writing only.
         let folder = tempfile::tempdir().expect("a folder");

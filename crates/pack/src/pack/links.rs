@@ -1,31 +1,30 @@
-//! Finds the first path under which a file with several names was packed.
+//! Finds hard links: returns the path under which the same file was packed before.
 //!
-//! The other names of a file may be outside of the folder, so every file with several names has a record. Millions of
-//! files need millions of records. Therefore a record stores only how its path and inode number differ from the
-//! preceding record, and a hash table holds only the numbers of records.
+//! Every file with a link count above one gets a record here, even if its other names are outside of the packed folder.
+//! There can be millions of files with several names. To save memory, a record stores only the difference of its path
+//! and inode number from the preceding record, and a hash table stores only the numbers of records.
 
 use std::hash::{BuildHasher, RandomState};
 
 use crate::index::varint::{put, put_signed, signed, take};
 use crate::path;
 
-/// The number of records in a block. The first record of a block is complete, and each other record stores the
-/// difference from the preceding record. A lookup decodes half a block on average.
+/// The number of records in a block. The first record of a block is stored completely, and each other record as the
+/// difference from the preceding record. On average, a lookup decodes half of a block.
 const IN_BLOCK: u32 = 32;
 
-/// The number of slots in the smallest table.
+/// The minimum number of slots in a hash table.
 const SMALLEST: usize = 64;
 
-/// The content of an empty slot. No record has this number, because there are fewer records than slots.
+/// The content of an empty slot. No record has this number, because a table always has more slots than records.
 const FREE: u32 = u32::MAX;
 
-/// The maximum number of records that a table of 32-bit numbers can hold.
+/// The maximum number of records, because the table stores 32-bit numbers.
 const MOST: u32 = 3 << 30;
 
-/// The first paths of files with several names.
 #[derive(Debug, Default)]
 pub(super) struct Links {
-    /// The numbers of devices. A record stores the index of its device in this list.
+    /// The numbers of devices. The device numbers; a record stores an index into this list.
     devices: Vec<u64>,
     /// The complete blocks.
     blocks: Vec<Box<[u8]>>,
@@ -53,7 +52,7 @@ impl Links {
         None
     }
 
-    /// Returns a device's index. A tree spans few devices, so indices are small numbers.
+    /// Returns a device's index. A tree spans few devices, so the indexes are small numbers.
     fn device(&mut self, device: u64) -> u64 {
         let known = self.devices.iter().position(|known| *known == device);
         known.unwrap_or_else(|| {
@@ -86,7 +85,7 @@ impl Links {
         record
     }
 
-    /// Replaces the table with a larger one. The old table is dropped first, because the records hold all keys.
+    /// The old table is dropped first, because the records hold all keys.
     fn grow(&mut self) {
         self.table.clear();
         let mut number = 0;
@@ -115,7 +114,7 @@ struct LinkRecord {
 }
 
 impl LinkRecord {
-    /// Turns this record into the next record, and writes the difference to `out`.
+    /// Turns this record into the record for `key` and `path`, and writes the difference to `out`.
     fn follow(&mut self, key: InodeKey, path: &[u8], out: &mut Vec<u8>) {
         let shared = path::shared(path, &self.path);
         put(out, key.device);
@@ -128,8 +127,7 @@ impl LinkRecord {
         self.path.extend_from_slice(&path[shared..]);
     }
 
-    /// Turns this record into the next record, with the difference that is taken from `rest`. Returns `None` at the
-    /// end.
+    /// Changes this record into the next record by the difference at the front of `rest`. Returns `None` at the end.
     fn next(&mut self, rest: &mut &[u8]) -> Option<()> {
         self.key.device = take(rest).ok()?;
         self.key.inode = self.key.inode.wrapping_add_signed(signed(take(rest).ok()?));
@@ -146,7 +144,7 @@ impl LinkRecord {
 struct LinkTable {
     /// The slots. The number of slots is a power of two, or 0.
     slots: Vec<u32>,
-    /// A random key, so that an attacker cannot choose files whose hashes share one slot.
+    /// The hash key is random, so that an attacker cannot choose files that all hash to the same slot.
     secret: RandomState,
 }
 
@@ -164,18 +162,18 @@ impl LinkTable {
         self.slots = vec![FREE; slots];
     }
 
-    /// Returns the mask of a slot's bits that hold the number.
+    /// Returns a mask for the bits of a slot that contain a record's number.
     fn numbers(&self) -> u32 {
         self.slots.len().wrapping_sub(1) as u32
     }
 
-    /// Returns the slots for a hash, in the order of probing.
+    /// Returns the slots for a hash in the order of the lookup.
     fn slots(&self, hash: u64) -> impl Iterator<Item = usize> + use<> {
         let slots = self.slots.len();
         (0..slots).map(move |step| (hash as usize).wrapping_add(step) & (slots - 1))
     }
 
-    /// Returns the part of a hash that a slot holds in addition to the number.
+    /// Returns the part of a hash that is stored in a slot together with the number.
     fn tag(&self, hash: u64) -> u32 {
         (hash >> 32) as u32 & !self.numbers()
     }
@@ -202,7 +200,7 @@ mod tests {
 
     use super::*;
 
-    /// Random inode numbers (some numbers are equal or close together), and random paths.
+    /// Makes random paths and random inode numbers, some of which are equal or close together.
     struct Random(u64);
 
     impl Random {
@@ -245,14 +243,14 @@ mod tests {
         }
     }
 
-    /// A million files take about 20 MB of the 64 MiB that packing may use.
+    /// The records of a million files take about 20 MB, and packing may use 64 MiB.
     #[test]
     fn a_record_uses_few_bytes() {
         let mut links = Links::default();
         let files = 100_000;
         for number in 0..files {
             let path = format!("folder-{:03}/file-{:03}.txt", number / 1000, number % 1000);
-            // The inode numbers are as scattered as in a folder that is read in the order of its names.
+            // The order of the inode numbers is as irregular as in a folder that is read in the order of its names.
             assert_eq!(links.first(1, number * 7919 % files, path.as_bytes()), None);
         }
         let blocks: usize = links.blocks.iter().map(|block| block.len() + size_of::<Box<[u8]>>() + 16).sum();

@@ -17,20 +17,19 @@ use deadpan_disk::{About, next_data};
 pub(super) struct Source {
     pub(super) path: Vec<u8>,
     file: File,
-    /// The file's version when its headers were written.
+    /// The size and the time of the file when its headers were written.
     was: Version,
     /// The length of the stored content, in bytes.
     pub(super) stored: u64,
     pub(super) slot: Slot,
-    /// Hashes the content, if it has several pieces.
+    /// Computes the hash of a content that has several pieces.
     tree: OnceLock<Tree>,
-    /// Whether a piece of the file could not be read.
     damaged: AtomicBool,
     /// Whether the file was too short for a piece.
     cut: AtomicBool,
 }
 
-/// A file's size and time, which change with its contents.
+/// The size and the time of a file, which change with its contents.
 #[derive(PartialEq)]
 struct Version(u64, (i64, u32));
 
@@ -54,8 +53,9 @@ impl Source {
         }
     }
 
-    /// Reads `bytes` at `offset` of the file. Returns false if the file ends before the end of these bytes. Bytes that
-    /// are missing or cannot be read become zeros, because the headers already state the length of the content.
+    /// Reads `bytes` at `offset` of the file. Returns false if the file ends before all of these bytes are read. Bytes
+    /// that are missing or cannot be read are filled with zeros, because the headers already state the length of the
+    /// content.
     pub(super) fn read(&self, offset: u64, bytes: &mut [u8]) -> io::Result<bool> {
         let mut filled = 0;
         while filled < bytes.len() {
@@ -75,8 +75,8 @@ impl Source {
         Ok(true)
     }
 
-    /// Hashes a piece at `offset` of the stored content. Returns the content's hash after the last piece. `whole`
-    /// states whether the piece is the whole content.
+    /// Hashes a piece at `offset` of the stored content. When all pieces were hashed, returns the hash of the content.
+    /// `whole` means that the piece is the whole content.
     pub(super) fn see(&self, offset: u64, bytes: &[u8], whole: bool) -> Option<[u8; 32]> {
         if whole {
             return Some(blake3::hash(bytes).into());
@@ -87,29 +87,29 @@ impl Source {
         self.tree.get_or_init(|| Tree::new(self.stored)).add(offset, bytes)
     }
 
-    /// Records that a piece could not be read. Returns whether this was the first such piece.
+    /// Records that a piece could not be read. Returns true if no piece of the file was unreadable before.
     pub(super) fn damage(&self) -> bool {
         !self.damaged.swap(true, Ordering::Relaxed)
     }
 
-    /// Records that the file was too short for a piece. Returns whether this was the first such piece.
+    /// Records that the file was too short for a piece. Returns true if no piece of the file was too short before.
     pub(super) fn cut(&self) -> bool {
         !self.cut.swap(true, Ordering::Relaxed)
     }
 
-    /// Whether the file is shorter than its headers say.
+    /// Whether the file is now shorter than stated in its headers.
     pub(super) fn is_short(&self) -> bool {
         About::of_file(&self.file).is_ok_and(|about| about.length < self.was.0)
     }
 
-    /// Whether the file changed after its headers were written, apart from a missing part.
+    /// Whether the file changed after its headers were written, except that it became shorter.
     pub(super) fn changed(&self) -> bool {
         !self.cut.load(Ordering::Relaxed)
             && About::of_file(&self.file).is_ok_and(|about| Version::from_about(&about) != self.was)
     }
 }
 
-/// The pieces of a file that hold data.
+/// The parts of a file that contain data and not holes.
 pub(super) struct Extents {
     /// The offset and length of each piece.
     pieces: VecDeque<(u64, u64)>,
@@ -118,12 +118,13 @@ pub(super) struct Extents {
 }
 
 impl Extents {
-    /// Returns the whole file as one piece, with holes as zeros.
+    /// Returns the whole file as one piece, in which holes are read as zeros.
     pub(super) fn whole(size: u64) -> Self {
         Self { pieces: VecDeque::from_iter((size > 0).then_some((0, size))), sparse: false }
     }
 
-    /// Returns the pieces with data, if the file uses less space on the disk than its size, or else the whole file.
+    /// If the file takes less space on the disk than its size, returns the pieces with data; otherwise returns the
+    /// whole file.
     pub(super) fn with_data(file: &File, about: &About) -> Self {
         let size = about.length;
         let whole = || Self::whole(size);
@@ -161,13 +162,13 @@ impl Extents {
         self.pieces.iter().map(|(_, length)| length).sum()
     }
 
-    /// Returns the map of a file with holes, in GNU's format 1.0: lines of numbers, padded to whole blocks. The map of
-    /// any other file is empty.
+    /// Returns the map of a file with holes in GNU's format 1.0: decimal numbers on separate lines, padded to whole
+    /// blocks. The map of any other file is empty.
     pub(super) fn map(&self, size: u64) -> Vec<u8> {
         if !self.sparse {
             return Vec::new();
         }
-        // If the file ends with a hole, an empty piece at the end of the file records its size.
+        // If the file ends with a hole, an empty piece at the end of the map gives the size of the file.
         let ends = self.pieces.back().map_or(0, |(offset, length)| offset + length) < size;
         let end = ends.then_some((size, 0));
         let mut text = format!("{}\n", self.pieces.len() + usize::from(ends));
@@ -179,7 +180,7 @@ impl Extents {
         map
     }
 
-    /// Takes the next piece, of at most `most` bytes.
+    /// Removes and returns the next piece, with at most `most` bytes.
     pub(super) fn take(&mut self, most: u64) -> Option<(u64, u64)> {
         let (offset, left) = self.pieces.front_mut()?;
         let length = most.min(*left);

@@ -10,9 +10,10 @@ use crate::error::Flaw;
 /// One event in an archive.
 #[derive(Debug)]
 pub(crate) enum Event {
-    /// An entry. The entry's content follows, if there is any.
+    /// An entry. The content of the entry follows, if there is any.
     Member(Box<Member>),
-    /// An entry that is never unpacked: a device, or a path that leads out of the target. The parser skips its content.
+    /// An entry that is never unpacked, because it is a device or its path leads out of the target. The parser skips
+    /// its content.
     Refused {
         /// The path exactly as in the archive.
         path: Vec<u8>,
@@ -20,16 +21,16 @@ pub(crate) enum Event {
         flaw: Flaw,
     },
     /// The map of the last entry, which has holes. The map states where in the file the pieces of content belong. This
-    /// event comes before the first piece. Content that holds the map itself may come earlier.
+    /// event comes before the first piece of data. Content that contains the map itself may come earlier.
     Map(Map),
     /// A part of the content of the last entry.
     Content {
         /// The offset in the content.
         offset: u64,
-        /// The range in the bytes that the caller passed in.
+        /// The range of the content in the caller's bytes.
         range: Range<usize>,
     },
-    /// The comment of a global header: the marker, a part of the index, or another program's remark.
+    /// The comment of a global header: the marker of a pack, a part of the index, or a comment of another program.
     Comment {
         /// The offset in the archive.
         offset: u64,
@@ -38,7 +39,7 @@ pub(crate) enum Event {
     },
     /// The archive ends before this byte.
     End(u64),
-    /// Bytes after the end, as a range in the bytes that the caller passed in.
+    /// Bytes after the end of the archive, as a range in the caller's bytes.
     Tail(Range<usize>),
     /// An oddity in the archive. The parser reads on.
     Odd(Oddity),
@@ -47,14 +48,14 @@ pub(crate) enum Event {
 /// An entry with all fields of its headers.
 #[derive(Clone, Debug)]
 pub(crate) struct Member {
-    /// The fields that a pack's index also has. The path and the hard link's target have no leading `./` and no
-    /// trailing `/`. In a pack, the root is removed too.
+    /// The fields that are also stored in the index of a pack. The path and the hard link's target have no leading `./`
+    /// and no trailing `/`. In a pack, the root is removed too.
     pub(crate) entry: Entry,
     /// The number of the entry's owner.
     pub(crate) uid: u64,
     /// The number of the entry's group.
     pub(crate) gid: u64,
-    /// Extended attributes: names and values.
+    /// The extended attributes, each as a name and a value.
     pub(crate) attributes: Vec<(Vec<u8>, Vec<u8>)>,
     /// Whether the entry has an access control list in text form, which is never restored.
     pub(crate) acl: bool,

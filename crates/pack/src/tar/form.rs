@@ -1,9 +1,9 @@
-//! Constants that readers and writers of archives share.
+//! Constants for reading and writing archives.
 
 /// A block's length, for slices.
 pub(crate) const BLOCK: usize = crate::block::BLOCK as usize;
 
-/// The comment that a pack begins with.
+/// The comment at the beginning of every pack.
 pub(crate) const MARKER: &[u8] = b"deadpan pack 1";
 
 /// The marker as the one record of a global header.
@@ -12,7 +12,7 @@ pub(crate) const MARKER_RECORD: &[u8] = b"26 comment=deadpan pack 1\n";
 /// The beginning of the comment of an index block; the part follows.
 pub(crate) const INDEX_BLOCK: &[u8] = b"deadpan index ";
 
-/// The longest pax header that is read.
+/// The maximum length of a pax header that is read.
 pub(crate) const LONGEST_PAX: u64 = 1 << 20;
 
 /// The maximum number of pieces of a file with holes. There is a limit because the map is held in memory.

@@ -4,7 +4,7 @@ use super::form::BLOCK;
 use super::number;
 use crate::error::Error;
 
-/// A header block, with its raw fields. The meaning of the fields depends on the format.
+/// A header block, whose fields are not decoded yet. The meaning of some fields depends on the tar format.
 pub(super) struct Header<'a>(&'a [u8; BLOCK]);
 
 /// The format of a header.
@@ -24,8 +24,8 @@ impl<'a> Header<'a> {
         let header = Self(block);
         let damaged = || Error::damaged(format!("at byte {offset} there is no header of a tar archive"));
         let sum = number::field(&block[148..156]).ok_or_else(damaged)?;
-        // The bytes of the checksum field count as spaces. Some writers added up the bytes as signed numbers, so both
-        // sums are accepted.
+        // For the sum, each byte of the checksum field counts as a space. Some old programs added the bytes as signed
+        // numbers, so the signed sum is accepted too.
         let (mut unsigned, mut signed) = (0_i64, 0_i64);
         for (place, byte) in block.iter().enumerate() {
             let byte = if (148..156).contains(&place) { b' ' } else { *byte };
@@ -47,7 +47,7 @@ impl<'a> Header<'a> {
         self.0[156]
     }
 
-    /// Returns the path, joined from the two fields that it may be split into.
+    /// Returns the path; in the header, a long path is split into two fields.
     pub(super) fn path(&self) -> Vec<u8> {
         let (name, prefix) = (text(&self.0[..100]), text(&self.0[345..500]));
         if self.maker() == HeaderFormat::Posix && !prefix.is_empty() {
@@ -77,7 +77,7 @@ impl<'a> Header<'a> {
         number::field(&self.0[124..136])
     }
 
-    /// Whether a number was too long for its field, and continues in the next field.
+    /// Whether a number fills its whole field, so that its terminating zero byte is in the next field.
     pub(super) fn overflows(&self) -> bool {
         [108..116, 116..124, 124..136, 136..148].into_iter().any(|field| number::overflown(&self.0[field]))
     }
@@ -86,12 +86,12 @@ impl<'a> Header<'a> {
         number::field(&self.0[136..148])
     }
 
-    /// The size of a file with holes, in the old GNU format.
+    /// Returns the size of a file with holes, in the old GNU format.
     pub(super) fn real_size(&self) -> Option<i64> {
         number::field(&self.0[483..495])
     }
 
-    /// The first lines of the map, in the old GNU format, and whether blocks with more lines follow.
+    /// Returns the first lines of the map in the old GNU format, and whether more blocks of the map follow.
     pub(super) fn map(&self) -> (&'a [u8], bool) {
         (&self.0[386..482], self.0[482] != 0)
     }

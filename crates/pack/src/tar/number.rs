@@ -1,6 +1,6 @@
 //! Numbers in headers, in the forms in use since 1979.
 
-/// Reads a field of a header: octal digits between spaces and zero bytes, or GNU's binary form for larger numbers. A
+/// Decodes a header field: an octal number between spaces and zero bytes, or GNU's binary form for larger numbers. A
 /// blank field is 0.
 pub(super) fn field(bytes: &[u8]) -> Option<i64> {
     match bytes.first() {
@@ -9,14 +9,14 @@ pub(super) fn field(bytes: &[u8]) -> Option<i64> {
     }
 }
 
-/// Whether the field begins with the zero byte that ends the number in the field before it. AIX writes sizes of 8 GiB
-/// and more in this way.
+/// Whether the field begins with the zero byte that terminates the number in the preceding field. AIX writes such
+/// fields for sizes of 8 GiB and more.
 pub(super) fn overflown(bytes: &[u8]) -> bool {
     bytes.first() == Some(&0) && bytes.get(1).is_some_and(u8::is_ascii_digit)
 }
 
 fn octal(bytes: &[u8]) -> Option<i64> {
-    // Skip the zero byte of a number that was too long for the preceding field.
+    // Skip a zero byte that belongs to the preceding field.
     let bytes = if overflown(bytes) { &bytes[1..] } else { bytes };
     let start = bytes.iter().position(|byte| *byte != b' ').unwrap_or(bytes.len());
     let digits = &bytes[start..];
@@ -31,7 +31,7 @@ fn octal(bytes: &[u8]) -> Option<i64> {
     })
 }
 
-/// Reads a number in two's complement. The first bit marks this form, so the second bit is the sign.
+/// Reads a number in two's complement. The first bit only marks the binary form, so the sign is in the second bit.
 fn binary(bytes: &[u8]) -> Option<i64> {
     let mut rest = bytes.iter();
     let first = rest.next()? & 0x7f;
@@ -41,7 +41,7 @@ fn binary(bytes: &[u8]) -> Option<i64> {
     i64::try_from(number).ok()
 }
 
-/// Reads a number in a pax record or a sparse map, which has digits only.
+/// Decodes a number in a pax record or a sparse map, which consists of decimal digits only.
 pub(super) fn decimal(bytes: &[u8]) -> Option<u64> {
     if bytes.is_empty() {
         return None;

@@ -1,8 +1,8 @@
-//! Irregularities in archives that do not prevent unpacking.
+//! The irregularities in archives that do not prevent unpacking.
 
 use std::fmt;
 
-/// An irregularity that other tar readers accept too, although correct writers do not produce it.
+/// An irregularity that correct programs do not produce, but that other tar readers accept too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Oddity {
     /// The archive holds no entries.
@@ -11,9 +11,9 @@ pub(crate) enum Oddity {
     NoEnd,
     /// One block of zeros is followed by other bytes.
     LoneZeroBlock,
-    /// An entry has two headers of the same kind.
+    /// An entry has two extended headers of the same kind.
     Repeated,
-    /// A number was too long for its field, so its end is in the first byte of the next field.
+    /// A number fills its whole field, so its terminating zero byte is in the next field.
     Overflow,
     /// Another program has changed a pack.
     Stale,

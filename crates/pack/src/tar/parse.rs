@@ -13,10 +13,10 @@ use super::sparse::{Pieces, Reading};
 use crate::block::{self, filling};
 use crate::error::{Error, Flaw};
 
-/// The maximum length of a name in a GNU header for long names, including the zero byte.
+/// The maximum length of a name in GNU's header for long names, including the zero byte at its end.
 const LONGEST_NAME: u64 = 65_536;
 
-/// The largest content, so that no sum of offsets overflows.
+/// The maximum length of a content, so that sums of offsets do not overflow.
 const LARGEST: u64 = 1 << 60;
 
 /// Reads an archive.
@@ -37,10 +37,10 @@ pub(crate) struct Parser {
     next: Next,
 }
 
-/// The contents of the extended headers before an entry.
+/// The contents of the extended headers that apply to the next entry.
 #[derive(Debug, Default)]
 struct Next {
-    /// The offset of the first of these headers.
+    /// The offset of the first extended header of the next entry.
     begin: Option<u64>,
     records: Option<PaxRecords>,
     path: Option<Vec<u8>>,
@@ -74,7 +74,8 @@ enum State {
         length: u64,
         wanted: bool,
     },
-    /// The parser is in the padding after a content. Holds the number of padding bytes that are left.
+    /// The parser is in the padding after the content of a file. The value is the number of padding bytes that were not
+    /// read yet.
     Padding(u64),
     /// The parser has seen one block of zeros.
     Ending,
@@ -96,12 +97,11 @@ impl Parser {
         }
     }
 
-    /// Reads a pack as an archive of another program, without an index.
+    /// Makes a parser that reads a pack as an archive of another program, without an index.
     pub(crate) fn foreign() -> Self {
         Self { foreign: true, ..Self::new() }
     }
 
-    /// Whether the archive is a pack, which begins with the marker.
     pub(crate) fn is_pack(&self) -> bool {
         self.pack
     }
@@ -111,21 +111,20 @@ impl Parser {
         self.root.as_deref()
     }
 
-    /// Checks that the archive may end where the bytes end. A pack needs its two blocks of zeros; an archive of another
-    /// program may lack them.
+    /// Checks that the archive is complete if no bytes follow. A pack must end with two blocks of zeros, but an archive
+    /// of another program may end without them.
     pub(crate) fn end(&self) -> Result<Option<Oddity>, Error> {
         let between = self.block.is_empty() && self.next.begin.is_none() && self.offset > 0;
         match self.state {
             State::Ended => Ok(None),
-            // The archive is a single block of zeros.
+            // The archive consists of a single block of zeros.
             State::Ending if between && !self.pack && self.offset == block::BLOCK => Ok(Some(Oddity::Empty)),
             State::Header | State::Ending if between && !self.pack => Ok(Some(Oddity::NoEnd)),
             _ => Err(Error::Truncated),
         }
     }
 
-    /// Returns how many bytes from here on are content and its padding. A caller that does not need these bytes may
-    /// [`Self::skip`] them.
+    /// Returns how many of the next bytes are content and padding. The caller may skip these bytes with [`Self::skip`].
     pub(crate) fn skippable(&self) -> u64 {
         match &self.state {
             State::NewMap { seen, stored, .. } | State::Content { seen, length: stored, .. } => {
@@ -136,7 +135,7 @@ impl Parser {
         }
     }
 
-    /// Continues after the skippable bytes, as if the caller had passed them in.
+    /// Continues after the bytes that [`Self::skippable`] counts, as if they had been read.
     pub(crate) fn skip(&mut self) {
         let bytes = self.skippable();
         if bytes > 0 {
@@ -145,8 +144,8 @@ impl Parser {
         }
     }
 
-    /// Returns the next event in `bytes`, from `at` on, and moves `at` past the bytes that were read. Returns `None` if
-    /// more bytes are needed.
+    /// Returns the next event in `bytes` from offset `at` on, and increases `at` by the number of bytes that were read.
+    /// Returns `None` if more bytes are needed.
     pub(crate) fn next(&mut self, bytes: &[u8], at: &mut usize) -> Result<Option<Event>, Error> {
         loop {
             if let Some(event) = self.found.pop_front() {
@@ -165,7 +164,7 @@ impl Parser {
         }
     }
 
-    /// Processes a part of `rest`, which is not empty and begins at offset `at` of the caller's bytes.
+    /// Parses some bytes of `rest`, which is not empty and begins at offset `at` of the caller's bytes.
     fn step(&mut self, rest: &[u8], at: usize) -> Result<(usize, Option<Event>), Error> {
         let most = |left: u64| usize::try_from(left).unwrap_or(usize::MAX).min(rest.len());
         match &mut self.state {
@@ -224,7 +223,6 @@ impl Parser {
         self.state = if filling == 0 { State::Header } else { State::Padding(filling) };
     }
 
-    /// Collects a block, and processes the block when it is complete.
     fn gather(&mut self, rest: &[u8]) -> Result<(usize, Option<Event>), Error> {
         if self.block.is_empty()
             && let Some(block) = rest.first_chunk::<BLOCK>()
@@ -239,7 +237,7 @@ impl Parser {
     }
 
     fn whole(&mut self, block: &[u8; BLOCK]) -> Result<Option<Event>, Error> {
-        // `self.offset` already counts the bytes of this block that were collected earlier.
+        // `self.offset` already includes the bytes of this block that earlier calls collected.
         let begin = self.offset - self.offset % block::BLOCK;
         if let State::OldMap { pieces, .. } = &mut self.state {
             pieces.add_old(&block[..504])?;
@@ -324,14 +322,14 @@ impl Parser {
             if comment != MARKER {
                 return Err(Flaw::Newer.into());
             }
-            // The marker is the only record of its header.
+            // The global header with the marker has no other records.
             self.pack = bytes == MARKER_RECORD;
         }
         self.found.push_back(Event::Comment { offset: begin + place as u64, bytes: comment });
         Ok(())
     }
 
-    /// Continues with content. `wanted` states whether the caller gets the content.
+    /// Continues with content. `wanted` means that the content is returned to the caller.
     fn content(&mut self, length: u64, wanted: bool) {
         self.state = if length == 0 { State::Header } else { State::Content { seen: 0, length, wanted } };
     }

@@ -6,8 +6,8 @@ use crate::error::Flaw;
 use crate::path::{DEEPEST, LONGEST};
 use crate::shown::beginning;
 
-/// Refuses a path that leads out of the target folder, or has no clear meaning. The path has no `/` at its end; the
-/// empty path is the root itself.
+/// Refuses a path that leads out of the target folder or is ambiguous. The path must not end with `/`; the empty path
+/// is the path of the root.
 pub(crate) fn check_path(path: &[u8]) -> Result<(), Flaw> {
     if path.is_empty() {
         return Ok(());

@@ -5,7 +5,7 @@ use super::sparse::Pieces;
 use crate::entry::Time;
 use crate::error::Error;
 
-/// The values of the records of a header.
+/// The values that the records of an extended header set.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PaxRecords {
     pub(super) path: Option<Vec<u8>>,
@@ -15,7 +15,6 @@ pub(super) struct PaxRecords {
     pub(super) gid: Option<u64>,
     pub(super) modified: Option<Time>,
     pub(super) attributes: Vec<(Vec<u8>, Vec<u8>)>,
-    /// The entry has an access control list in text form.
     pub(super) acl: bool,
     pub(super) sparse: Sparse,
 }
@@ -27,9 +26,9 @@ pub(super) struct Sparse {
     pub(super) minor: Option<u64>,
     pub(super) name: Option<Vec<u8>>,
     pub(super) real_size: Option<u64>,
-    /// The map of versions 0.0 and 0.1, which is stored in the records.
+    /// The map in the format versions 0.0 and 0.1, which is stored in pax records.
     pub(super) pieces: Option<Pieces>,
-    /// The offset of a piece of version 0.0, whose length follows.
+    /// In version 0.0, the offset of a piece whose length is in the next record.
     offset: Option<u64>,
 }
 
@@ -57,7 +56,7 @@ fn records(bytes: &[u8]) -> impl Iterator<Item = Result<(&[u8], &[u8], usize), E
 
 type Span = std::ops::Range<usize>;
 
-/// Returns the places of the first record's key and value.
+/// Returns the ranges of the first record's key and value.
 fn record(bytes: &[u8]) -> Option<(Span, Span)> {
     let space = bytes.iter().take(8).position(|byte| *byte == b' ')?;
     let length = usize::try_from(decimal(&bytes[..space])?).ok()?;
@@ -81,8 +80,8 @@ impl PaxRecords {
         Ok(found)
     }
 
-    /// Reads the records of a global header, which apply to all entries after it, and a comment. Paths and sizes are
-    /// refused in a global header.
+    /// Reads the records of a global header, which apply to all later entries, and returns the comment of the header.
+    /// Paths and sizes are refused in a global header.
     pub(super) fn global(&mut self, bytes: &[u8]) -> Result<Option<Comment>, Error> {
         let mut comment = None;
         for record in records(bytes) {
@@ -103,7 +102,7 @@ impl PaxRecords {
 
     fn take(&mut self, key: &[u8], value: &[u8]) -> Result<(), Error> {
         let number = || decimal(value).ok_or_else(damaged);
-        // An empty value removes the value of an earlier record.
+        // A record with an empty value cancels the value of an earlier record.
         let optional = || if value.is_empty() { Ok(None) } else { number().map(Some) };
         match key {
             b"path" => self.path = given(value),
@@ -154,7 +153,7 @@ impl Sparse {
     }
 }
 
-/// Returns the name of an extended attribute, in which GNU tar escapes `=` and `%`.
+/// Decodes the name of an extended attribute, because GNU tar escapes `=` and `%` in such names.
 fn attribute(mut name: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(name.len());
     while let Some(byte) = name.split_off_first() {

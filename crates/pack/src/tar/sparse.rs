@@ -1,4 +1,4 @@
-//! The maps of files with holes. A map states where in the file the pieces of content belong.
+//! The maps of files with holes. A map states at which offsets of the file the stored pieces of data belong.
 
 use super::form::{BLOCK, MOST_PIECES};
 use super::number::{decimal, field};
@@ -7,11 +7,12 @@ use crate::error::Error;
 /// The pieces read so far. Each piece begins at or after the end of the previous piece.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pieces {
-    /// For each piece with data: the end of the piece among the stored data, and the piece's offset in the file.
+    /// For each piece with data: the offset where the piece ends in the stored data, and the offset where it begins in
+    /// the file.
     list: Vec<(u64, u64)>,
     /// Number of bytes of data so far.
     data: u64,
-    /// The end of the last piece in the file.
+    /// The offset in the file where the last piece ends.
     end: u64,
 }
 
@@ -29,7 +30,7 @@ impl Pieces {
         Ok(())
     }
 
-    /// Adds the pieces of an old GNU header, each an offset and a length in 24 bytes, up to the first empty one.
+    /// Adds the pieces of an old GNU header (offset and length in 24 bytes each), up to the first empty piece.
     pub(super) fn add_old(&mut self, bytes: &[u8]) -> Result<(), Error> {
         for line in bytes.chunks_exact(24) {
             if line[0] == 0 || line[12] == 0 {
@@ -41,7 +42,7 @@ impl Pieces {
         Ok(())
     }
 
-    /// Returns the map, if the map agrees with the sizes. The pieces begin at byte `begin` of the content, which has
+    /// Returns the map if its pieces agree with the sizes. The pieces begin at byte `begin` of the content, which has
     /// `stored` bytes.
     pub(super) fn map(self, begin: u64, stored: u64, real_size: u64) -> Result<Map, Error> {
         let agrees = begin.checked_add(self.data) == Some(stored) && self.end <= real_size;
@@ -49,17 +50,17 @@ impl Pieces {
     }
 }
 
-/// States where the pieces of a file with holes belong.
+/// States at which offsets the pieces of a file with holes belong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Map {
-    /// Number of bytes of the content before the first piece, which hold the map itself.
+    /// The length of the map itself, which is stored in the content before the first piece.
     begin: u64,
     list: Vec<(u64, u64)>,
 }
 
 impl Map {
-    /// Returns the pieces of the file, as offsets and lengths, whose data are in the `length` bytes of the content from
-    /// byte `stored` on. Bytes of the map itself are left out.
+    /// For the `length` bytes of the content that begin at byte `stored`, returns the offsets and lengths of their
+    /// pieces in the file. Bytes that belong to the map itself are skipped.
     pub(crate) fn pieces(&self, stored: u64, length: u64) -> impl Iterator<Item = (u64, u64)> {
         let mut from = stored.saturating_sub(self.begin);
         let end = (stored + length).saturating_sub(self.begin);
@@ -74,7 +75,7 @@ impl Map {
     }
 }
 
-/// Reads a map in GNU's format 1.0: decimal numbers, each on its own line, in whole blocks before the pieces.
+/// Reads a map in GNU's format 1.0: decimal numbers on separate lines, in whole blocks before the data.
 #[derive(Debug, Default)]
 pub(super) struct Reading {
     digits: Vec<u8>,
@@ -85,7 +86,7 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// Adds a byte, and returns whether the byte was the last of the map.
+    /// Reads one byte of the map, and returns whether it was the last byte.
     pub(super) fn put(&mut self, byte: u8) -> Result<bool, Error> {
         if byte != b'\n' {
             // A 64-bit number has at most twenty digits.
@@ -108,7 +109,7 @@ impl Reading {
         Ok(self.left == Some(0) && self.offset.is_none())
     }
 
-    /// Returns the map. `length` counts the bytes of the map without its padding.
+    /// Returns the map. `length` is the number of bytes of the map without its padding.
     pub(super) fn finish(self, length: u64, stored: u64, real_size: u64) -> Result<Map, Error> {
         self.pieces.map(length.next_multiple_of(BLOCK as u64), stored, real_size)
     }

@@ -5,13 +5,13 @@ use crate::entry::Time;
 
 /// The length of a header in bytes.
 const HEADER: usize = BLOCK as usize;
-/// The maximum number of bytes of an entry's name that the name of its pax header contains.
+/// The name of a pax header contains at most this many bytes of the name of its entry.
 const LONGEST_HINT: usize = 80;
 
 /// The values for an entry's headers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct About<'a> {
-    /// The path, which begins with the root. A folder's path ends with `/`.
+    /// The path, beginning with the name of the root. A folder's path ends with `/`.
     pub(crate) path: &'a [u8],
     /// The type: `0` file, `1` hard link, `2` symbolic link, `5` folder.
     pub(crate) kind: u8,
@@ -36,8 +36,8 @@ pub(crate) fn comment(out: &mut Vec<u8>, parts: &[&[u8]]) {
 /// Appends the headers of an entry.
 pub(crate) fn headers(out: &mut Vec<u8>, about: &About<'_>) {
     let last = last_component(about.path);
-    // GNU tar uses the same name in the entry's folder. A reader without support for holes creates a file of this name,
-    // so the name must differ from folder to folder.
+    // GNU tar uses the same name, in the folder of the file. A reader without support for holes creates a file with
+    // this name, so the name must be different in each folder.
     let folder = &about.path[..about.path.len() - last.len()];
     let sparse_name = about.real_size.map(|_| [folder, b"GNUSparseFile.0/", last].concat());
     let path = sparse_name.as_deref().unwrap_or(about.path);
@@ -77,7 +77,7 @@ pub(crate) fn headers(out: &mut Vec<u8>, about: &About<'_>) {
         record(&mut records, b"GNU.sparse.realsize", &[size.to_string().as_bytes()]);
     }
     for (name, value) in about.xattrs {
-        // GNU tar escapes these bytes too: an unescaped `=` would end the keyword.
+        // GNU tar also escapes these bytes: without an escape, `=` would end the keyword.
         let mut key = b"SCHILY.xattr.".to_vec();
         name.iter().for_each(|byte| match byte {
             b'%' => key.extend_from_slice(b"%25"),
@@ -98,7 +98,7 @@ pub(crate) fn headers(out: &mut Vec<u8>, about: &About<'_>) {
     finish(out, header);
 }
 
-/// Appends a pax header of type `x`, for the next entry, or `g`, for all entries after it.
+/// Appends a pax header of type `x` (for the next entry) or `g` (for all later entries).
 fn extension(out: &mut Vec<u8>, kind: u8, name: &[u8], records: &[u8]) {
     let mut header = [0; HEADER];
     header[..name.len()].copy_from_slice(name);
@@ -121,8 +121,8 @@ fn finish(out: &mut Vec<u8>, mut header: [u8; HEADER]) {
     out.extend_from_slice(&header);
 }
 
-/// Writes an octal number with leading zeros and a trailing NUL. If the number does not fit, writes zeros and returns
-/// false.
+/// Writes an octal number with leading zeros and a zero byte at its end. If the number has too many digits, writes
+/// zeros and returns false.
 fn octal(field: &mut [u8], value: u64) -> bool {
     let digits = field.len() - 1;
     let fits = value >> (3 * digits) == 0;
@@ -140,7 +140,7 @@ fn record(records: &mut Vec<u8>, key: &[u8], value: &[&[u8]]) {
     let rest = 3 + key.len() + value.iter().map(|part| part.len()).sum::<usize>();
     let digits = |number: usize| number.to_string().len();
     let mut length = rest + digits(rest);
-    // The digits of the length may make the record long enough to need one more digit.
+    // The digits of the length count too, so the length may need one more digit than computed at first.
     length = rest + digits(length);
     records.extend_from_slice(length.to_string().as_bytes());
     records.push(b' ');
@@ -155,7 +155,7 @@ fn split(path: &[u8]) -> Option<(&[u8], &[u8])> {
     if path.len() <= 100 {
         return Some((b"", path));
     }
-    // The shortest prefix leaves the longest name. A trailing `/` belongs to the name.
+    // A short prefix allows a long name. A trailing `/` belongs to the name.
     let earliest = path.len().checked_sub(101)?;
     let slash = path.iter().enumerate().skip(earliest.max(1)).find(|(_, byte)| **byte == b'/')?.0;
     (slash <= 155 && slash + 1 < path.len()).then(|| (&path[..slash], &path[slash + 1..]))
@@ -166,7 +166,7 @@ fn last_component(path: &[u8]) -> &[u8] {
     path.rsplit(|byte| *byte == b'/').next().unwrap_or(path)
 }
 
-/// Formats a time in seconds with as many decimals as needed.
+/// Formats a time as decimal seconds, with only as many decimals as needed.
 fn decimal(time: Time) -> String {
     let Time { seconds, nanoseconds } = time;
     if nanoseconds == 0 {
@@ -198,8 +198,8 @@ mod tests {
         }
     }
 
-    /// Tar readers that do not support holes extract a file of this name. When one folder was used for all such files,
-    /// files of the same name collided.
+    /// Tar readers without support for holes extract a file under this name. Once, all such files had the same folder,
+    /// so files with the same name collided.
     #[test]
     fn a_file_with_holes_is_named_in_its_own_folder() {
         let written = |path: &str| {
@@ -216,7 +216,7 @@ mod tests {
             assert_eq!(name, format!("{folder}GNUSparseFile.0/disk"));
             assert!(records.contains(&format!(" GNU.sparse.name={path}\n")), "{records}");
         }
-        // A name that does not fit the header.
+        // A path that does not fit into the header.
         let folder = format!("root/{}/", "long".repeat(60));
         let (_, records) = written(&format!("{folder}disk"));
         assert!(records.contains(&format!(" path={folder}GNUSparseFile.0/disk\n")), "{records}");

@@ -1,4 +1,4 @@
-//! Files that are being written, and their names.
+//! Writes files, and gives them their names.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -18,16 +18,16 @@ use crate::tar::Map;
 use crate::tree::Tree;
 use deadpan_disk::{self as disk, FileId, Landing, Replace, cleanup, names};
 
-/// The folder and the name of an entry that is being made.
+/// The folder in which an entry is made, and the name of the entry.
 #[derive(Debug)]
 pub(super) struct Place {
     pub(super) folder: Arc<Folder>,
     pub(super) name: Vec<u8>,
-    /// The target folder is new, and no other program uses it.
+    /// Whether the target folder is new and no other program uses it.
     pub(super) fresh: bool,
-    /// An existing file of this name is replaced.
+    /// Whether an existing file of this name may be replaced.
     pub(super) replace: bool,
-    /// The archive, which is never replaced.
+    /// The id of the archive file, which is never replaced.
     pub(super) archive: Option<FileId>,
 }
 
@@ -41,7 +41,7 @@ impl Place {
         path
     }
 
-    /// Returns whether a file of this name exists and will be replaced. Fails if a folder has the name, or a file that
+    /// Returns whether a file of this name exists and will be replaced. Fails if a folder has the name, or if the file
     /// must not be replaced.
     fn taken(&self, folder: &disk::Folder) -> Result<bool, Trouble> {
         match folder.look(os(&self.name)).map_err(Trouble::system(Action::Create))? {
@@ -67,7 +67,8 @@ impl Place {
         cleanup::hold(|_| {
             make(&folder, &temporary).map_err(trouble)?;
             let result = folder.rename(&temporary, name);
-            // If both names lead to the same file, `rename` does nothing, so the temporary name still exists.
+            // If both names are names of the same file, `rename` does nothing, and the temporary name must still be
+            // removed.
             let _ = folder.remove(&temporary);
             result.map_err(Trouble::system(Action::Create))
         })
@@ -82,14 +83,14 @@ impl Place {
         };
         self.link(|folder, name| {
             folder.symbolic_link(os(target), name).map_err(|error| LinkTrouble(Action::Create, error))?;
-            // If the owner or time cannot be set, the link is removed.
+            // If setting the owner or the time fails, the link is removed again.
             dress(folder, name).inspect_err(|_| {
                 let _ = folder.remove(name);
             })
         })
     }
 
-    /// Makes another name of a file or of a symbolic link.
+    /// Makes a hard link to a file or to a symbolic link.
     pub(super) fn hard(&self, folder: &Folder, target: &[u8]) -> Result<(), Trouble> {
         let from = folder.handle()?;
         let found = from.look(os(target)).map_err(Trouble::system(Action::FollowLink))?;
@@ -100,13 +101,13 @@ impl Place {
     }
 }
 
-/// The operation on a link that failed, and the system's error.
 struct LinkTrouble(Action, io::Error);
 
-/// The failure of a hard link whose target is neither a file nor a link.
+/// The error for a hard link whose target is neither a file nor a symbolic link.
 pub(super) const NO_FILE: Trouble = Trouble::Archive(|path| Flaw::HardLink { path });
 
-/// A file that is not complete. Dropping the draft removes the file, unless [`Draft::land`] gave the file its name.
+/// A file that is not complete. When the draft is dropped, the file is removed, unless [`Draft::land`] gave the file
+/// its name before.
 #[derive(Debug)]
 struct Draft {
     place: Place,
@@ -117,10 +118,10 @@ struct Draft {
 /// How a file gets its name.
 #[derive(Debug)]
 enum DraftWay {
-    /// The file has its final name from the beginning, in a folder that nobody else uses. `None` after the file is
+    /// The file has its final name from the beginning, because nobody else uses its folder. `None` after the file is
     /// complete.
     Named(Option<disk::Folder>),
-    /// The file gets its name when the file is complete. An existing file is replaced if `taken`.
+    /// The file gets its name when it is complete. If `taken` is set, the file replaces an existing file.
     Unnamed { draft: Option<disk::Draft>, taken: bool },
 }
 
@@ -151,7 +152,8 @@ impl Draft {
         match &mut self.way {
             DraftWay::Named(folder) => *folder = None,
             DraftWay::Unnamed { draft, taken } => {
-                // If the user allows replacing, a file that another program has made meanwhile is replaced, too.
+                // If the user allows replacing, the file also replaces a file that another program made in the
+                // meantime.
                 let replace = Replace::any_if(*taken || self.place.replace);
                 let landed = draft.take().map(|draft| draft.land_dressed(Landing { replace, sync: false }));
                 landed.unwrap_or(Ok(())).map_err(of_disk)?;
@@ -169,7 +171,6 @@ impl Drop for Draft {
     }
 }
 
-/// Returns the reason why a file could not be made, or could not get its name.
 fn of_disk(error: disk::Error) -> Trouble {
     match error {
         disk::Error::Exists => Trouble::EXISTS,
@@ -180,19 +181,18 @@ fn of_disk(error: disk::Error) -> Trouble {
     }
 }
 
-/// Makes, writes and closes a file whose whole content is in `bytes`.
 pub(super) fn write_whole(place: Place, dress: &Dress, bytes: &[u8], ledger: &Ledger) -> Result<(), Trouble> {
     let draft = Draft::begin(place)?;
     draft.file.write_all_at(bytes, 0).map_err(Trouble::system(Action::Write))?;
     draft.land(dress, ledger)
 }
 
-/// A file whose content arrives in several pieces. Several threads write these pieces.
+/// A file whose content is passed to the unpacker in several pieces. Several threads write these pieces.
 #[derive(Debug)]
 pub(super) struct Growing {
     number: u64,
     file: Arc<File>,
-    /// The draft. `None` after the file got its name or was removed.
+    /// The draft. The draft; `None` after the file received its name or was removed.
     draft: Mutex<Option<Draft>>,
     dress: Dress,
     /// The map of a file with holes. Empty until the map is read.
@@ -200,7 +200,7 @@ pub(super) struct Growing {
     sparse: bool,
     tree: Option<Tree>,
     hash: OnceLock<[u8; 32]>,
-    /// Bytes of the content that are not written yet.
+    /// The number of bytes of the content that are not written yet.
     left: AtomicU64,
     failed: AtomicBool,
     ledger: Arc<Ledger>,
@@ -238,7 +238,7 @@ impl Growing {
         })
     }
 
-    /// Writes a piece of the content. The piece that is written last completes the file.
+    /// Writes a piece of the content. When the last missing piece is written, the file gets its name.
     pub(super) fn put(&self, offset: u64, bytes: &[u8]) {
         if let Some(hash) = self.tree.as_ref().and_then(|tree| tree.add(offset, bytes)) {
             let _ = self.hash.set(hash);
@@ -252,8 +252,8 @@ impl Growing {
         if !last || self.failed.load(Ordering::Acquire) {
             return;
         }
-        // A lock taken in the head of the `match` would be held until the end of the `match`, and `fail` takes the same
-        // lock.
+        // The lock is taken before the `match`, because otherwise it would be held during the `match`, in which `fail`
+        // takes the same lock.
         let draft = self.draft.lock().take();
         match draft.map(|draft| draft.land(&self.dress, &self.ledger)) {
             Some(Ok(())) => self.ledger.complete(self.number, self.hash.get().copied()),
@@ -269,7 +269,7 @@ impl Growing {
             return write_at(bytes, offset);
         }
         let Some(map) = self.map.get() else { return Ok(()) };
-        // The stored content begins with the bytes of the map.
+        // The stored content begins with the map of the holes.
         let pieces: Vec<_> = map.pieces(offset, bytes.len() as u64).collect();
         let mut begin = bytes.len() - pieces.iter().map(|(_, length)| *length as usize).sum::<usize>();
         for (place, length) in pieces {

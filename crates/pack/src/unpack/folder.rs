@@ -1,8 +1,8 @@
 //! Folders into which entries are unpacked.
 //!
-//! A folder gets its mode and time when it is full, which means when its last reference is dropped. The last reference
-//! to a folder is dropped before the last reference to its parent. A folder is opened when it is needed, relative to
-//! its parent and by a single name, so that no symbolic link is followed.
+//! A folder gets its mode and time when its last reference is dropped, because it is then full. The last reference to a
+//! folder is dropped before the last reference to its parent. A folder is opened only when it is needed, by a single
+//! name relative to its parent folder, so that no symbolic link is followed.
 
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
@@ -19,11 +19,12 @@ use crate::error::{Action, Flaw, words};
 use crate::shown::shown;
 use deadpan_disk::{self as disk, About, FileId, Handle};
 
-/// When a folder is opened again, this many folders above it stay open, since they are likely to be needed next.
+/// When a folder is opened again, this many of the folders around it stay open, since they are likely to be needed
+/// next.
 const REOPENED: usize = 32;
 
-/// If at least this many folders are open, a folder is closed when the next entry is in another folder. Fewer folders
-/// stay open where the system allows few open files.
+/// If at least this many folders are open, a folder is closed when the unpacker continues in another folder. The number
+/// is smaller if the system allows few open files.
 const MANY: usize = 128;
 
 /// A folder.
@@ -32,27 +33,27 @@ pub(super) struct Folder {
     parent: Option<Arc<Folder>>,
     name: Vec<u8>,
     handle: Mutex<Option<disk::Folder>>,
-    /// The identity that is expected when the folder is opened again. Set if other users may be able to exchange the
-    /// folder.
+    /// The id that the folder must have when it is opened again. This id is set if another user may be able to exchange
+    /// the folder.
     id: Option<FileId>,
     at_last: Mutex<Option<AtLast>>,
     ledger: Arc<Ledger>,
 }
 
-/// The properties that a folder gets when it is full.
+/// The properties that a folder gets after its last entry was made.
 #[derive(Debug)]
 struct AtLast {
-    /// The number of the entry that describes the folder.
+    /// The number of the entry in the archive that describes the folder.
     number: Option<u64>,
     dress: Dress,
-    /// The folder existed before this run: if the run fails, the folder gets no properties from the archive.
+    /// Whether the folder existed before this run; such a folder gets no properties from the archive if the run fails.
     existed: bool,
-    /// Mode and time that the folder had when it was entered.
+    /// The mode and time of the folder when this run entered it.
     found: Option<Dress>,
 }
 
 impl AtLast {
-    /// Returns the properties that the folder gets, depending on whether the run failed.
+    /// Returns the final properties, which depend on whether the run failed.
     fn dress(self, failed: bool) -> Option<Dress> {
         if failed && self.existed { self.found } else { Some(self.dress) }
     }
@@ -92,7 +93,7 @@ impl Dress {
                         "the extended attribute {name} of {path} is not restored: this file system has no room for it"
                     ));
                 }
-                // Root in a container may lack the permission to set attributes that grant rights.
+                // Even root may lack the permission to set attributes that grant rights, for example in a container.
                 _ if !name.starts_with(b"user.") => {
                     let (name, path, why) = (shown(name), shown(&path()), words(&error));
                     ledger.remark(format!("the extended attribute {name} of {path} is not restored: {why}"));
@@ -105,18 +106,16 @@ impl Dress {
     }
 }
 
-/// Returns a time in the form that the system takes.
 pub(super) fn time(modified: Time) -> (i64, u32) {
     (modified.seconds, modified.nanoseconds)
 }
 
-/// Returns the name of an entry in the form that the system takes.
 pub(super) fn os(name: &[u8]) -> &OsStr {
     OsStr::from_bytes(name)
 }
 
 impl Folder {
-    /// Makes the record of the target folder. `handle` is `None` if there is no target.
+    /// `handle` is `None` if nothing is unpacked into a folder.
     pub(super) fn target(handle: Option<disk::Folder>, ledger: Arc<Ledger>) -> Arc<Self> {
         Self::with(None, Vec::new(), handle, ledger)
     }
@@ -130,7 +129,8 @@ impl Folder {
         Arc::new(folder)
     }
 
-    /// Makes a folder. Returns `None` if the name exists. Other users cannot see into a `fresh` target.
+    /// Makes a folder. Returns `None` if the name exists. Other users have no access to the contents of a `fresh`
+    /// target.
     pub(super) fn make(parent: &Arc<Self>, name: &[u8], mode: u32, fresh: bool) -> Result<Option<Arc<Self>>, Trouble> {
         let above = parent.handle()?;
         let made = if fresh {
@@ -145,9 +145,9 @@ impl Folder {
         }
     }
 
-    /// Opens an existing folder to unpack into it. If this run has made the folder or replaces it (`ours`), a mode that
-    /// forbids access is changed for the time of unpacking. The folder's mode and time are restored afterwards. A
-    /// folder that this run has not `made` is refused if another user may have planted it.
+    /// Opens an existing folder to unpack into it. If `ours` is set (this run made or replaces the folder), a mode that
+    /// forbids access is changed during unpacking. After unpacking, the folder's mode and time are restored. If `made`
+    /// is not set, the folder is refused if another user may have planted it.
     pub(super) fn enter(parent: &Arc<Self>, name: &[u8], ours: bool, made: bool) -> Result<Arc<Self>, Trouble> {
         let above = parent.handle()?;
         let mut locked = None;
@@ -182,15 +182,15 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Records the properties that the folder gets when it is full. `existed` states whether the folder existed before
-    /// this run.
+    /// Records the properties that the folder gets after its last entry was made. `existed` means that the folder
+    /// existed before this run.
     pub(super) fn at_last(&self, number: u64, dress: Dress, existed: bool) {
         let mut at_last = self.at_last.lock();
         let found = at_last.take().and_then(|before| before.found);
         *at_last = Some(AtLast { number: Some(number), dress, existed, found });
     }
 
-    /// Sets the folder's mode and time. Afterwards, no entry may be made in the folder.
+    /// Sets the folder's mode and time. After this call, no entry may be made in the folder.
     pub(super) fn fill(&self) {
         let at_last = self.at_last.lock().take();
         let Some(at_last) = at_last else { return };
@@ -199,12 +199,13 @@ impl Folder {
             return;
         };
         let filled = self.handle().and_then(|handle| {
-            // A new folder can inherit the setgid bit from its parent, and an existing folder can have it already.
+            // The setgid bit is kept, which a new folder can inherit from its parent and an existing folder can already
+            // have.
             let special = if dress.owner.is_none() { about(&handle)?.mode & 0o7000 } else { 0 };
             Dress { mode: dress.mode | special, ..dress }.put_on(&handle, || self.path(), &self.ledger)
         });
         match filled {
-            // A user may be allowed to write into a folder of another user, but cannot set the folder's mode and time.
+            // A user who may write into another user's folder still cannot set the mode and time of that folder.
             Err(Trouble::System(Action::SetMode | Action::SetTime, error))
                 if existed && error.kind() == ErrorKind::PermissionDenied =>
             {
@@ -227,9 +228,9 @@ impl Folder {
         }
     }
 
-    /// Returns the open folder, and opens it if necessary.
+    /// Returns the handle of the folder; opens the folder if it is not open.
     pub(super) fn handle(&self) -> Result<disk::Folder, Trouble> {
-        // The folders on the path to this folder that are not open, including this folder.
+        // This folder and the folders that contain it, as far as they are not open.
         let mut closed = Vec::new();
         let mut folder = self;
         let mut handle = loop {
@@ -242,7 +243,7 @@ impl Folder {
         for (above, folder) in closed.into_iter().enumerate().rev() {
             let mut slot = folder.handle.lock();
             handle = match &*slot {
-                // Another thread opened the folder in the meantime.
+                // Another thread has opened the folder in the meantime.
                 Some(handle) => handle.clone(),
                 None => folder.enter_again(&handle).map_err(Trouble::system(Action::Open))?,
             };
@@ -268,12 +269,12 @@ impl Folder {
         }
     }
 
-    /// Returns how many folders on a path from the target may be open at the same time.
+    /// Returns how many nested folders, from the target down to one folder, may be open at the same time.
     pub(super) fn most_on_a_way(&self) -> usize {
         (self.ledger.most_open / 8).max(1)
     }
 
-    /// Closes the folder for now, if many folders are open.
+    /// Closes the folder if many folders are open; it can be opened again.
     pub(super) fn leave(&self) {
         if self.ledger.folders.load(Ordering::Relaxed) > MANY.min(self.ledger.most_open / 4) {
             self.close();

@@ -1,7 +1,7 @@
 //! Compares a pack's index with its archive.
 //!
-//! Each part is compared when it arrives, and then dropped. The table can be computed from the parts, so only the hash
-//! of the table is kept.
+//! Each part of the index is compared when it arrives, and then dropped. Because the table follows from the parts, only
+//! the hash of the table is kept.
 
 use blake3::Hasher;
 
@@ -17,7 +17,7 @@ pub(super) struct IndexCheck {
     /// The hash and the length of the table that is computed from the parts.
     table: Hasher,
     table_length: u64,
-    /// The hash and the length of the table in the archive, as far as it was read.
+    /// The hash and the length of those bytes of the table in the archive that were already read.
     seen: Hasher,
     seen_length: u64,
     parts: u32,
@@ -26,9 +26,8 @@ pub(super) struct IndexCheck {
     done: bool,
     /// The part that is being read.
     part: Option<SeenPart>,
-    /// The debt of the parts that were read.
     debt: PathDebt,
-    /// Bytes after the end of the archive that were not used yet, and the offset where these bytes begin.
+    /// The bytes after the end of the archive that were not processed yet, and the offset of the first of these bytes.
     rest: Vec<u8>,
     offset: u64,
 }
@@ -36,7 +35,7 @@ pub(super) struct IndexCheck {
 /// A part that is being read.
 #[derive(Debug)]
 struct SeenPart {
-    /// The offset where the part begins in the pack.
+    /// The offset in the pack where the part begins.
     offset: u64,
     decoder: Decoder,
     length: u64,
@@ -46,7 +45,7 @@ struct SeenPart {
 }
 
 impl IndexCheck {
-    /// Reads the part in an index block. The part begins at byte `offset` of the pack.
+    /// Reads the part in an index block.
     pub(super) fn block(&mut self, part: &[u8], offset: u64, ledger: &Ledger) -> Result<(), Error> {
         let used = self.part(part, offset, ledger)?;
         if used != part.len() || self.part.is_some() {
@@ -55,12 +54,12 @@ impl IndexCheck {
         Ok(())
     }
 
-    /// Records that the archive ends before byte `offset` of the pack.
+    /// Records the offset of the first byte after the archive.
     pub(super) fn end(&mut self, offset: u64) {
         self.offset = offset;
     }
 
-    /// Reads the bytes that follow the end of the archive.
+    /// Processes bytes that follow the end of the archive.
     pub(super) fn tail(&mut self, bytes: &[u8], ledger: &Ledger) -> Result<(), Error> {
         let mut rest = std::mem::take(&mut self.rest);
         rest.extend_from_slice(bytes);
@@ -79,9 +78,9 @@ impl IndexCheck {
         Ok(())
     }
 
-    /// Compares the table and the trailer with the values that are computed from the parts.
+    /// Compares the table and the trailer in the pack with the values that follow from the parts.
     fn close(&mut self, mut rest: Vec<u8>) -> Result<Vec<u8>, Error> {
-        // The table is hashed and not kept, whatever its length.
+        // The table can be long, so its bytes are hashed and not kept.
         let missing = self.table_length - self.seen_length;
         let lines = usize::try_from(missing).unwrap_or(usize::MAX).min(rest.len());
         self.seen.update(&rest[..lines]);
@@ -96,7 +95,7 @@ impl IndexCheck {
         let hash = self.table.finalize();
         let expected = form::trailer(self.offset, self.table_length, self.entries, self.parts, &hash);
         let zeros = form::zeros(self.offset + self.table_length);
-        // Packs of the first version have no zeros before the trailer.
+        // Packs of format version 1 have no zeros before the trailer.
         let end = if rest.starts_with(&expected) { TRAILER } else { zeros + TRAILER };
         let Some(last) = rest.get(..end) else { return Ok(rest) };
         let fits = last.ends_with(&expected) && last[..end - TRAILER].iter().all(|byte| *byte == 0);
@@ -115,8 +114,8 @@ impl IndexCheck {
         self.done
     }
 
-    /// Reads the complete records at the front of `bytes`, which begin at byte `place` of the pack. Returns the length
-    /// of these records.
+    /// Reads the complete records at the beginning of `bytes`; `place` is the offset of `bytes` in the pack. Returns
+    /// the length of these records in bytes.
     fn part(&mut self, bytes: &[u8], place: u64, ledger: &Ledger) -> Result<usize, Error> {
         let mut rest = bytes;
         let part = match &mut self.part {
@@ -145,7 +144,7 @@ impl IndexCheck {
         Ok(used)
     }
 
-    /// Adds the table's line for a part that was read.
+    /// Computes the row of the table for a part that was read.
     fn line(&mut self, part: &SeenPart) -> Result<(), Error> {
         let first = part.first.as_deref().unwrap_or_default();
         let length = u32::try_from(part.length).map_err(|_| damaged("a part has an impossible length"))?;
@@ -157,8 +156,7 @@ impl IndexCheck {
     }
 }
 
-/// Returns a hash of the properties that must be the same in the archive and in the index, except for the content's
-/// hash.
+/// Hashes the properties that must be equal in the archive and in the index, except the hash of the content.
 pub(super) fn facts(entry: &Entry) -> [u8; 16] {
     let target = entry.target.as_deref().unwrap_or_default();
     let mut hash = Hasher::new();

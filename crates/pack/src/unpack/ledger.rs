@@ -1,4 +1,4 @@
-//! The state of each entry, shared by all threads.
+//! Records the state of each entry, for all threads.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -15,41 +15,41 @@ use crate::names::Paths;
 use crate::shown::shown;
 use deadpan_disk::{cleanup, most_open_files};
 
-/// The maximum number of failures and of remarks that are kept. An archive can cause a failure or a remark for each
-/// entry.
+/// The maximum number of failures, and also of remarks, that are stored. An archive can cause a failure or a remark for
+/// each entry.
 const MOST_WORDS: usize = 1000;
 
 /// The state of all entries.
 #[derive(Debug)]
 pub(super) struct Ledger {
     state: Mutex<LedgerState>,
-    /// Signals that each [`Rest`](super::Rest) was completed or dropped.
+    /// Signals that no [`Rest`](super::Rest) is left: each was completed or dropped.
     idle: Condvar,
     keep_going: bool,
-    /// Set by the first error that ends the work.
+    /// Set at the first error that ends the work.
     stopped: AtomicBool,
-    /// Set when the system fails or the caller stops the work. The remaining files are then not written.
+    /// Set if the system fails or if the caller stops the work. If this is set, the remaining files are not written.
     lost: AtomicBool,
     /// The number of open folders.
     pub(super) folders: AtomicUsize,
-    /// The number of files that the process may have open. Asking the system for each entry would take time.
+    /// The maximum number of files that the process may have open. A system call for each entry would take time.
     pub(super) most_open: usize,
-    /// Set when a folder of another user was refused. Existing folders then keep their modes, because the refusal
-    /// depends on the mode of the folder around the refused one.
+    /// Set if a folder of another user was refused. Existing folders then keep their modes, because whether a folder is
+    /// refused depends on the mode of the folder that contains it.
     pub(super) refused: AtomicBool,
 }
 
 #[derive(Debug, Default)]
 struct LedgerState {
     queue: Queue,
-    /// The number of the first entry that is not done.
+    /// The number of the first unfinished entry.
     not_done: u64,
-    /// The number of the next entry that the index will name.
+    /// The number of the entry to which the next record of the index belongs.
     not_indexed: u64,
-    /// The path of the last selected entry that left the queue.
+    /// The path of the selected entry that was removed from the queue last.
     before: Option<Vec<u8>>,
     complete: u64,
-    /// The target folder counts among the complete entries.
+    /// Whether the target folder counts as a complete entry.
     root: bool,
     failed: u64,
     failures: Vec<Failure>,
@@ -57,20 +57,20 @@ struct LedgerState {
     remarks: Vec<String>,
     more_remarks: u64,
     fatal: Option<Fatal>,
-    /// The index in `failures` of the error that ended the work, if the caller received it.
+    /// If the caller received the error that ended the work, the index of this error in `failures`.
     told: Option<usize>,
     /// Paths of files that contradict the index and must be removed.
     wrong: Vec<Vec<u8>>,
-    /// The number of [`Rest`](super::Rest)s that the caller still holds.
+    /// The number of [`Rest`](super::Rest)s that are not completed or dropped yet.
     outstanding: usize,
 }
 
 /// The error that ends the work.
 #[derive(Debug)]
 struct Fatal {
-    /// The number of the entry that failed, or of the next one.
+    /// The number of the entry that failed, or of the next entry.
     number: u64,
-    /// The index of this error in `failures`, if it is there.
+    /// The index of this error in `failures`, if `failures` contains it.
     failure: Option<usize>,
     error: Error,
 }
@@ -89,7 +89,7 @@ impl Ledger {
         }
     }
 
-    /// Begins an entry, and returns its number. `entry` is `None` for entries that are refused at once.
+    /// `entry` is `None` if the entry is refused immediately.
     pub(super) fn begin(&self, path: &[u8], facts: [u8; 16], entry: Option<&Entry>) -> u64 {
         let stored = match entry {
             Some(Entry { target: Some(target), .. }) => target.len(),
@@ -106,12 +106,10 @@ impl Ledger {
         number
     }
 
-    /// Records that the entry is complete, and the hash of its content.
     pub(super) fn complete(&self, number: u64, hash: Option<[u8; 32]>) {
         let mut state = self.state.lock();
         let Some(item) = state.queue.get_mut(number) else {
-            // The entry is a folder that was skipped at first, and is needed now. The root is always the first of these
-            // folders.
+            // A folder that was skipped at first is needed now. The first of these folders is always the root.
             state.complete += 1;
             state.root |= number == 0;
             return;
@@ -206,7 +204,7 @@ impl Ledger {
         Err(fatal.error)
     }
 
-    /// Compares the next entry with its record in the index. `file` is the target of a hard link.
+    /// Compares the next entry with its record in the index.
     pub(super) fn index(&self, facts: [u8; 16], hash: Option<[u8; 32]>, file: Option<&[u8]>) -> Result<(), Error> {
         let mut state = self.state.lock();
         let number = state.not_indexed;
@@ -231,10 +229,11 @@ impl Ledger {
 
     fn changed(&self, state: &mut LedgerState, number: u64, change: Change) {
         let Some(item) = state.queue.get_mut(number) else { return };
-        // Forget the hash, so that the entry does not fail a second time.
+        // The hash is removed, so that the entry does not fail a second time.
         item.hash = Hash::Unknown;
         let done = item.done;
-        // An entry that is not done can still fail. In that case, a file that existed before this run stays.
+        // An entry in progress can still fail for another reason. If the entry fails, a file that existed before this
+        // run stays.
         item.wrong = done.is_none();
         let path = state.queue.path(number).unwrap_or_default();
         if done == Some(true) {
@@ -245,20 +244,18 @@ impl Ledger {
         self.note(state, number, &path, Trouble::Known(flaw.into()));
     }
 
-    /// Returns how many entries the index has not named.
+    /// Returns the number of entries without an index record so far.
     pub(super) fn not_indexed(&self) -> u64 {
         let state = self.state.lock();
         state.queue.end() - state.not_indexed
     }
 
-    /// Records that the archive has no index.
     pub(super) fn no_index(&self) {
         let mut state = self.state.lock();
         state.not_indexed = u64::MAX;
         state.advance();
     }
 
-    /// Returns true if each entry is complete or has failed.
     pub(super) fn all_done(&self) -> bool {
         let state = self.state.lock();
         state.not_done == state.queue.end()
@@ -296,12 +293,10 @@ impl Ledger {
         (std::mem::take(&mut state.failures), state.failed)
     }
 
-    /// Counts a [`Rest`](super::Rest) that the caller receives.
     pub(super) fn hand_out(&self) {
         self.state.lock().outstanding += 1;
     }
 
-    /// Counts a [`Rest`](super::Rest) that was completed or dropped.
     pub(super) fn hand_back(&self) {
         let mut state = self.state.lock();
         state.outstanding -= 1;
@@ -310,7 +305,7 @@ impl Ledger {
         }
     }
 
-    /// Waits until each [`Rest`](super::Rest) was completed or dropped.
+    /// Waits until no [`Rest`](super::Rest) is left: each was completed or dropped.
     pub(super) fn wait(&self) {
         let mut state = self.state.lock();
         while state.outstanding > 0 {
@@ -331,7 +326,7 @@ impl Ledger {
 }
 
 impl LedgerState {
-    /// Forgets entries that are done and that the index has named.
+    /// Removes entries that are finished and whose index record was compared.
     fn advance(&mut self) {
         while self.queue.get(self.not_done).is_some_and(|item| item.done.is_some()) {
             self.not_done += 1;
@@ -344,7 +339,7 @@ impl LedgerState {
     }
 }
 
-/// Whether the other entries would fail for the same reason.
+/// Whether all further entries would fail with the same error.
 fn no_use(error: &io::Error) -> bool {
     const EIO: i32 = 5;
     use io::ErrorKind::{QuotaExceeded, ReadOnlyFilesystem, StorageFull};

@@ -1,4 +1,4 @@
-//! Makes the entries of an archive. Makes folders and links immediately, and files when their content arrives.
+//! Makes the entries of an archive. Folders and links are made immediately, and files when their content arrives.
 
 use std::ops::Range;
 use std::os::unix::ffi::OsStringExt;
@@ -20,18 +20,16 @@ use crate::shown::{beginning, shown};
 use crate::tar::{Map, Member};
 use deadpan_disk as disk;
 
-/// Look up at most this many clashing names.
+/// The maximum number of searches for clashing names.
 const SEARCHED: u32 = 16;
 
-/// The failure of an entry whose owner's number is too long.
 const NO_OWNER: Trouble = Trouble::Archive(|path| Flaw::Owner { path });
 
-/// The attribute that holds an access control list.
 const ACCESS_LIST: &[u8] = b"system.posix_acl_access";
 
-/// Whether an extended attribute is restored. Attributes outside of `user.` grant rights: a capability grants rights to
-/// everybody who runs the file, and an access control list grants rights to users by their numbers. Like the setuid
-/// bit, such attributes are restored only with the owner.
+/// Whether the extended attribute `name` is restored. Attributes outside of `user.` grant rights: a capability grants
+/// rights to everybody who runs the file, and an access control list grants rights to the users with certain numbers.
+/// Like the setuid bit, such attributes are restored only together with the owner.
 fn is_restored(name: &[u8], owner: bool) -> bool {
     let rights: [&[u8]; 3] = [b"security.capability", ACCESS_LIST, b"system.posix_acl_default"];
     name.starts_with(b"user.") || owner && rights.contains(&name)
@@ -50,29 +48,29 @@ pub(super) struct Maker {
     /// Names that this run made, to find names that differ only in case or accents.
     names: Paths,
     searches: u32,
-    /// The number of folders that only the paths of entries name.
+    /// The number of folders that occur only in the paths of other entries.
     implied: u64,
     /// The file whose content comes next.
     next: NextContent,
     /// Files to write from the bytes of the current [`Unpacker::put`](super::Unpacker::put).
     jobs: Vec<FileJob>,
-    /// The number of extended attributes that are not restored.
+    /// The number of extended attributes that were not restored.
     attributes: u64,
 }
 
 /// The file whose content comes next.
 #[derive(Debug, Default)]
 enum NextContent {
-    /// The content belongs to an entry that is not unpacked.
+    /// The content is skipped, because its entry is not unpacked.
     #[default]
     Ignored,
-    /// The next event contains the whole content.
+    /// The whole content is in the next event.
     Whole { number: u64, place: Place, dress: Dress },
-    /// The content arrives in several events.
+    /// The content is divided among several events.
     Growing(Arc<Growing>),
 }
 
-/// Whether a folder was made in this run.
+/// Whether this run made a folder.
 #[derive(Clone, Copy, PartialEq)]
 enum Whose {
     Ours,
@@ -80,7 +78,7 @@ enum Whose {
 }
 
 impl Maker {
-    /// Makes entries in `target`. Without a target, every entry fails.
+    /// Makes entries in `target`. If `target` is `None`, every entry fails.
     pub(super) fn new(target: Option<disk::Folder>, options: Unpacking, ledger: Arc<Ledger>) -> Self {
         let root = disk::is_root();
         Self {
@@ -103,14 +101,14 @@ impl Maker {
         self.pack = pack;
     }
 
-    /// Ends the previous entry. If its file is not complete, the file is removed when its last piece is written or
-    /// dropped.
+    /// Ends the previous entry. If its file is not complete, the file is removed when its last received piece was
+    /// written or dropped.
     pub(super) fn next_entry(&mut self) {
         self.next = NextContent::Ignored;
     }
 
-    /// Makes an entry. `bytes` are the bytes that the caller passed in. The last `ready` bytes of `bytes` belong to the
-    /// entry's content or to later entries.
+    /// Makes an entry. `bytes` are the bytes that were passed to the unpacker. The last `ready` bytes of `bytes` belong
+    /// to the content of the entry or to later entries.
     pub(super) fn make(&mut self, member: Member, number: u64, bytes: &[u8], ready: usize) -> Result<(), Trouble> {
         let dress = self.dress(&member)?;
         let entry = member.entry;
@@ -172,7 +170,8 @@ impl Maker {
         }
     }
 
-    /// Takes the next piece of the content. `range` is the range of this piece in the bytes that the caller passed in.
+    /// Adds a job that writes the next piece of the content. `range` is the range of the piece in the bytes that were
+    /// passed to the unpacker.
     pub(super) fn content(&mut self, offset: u64, range: Range<usize>) {
         match &self.next {
             NextContent::Ignored => {}
@@ -185,14 +184,12 @@ impl Maker {
         }
     }
 
-    /// Removes and returns the files that are left to write.
     pub(super) fn jobs(&mut self) -> Vec<FileJob> {
         std::mem::take(&mut self.jobs)
     }
 
-    /// Removes a file whose content contradicts the index.
     pub(super) fn remove(&self, path: &[u8]) {
-        // The entry's failure is recorded already, so an error of the removal is ignored.
+        // The failure of the entry is already recorded, so an error of the removal is ignored.
         let _ = self.way.remove(path, self.options.fresh || self.made.has(parent(path)));
     }
 
@@ -252,7 +249,7 @@ impl Maker {
         if self.names.add_folded(folder, name) {
             return Ok(false);
         }
-        // On some file systems, both names lead to the same file, so files that are not written yet are written first.
+        // On some file systems, both names refer to the same file, so all waiting files are written first.
         self.settle(bytes);
         let there = match self.way.reach(folder, self.options.fresh || self.made.has(folder)) {
             Ok(folder) => folder.handle().ok(),
@@ -273,8 +270,8 @@ impl Maker {
         Ok(ours && !self.pack)
     }
 
-    /// Returns the folder of an entry. In a pack, the folder is an earlier entry. In other archives, a missing folder
-    /// is made.
+    /// Returns the folder of an entry. In a pack, the entry of the folder always precedes. In other archives, the
+    /// folder is made if it is missing.
     fn folder_of(&mut self, entry: &Entry, bytes: &[u8]) -> Result<Arc<Folder>, Trouble> {
         let path = parent(&entry.path);
         let mut known = self.way.back_to(path);
@@ -300,21 +297,21 @@ impl Maker {
         Ok(self.way.last())
     }
 
-    /// Whether `path` names too many folders that have no entries in the archive. The first `known` bytes of `path`
-    /// name a folder that exists already. The content of the entry at `path` begins at byte `position` of the archive.
-    /// The content does not count, because its stated length may be false.
+    /// Whether `path` would add too many folders without entries. The first `known` bytes of `path` are the path of a
+    /// folder that exists. `position` is the offset in the archive where the content of the entry begins. The content
+    /// is not counted, because an archive can state a false length.
     fn are_too_many(&self, path: &[u8], known: usize, position: u64) -> bool {
         let most = most_implied(position);
         let is_new = |end: &usize| {
             let folder = &path[..*end];
             !self.names.has_folded(parent(folder), name(folder))
         };
-        // Most archives are far below the limit. For these archives, no name is looked up.
+        // Most archives are far below the limit. For such an archive, no folder has to be looked up.
         self.implied + ends(path, known).count() as u64 > most
             && self.implied + ends(path, known).filter(is_new).count() as u64 > most
     }
 
-    /// Makes or opens a folder. `named` states whether an entry of the archive describes the folder.
+    /// Makes or opens a folder. `named` means that the archive has an entry for the folder.
     fn folder(
         &mut self,
         parent: &Arc<Folder>,
@@ -323,14 +320,14 @@ impl Maker {
         named: bool,
         bytes: &[u8],
     ) -> Result<(Arc<Folder>, Whose), Trouble> {
-        // A folder that an entry describes is accessible only to its owner until its mode is set. A folder that exists
-        // only in the paths of other entries gets the default mode of the umask.
+        // A folder that an entry describes is accessible only to its owner until its mode is set. A folder without an
+        // entry gets the default mode according to the umask.
         let mode = if named { 0o700 } else { 0o777 };
         if let Some(folder) = Folder::make(parent, name, mode, self.options.fresh)? {
             self.is_made(path);
             return Ok((folder, Whose::Ours));
         }
-        // Another thread may still write into the folder, which would change its time after it was set.
+        // If another thread still wrote into the folder later, it would change the time that was set.
         self.settle(bytes);
         let whose = if self.options.fresh || self.made.has(path) { Whose::Ours } else { Whose::Others };
         let unlock = whose == Whose::Ours || named && self.options.replace;
@@ -349,7 +346,7 @@ impl Maker {
     }
 }
 
-/// Returns where the components of a path end, after the folder of the first `known` bytes.
+/// Returns the offset where each component of a path ends, without the components in the first `known` bytes.
 fn ends(path: &[u8], known: usize) -> impl Iterator<Item = usize> {
     let slashes = (known + 1..path.len()).filter(|at| path[*at] == b'/');
     slashes.chain((known < path.len()).then_some(path.len()))

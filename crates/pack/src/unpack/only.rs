@@ -1,4 +1,4 @@
-//! Unpacks a part of an archive that is read in order: the selected entries, and the folders above them.
+//! Unpacks a part of an archive that is read in order: the selected entries and the folders that contain them.
 
 use crate::error::{Error, Refusal};
 use crate::path::is_under;
@@ -6,21 +6,21 @@ use crate::select::Filter;
 use crate::shown::shown;
 use crate::tar::Member;
 
-/// The limit for the extended attributes of the folders that are kept in [`Only`]. Each folder can have a megabyte of
-/// attributes, and a thousand folders can be nested.
+/// The maximum total size of the extended attributes of the skipped folders that [`Only`] keeps. A limit is needed,
+/// because a thousand folders can be nested, each with a megabyte of attributes.
 const MOST_ATTRIBUTES: usize = 16 << 20;
 
-/// The memory of an attribute in addition to its bytes. This memory counts too, since there can be millions of short
-/// attributes.
+/// The memory for an attribute in addition to its bytes. This memory is counted too, because there can be millions of
+/// short attributes.
 const ATTRIBUTE: usize = size_of::<(Vec<u8>, Vec<u8>)>();
 
 /// The selection, and the folders that may still be needed.
 #[derive(Debug)]
 pub(super) struct Only {
     filter: Filter,
-    /// Folders that are not made yet, with their numbers, each inside the previous one. A folder is made when an entry
-    /// in the folder is selected. In a pack, only the folders above the current entry can still be needed, so their
-    /// number is at most the depth of a path.
+    /// Folders that are not made yet, with their numbers; each folder is inside the previous folder. A folder is made
+    /// when an entry in the folder is selected. In a pack, only the folders above the current entry can still be
+    /// needed, so their number is at most the depth of a path.
     passed: Vec<(u64, Member)>,
 }
 

@@ -12,7 +12,7 @@ pub struct Unpacking {
     /// Permission bits that files and folders never get, even if the archive states them. Use the umask of the process,
     /// or 0 for exactly the packed modes.
     pub mask: u32,
-    /// Restores owners and groups, and with them setuid, setgid and sticky bits. Has no effect unless the process runs
+    /// Restores owners and groups, and with them setuid, setgid and sticky bits. Has an effect only if the process runs
     /// as root.
     pub owner: bool,
     /// Restores the extended attributes of users, whose names begin with `user.`. Together with `owner`, access control

@@ -18,10 +18,10 @@ pub struct Failure {
 pub struct Progress {
     /// The number of entries that are complete.
     pub complete: u64,
-    /// Whether the target folder itself counts among the complete entries, as the entry of the root.
+    /// Whether `complete` also counts the target folder, as the entry of the root.
     pub root: bool,
-    /// The path of the last entry for which this is true: the entry and all entries before it are complete or have
-    /// failed.
+    /// The path of the last entry before the first unfinished entry; this entry and all earlier entries are complete or
+    /// have failed.
     pub until: Option<Vec<u8>>,
     /// Whether all entries up to `until` were compared with the index of a pack.
     pub compared: bool,

@@ -1,20 +1,21 @@
-//! Entries that are not done, or that the index has not named yet, in order.
+//! Entries that are unfinished or have no index record yet, in the order of the archive.
 //!
-//! In a pack, an entry and the part of the index that names it can be some hundred thousand entries apart. To save
-//! memory, the queue keeps only the part of each path that differs from the previous path.
+//! In a pack, an entry and its index record can be some hundred thousand entries apart. To save memory, the queue keeps
+//! only the part of each path that differs from the previous path.
 
 use std::collections::VecDeque;
 
 use crate::path::shared;
 
-/// The maximum number of index bytes that may be missing: the parts that a writer keeps, its open part, and one record.
+/// The maximum length of index records that a correct writer holds back: its closed parts, its open part, and one
+/// record.
 const MOST_WAITING: u64 = (4 << 20) + (128 << 10) + (256 << 10);
 
-/// The maximum number of bytes of headers before an index block that is due. A writer hashes files on several threads,
+/// The maximum number of bytes of headers while an index block is overdue. A writer hashes files on several threads,
 /// and is at most 16 MiB ahead of the slowest thread.
 const MOST_LATE: u64 = 32 << 20;
 
-/// Bytes of a record without path, hash and target.
+/// The length of a record without its path, hash and target.
 const SHORTEST_RECORD: usize = 8;
 
 /// An entry.
@@ -29,11 +30,11 @@ pub(super) struct Item {
     /// A hash of the entry's properties in the headers.
     pub(super) facts: [u8; 16],
     pub(super) hash: Hash,
-    /// Whether the entry was made. `None` until it is made or has failed.
+    /// Whether the entry was made. `None` while the entry is unfinished.
     pub(super) done: Option<bool>,
     /// The entry is not selected.
     pub(super) passed: bool,
-    /// The index contradicts the entry, which is removed once it is made.
+    /// Whether the index contradicts the entry, which is then removed when it is finished.
     pub(super) wrong: bool,
 }
 
@@ -53,14 +54,14 @@ pub(super) struct Queue {
     /// The number of the first item.
     first: u64,
     items: VecDeque<Item>,
-    /// The path of the entry before the first item, and the path of the last item.
+    /// The path of the entry that was removed last, and the path of the last entry.
     before: Vec<u8>,
     last: Vec<u8>,
-    /// The bytes of paths since the last path that is stored in full.
+    /// The number of stored path bytes after the last path that is stored in full.
     since: usize,
     /// The minimum length of all records that are still missing in the index, in bytes.
     waiting: u64,
-    /// The bytes of headers that were read after `waiting` exceeded its limit.
+    /// The number of bytes of headers since `waiting` exceeded its limit.
     late: u64,
 }
 
@@ -70,8 +71,8 @@ impl Queue {
     pub(super) fn push(&mut self, path: &[u8], facts: [u8; 16], stored: usize, headers: u64) -> u64 {
         let mut common = shared(path, &self.last);
         self.since += path.len() - common;
-        // The path is stored in full if the paths since the last full path have at least as many bytes as this path. So
-        // a path can be rebuilt in few steps.
+        // A path is stored in full if the partial paths since the last full path have at least as many bytes as this
+        // path.
         if self.since >= path.len() || common > u16::MAX.into() {
             (common, self.since) = (0, 0);
         }
@@ -101,7 +102,7 @@ impl Queue {
         self.late > MOST_LATE
     }
 
-    /// Records that the index has named this entry.
+    /// Records that the index contains a record for this entry.
     pub(super) fn named(&mut self, number: u64) {
         let record = self.get(number).map_or(0, |item| u64::from(item.record));
         self.waiting -= record;
@@ -114,7 +115,6 @@ impl Queue {
         self.first
     }
 
-    /// The number that the next entry gets.
     pub(super) fn end(&self) -> u64 {
         self.first + self.items.len() as u64
     }
@@ -132,7 +132,6 @@ impl Queue {
         self.items.get_mut(place)
     }
 
-    /// The path of an entry that is in the queue.
     pub(super) fn path(&self, number: u64) -> Option<Vec<u8>> {
         let place = self.place(number)?;
         let full = self.items.range(..=place).rposition(|item| item.shared == 0);
@@ -144,7 +143,7 @@ impl Queue {
         Some(path)
     }
 
-    /// Removes the first entry. Afterwards, [`Queue::before`] returns its path.
+    /// Removes the first entry. After this call, [`Queue::before`] returns the path of that entry.
     pub(super) fn pop(&mut self) -> Option<Item> {
         let item = self.items.pop_front()?;
         self.before.truncate(item.shared.into());

@@ -7,7 +7,7 @@ use super::file::{Growing, Place, write_whole};
 use super::folder::Dress;
 use super::ledger::Ledger;
 
-/// Files to be written. If a rest is dropped without [`Rest::complete`], the files of the rest are not written.
+/// Files to be written. If a `Rest` is dropped and not completed, its files are not written.
 #[derive(Debug)]
 #[must_use]
 pub struct Rest {
@@ -40,7 +40,7 @@ impl Rest {
 
 impl Drop for Rest {
     fn drop(&mut self) {
-        // Close folders and remove incomplete files before the rest counts as done.
+        // Close folders and remove incomplete files before this `Rest` is reported as completed.
         self.jobs.clear();
         self.ledger.hand_back();
     }

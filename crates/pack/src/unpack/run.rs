@@ -35,7 +35,7 @@ pub fn unpack(input: impl Read + Send, unpacker: &mut Unpacker, work: &Work<'_>)
     }
 }
 
-/// The state that one thread holds at a time.
+/// The state that only one thread at a time may use.
 struct UnpackTurn<'u, R> {
     input: R,
     unpacker: &'u mut Unpacker,
@@ -73,7 +73,7 @@ impl<R: Read> UnpackTurn<'_, R> {
         if work.stop.is_some_and(|stop| stop()) {
             return Err(Error::Stopped);
         }
-        // The input may be an excerpt, which returns errors of this crate.
+        // If the input is an excerpt, a read error contains an error of this crate.
         let length = fill(&mut self.input, unit).map_err(|error| error.downcast().unwrap_or_else(Error::Read))?;
         self.ended = length < unit.len();
         if length == 0 {
@@ -83,7 +83,6 @@ impl<R: Read> UnpackTurn<'_, R> {
     }
 }
 
-/// Reads until the buffer is full or the input ends.
 fn fill(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < buffer.len() {

@@ -17,20 +17,19 @@ static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
 /// The stream that receives the file, and the state of the writing.
 pub(super) struct Single {
     output: Box<dyn Write + Send>,
-    /// The number and the path of the file. `None` until its entry is read.
+    /// The number of the entry and the path of the file. `None` until its entry is read.
     file: Option<(u64, Vec<u8>)>,
     /// Bytes that are still missing.
     left: u64,
     hash: Hasher,
     hashed: bool,
-    /// The holes of the file, if the file has holes.
     holes: Option<Holes>,
 }
 
-/// The holes of the file: zeros in the stream that are not in the archive.
+/// The holes of the file, which are written to the stream as zeros.
 #[derive(Debug)]
 struct Holes {
-    /// The map. `None` until the map is read. Until then, the content consists of the map.
+    /// The map. `None` until the map is read. Until the map is read, the content that arrives is the map itself.
     map: Option<Map>,
     /// Bytes of the file that are written, and the length of the file.
     at: u64,
@@ -42,7 +41,7 @@ impl Single {
         Self { output, file: None, left: 0, hash: Hasher::new(), hashed: false, holes: None }
     }
 
-    /// Begins a selected entry. Fails unless the entry is a file and the only selected entry.
+    /// Begins a selected entry. Fails if the entry is not a file, or is not the only selected entry.
     pub(super) fn begin(&mut self, member: Member, number: u64, hashed: bool, ledger: &Ledger) -> Result<(), Error> {
         let entry = member.entry;
         if let Some((_, first)) = &self.file {
@@ -61,7 +60,6 @@ impl Single {
         self.end_if_complete(ledger)
     }
 
-    /// Sets the offsets of the file's pieces.
     pub(super) fn map(&mut self, map: Map) {
         if let Some(holes) = &mut self.holes {
             holes.map = Some(map);

@@ -10,19 +10,17 @@ use crate::shown::shown;
 pub(super) enum Trouble {
     /// The system refused an operation.
     System(Action, io::Error),
-    /// The target folder cannot take the entry. The function makes the error from the entry's path.
+    /// The entry cannot be made in the target folder. The function makes the error from the entry's path.
     Refused(fn(String) -> Refusal),
-    /// The entry has a flaw in the archive. The function makes the error from the entry's path.
+    /// The entry has a flaw in the archive.
     Archive(fn(String) -> Flaw),
     /// The error is complete.
     Known(Error),
 }
 
 impl Trouble {
-    /// The target folder has an entry of this path already.
     pub(super) const EXISTS: Self = Self::Refused(|path| Refusal::Exists { path });
 
-    /// The target folder has a folder of this path already.
     pub(super) const IS_FOLDER: Self = Self::Refused(|path| Refusal::IsFolder { path });
 
     /// The archive itself has this path.
@@ -32,7 +30,6 @@ impl Trouble {
         move |error| Self::System(action, error)
     }
 
-    /// Returns the error for an entry of this path.
     pub(super) fn error(self, path: &[u8]) -> Error {
         let path = if path.is_empty() { "the target folder".into() } else { shown(path) };
         match self {

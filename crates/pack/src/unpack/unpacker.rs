@@ -30,7 +30,6 @@ pub struct Unpacker {
     ledger: Arc<Ledger>,
     maker: Maker,
     index: IndexCheck,
-    /// The selection, if only a part is unpacked.
     only: Option<Only>,
     /// The stream to which one file is written, instead of a folder.
     single: Option<Single>,
@@ -104,11 +103,11 @@ impl Unpacker {
     /// Takes the next bytes of the archive, which may be cut anywhere. Returns the files that are left to write; any
     /// thread may complete these files during the next call.
     ///
-    /// This call may wait for the rests of earlier calls. A thread must complete or drop the rest that it holds before
-    /// it calls `put` again.
+    /// This call may wait until earlier [`Rest`]s were completed or dropped. A thread must complete or drop its
+    /// [`Rest`] before it calls `put` again.
     ///
-    /// An error in the archive is returned by the next call, so that the entries before the error are not lost. The
-    /// same holds for the error of an entry, unless [`Unpacking::keep_going`] is set.
+    /// An error in the archive is returned by the next call, so that the entries before the error are not lost. If an
+    /// entry fails, the next call returns its error, unless [`Unpacking::keep_going`] is set.
     pub fn put(&mut self, bytes: &[u8]) -> Result<Rest, Error> {
         self.check()?;
         if let Err(error) = self.read(bytes) {
@@ -117,8 +116,8 @@ impl Unpacker {
         Ok(Rest::new(self.maker.jobs(), Arc::clone(&self.ledger)))
     }
 
-    /// Ends the work, once all rests are complete. Sets the modes and times of folders, and checks that the archive was
-    /// complete.
+    /// Ends the work after each [`Rest`] was completed or dropped. Sets the modes and times of folders, and checks that
+    /// the archive was complete.
     pub fn finish(&mut self) -> Result<Outcome, Error> {
         // If the last file is not complete, the file is removed.
         self.maker.next_entry();
@@ -133,7 +132,7 @@ impl Unpacker {
         self.maker.end();
         self.check()?;
         if !self.ledger.all_done() {
-            // The caller dropped a rest instead of completing it.
+            // The caller dropped a `Rest` instead of completing it.
             return Err(Error::Stopped);
         }
         if let Some(only) = &mut self.only {
@@ -208,7 +207,7 @@ impl Unpacker {
         Ok(())
     }
 
-    /// Handles an entry. `ready` bytes after its headers are in `bytes` already.
+    /// Handles an entry. Starts an entry; the last `ready` bytes of `bytes` follow its headers.
     fn member(&mut self, member: Member, bytes: &[u8], ready: usize) -> Result<(), Error> {
         let entry = &member.entry;
         self.in_order(entry)?;
@@ -269,7 +268,6 @@ impl Unpacker {
         }
     }
 
-    /// Begins an entry, and returns its number.
     fn number(&mut self, path: &[u8], entry: Option<&Entry>) -> u64 {
         self.maker.next_entry();
         if self.entries == 0 {

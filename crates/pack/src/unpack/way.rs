@@ -7,7 +7,8 @@ use super::trouble::Trouble;
 use crate::error::Action;
 use crate::path::{name, parent};
 
-/// At most this many folders on the way are open. The number is smaller if the system allows few open files.
+/// The maximum number of open folders on the path to the current folder. The actual limit is lower if the system allows
+/// few open files.
 const OPEN: usize = 64;
 
 /// A list of folders. Each folder lies inside the previous folder.
@@ -37,7 +38,7 @@ impl Way {
         }
     }
 
-    /// Returns the number of folders of `path` that are on the way, and the length of their part of `path`.
+    /// Returns how many of the current folders also contain `path`, and the length of the path of the last of them.
     fn common(&self, path: &[u8]) -> (usize, usize) {
         let (mut count, mut length) = (0, 0);
         if path.is_empty() {
@@ -53,7 +54,8 @@ impl Way {
         (count, length)
     }
 
-    /// Leaves folders until all that are on the way belong to `path`. Returns the length of their part of `path`.
+    /// Leaves the current folders that do not contain `path`. Returns the length of the path of the last remaining
+    /// folder.
     pub(super) fn back_to(&mut self, path: &[u8]) -> usize {
         let (count, length) = self.common(path);
         while self.folders.len() > count {
@@ -64,7 +66,7 @@ impl Way {
         length
     }
 
-    /// Opens an existing folder without leaving the way.
+    /// Opens an existing folder; the current folder stays the same.
     pub(super) fn reach(&self, path: &[u8], ours: bool) -> Result<Arc<Folder>, Trouble> {
         let (count, length) = self.common(path);
         let mut folder = Arc::clone(count.checked_sub(1).map_or(&self.target, |last| &self.folders[last]));

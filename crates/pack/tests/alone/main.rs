@@ -1,4 +1,4 @@
-//! Tests that measure the whole process. Therefore these tests run in a separate program, one after the other.
+//! Tests that measure the whole process. The tests of this program run one after the other.
 
 #[path = "../it/archive/mod.rs"]
 mod archive;

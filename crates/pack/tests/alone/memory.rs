@@ -43,7 +43,7 @@ impl Read for Endless {
     }
 }
 
-/// Unpacking once kept all paths of such a pack in memory.
+/// Unpacking once kept all paths of a pack without index blocks in memory.
 #[test]
 fn a_pack_without_index_blocks_is_refused() {
     let _alone = alone();

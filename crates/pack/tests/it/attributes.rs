@@ -105,7 +105,7 @@ fn an_access_control_list_that_is_not_packed_is_noted() {
     let (_, notes) = packed(folder.path(), false);
     assert!(matches!(notes.list(), [note] if note.path == b"file" && note.what == What::AccessList), "{notes:?}");
     assert!(!notes.incomplete());
-    // A file without a list causes no note.
+    // A file without an access control list causes no note.
     rustix::fs::removexattr(folder.path().join("file"), LIST).unwrap();
     fs::set_permissions(folder.path().join("file"), Permissions::from_mode(0o664)).unwrap();
     assert!(packed(folder.path(), false).1.list().is_empty());

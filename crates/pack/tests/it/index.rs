@@ -71,7 +71,7 @@ fn entries_are_the_same_for_all_part_sizes() {
 #[test]
 fn headers_and_index_agree() {
     let (mut items, unhashed) = (items(), |entry: Entry| Entry { hash: None, ..entry });
-    // The small writer cannot write these times.
+    // The test's own writer cannot write such extreme times.
     items.iter_mut().for_each(|item| item.modified = Time { seconds: 5, nanoseconds: item.modified.nanoseconds });
     for inside in [false, true] {
         let (pack, entries) = pack(&items, &[3], inside);
@@ -87,7 +87,6 @@ fn headers_and_index_agree() {
     }
 }
 
-/// Random trees, split into parts at random.
 #[test]
 fn random_trees_are_read_back() {
     let mut seed = 1_u64;
@@ -156,7 +155,7 @@ fn an_index_whose_paths_are_out_of_proportion_is_refused() {
     let mut contents = Contents::read(Cursor::new(&beyond)).unwrap().unwrap();
     let mut found = contents.under(&b"x".repeat(60_000));
     assert!(found.any(|entry| entry.is_err_and(|error| error.to_string().contains(why))));
-    // Each lookup reads one part, which alone is within the bound.
+    // Each lookup reads only one part, which does not exceed the limit.
     let last = [&b"x".repeat(60_000)[..], b"/001200"].concat();
     assert!((0..20).all(|_| contents.find(&last).unwrap().is_some()));
 }
@@ -184,7 +183,7 @@ fn other_archives_and_random_bytes_are_not_packs() {
 #[test]
 fn every_truncation_is_found() {
     let mut items = items();
-    // The small writer cannot write these times.
+    // The test's own writer cannot write such extreme times.
     items.iter_mut().for_each(|item| item.modified = Time::default());
     let (pack, _) = pack(&items, &[4], true);
     let (whole, ..) = archive(&items, &[4], true);
@@ -224,7 +223,8 @@ fn every_changed_byte_of_the_index_is_found() {
     }
 }
 
-/// A pack with the root and the records that `more` adds to the only part. The archive has room for `count` entries.
+/// A pack with the root and the records that `more` adds to the only part. The sizes in the archive allow `count`
+/// entries.
 fn forged(count: u32, more: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     let room: Vec<_> = std::iter::once(Item::folder(""))
         .chain((1..count).map(|number| Item::file(format!("{number}"), 1000)))
@@ -238,7 +238,7 @@ fn forged(count: u32, more: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     with_index(archive, &[part])
 }
 
-/// A pack with the root and one file. The record of the file has this path.
+/// A pack with the root and one file. The index record of the file contains the given path.
 fn forged_path(before: &str, shared: u64, suffix: &[u8]) -> Vec<u8> {
     let two = !before.is_empty();
     forged(if two { 3 } else { 2 }, |bytes| {

@@ -185,7 +185,7 @@ fn an_entry_that_changes_its_kind_is_packed_as_the_new_kind() {
     assert!(packer.notes().list().is_empty(), "{:?}", packer.notes());
     let target = folder();
     tree::into(target.path(), &bytes, tree::fresh()).expect("unpacked");
-    // The root's own time was recorded earlier.
+    // The packer read the time of the root before the entries were changed.
     let inside =
         |root: &Path| tree::tree(root, true).into_iter().filter(|(path, _)| !path.is_empty()).collect::<Vec<_>>();
     assert_eq!(inside(tree.path()), inside(target.path()));
@@ -256,7 +256,7 @@ fn invalid_root_names_are_refused() {
     assert!(Packer::new(&tree.path().join("none"), b"x", Packing::default()).is_err());
 }
 
-/// Folders at the deepest level allowed can be packed and unpacked. Packing refuses deeper folders.
+/// Packing refuses deeper folders.
 #[test]
 fn folders_up_to_the_deepest_level_are_packed() {
     let (tree, target) = (folder(), folder());

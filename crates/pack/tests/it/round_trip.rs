@@ -83,7 +83,7 @@ fn a_part_is_unpacked_with_its_parent_folders() {
         let found = tree(target.path(), true);
         assert_eq!(found.keys().map(|path| String::from_utf8_lossy(path)).collect::<Vec<_>>(), expected, "{wanted:?}");
         for (path, facts) in &found {
-            // The number of links may be smaller in a part.
+            // If only a part is unpacked, the link counts can be smaller.
             let links = |facts: &str| facts.replace(" 2 ", " 3 ");
             assert_eq!(links(facts), links(&all[path]), "{}", path.escape_ascii());
         }

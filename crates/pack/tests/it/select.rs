@@ -1,4 +1,4 @@
-//! Selections, through the index and by reading the whole archive.
+//! Tests selections, through the index and by reading the whole archive.
 
 use std::io::Cursor;
 
@@ -42,7 +42,8 @@ fn paths(wanted: &[&[u8]]) -> Vec<String> {
     all(&[3])
 }
 
-/// The paths that a filter selects when the whole archive is read. In a filter, a name counts as a pattern too.
+/// Returns the number of paths that a filter selects when the whole archive is read. In a filter, a name counts as a
+/// pattern too.
 fn filtered(wanted: &[&[u8]]) -> Result<usize, Error> {
     let (pack, _) = pack(&items(), &[5], true);
     let mut scan = Scan::stream(&pack[..]);

@@ -49,8 +49,7 @@ fn honest_archives_may_leave_out_their_folders() {
     assert!(target.path().join("a1499/b1499/c/x").exists());
 }
 
-/// No way of unpacking writes outside the target for any of these archives. The valid file in the same archive is still
-/// created.
+/// The valid file in the same archive is still created.
 #[test]
 fn nothing_is_written_outside_the_target() {
     let attacks: &[(&str, Vec<Vec<u8>>)] = &[
@@ -288,7 +287,8 @@ fn an_empty_input_is_not_an_archive() {
     assert!(into(target.path(), &vec![0; 10_240], fresh()).is_ok());
 }
 
-/// ext4 reports a full disk if an attribute does not fit into a block. No file may be lost because of such an error.
+/// ext4 reports a full disk if an attribute does not fit into a block. Such an error must not prevent the unpacking of
+/// the file.
 #[test]
 fn attributes_that_do_not_fit_are_noted() {
     let to = tempdir().unwrap();

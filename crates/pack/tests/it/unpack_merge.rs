@@ -87,7 +87,7 @@ fn existing_files_are_kept_when_the_new_one_is_large() {
     assert_eq!(names(target.path()), ["a"]);
 }
 
-/// In this case, the unpacker once waited for itself and never ended.
+/// For a large file whose path is taken meanwhile, the unpacker once waited for itself forever.
 #[test]
 fn a_large_file_whose_path_is_taken_during_unpacking() {
     let target = tempdir().unwrap();
@@ -341,7 +341,8 @@ fn existing_folders_keep_mode_and_time_unless_forced() {
                 "forced {forced}, fails {fails}"
             );
             assert_eq!(target.metadata().unwrap().mtime() == 1_000_000_000, dressed);
-            // A folder made in this run gets its mode in both cases, although the archive names it twice.
+            // The folder `new`, which this run made, gets its mode in all four cases, although the archive contains it
+            // twice.
             assert_eq!(mode(&target.join("sub/new")), 0o755);
             assert_eq!(target.join("sub/new").metadata().unwrap().mtime(), 1_000_000_000);
         }

@@ -116,7 +116,7 @@ fn every_changed_byte_is_found_or_harmless() {
     let whole = tree(whole.path(), true);
     let mut unnoticed = 0;
     let marker = 512..512 + 26;
-    // All bytes of the index, and some of the archive.
+    // Change all bytes of the index and every fifth byte of the archive.
     let places = (0..archive.len()).filter(|place| place % 5 == 0 || *place > archive.len() - 700);
     for place in places.filter(|place| !marker.contains(place)) {
         let mut changed = archive.clone();
@@ -199,7 +199,7 @@ fn a_pack_without_an_index_counts_as_truncated() {
     assert_eq!(unpacker.progress().until.as_deref(), Some(&b"a"[..]));
 }
 
-/// Reading in order once treated this archive as a pack, but reading by offset did not.
+/// Reading in order once treated such an archive as a pack, but reading by offset did not.
 #[test]
 fn a_header_with_the_marker_and_another_record_is_not_a_marker() {
     let marker = pax(b'g', &[("comment", b"deadpan pack 1"), ("x", b"y")]);
@@ -211,7 +211,7 @@ fn a_header_with_the_marker_and_another_record_is_not_a_marker() {
     assert!(Contents::read(Cursor::new(&archive)).unwrap().is_none());
 }
 
-/// The computation of this entry's end once overflowed.
+/// The computation of the end of such an entry once overflowed.
 #[test]
 fn an_index_block_with_impossible_lengths_is_refused() {
     let good = a_file("a", b"alpha");

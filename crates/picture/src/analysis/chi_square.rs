@@ -27,8 +27,8 @@ impl ChiSquare {
 ///
 /// Low-bit replacement makes the two values of each pair 2k, 2k + 1 equally frequent, while their sum stays the same.
 /// The statistic compares the frequency of 2k with half of the sum: A. Westfeld, A. Pfitzmann, "Attacks on
-/// Steganographic Systems" (Information Hiding 1999), section 4.2. As in this paper, pairs with an expected frequency
-/// of 4 or less are counted together. Each color has separate pairs. The statistics of the colors are added up, and
+/// Steganographic Systems" (Information Hiding 1999), section 4.2. As in the paper, pairs with an expected frequency of
+/// 4 or less are combined into one pair. Each color has separate pairs. The statistics of the colors are added up, and
 /// their degrees of freedom too.
 #[must_use]
 pub fn chi_square(picture: &Pixels) -> ChiSquare {
@@ -37,7 +37,7 @@ pub fn chi_square(picture: &Pixels) -> ChiSquare {
 
 /// Runs the chi-square attack on the first 1 ÷ `steps` of a picture, the first 2 ÷ `steps`, and so on to all of it.
 ///
-/// If data begin at the top of a picture and replace its low bits, the curve is near 1 and falls where the data end: A.
+/// If low-bit replacement starts at the top of a picture, the curve is near 1 and falls where the data end: A.
 /// Westfeld, A. Pfitzmann, "Attacks on Steganographic Systems" (Information Hiding 1999), section 4.2, figures 9 to 11.
 #[must_use]
 pub fn chi_square_curve(picture: &Pixels, steps: usize) -> Vec<ChiSquare> {
@@ -75,7 +75,6 @@ fn evaluate(colors: &[[u64; 256]]) -> ChiSquare {
     ChiSquare { statistic, freedom, p: if freedom == 0 { 0.0 } else { chi_square_tail(statistic, freedom) } }
 }
 
-/// Returns the statistic and the degrees of freedom of one color.
 fn evaluate_color(counts: &[u64; 256]) -> (f64, u32) {
     let (mut statistic, mut categories) = (0.0, 0_u32);
     let (mut rare, mut rare_expected) = (0.0, 0.0);

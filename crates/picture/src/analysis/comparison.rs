@@ -75,8 +75,8 @@ pub fn compare(cover: &Pixels, result: &Pixels) -> Result<Comparison, Error> {
 
 /// Returns the share of the samples that are 0 or 255.
 ///
-/// Such a sample can change in only one direction, as in low-bit replacement. So in white and in black areas, the
-/// methods that look for replacement find the data of a template.
+/// A sample of 0 or 255 can change in only one direction, as in low-bit replacement. So in white and in black areas,
+/// the methods that look for replacement find the data of a template.
 #[must_use]
 pub fn clipped(picture: &Pixels) -> f64 {
     let clipped = picture.samples.iter().filter(|&&sample| matches!(sample, 0 | 255)).count();
@@ -103,7 +103,6 @@ fn check(cover: &Pixels, result: &Pixels) -> Result<(), Error> {
     if cover == result { Ok(()) } else { Err(Error::Sizes { cover, result }) }
 }
 
-/// Returns the samples of each pixel, in the cover and in the result.
 fn pairs<'a>(cover: &'a Pixels, result: &'a Pixels) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
     let [cover, result] = [cover, result].map(|picture| picture.samples.chunks_exact(picture.channels.count()));
     cover.zip(result)

@@ -8,16 +8,16 @@ use crate::Pixels;
 
 /// The number of possible values of a sample.
 const VALUES: usize = 256;
-/// The number of frequencies of a Fourier transform that count. The other frequencies mirror these.
+/// The number of different frequencies in the Fourier transform of a histogram. The other frequencies mirror these.
 const FREQUENCIES: usize = VALUES / 2;
 
 /// Compares how smooth a picture's histogram is with the smoothness of the histogram at half the picture's size: the
 /// calibrated HCF-COM.
 ///
-/// Changes by ±1 are noise that is added to the samples, so they smooth the histogram. The high frequencies of its
-/// Fourier transform, the *histogram characteristic function*, become weaker, and the center of mass of the function
-/// moves down. The method divides this center by the center for the picture at half the size, in which each sample is
-/// the mean of 2 × 2 samples, rounded down. The mean removes most of the changes, so the small picture serves as an
+/// Changes by ±1 are noise that is added to the samples, so they smooth the histogram. The high frequencies of the
+/// histogram's Fourier transform (the *histogram characteristic function*) become weaker, and its center of mass moves
+/// down. The method divides this center by the center for the picture at half the size, in which each sample is the
+/// mean of 2 × 2 samples, rounded down. The mean removes most of the changes, so the small picture serves as an
 /// approximation of the cover: A. D. Ker, "Steganalysis of LSB Matching in Grayscale Images" (IEEE Signal Processing
 /// Letters 12, 2005). The small picture leaves out a last row or column that has no neighbor.
 ///
@@ -28,8 +28,8 @@ pub fn hcf_com(picture: &Pixels) -> Option<f64> {
     mean(picture, |plane| Some(center(plane) / center(&plane.half()?)))
 }
 
-/// Makes the same comparison for the histogram of pairs of neighbors: the calibrated adjacency HCF-COM, from the same
-/// paper.
+/// Makes the same comparison as [`hcf_com`] for the histogram of pairs of neighbors: the calibrated adjacency HCF-COM,
+/// from the same paper.
 ///
 /// Neighboring samples in a photograph are similar, so the histogram of pairs is narrow, and changes by ±1 smooth this
 /// histogram more. The pairs are all horizontal neighbors of one color. Returns the ratio of the two centers, as
@@ -80,7 +80,6 @@ fn adjacency_center(plane: &Plane) -> f64 {
     center_of_mass(columns)
 }
 
-/// Returns the center of mass of magnitudes at frequencies.
 fn center_of_mass(magnitudes: impl Iterator<Item = (usize, f64)>) -> f64 {
     let (moments, masses) = magnitudes.fold((0.0, 0.0), |(moments, masses), (frequency, magnitude)| {
         (moments + frequency as f64 * magnitude, masses + magnitude)
@@ -88,7 +87,6 @@ fn center_of_mass(magnitudes: impl Iterator<Item = (usize, f64)>) -> f64 {
     moments / masses
 }
 
-/// A complex number: its real and its imaginary part.
 #[derive(Clone, Copy, Default)]
 struct Complex(f64, f64);
 

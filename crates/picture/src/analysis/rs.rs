@@ -3,12 +3,12 @@
 use super::{Plane, mean, nearer_root};
 use crate::Pixels;
 
-/// The number of samples in a group. The two samples in the middle are flipped: the mask is 0 1 1 0.
+/// The number of samples in a group. The two middle samples of a group are flipped, according to the mask 0 1 1 0.
 const GROUP: usize = 4;
 
 /// Estimates the rate of low-bit replacement by RS analysis.
 ///
-/// The method flips samples in groups of four, and counts the groups that become rougher (*regular*) or smoother
+/// The method flips samples in groups of four. It counts the groups that become rougher (*regular*) or smoother
 /// (*singular*), with the flips 2k ↔ 2k + 1 and with the flips 2k ↔ 2k − 1. In a photograph, both kinds of flips give
 /// the same counts. Replacement makes the counts differ, and the rate follows from a quadratic equation: J. Fridrich,
 /// M. Goljan, R. Du, "Reliable Detection of LSB Steganography in Color and Grayscale Images" (ACM Multimedia and
@@ -36,8 +36,8 @@ fn estimate(plane: &Plane) -> Option<f64> {
     (differences.1 > 0 && rate.is_finite()).then_some(rate)
 }
 
-/// The numbers of regular groups minus singular groups: for the flips 2k ↔ 2k + 1 and the flips 2k ↔ 2k − 1, in the
-/// picture and in the picture whose low bits are all flipped. The second field counts the groups.
+/// The numbers of regular groups minus singular groups, with the flips 2k ↔ 2k + 1 and the flips 2k ↔ 2k − 1. They are
+/// counted in the picture, and in the picture with all low bits flipped. The second field counts the groups.
 #[derive(Default)]
 struct Differences([i64; 4], u64);
 
@@ -61,7 +61,7 @@ fn plus(sample: i16) -> i16 {
     sample ^ 1
 }
 
-/// The flip 2k ↔ 2k − 1. At the ends of the range, the result is −1 or 256, as in the paper.
+/// The flip 2k ↔ 2k − 1. The results for 0 and 255 are −1 and 256, as in the paper.
 fn minus(sample: i16) -> i16 {
     ((sample + 1) ^ 1) - 1
 }

@@ -3,17 +3,16 @@
 use super::{Plane, mean, nearer_root};
 use crate::Pixels;
 
-/// The number of trace sets that are taken together, as in the paper's experiments: the constant j + 1.
+/// The number of trace sets that are combined, as in the paper's experiments; in the paper, this is j + 1.
 const SETS: usize = 31;
 
 /// Estimates the rate of low-bit replacement by sample pair analysis.
 ///
 /// The method sorts pairs of neighbors (u, v) by their difference. In a photograph, pairs with an odd difference 2m + 1
-/// go upward from an even sample (the set X) as often as from an odd sample (the set Y). Replacement moves pairs
-/// between these sets and the pairs with even differences, with known probabilities, so the rate follows from a
-/// quadratic equation: S. Dumitrescu, X. Wu, Z. Wang, "Detection of LSB Steganography via Sample Pair Analysis" (IEEE
-/// Transactions on Signal Processing 51, 2003), section III, with the trace sets 0 to 30 taken together. The pairs are
-/// all horizontal and vertical neighbors of one color.
+/// go upward from an even sample (the set X) as often as from an odd sample (the set Y). Replacement moves pairs to
+/// other sets with known probabilities, so the rate follows from a quadratic equation: S. Dumitrescu, X. Wu, Z. Wang,
+/// "Detection of LSB Steganography via Sample Pair Analysis" (IEEE Transactions on Signal Processing 51, 2003), section
+/// III, with the trace sets 0 to 30 taken together. The pairs are all horizontal and vertical neighbors of one color.
 ///
 /// Returns `None` if the picture is too small.
 #[must_use]
@@ -49,8 +48,8 @@ impl Pairs {
 
     fn estimate(&self) -> Option<f64> {
         let with = |difference: usize| (self.odd[difference] + self.even[difference]) as f64;
-        // A pair with the difference 2m + 1 is in X if its larger sample is even. Then the samples without their low
-        // bits differ by m + 1. In Y, the samples without their low bits differ by m.
+        // A pair with the difference 2m + 1 is in the set X if its larger sample is even. In X, the samples without
+        // their lowest bits differ by m + 1. In Y, the samples without their lowest bits differ by m.
         let x = |m: usize| self.even[2 * m + 1] as f64;
         let y = |m: usize| self.odd[2 * m + 1] as f64;
         // The trace set C: pairs whose samples without their low bits differ by m.

@@ -92,7 +92,7 @@ fn rs_and_sample_pairs_estimate_the_rate_of_replacement() {
 
 #[test]
 fn rs_and_sample_pairs_estimate_full_replacement() {
-    // Both methods are least exact at this rate: the equation of sample pairs has a double root, and the root of RS
+    // At the rate 1, both methods are least exact: the equation of sample pairs has a double root, and the root of RS
     // analysis is infinite.
     for seed in 0..4 {
         let findings = examine(&replace(&waves(Channels::Rgb, seed), 1.0, 40 + seed));
@@ -130,8 +130,8 @@ fn hcf_com_falls_with_the_rate_of_matching() {
 
 #[test]
 fn chi_square_sees_full_replacement_only() {
-    // Every third value is missing, as after a change of contrast. So the two values of a pair are not equally
-    // frequent.
+    // In this cover, only every third value occurs, as after a change of contrast. So the two values of a pair are not
+    // equally frequent in the cover.
     let mut cover = waves(Channels::Rgb, 8);
     cover.samples.iter_mut().for_each(|sample| *sample = *sample / 3 * 3);
     let before = chi_square(&cover);

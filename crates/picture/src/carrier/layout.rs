@@ -7,7 +7,7 @@ use crate::{Error, Format, LABEL};
 /// and `image-webp` 0.2 does not read a larger size.
 pub const MOST: u32 = 16_383;
 
-/// The usual width and height. The file of such a picture has 33.5 MB.
+/// The usual width and height. The file of a picture of this size has 33.5 MB.
 const USUAL: (u32, u32) = (4096, 2730);
 /// If data need more than this many pictures of the usual size, larger pictures are used.
 const MANY: u64 = 1000;
@@ -69,7 +69,7 @@ impl Layout {
     }
 
     /// Returns the usual size for `total` bytes of data, or for data of unknown length: 4096 × 2730 pixels. The size is
-    /// smaller if the data need less, and larger if the data would need more than 1000 pictures.
+    /// smaller for few data, and larger if the data would need more than 1000 pictures of the usual size.
     ///
     /// # Errors
     /// [`Error::CarrierSize`] if no picture is large enough.
@@ -93,8 +93,8 @@ impl Layout {
         u32::try_from(count).ok().filter(|count| *count <= MOST_PICTURES)
     }
 
-    /// Returns a smaller size, almost a square, that is enough for `total` bytes in one picture. Returns the same size
-    /// if the bytes need a picture of this size, or several pictures.
+    /// If one smaller picture is enough for `total` bytes, returns the size of an almost square picture. Otherwise
+    /// returns the size of this layout.
     #[must_use]
     pub fn fitted(self, total: u64) -> Self {
         if self.pictures(total) != Some(1) {

@@ -1,4 +1,4 @@
-//! Carriers that another program wrote. The bytes are restored from the pixels.
+//! Carriers that another program wrote. The bytes are restored from the pixels of the picture.
 
 use std::io::{self, BufRead, Seek, SeekFrom};
 
@@ -7,16 +7,16 @@ use super::recognize::label;
 use crate::read::{first_rows, probe};
 use crate::{Channels, Error, Header, Label, Limits, Pixels};
 
-/// The number of pixels that are put in order before their bits are reversed. With two separate loops, the compiler can
-/// work on many bytes at a time, and the bytes are still in the cache for the second loop.
+/// The number of pixels that are reordered before their bits are reversed in a second loop. The compiler can vectorize
+/// both loops, and the pixels are still in the cache for the second loop.
 const BLOCK: usize = 1 << 10;
 
 /// The order in which the samples of a pixel carry bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SampleOrder {
-    /// Red, green, blue, without a change: the picture was written as PNG first.
+    /// Red, green, blue, with unchanged bits: the picture was originally written as PNG.
     Rgb,
-    /// Green, red, blue, with reversed bits: the picture was written as WebP first.
+    /// Green, red, blue, with reversed bits: the picture was originally written as WebP.
     Reversed,
 }
 
@@ -27,7 +27,7 @@ pub enum Finding {
     Carrier(Label, SampleOrder),
     /// A carrier with a damaged label.
     Damaged,
-    /// A carrier with an undamaged label that no set can have.
+    /// A carrier with a correct checksum, but with a label that no set can have.
     Impossible,
     /// A carrier that was scaled, or compressed with loss. The data are lost.
     Lossy,
@@ -38,7 +38,6 @@ pub enum Finding {
 impl SampleOrder {
     const BOTH: [Self; 2] = [Self::Rgb, Self::Reversed];
 
-    /// Fills `buffer` from a position of the part.
     pub(crate) fn read(self, pixels: &Pixels, buffer: &mut [u8], at: u64) -> io::Result<()> {
         let from = at.checked_add(HEADER as u64).and_then(|from| usize::try_from(from).ok());
         let read = from.and_then(|from| self.copy(&pixels.samples, from, buffer));
@@ -51,9 +50,9 @@ impl SampleOrder {
         header.iter().zip(MAGIC).map(|(byte, magic)| sample(*byte).abs_diff(sample(magic))).max().unwrap_or(0)
     }
 
-    /// Returns whether the label is not damaged, but changed by a template whose cover is a carrier. A template changes
-    /// half of the samples by 1. One of 256 templates does not change the samples of the magic bytes. But it is very
-    /// unlikely that such a template also leaves unchanged all samples of the label that are 0 in almost all sets.
+    /// Returns whether the label is wrong because a template was hidden in a carrier, and not because of damage. A
+    /// template changes half of the samples by 1. With one of 256 templates, the samples of the magic bytes stay the
+    /// same. But such a template almost always changes a sample of the label that is 0 in almost all sets.
     fn has_changed_zeros(self, header: &[u8; HEADER]) -> bool {
         let one = if self == Self::Reversed { 1_u8.reverse_bits() } else { 1 };
         ZEROS.iter().any(|at| header[*at] == one)
@@ -65,8 +64,7 @@ impl SampleOrder {
         match self {
             Self::Rgb => buffer.copy_from_slice(samples.get(at..end)?),
             Self::Reversed => {
-                // Copy complete pixels from the first pixel border on. The bytes before and after them belong to
-                // incomplete pixels.
+                // Copy the complete pixels. The bytes before and after these pixels belong to incomplete pixels.
                 let before = (at.next_multiple_of(3) - at).min(buffer.len());
                 let samples = samples.get(..end.next_multiple_of(3))?;
                 let byte = |at: usize| samples[at / 3 * 3 + [1, 0, 2][at % 3]].reverse_bits();
@@ -140,12 +138,12 @@ impl Finding {
 /// The largest difference between the first samples and the samples of the magic bytes after weak compression.
 const NEAR: u8 = 24;
 
-/// Positions where a carrier has zeros: the first bytes of index, count and spares, because these numbers are at most
-/// 65 536; and the first bytes of offset and total length, because these bytes are zero below 1 TiB.
+/// Positions where a carrier has zeros. The first bytes of index, count and spares are zero, because these numbers are
+/// at most 65 536. The first bytes of offset and total length are zero below 1 TiB.
 const ZEROS: [usize; 9] = [24, 28, 32, 40, 41, 42, 48, 49, 50];
 
-/// Returns whether neighboring samples are almost independent. This is so in a carrier of sealed data, even after it
-/// was scaled down or compressed. In photographs, neighboring samples are similar.
+/// Returns whether neighboring samples are almost independent. Samples of sealed data are independent, and stay almost
+/// independent after scaling or compression. In photographs, neighboring samples are similar.
 fn is_noise(pixels: &Pixels) -> bool {
     let row = 3 * pixels.width as usize;
     let step = (pixels.height as usize / 128).max(1);

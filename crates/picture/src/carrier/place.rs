@@ -10,8 +10,8 @@ use super::png;
 use crate::Format;
 use crate::position::read_exact_at;
 
-/// The number of bytes that are read before the file's structure is removed from them. So many bytes stay in the core's
-/// cache.
+/// The number of bytes of the file that are read before the format's structure is removed. This number of bytes fits
+/// into the cache of a CPU core.
 const STEP: usize = 256 << 10;
 
 /// Buffers that are used again.
@@ -19,7 +19,6 @@ const STEP: usize = 256 << 10;
 pub(crate) struct Buffers(Mutex<Vec<Vec<u8>>>);
 
 impl Buffers {
-    /// Calls `function` with an empty buffer.
     pub(crate) fn with<R>(&self, function: impl FnOnce(&mut Vec<u8>) -> R) -> R {
         let lock = || self.0.lock();
         let reused = lock().pop();
@@ -46,7 +45,6 @@ pub(crate) fn read_exact(
     for bytes in buffer.chunks_mut(STEP) {
         let end = at + bytes.len() as u64;
         buffers.with(|framed| {
-            // The structure before byte `end` is not needed.
             framed.resize((layout.start(end - 1) + png::before(layout, end - 1) + 1 - layout.start(at)) as usize, 0);
             read_exact_at(file, framed, layout.start(at))?;
             png::unframe(layout, at, framed, bytes);

@@ -14,12 +14,10 @@ const END: [u8; 12] = *b"\0\0\0\0IEND\xae\x42\x60\x82";
 /// The header of a zlib stream with stored blocks.
 pub(super) const ZLIB: [u8; 2] = [0x78, 0x01];
 
-/// Returns how many rows a block holds.
 fn rows(layout: &Layout) -> u64 {
     MOST_BLOCK / (layout.row() + 1)
 }
 
-/// Returns the length of the zlib stream.
 fn stream_length(layout: &Layout) -> u64 {
     let height = u64::from(layout.height());
     ZLIB.len() as u64 + BLOCK * height.div_ceil(rows(layout)) + height * (layout.row() + 1) + 4
@@ -49,8 +47,8 @@ pub(super) fn tail(adler: u32, crc: u32) -> Vec<u8> {
     [&adler.to_be_bytes()[..], &crc.to_be_bytes()[..], &END[..]].concat()
 }
 
-/// The first byte of a row includes the row's filter byte. If a block begins with the row, the first byte also includes
-/// the block's header.
+/// The offset of the first byte in a row is the offset of the row's filter byte. If a new block begins with the row, it
+/// is the offset of the block's header.
 pub(super) fn start(layout: &Layout, at: u64) -> u64 {
     let (row, column) = (at / layout.row(), at % layout.row());
     let blocks = match column {
@@ -70,7 +68,6 @@ pub(super) fn before(layout: &Layout, at: u64) -> u64 {
     }
 }
 
-/// Returns the header of the block that begins with a row.
 fn block(layout: &Layout, row: u64) -> [u8; 5] {
     let left = u64::from(layout.height()) - row;
     let length = (rows(layout).min(left) * (layout.row() + 1)) as u16;
@@ -79,7 +76,7 @@ fn block(layout: &Layout, row: u64) -> [u8; 5] {
 }
 
 /// Appends to `file` the bytes of the carrier from `at` on, with the structure that belongs to them. Calls `between`
-/// with the places in `file` between two headers of blocks.
+/// for each range in `file` between two block headers.
 pub(super) fn frame(layout: &Layout, at: u64, bytes: &[u8], file: &mut Vec<u8>, mut between: impl FnMut(&[u8])) {
     let (row_length, rows) = (layout.row(), rows(layout));
     let (mut row, mut column) = (at / row_length, at % row_length);
@@ -102,7 +99,7 @@ pub(super) fn frame(layout: &Layout, at: u64, bytes: &[u8], file: &mut Vec<u8>, 
     between(&file[from..]);
 }
 
-/// Copies the bytes of the carrier from `at` on out of `file`, which begins at the start of byte `at`.
+/// Extracts the carrier's bytes that begin at byte `at` from `file`, which begins with the structure before byte `at`.
 pub(super) fn unframe(layout: &Layout, at: u64, mut file: &[u8], mut bytes: &mut [u8]) {
     let (row_length, rows) = (layout.row(), rows(layout));
     let (mut row, mut column) = (at / row_length, at % row_length);
@@ -119,9 +116,9 @@ pub(super) fn unframe(layout: &Layout, at: u64, mut file: &[u8], mut bytes: &mut
     }
 }
 
-/// A block's header that differs in a picture of fewer rows.
+/// A block header that is different if the picture has fewer rows.
 pub(super) struct Patch {
-    /// The place of the header in the file.
+    /// The offset of the header in the file.
     pub(super) offset: u64,
     /// The header.
     pub(super) bytes: [u8; 5],
@@ -129,8 +126,8 @@ pub(super) struct Patch {
     pub(super) crc: u32,
 }
 
-/// Compares the last block of a picture of fewer rows with the same block of a picture of all rows. Returns `None` if
-/// the block's header does not change, or if it lies before the part.
+/// Compares the last block of a shortened picture with the same block of the picture with all rows. Returns `None` if
+/// the header is the same, or if the header is stored before the part.
 pub(super) fn patch(whole: &Layout, cut: &Layout) -> Option<Patch> {
     let row = (u64::from(cut.height()) - 1) / rows(cut) * rows(cut);
     let (old, bytes) = (block(whole, row), block(cut, row));

@@ -22,12 +22,12 @@ const ENOUGH: usize = 256;
 
 impl Carrier {
     /// Checks whether a file is a carrier in the form that this crate writes. Returns `None` if the file has another
-    /// form. The pixels may still be a carrier that another program wrote again.
+    /// form. A file in another form may still contain a carrier that another program wrote again.
     ///
     /// # Errors
     /// [`Error::Cut`] and [`Error::Label`] if this crate wrote the picture, but the end of the file is missing or the
-    /// label is damaged; [`Error::ImpossibleLabel`] if no set has such a picture; [`Error::Read`] if the file cannot be
-    /// read.
+    /// label is damaged; [`Error::ImpossibleLabel`] if no set can have a picture with this label; [`Error::Read`] if
+    /// the file cannot be read.
     pub fn recognize(file: &File) -> Result<Option<Self>, Error> {
         let mut first = [0; ENOUGH];
         let length = read_at(file, &mut first, 0).map_err(Error::Read)?;
@@ -67,8 +67,8 @@ impl Carrier {
 /// The number of rows that are checked for filters.
 const ROWS: u32 = 8;
 
-/// Returns whether rows are filtered, which this crate never does. If a program writes stored blocks of the same
-/// lengths but filters rows, its file otherwise looks the same.
+/// Returns whether the rows are filtered, which this crate never does. Apart from the filters, the file of another
+/// program can look the same as a file of this crate.
 fn has_filters(file: &File, layout: &Layout) -> Result<bool, Error> {
     let rows = layout.height();
     let step = (rows / ROWS).max(1);
@@ -86,7 +86,7 @@ fn has_filters(file: &File, layout: &Layout) -> Result<bool, Error> {
 /// Reads the label after the magic.
 ///
 /// # Errors
-/// [`Error::Label`] if the label is damaged, [`Error::ImpossibleLabel`] if no set has such a picture.
+/// [`Error::Label`] if the label is damaged, [`Error::ImpossibleLabel`] if no set can have a picture with this label.
 pub(super) fn label(header: &[u8; HEADER]) -> Result<Label, Error> {
     if header[64..] != crc64(&header[..64]).to_be_bytes() {
         return Err(Error::Label);

@@ -1,4 +1,4 @@
-//! Checksums of pieces of a carrier. The checksums of adjacent pieces are joined.
+//! Checksums of pieces of a carrier. The checksums of adjacent pieces can be combined.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,7 @@ use crate::Format;
 use crate::adler::Adler;
 use crate::crc::{crc32, crc64, join32, join64};
 
-/// The checksums of a piece of a carrier: checksums of the piece's bytes, and checksums of the PNG data for these
-/// bytes.
+/// The checksums of a piece of a carrier, and of the PNG data in which the piece is stored.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sums {
     /// The number of bytes of the piece.
@@ -25,17 +24,17 @@ pub(crate) struct Sums {
 }
 
 impl Sums {
-    /// Returns the checksums of bytes that no zlib stream holds.
+    /// Returns the checksums of bytes that are not stored in a zlib stream.
     pub(crate) fn plain(bytes: &[u8]) -> Self {
         Self { length: bytes.len() as u64, crc64: crc64(bytes), ..Self::default() }
     }
 
-    /// Returns the checksums of bytes that a zlib stream holds outside of its rows.
+    /// Returns the checksums of bytes of a zlib stream that are not part of a row.
     pub(crate) fn structure(bytes: &[u8]) -> Self {
         Self { stream: bytes.len() as u64, crc32: crc32(bytes), ..Self::default() }
     }
 
-    /// Appends the file's form of the bytes from `at` on to `file`, and returns the checksums of these bytes.
+    /// Appends the bytes from `at` on to `file` in the file format, and returns their checksums.
     pub(crate) fn frame(layout: &Layout, at: u64, bytes: &[u8], file: &mut Vec<u8>) -> Self {
         let (from, mut sums) = (file.len(), Self::plain(bytes));
         match layout.format() {
@@ -54,7 +53,6 @@ impl Sums {
         self.adler.sum()
     }
 
-    /// Appends the piece that comes directly after this piece.
     pub(crate) fn append(&mut self, next: &Self) {
         self.crc64 = join64(self.crc64, next.crc64, next.length);
         self.length += next.length;

@@ -37,7 +37,7 @@ fn codes(layout: &Layout) -> Vec<u8> {
     // No alpha, version 0; no transform, no color cache, no meta prefix codes.
     bits.put(0, 1 + 3);
     bits.put(0, 1 + 1 + 1);
-    // Green has 256 literals, and no symbols for the lengths of repetitions. The unused entries of this code's lengths
+    // Green has 256 literals, and no symbols for the lengths of repetitions. Unused entries in the list of code lengths
     // make the pixels begin at a byte border.
     bits.lengths(19);
     bits.put(1, 1);
@@ -73,8 +73,8 @@ impl BitString {
         }
     }
 
-    /// Writes a normal prefix code in which all lengths are 8. The code of the lengths has only the symbol 8, so each
-    /// length takes no bits.
+    /// Writes a normal prefix code in which all lengths are 8. The code for the lengths has only the symbol 8, so it
+    /// takes no bits for each length.
     fn lengths(&mut self, entries: u32) {
         // The order of entries is 17, 18, 0, 1, 2, 3, 4, 5, 16, 6, 7, 8, 9 and so on.
         const EIGHT: u32 = 11;

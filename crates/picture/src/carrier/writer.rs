@@ -16,14 +16,14 @@ use crate::open_files::Open;
 use crate::position::write_all_at;
 use crate::{Error, Format, Label, spare};
 
-/// The number of bytes that get their structure and checksums before they are written. So many bytes stay in the core's
-/// cache.
+/// The number of bytes that get their structure and checksums before they are written. This number of bytes fits into
+/// the cache of a CPU core.
 const STEP: usize = 256 << 10;
 
 /// Writes a set of carriers as if it were one file.
 ///
 /// Every byte is written exactly once. The checksums of the pictures are computed from the checksums of the pieces. So
-/// no picture is read again, except to make spare pictures.
+/// the writer reads a picture again only to make spare pictures.
 #[derive(Debug)]
 pub struct Writer<O> {
     layout: Layout,
@@ -52,10 +52,10 @@ impl<O: Fn(u32) -> io::Result<File> + Sync> Writer<O> {
     ///
     /// `open` opens the file of a picture for writing, and for reading too if there will be spare pictures. `open`
     /// creates the file if it does not exist, and does not change the contents of an existing file. `open` is called
-    /// again for the same picture when many pictures are open. The writer never reads bytes that it did not write.
+    /// again for the same picture when many pictures are open. The writer reads only bytes that it wrote itself.
     ///
     /// # Errors
-    /// [`Error::CarrierSize`] if pictures of this size are too small to carry anything.
+    /// [`Error::CarrierSize`] if pictures of this size are too small for any data.
     pub fn new(layout: Layout, open: O) -> Result<Self, Error> {
         if layout.part() == 0 {
             return Err(Error::CarrierSize { width: layout.width(), height: layout.height() });
@@ -202,7 +202,7 @@ impl<O: Fn(u32) -> io::Result<File> + Sync> Writer<O> {
         }
         write_all_at(&file, &tail, layout.start(end))?;
         write_all_at(&file, &head, 0)?;
-        // An older file of the same name may have been longer.
+        // If `open` returned an existing file, the file may be longer.
         file.set_len(layout.file_length())
     }
 }

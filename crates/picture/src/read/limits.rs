@@ -5,10 +5,10 @@ use crate::Error;
 /// Limits for pictures that are read. A file that exceeds the limits is refused before memory is allocated.
 ///
 /// A file of a few bytes can describe a picture of gigabytes, because compressed areas of one color take hardly any
-/// space. Therefore the length of the file bounds the memory, and so also the time: reading takes at most
-/// [`free`](Self::free) bytes, and [`per_byte`](Self::per_byte) bytes more for each byte of the file. A PNG picture
-/// takes 1 to 4 bytes of memory for each pixel, a WebP picture takes 4 to 11 bytes, and a JPEG picture mostly takes 8
-/// to 18 bytes.
+/// space. Therefore the length of the file limits the memory and so the time: reading takes at most
+/// [`free`](Self::free) bytes, plus [`per_byte`](Self::per_byte) bytes for each byte of the file. A PNG picture takes 1
+/// to 4 bytes of memory for each pixel, a WebP picture takes 4 to 11 bytes, and a JPEG picture mostly takes 8 to 18
+/// bytes.
 ///
 /// ```
 /// use deadpan_picture::Limits;

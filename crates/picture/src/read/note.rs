@@ -1,4 +1,4 @@
-//! Notes for the reader of a decoded picture.
+//! Notes about differences between a decoded picture and its file.
 
 use std::fmt;
 

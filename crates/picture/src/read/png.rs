@@ -59,7 +59,7 @@ fn begin<R: BufRead + Seek>(mut input: R, budget: &Budget) -> Result<(Header, pn
     if info.animation_control.is_some() || info.frame_control.is_some() {
         return Err(Error::Animated);
     }
-    // The decoder panics at a palette of another length.
+    // If the length of the palette is not valid, the decoder panics.
     let is_whole = |palette: &[u8]| palette.len().is_multiple_of(3) && palette.len() <= 3 * 256;
     if info.color_type == ColorType::Indexed && !info.palette.as_deref().is_some_and(is_whole) {
         return Err(damaged(FORMAT, "its palette has another length"));

@@ -11,7 +11,7 @@ const TILE: usize = 64;
 pub struct Turn(u16);
 
 impl Turn {
-    /// The turn of a picture that is stored upright.
+    /// The orientation of a picture that is already stored upright.
     pub const UPRIGHT: Self = Self(1);
 
     /// Makes a turn from an EXIF number. Returns `None` for a number without a meaning.
@@ -34,8 +34,8 @@ impl Turn {
         self.0 >= 5
     }
 
-    /// Returns the index of the stored pixel that is shown first, and the steps to the pixels that are shown to the
-    /// right of this pixel and below this pixel.
+    /// Returns the index of the stored pixel that is shown at the top left, and the index steps to its right and lower
+    /// neighbors in the shown picture.
     fn steps(self, width: isize, height: isize) -> (isize, isize, isize) {
         let (right, bottom) = (width - 1, (height - 1) * width);
         match self.0 {

@@ -80,7 +80,7 @@ pub fn read(mut input: impl BufRead + Seek, budget: &Budget, room: Vec<u8>) -> R
             if stored > most_data(pixels) {
                 return Err(damaged(format, LONG_DATA));
             }
-            // Three planes of brightness and color, and an alpha plane that is decoded as a picture.
+            // The memory for three planes of brightness and color, and an alpha plane that is decoded as a picture.
             budget.check_memory(pixels * if plane.is_some() { 11 } else { 5 } + 2 * stored)?;
             let mut flags = 0;
             let mut alpha = Vec::new();
@@ -149,7 +149,6 @@ impl Chunk {
 }
 
 impl Contents {
-    /// Decodes the first rows of a lossless frame.
     fn lossless_rows(
         &self,
         mut input: impl BufRead + Seek,
@@ -158,8 +157,7 @@ impl Contents {
         room: Vec<u8>,
     ) -> Result<Vec<u8>, Error> {
         let pixels = u64::from(self.width) * u64::from(rows);
-        // The decoder counts its memory exactly, including the tables of codes. This is the memory that most pictures
-        // take.
+        // The decoder counts its memory exactly, including the tables of codes. Most pictures take this much memory.
         let window = lossless::window(self.width, self.height, rows);
         budget.check_memory((pixels * 4 + pixels / 2).max(pixels * 3 + window))?;
         input.seek(SeekFrom::Start(self.frame.offset)).map_err(Error::Read)?;

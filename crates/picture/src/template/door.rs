@@ -12,12 +12,12 @@ use crate::{Channels, Error, Header, Limits, Pixels, probe};
 
 /// The length of a door in bytes.
 pub(super) const DOOR: usize = SEALED + CODE;
-/// The length of the encrypted part of a door.
+/// The length of the encrypted part of a sealed label (door).
 const SEALED: usize = LABEL + 8 + 32;
-/// The length of the authentication code of a door.
+/// The length of the authentication code of a sealed label (door).
 const CODE: usize = 8;
 
-/// The contents of a door that a secret opened. The contents are enough to extract the part.
+/// The contents of a door (sealed label) that was opened with a secret. These contents are enough to extract the part.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Found {
@@ -27,7 +27,7 @@ pub struct Found {
     pub bits: Bits,
     /// The order of the values in the picture.
     pub order: Order,
-    /// The number of doors, including the door of the set.
+    /// The number of doors (sealed labels), including the door of the set.
     pub doors: usize,
     /// The key of the set, which opens the other pictures of the set: [`Secret::set`].
     pub set_key: [u8; 32],
@@ -40,14 +40,14 @@ pub struct Found {
 }
 
 impl Found {
-    /// Whether a picture has room for the part. The picture in which the label was found has this room.
+    /// Whether a picture is large enough to contain the part. The picture in which the label was found is large enough.
     #[must_use]
     pub fn fits(&self, pixels: &Pixels) -> bool {
         let channels = if self.gray_in_color { 3 } else { 1 };
         self.fits_in(pixels.samples.len() as u64 / channels)
     }
 
-    /// Whether a picture with `samples` samples has room for the part.
+    /// Whether a picture with `samples` samples is large enough to contain the part.
     pub(super) fn fits_in(&self, samples: u64) -> bool {
         u64::from(self.label.length) <= capacity(samples, self.bits, self.doors - 1)
     }
@@ -59,22 +59,21 @@ pub fn find(pixels: &Pixels, secrets: &[Secret]) -> Option<Found> {
     Front::in_pixels(pixels)?.find(secrets)
 }
 
-/// The number of samples of the seed and of the maximum number of doors.
+/// The number of samples for the seed and the maximum number of sealed labels.
 const FRONT: usize = (SEED_LINES + DOOR_LINES * DOORS) * LINE;
 
-/// The seed and the doors of a picture. In a picture without data, these are ordinary low bits. The seed and the doors
-/// lie in the first rows, and are enough to find a label.
+/// The seed and the sealed labels (doors) of a picture. In a picture without data, the values that are read as the seed
+/// and the labels are ordinary low bits. The first rows of a picture are enough to find its label.
 #[derive(Clone, Debug)]
 pub struct Front {
     seed: Seed,
     doors: Vec<[u8; DOOR]>,
-    /// The number of samples of the picture.
     samples: u64,
     gray_in_color: bool,
 }
 
 impl Front {
-    /// Takes the front of a picture. Returns `None` if the picture is too small to have a front.
+    /// Takes the front of a picture. Returns `None` if the picture is too small for a seed and sealed labels.
     #[must_use]
     pub fn in_pixels(pixels: &Pixels) -> Option<Self> {
         let samples = &pixels.samples;
@@ -82,8 +81,8 @@ impl Front {
         Self::from(first, pixels.channels, samples.len() as u64)
     }
 
-    /// Reads the front of a lossless picture, and decodes only the first rows. The rest of the file may be damaged.
-    /// Returns `None` if the whole picture must be decoded instead, for [`Front::in_pixels`].
+    /// Reads the seed and the sealed labels of a lossless picture, and decodes only the first rows. The rest of the
+    /// file may be damaged. Returns `None` if the whole picture must be decoded instead, for [`Front::in_pixels`].
     ///
     /// # Errors
     /// If the file is no picture, if its beginning is damaged, cut or transparent, if it is larger than the limits, or
@@ -92,14 +91,14 @@ impl Front {
         let start = input.stream_position().map_err(Error::Read)?;
         let Header { width, height, .. } = probe(&mut input)?;
         input.seek(SeekFrom::Start(start)).map_err(Error::Read)?;
-        // Read enough samples for the case that only one of three channels counts.
+        // Read enough samples for a gray picture with three equal channels, of which only one counts.
         let Some(first) = first_rows(input, FRONT as u32, limits)? else { return Ok(None) };
         Ok(Self::from(&first.samples, first.channels, 3 * u64::from(width) * u64::from(height)))
     }
 
-    /// Takes the front from the first rows of a picture with `samples` samples.
+    /// Reads the seed and the sealed labels from the first rows of a picture with `samples` samples.
     fn from(first: &[u8], channels: Channels, samples: u64) -> Option<Self> {
-        // In a color template, the seed and the doors make the channels differ.
+        // In a color template, the seed and the sealed labels make the channels different.
         let gray_in_color = channels == Channels::Rgb && is_gray(first);
         let gray = gray_in_color.then(|| one_channel(first));
         let (first, samples) = match &gray {
@@ -182,14 +181,14 @@ impl Inside {
     }
 }
 
-/// Makes the bytes of the seed and of all doors, in the order in which they lie in the samples. The door of the set
-/// comes first.
+/// Makes the bytes of the seed and of all sealed labels, in the order of the samples that carry them. The door of the
+/// set comes first.
 pub(super) fn seal(inside: &Inside, seed: &Seed, secrets: &[Secret]) -> Result<Vec<u8>, Error> {
     let mut bytes = seed.0.to_vec();
     let contents = inside.to_bytes();
     bytes.extend(DoorKey::new(&Secret::set(&inside.set_key), seed).seal(&contents));
     for (at, secret) in secrets.iter().enumerate() {
-        // Two doors with the same secret would be equal, and everybody could see that they are equal. One door for each
+        // Two sealed labels with the same secret would be equal, and an observer could see this. One door for each
         // secret is enough.
         if secrets[..at].iter().any(|before| before.bytes == secret.bytes) {
             let mut noise = [0; DOOR];
@@ -202,7 +201,7 @@ pub(super) fn seal(inside: &Inside, seed: &Seed, secrets: &[Secret]) -> Result<V
     Ok(bytes)
 }
 
-/// Seals and opens the door of one secret in one picture.
+/// Seals and opens the sealed label (door) of one secret in one picture.
 pub(super) struct DoorKey {
     stream: [u8; SEALED],
     code: [u8; 32],

@@ -29,8 +29,8 @@ pub struct Hiding {
 ///
 /// # Errors
 ///
-/// [`Error::SmallCover`] if the picture does not have enough room, [`Error::Doors`] if there are more than 31 doors,
-/// and [`Error::Random`] if the system has no random bytes. After an error, the picture is unchanged.
+/// [`Error::SmallCover`] if the picture is too small, [`Error::Doors`] if there are more than 31 secrets, and
+/// [`Error::Random`] if the system has no random bytes. After an error, the picture is unchanged.
 ///
 /// # Panics
 ///
@@ -106,15 +106,15 @@ struct EmbedTask<'a> {
     inverses: Box<Table>,
     mask: Option<blake3::OutputReader>,
     signs: Signs,
-    /// The number of lines that precede these lines in the picture. The random bits of the preceding lines are not used
-    /// again.
+    /// The number of lines that precede these lines in the picture. The random bits of the preceding lines must not be
+    /// used again.
     before: u64,
-    /// The first of the lines that are embedded.
+    /// The number of the next line to embed.
     line: u64,
 }
 
 impl<'a> EmbedTask<'a> {
-    /// Makes a task. `lines` are the lines of the picture that carry the bytes.
+    /// Makes a task. `lines` are the lines in which the bytes are embedded.
     fn new(
         level: Level,
         bits: Bits,
@@ -130,7 +130,6 @@ impl<'a> EmbedTask<'a> {
         Self { level, bits, bytes, shares, places, inverses, mask, signs, before: lines.start as u64, line: 0 }
     }
 
-    /// Embeds into all lines, with several threads.
     fn embed_threads(self, lines: &mut [Line], threads: usize) -> Cost {
         let many = lines.len().div_ceil(threads.max(1)).next_multiple_of(LINES);
         if many >= lines.len() {
@@ -184,12 +183,12 @@ impl<'a> EmbedTask<'a> {
         sum
     }
 
-    /// Returns the number of the part's first bit in a line.
+    /// Returns the index of the first bit of the part that a line carries.
     fn bit(&self, line: u64) -> u64 {
         self.shares.first(line) * u64::from(self.bits.get())
     }
 
-    /// Fills in the bytes that hold the bits from `first` to `end`, and zeros after them.
+    /// Copies the bytes that contain the bits from `first` to `end`, and adds zeros.
     fn fill(&mut self, values: &mut Values, first: u64, end: u64) {
         let bytes = &self.bytes[(first / 8) as usize..(end.div_ceil(8) as usize).min(self.bytes.len())];
         let (values, rest) = values.split_at_mut(bytes.len());

@@ -10,7 +10,7 @@ use crate::Pixels;
 use crate::pixels::one_channel;
 
 /// Extracts the found part into the buffer `part`, which must have the length of the part. `threads` is the number of
-/// threads that work on the picture. The caller must compare the checksum.
+/// threads that work on the picture. The caller must compare the checksum of the part.
 ///
 /// # Panics
 ///
@@ -51,7 +51,7 @@ const LEAST: usize = 1 << 16;
 pub(super) trait Lines {
     type Error;
 
-    /// Returns `count` lines from `first` on: at most [`LINES`] lines, and all these lines lie in the picture.
+    /// Returns `count` lines from `first` on: at most [`LINES`] lines, all of them in the picture.
     fn read(&mut self, first: u64, count: usize) -> Result<&[Line], Self::Error>;
 }
 
@@ -123,7 +123,7 @@ impl ExtractTask {
             let lines = picture.read(line, count)?;
             let mut course = Course { bits: self.bits.count(), at: (bit % 8) as usize, walk };
             imp::extract(self.level, lines, &mut values, &mut course, &self.places.table, choices);
-            // Bytes of other pieces and the byte that is not yet complete are left out.
+            // Bytes before `first`, and a last byte of which some bits are still missing, are left out.
             let start = bit / 8;
             let complete = course.at / 8 + usize::from(line + count as u64 > last);
             let skip = first.saturating_sub(start) as usize;

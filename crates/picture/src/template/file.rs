@@ -16,15 +16,15 @@ pub struct Template {
     stored: Stored,
     /// `None` if the part is empty.
     task: Option<ExtractTask>,
-    /// The number of the first data line, and the number of data lines.
+    /// The number of lines before the data lines, and the number of data lines.
     first: u64,
     lines: u64,
 }
 
 /// Prepares to read a part at any position, for a [`Reader`](crate::Reader): from a PNG file without compression, as
 /// [`Compression::Stored`](crate::Compression::Stored) makes such files. Returns the file as an error if it is another
-/// kind of picture, or if its picture is smaller than the picture in which `found` was found. In that case, decode the
-/// picture, and [`extract`](fn@super::extract) the part.
+/// kind of picture, or if its picture is smaller than the picture in which `found` was found. If the file is returned,
+/// decode the picture, and use [`extract`](fn@super::extract).
 ///
 /// # Errors
 ///
@@ -43,7 +43,6 @@ pub fn open(file: File, found: &Found) -> Result<Opened, File> {
 }
 
 impl Template {
-    /// Fills `buffer` from a position of the part.
     pub(crate) fn read(&self, buffer: &mut [u8], at: u64, buffers: &Buffers) -> io::Result<()> {
         let length = self.task.as_ref().map_or(0, ExtractTask::length);
         if at.checked_add(buffer.len() as u64).is_none_or(|end| end > length) {
@@ -59,7 +58,7 @@ impl Template {
     }
 }
 
-/// The number of lines that are read at once. So many lines stay in the core's cache.
+/// The number of lines that are read at once. This number of lines fits into the cache of a CPU core.
 const STEP: u64 = 4 * LINES as u64;
 
 /// Reads lines from the file.
@@ -69,7 +68,7 @@ struct FileLines<'a> {
     samples: &'a mut Vec<u8>,
     /// Memory for the bytes of the file.
     room: &'a mut Vec<u8>,
-    /// The number of the first of the lines that were read.
+    /// The number of the first line in the buffer.
     first: u64,
 }
 

@@ -30,7 +30,7 @@ pub(super) struct Course {
     pub(super) bits: usize,
     /// The number of the bit where the next value begins.
     pub(super) at: usize,
-    /// The number of values that each of the next lines carries.
+    /// Gives the number of values for each of the next lines.
     pub(super) walk: Walk,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct Ways<'a> {
     pub(super) table: &'a Table,
     /// The value of each place.
     pub(super) inverses: &'a Table,
-    /// The choice of each line from the tables.
+    /// The permutation for each line.
     pub(super) choices: &'a [Choice],
     /// A random bit for each sample.
     pub(super) signs: &'a [[u8; LINE / 8]],
@@ -59,7 +59,7 @@ pub(super) struct Cost {
 /// A level of instruction sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Level {
-    /// Ordinary registers, vectorized by the compiler where the target allows.
+    /// Portable code, which the compiler vectorizes if the target allows it.
     Portable,
     /// 32-byte vectors.
     #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
@@ -80,7 +80,7 @@ impl Level {
         Self::Avx512,
     ];
 
-    /// Returns whether this CPU has the level. The standard library detects the CPU's features only once.
+    /// The standard library detects the CPU's features only once.
     pub(super) fn is_available(self) -> bool {
         match self {
             Self::Portable => true,

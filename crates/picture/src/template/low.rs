@@ -1,4 +1,4 @@
-//! The lowest bits of the first lines, in order: the seed and the doors.
+//! The lowest bits of the first lines, in order, for the seed and the sealed labels.
 
 /// Reads one byte from every eight samples.
 pub(super) fn read(samples: &[u8], bytes: &mut [u8]) {

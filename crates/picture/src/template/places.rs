@@ -3,7 +3,6 @@
 use super::secret::Seed;
 use super::{LINE, Order};
 
-/// The number of permutations in the table.
 const PERMUTATIONS: usize = 256;
 /// The number of bytes from which the table is made.
 const TABLE_BYTES: usize = PERMUTATIONS * LINE * 2;
@@ -36,8 +35,7 @@ impl Permutation {
 /// The permutations. Each line takes one permutation.
 pub(super) type Table = [Permutation; PERMUTATIONS];
 
-/// The choice of a line: a permutation of the table, and a number from 0 to 63 that is added to all places of the
-/// permutation.
+/// The permutation of a line: an index in the table, and a number from 0 to 63 that is added to all places.
 pub(super) type Choice = [u8; 2];
 
 /// The places of a picture.
@@ -81,25 +79,25 @@ impl Places {
         if self.stream.is_some() { Order::Keyed } else { Order::InOrder }
     }
 
-    /// Returns the table of the inverse permutations: the value that a place carries.
+    /// Returns the inverse of each permutation: for each place, the index of the value that it carries.
     pub(super) fn inverses(&self) -> Box<Table> {
         let mut inverses = self.table.clone();
         inverses.iter_mut().for_each(|permutation| *permutation = permutation.inverse());
         inverses
     }
 
-    /// Returns the source of the lines' choices of permutations.
+    /// Returns a generator for the permutations of the lines.
     pub(super) fn choices(&self) -> Choices {
         Choices(self.stream.clone())
     }
 }
 
-/// Computes the lines' choices of permutations.
+/// Generates the permutation of each line.
 #[derive(Clone)]
 pub(super) struct Choices(Option<blake3::OutputReader>);
 
 impl Choices {
-    /// Fills in the choices of the lines from `line` on.
+    /// Computes the permutations for the lines from `line` on.
     pub(super) fn choose(&mut self, line: u64, choices: &mut [Choice]) {
         match &mut self.0 {
             None => choices.fill([0; 2]),
@@ -111,7 +109,7 @@ impl Choices {
     }
 }
 
-/// Returns the stream that is added to the part.
+/// Returns the key stream that encrypts the part by exclusive or.
 pub(super) fn mask(set_key: &[u8; 32], seed: &Seed) -> blake3::OutputReader {
     stream("deadpan picture mask 1", set_key, seed)
 }

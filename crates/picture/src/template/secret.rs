@@ -1,4 +1,4 @@
-//! Secrets that open doors, and the random seed of a picture.
+//! Secrets that open sealed labels (doors), and the random seed of a picture.
 
 use super::low;
 use crate::{Error, Pixels};
@@ -6,8 +6,8 @@ use crate::{Error, Pixels};
 /// The length of a seed in bytes.
 pub(super) const SEED: usize = 24;
 
-/// Random bytes at the beginning of a picture. These bytes make the doors, the places and the mask of each picture
-/// different.
+/// Random bytes at the beginning of a picture. Because of the seed, the sealed labels, the places and the mask of each
+/// picture are different.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seed(pub [u8; SEED]);
 
@@ -29,7 +29,6 @@ impl Seed {
         Self::from(&pixels.samples)
     }
 
-    /// Reads the seed in the first samples of a picture.
     pub(super) fn from(first: &[u8]) -> Option<Self> {
         let mut seed = [0; SEED];
         low::read(first.get(..SEED * 8)?, &mut seed);
@@ -66,7 +65,8 @@ impl Secret {
         Self { bytes: blake3::derive_key("deadpan picture set 1", set_key), opens: Opens::Set }
     }
 
-    /// Returns the secret of a recipient: `key` is the public key as DER of SubjectPublicKeyInfo, or as age's text.
+    /// Returns the secret of a recipient: `key` is the recipient's public key, as DER of SubjectPublicKeyInfo or in
+    /// age's text form.
     #[must_use]
     pub fn recipient(key: &[u8]) -> Self {
         Self { bytes: blake3::derive_key("deadpan picture recipient 1", key), opens: Opens::Others }

@@ -21,7 +21,7 @@ impl Shares {
     pub(super) fn first(&self, line: u64) -> u64 {
         match self.order {
             Order::InOrder => (line * LINE as u64).min(self.values),
-            // 128 bits hold the product for every size of a picture.
+            // The product can need 128 bits.
             Order::Keyed if self.lines > 0 => {
                 (u128::from(line) * u128::from(self.values) / u128::from(self.lines)) as u64
             }
@@ -60,11 +60,11 @@ impl Shares {
 /// Goes through the lines, and returns the number of values that each line carries.
 #[derive(Clone, Debug)]
 pub(super) struct Walk {
-    /// The values that are left, if lines are filled in order.
+    /// The number of values that are left, if lines are filled in order.
     rest: Option<u64>,
     quotient: u64,
     step: u64,
-    /// The fraction of a value that has accumulated in the previous lines, times `lines`.
+    /// The fraction of a value that is carried over from the previous lines, multiplied by `lines`.
     sum: u64,
     lines: u64,
 }

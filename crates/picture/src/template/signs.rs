@@ -1,9 +1,9 @@
-//! The random bits that decide between two changes of the same size.
+//! Random bits for a sample that could be changed equally well upward or downward.
 
 use super::LINE;
 
-/// Gives each line its random bits. A person who learns these bits cannot find the data. The bits must only have no
-/// visible pattern.
+/// Gives each line its random bits. A person who knows these bits cannot find the data. It is enough that the bits show
+/// no visible pattern.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Signs([u64; 2]);
 
@@ -46,8 +46,8 @@ mod tests {
                     flips[bit] += ((word ^ word.rotate_right(1)) >> bit & 1) as u32;
                 }
             }
-            // The expected count is half of the lines. The bound is 6.3 standard deviations, so by chance, the test
-            // fails for 1 of 10 million keys.
+            // The expected count is half of the number of lines. The limit is 6.3 standard deviations, so by chance,
+            // the test fails for 1 of 10 million keys.
             for count in ones.into_iter().chain(changes).chain(flips) {
                 assert!(count.abs_diff(50_000) < 1000, "{count}");
             }

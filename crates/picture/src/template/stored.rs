@@ -1,5 +1,5 @@
-//! PNG files without compression, a form in which templates can be written. Few reads are enough to find the places of
-//! the samples.
+//! PNG files without compression, a form in which templates can be written. Only the headers of chunks and blocks are
+//! read to find the samples.
 
 use std::fs::File;
 use std::io;
@@ -20,7 +20,6 @@ pub(super) struct Stored {
     file: File,
     /// The length of a row, including its filter type.
     row: u64,
-    /// The number of samples of the picture.
     samples: u64,
     /// The blocks with contents, in order.
     blocks: Vec<Block>,
@@ -29,7 +28,7 @@ pub(super) struct Stored {
 /// A stored block.
 #[derive(Debug)]
 struct Block {
-    /// The offset where the block's contents begin in the joined contents of all blocks.
+    /// The offset of this block's contents in the joined contents of all blocks.
     at: u64,
     /// The offset where the block's contents begin in the file.
     place: u64,
@@ -112,7 +111,6 @@ impl Stored {
     }
 }
 
-/// Returns the number of the block that contains byte `at` of the contents.
 fn block(blocks: &[Block], at: u64) -> usize {
     blocks.partition_point(|block| block.at <= at).saturating_sub(1)
 }
@@ -123,7 +121,7 @@ fn place(blocks: &[Block], at: u64) -> u64 {
 }
 
 /// Reads the headers of all chunks and blocks. Returns `None` if the contents do not have this length, or if a header
-/// lies in two chunks.
+/// is divided between two chunks.
 fn blocks(file: &File, length: u64) -> Option<Vec<Block>> {
     let mut blocks: Vec<Block> = Vec::new();
     let (mut chunk, mut at, mut is_first, mut is_last) = (PNG_HEAD as u64, 0, true, false);
@@ -152,7 +150,7 @@ fn blocks(file: &File, length: u64) -> Option<Vec<Block>> {
             let [kind @ (0 | 1), low, high, not_low, not_high] = array(file, position)? else { return None };
             let stored = u64::from(u16::from_le_bytes([low, high]));
             position += BLOCK;
-            // With short blocks, a file could have many blocks, and each block takes memory.
+            // Many short blocks would need much memory, so short blocks are refused.
             let is_short = kind == 0 && stored < LEAST_ROW;
             if is_short || [!low, !high] != [not_low, not_high] || position + stored > end || at + stored > length {
                 return None;
@@ -164,7 +162,7 @@ fn blocks(file: &File, length: u64) -> Option<Vec<Block>> {
             position += stored;
             is_last = kind == 1;
         }
-        // The checksum of the zlib stream is in the chunk of the last block.
+        // The last block is followed by the checksum of the zlib stream, in the same chunk.
         if position + if is_last { 4 } else { 0 } != end {
             return None;
         }

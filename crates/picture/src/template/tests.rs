@@ -100,7 +100,7 @@ fn every_back_end_agrees_with_the_reference() {
 
 #[test]
 fn several_threads_share_a_large_picture() {
-    // Each thread has more than one block of lines, and its piece of the part can begin inside a line.
+    // The picture is so large that each thread has several blocks of lines, and that its piece can begin inside a line.
     let cover = cover(1024, 500, Channels::Rgb);
     for bits in 1..=4 {
         let hiding = hiding(bits, Order::Keyed, vec![Secret::open()]);
@@ -292,7 +292,7 @@ fn samples_go_up_as_often_as_down_whatever_their_value() {
                 let count =
                     |there: &dyn Fn(u8) -> bool| pixels.samples.iter().filter(|&&new| there(new)).count() as i64;
                 let (ups, downs) = (count(&|new| new > value), count(&|new| new < value));
-                // The standard deviation is at most 1000.
+                // The standard deviation of the difference is at most 1000.
                 assert!((ups - downs).abs() < 5000, "{level:?}: {bits} bits, {value}: {ups} up, {downs} down");
                 let half = 1 << (bits - 1);
                 let (most_up, most_down) = (count(&|new| new == value + half), count(&|new| new == value - half));

@@ -14,7 +14,7 @@ use crate::adler::Adler;
 use crate::{Channels, Error, Pixels};
 use band::BandEncoder;
 
-/// The approximate number of bytes of the rows in a band. So many bytes stay in the cache of a core.
+/// The approximate number of bytes of the rows in a band. This number of bytes fits into the cache of a CPU core.
 const BAND: usize = 1 << 19;
 
 /// Returns the number of rows in a band, if each row has `row` bytes.

@@ -122,7 +122,7 @@ fn round_trip(format: Format, width: u32, height: u32, total: usize) {
         assert_eq!(first, Some((label, order)), "{what}: the first rows");
         assert_eq!(found, label, "{what}");
         let mut sets = Sets::new();
-        // Each picture gets a separate set, so that the reader is complete.
+        // Each picture gets its own set, so that the set is complete.
         sets.add(Label { index: 0, count: 1, offset: 0, total: u64::from(label.length), ..label }, pixels);
         let open: Open<'_, Pixels> = &|pixels| Ok(Opened::Pixels(pixels.clone(), order));
         let reader = Reader::new(sets.into_sets().remove(0), open).expect("complete");
@@ -278,8 +278,7 @@ fn any_pictures_may_be_lost_as_many_as_there_are_spare_ones() {
                 match (recovering(kept.path()), lost.count_ones() <= spares) {
                     (Ok(reader), true) => assert!(read(&reader) == bytes, "{format:?} {count} + {spares}, {lost:b}"),
                     (Ok(reader), false) => {
-                        // The set is complete although too many pictures are lost, because all lost pictures are spare
-                        // pictures.
+                        // Enough pictures are present, because only spare pictures are lost.
                         assert_eq!(data, 0);
                         assert!(read(&reader) == bytes);
                     }
@@ -302,7 +301,7 @@ fn flipped_bytes_are_named_and_spare_pictures_replace_them() {
         let mut file = fs::read(&flipped).expect("a file");
         file[1000] ^= 4;
         fs::write(&flipped, file).expect("written");
-        // Test the check with and without reading the data before.
+        // Test the check for damage before and after the data were read.
         for read in [false, true] {
             let reader = reader(folder.path());
             if read {

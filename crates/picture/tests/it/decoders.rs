@@ -27,7 +27,6 @@ fn noise(length: usize) -> Vec<u8> {
     (0..length).map(|_| next()).collect()
 }
 
-/// Writes all kinds of pictures, and returns the paths of their files.
 fn pictures(folder: &Path) -> Vec<(PathBuf, Format)> {
     let mut files = Vec::new();
     for (number, (width, height)) in SIZES.into_iter().enumerate() {
@@ -119,7 +118,7 @@ fn says(program: &str, arguments: &[&str], word: &str) -> bool {
 }
 
 fn say(line: &str) {
-    // This is not a macro such as `eprintln!`, because the test harness would hide the line.
+    // `eprintln!` is not used, because the test harness would hide its output.
     let _ = writeln!(io::stderr(), "{line}");
 }
 
@@ -136,7 +135,7 @@ fn compare(decoder: &str, found: bool, formats: &[Format], decode: impl Fn(&Path
             compared += 1;
         }
     }
-    // 4 carriers, 20 pictures with noise and 12 templates in each format.
+    // 4 carriers, 20 pictures with noise and 12 templates are compared in each format.
     assert!(compared >= 36 * formats.len(), "{compared}");
     say(&format!("{decoder}: {compared} pictures have the same pixels"));
 }
@@ -253,7 +252,7 @@ fn chromium_sees_the_same_pixels() {
     for line in text.lines().filter_map(|line| line.split_once("picture ").map(|(_, line)| line)) {
         let words: Vec<&str> = line.split(' ').collect();
         let [at, width, height, samples] = *words else { continue };
-        // The script of the page contains this word, too.
+        // The script of the page contains the same word.
         let Ok(at) = at.parse::<usize>() else { continue };
         let file = &files[at].0;
         let ours = ours(file);

@@ -28,9 +28,9 @@ fn detectors_find_replacement_and_no_template_at_one_bit() {
         let threshold = sorted[COVERS - 1 - COVERS / 20];
         let alarms = |scores: &[f64]| scores.iter().filter(|&&score| score > threshold).count();
         let (templates, replaced) = (alarms(&templates), alarms(&replaced));
-        // The system's random bits decide between two equally near samples. In 20 runs, RS found 5 to 10 templates,
-        // with a variance of 2.5, and the other detectors found fewer. By Bennett's inequality, a detector finds more
-        // than 24 templates once in 10⁸ runs.
+        // Random bits decide between two equally small changes, so the results vary. In 20 runs, RS found 5 to 10
+        // templates, with a variance of 2.5, and the other detectors found fewer. By Bennett's inequality, a detector
+        // finds more than 24 templates once in 10⁸ runs.
         assert!(templates <= COVERS / 5, "{name} finds {templates} templates");
         assert!(replaced >= COVERS * 9 / 10, "{name} finds {replaced} pictures with replaced bits");
     }
@@ -62,7 +62,7 @@ const DETECTORS: [Detector; 3] = [
     ("sample pairs", |findings| findings.sample_pairs.unwrap()),
 ];
 
-/// Fills all the room of a template with one bit in each sample.
+/// Fills a template completely, with one bit in each sample.
 fn hide(cover: &Pixels, seed: u64) -> Pixels {
     let mut random = Random(seed);
     let bits = Bits::new(1).unwrap();

@@ -82,7 +82,7 @@ fn parts_that_overlap_or_leave_gaps_are_no_data() {
         [FIRST, Label { length: 65, ..SECOND }, THIRD],
         [Label { offset: 1, ..FIRST }, SECOND, THIRD],
         [FIRST, SECOND, Label { length: 63, ..THIRD }],
-        // The parts are in another order, all parts are at the same offset, or each part contains all of the data.
+        // Sets in which the parts are in another order, all parts have the same offset, or each part contains all data.
         [Label { offset: 64, ..FIRST }, Label { offset: 0, ..SECOND }, THIRD],
         [FIRST, Label { offset: 0, ..SECOND }, Label { offset: 0, ..THIRD }],
         [Label { length: 192, ..FIRST }, SECOND, Label { offset: 0, length: 192, ..THIRD }],
@@ -274,7 +274,7 @@ fn copies_of_damaged_spare_pictures_are_checked() {
 
 #[test]
 fn spare_pictures_that_claim_gigabytes_are_rejected() {
-    // Two lost pictures carry 8 GiB of data, but the spare pictures have only 64 bytes.
+    // According to the labels, two lost pictures carry 8 GiB, but the spare pictures have only 64 bytes.
     let length = u32::MAX / 64 * 64;
     let total = 2 * u64::from(length);
     let label = |index| Label { index, count: 2, spares: 2, length, offset: 0, total, checksum: 0, ..FIRST };
@@ -324,10 +324,10 @@ fn pictures_that_claim_the_same_index_are_told_apart() {
     assert!(set.missing().flatten().eq(1..3));
 }
 
-/// The maximum number of files that a set keeps open, and one more file that is being opened.
+/// The maximum number of open files of a set, plus one file that is being opened.
 const OPEN: usize = 128 + 1;
 
-/// Returns how many files of the folder this process has open. This is known only on Linux.
+/// This is known only on Linux.
 fn open_in(folder: &Path) -> usize {
     let Ok(files) = fs::read_dir("/proc/self/fd") else { return 0 };
     files.flatten().filter_map(|file| fs::read_link(file.path()).ok()).filter(|path| path.starts_with(folder)).count()
@@ -383,8 +383,8 @@ fn more_pictures_than_files_may_be_open_are_written_and_read() {
     assert_eq!(calls.load(Ordering::Relaxed), 2 * PICTURES as usize, "files that were not used for long stay open");
     assert!(most.swap(0, Ordering::Relaxed) <= OPEN);
 
-    // Each of four threads may open one file, and read another file that the other threads have removed from the list
-    // of open files.
+    // Each of four threads may be opening a file, and reading a file that was already removed from the list of open
+    // files.
     std::thread::scope(|scope| {
         for thread in 0..4 {
             let (reader, data) = (&reader, &data);

@@ -41,7 +41,7 @@ fn our_decoder_sees_the_pixels_that_image_webp_sees() {
     }
 }
 
-/// `cut` frames lie in a whole container, so that only the decoder of the frame can notice the cut.
+/// The container around a `cut` frame is complete, so only the decoder of the frame can notice the cut.
 #[test]
 fn a_cut_frame_is_noticed_at_every_length() {
     for (path, file) in files() {

@@ -13,15 +13,16 @@ use deadpan_picture::{Error, Limits, Orientation, read};
 #[derive(Clone, Copy, Debug)]
 struct Kind {
     size: (u32, u32),
-    /// The number of values of green that have codes of 8 bits. All other symbols have longer codes.
+    /// The number of green values that have codes of 8 bits. All other symbols have longer codes.
     short: usize,
     /// The binary logarithm of the size of the color cache.
     cache: Option<u32>,
-    /// The binary logarithm of the side of squares that have different groups of codes: noise, or other codes.
+    /// If groups of codes are used, the binary logarithm of the side of the squares to which groups are assigned.
     squares: Option<u32>,
-    /// The number of different groups that the squares may have.
+    /// The number of different groups of codes in the picture.
     groups: u32,
-    /// The distance between the numbers of two such groups. The groups between these two have no squares.
+    /// The difference between the numbers of consecutive groups. The group numbers in between are not used by any
+    /// square.
     apart: u32,
     subtract_green: bool,
     /// The number of references and colors of the cache in a thousand symbols.
@@ -55,7 +56,6 @@ impl Random {
 struct Code(Vec<(u32, u32)>);
 
 impl Code {
-    /// Writes the lengths, and returns the code.
     fn write(bits: &mut Bits, lengths: &[u32]) -> Self {
         // The lengths 0 to 15 have codes of four bits each. The symbols 16, 17 and 18 have no codes.
         bits.push(0, 1);
@@ -159,7 +159,8 @@ fn frame(kind: &Kind, random: &mut Random) -> Vec<u8> {
             let (symbol, more, count) = prefix(length);
             codes[0].push(&mut bits, 256 + symbol);
             bits.push(more, count);
-            // Distances of rows and columns, distances that make the copy repeat itself, and the longest distances.
+            // Tests distances of columns and rows, short distances that make a copy overlap itself, and the longest
+            // distances.
             let number = match random.below(4) {
                 0 => 121 + random.below(at.min(8)),
                 1 => 120 + at.min((1 << 20) - 120),
@@ -210,7 +211,7 @@ fn noise_has_the_pixels_that_image_webp_sees() {
     }
 }
 
-/// If many pixels are added to a large cache at once, only the last pixels are read.
+/// If many pixels are added to a large cache at once, only the last pixels need to be read.
 #[test]
 fn groups_of_codes_and_large_caches_have_the_pixels_that_image_webp_sees() {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
@@ -236,16 +237,17 @@ fn groups_without_pixels_change_no_pixel() {
     }
 }
 
-/// References reach back into memory that is moved when it is full. These pictures fill this memory more than once.
+/// References reach back into memory that is moved when it is full. The pictures of this test fill the memory for
+/// references more than once.
 #[test]
 fn references_reach_back_a_million_pixels() {
     let mut random = Random(0x1234_5678_9abc_def1);
     for (size, cache, others) in [((1025, 2500), Some(2), 20), ((16_383, 150), None, 2), ((7, 16_383), Some(1), 100)] {
         compare(&Kind { size, cache, others, ..NOISE }, &mut random);
     }
-    // A large cache, to which the pixels at the end of that memory are added only after the memory was moved.
+    // The cache is large, so the last pixels are added to it only after the memory for references was moved.
     compare(&Kind { size: (1025, 2500), short: 100, cache: Some(11), others: 4, ..NOISE }, &mut random);
-    // Only copies, including copies across the end of that memory.
+    // Almost only copies, some of them across the end of the memory for references.
     compare(&Kind { size: (2047, 1100), others: 1000, ..NOISE }, &mut random);
 }
 
@@ -253,7 +255,7 @@ fn references_reach_back_a_million_pixels() {
 fn cut_noise_is_noticed_at_every_length() {
     let mut random = Random(0x0fed_cba9_8765_4321);
     let frame = frame(&Kind { size: (40, 30), cache: Some(1), others: 10, ..NOISE }, &mut random);
-    // The last byte may hold no code, but only the bits that fill up the byte.
+    // The last byte may contain only padding bits, so it is not cut off alone.
     for length in 5..frame.len() - 1 {
         let result = ours(&frame[..length]);
         assert!(matches!(result, Err(Error::Cut(_))), "cut to {length}: {result:?}");

@@ -18,6 +18,6 @@ use std::io;
 
 use deadpan_picture::Opened;
 
-/// The function with which a test opens the pictures of a set. The compiler would compile the reader again for each
-/// type of function, so all tests use the same type.
+/// The function with which a test opens the pictures of a set. A single type is used, because the compiler would
+/// compile the reader again for each type of function.
 type Open<'o, T> = &'o (dyn Fn(&T) -> io::Result<Opened> + Sync);

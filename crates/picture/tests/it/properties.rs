@@ -136,7 +136,7 @@ fn ranges_are_slices_of_the_data() {
         let indexes: Vec<u32> = (0..written.labels.len() as u32).collect();
         let reader = Reader::new(written.set(&indexes).expect("a set"), OPEN).expect("complete");
         for (from, length) in ranges {
-            // The position may be some bytes after the end.
+            // The position may be up to two bytes after the end of the data.
             let from = from.index(case.data.len() + 3);
             let mut buffer = vec![0x5c; length.index(case.data.len() + 70)];
             let there = case.data.get(from..).unwrap_or_default();
@@ -173,8 +173,8 @@ fn a_changed_byte_of_a_part_is_named() {
         let indexes: Vec<u32> = (0..written.labels.len() as u32).collect();
         let label = written.labels[picture.index(indexes.len())];
         let part = &case.data[label.offset as usize..][..label.length as usize];
-        // Finds the byte in the file by the bytes around it. In narrow PNG pictures, filter bytes may lie between these
-        // bytes.
+        // Finds the byte in the file by the bytes around it. In narrow PNG pictures, filter bytes may be stored between
+        // the bytes of the part.
         let Some(around) = part.len().checked_sub(8).map(|last| &part[byte.index(last + 1)..][..8]) else { return };
         let mut file = fs::read(written.path(label.index)).expect("a file");
         let Some(at) = file.windows(8).position(|bytes| bytes == around) else { return };
@@ -234,7 +234,7 @@ fn spare_pictures_replace_as_many_lost_or_changed_ones() {
         if !complete || bad.is_none_or(|bad| written.labels[*bad as usize].is_spare()) {
             assert_eq!(read(&reader), case.data);
         }
-        // One more lost picture is too many, if it carries data.
+        // If one more picture that carries data is lost, the data cannot be read.
         let data = |index: &&u32| !written.labels[**index as usize].is_spare();
         if away.len() == case.spares as usize && bad.is_none() {
             let one_more = *indexes.iter().find(data).unwrap_or(&u32::MAX);

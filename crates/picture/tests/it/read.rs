@@ -53,7 +53,7 @@ fn jpeg_of_all_colors_and_samplings() {
         assert_eq!((header.width, header.height, header.channels), (width, height, pixels.channels), "{picture:?}");
         assert_eq!((header.format, source), (FileFormat::Jpeg, FileFormat::Jpeg));
         assert_eq!((pixels.width, pixels.height), (width, height), "{picture:?}");
-        // Wrong colors would give a distance of thousands.
+        // If the colors were wrong, the distance would be thousands.
         let distance = distance(&pixels.samples, &samples);
         assert!(distance < 40.0, "{picture:?}: {distance}");
         let inks = matches!(picture.kind, JpegKind::AdobeCmyk | JpegKind::PlainCmyk | JpegKind::Ycck);
@@ -277,7 +277,7 @@ fn jpeg_of_many_scans_is_refused() {
         let with = |scans| [&file[..end], &file[scan..end].repeat(scans), &file[end..]].concat();
         let most = Limits::default().scans;
         assert_eq!(read(&with(0)).unwrap().pixels.samples, read(&file).unwrap().pixels.samples);
-        // A repeated scan is an error or changes the picture. Here, only the number of scans matters.
+        // A repeated scan is an error or changes the picture. But this test is only about the number of scans.
         let many =
             |file: Vec<u8>| matches!(read(&file), Err(error) if error.to_string().contains("more than 100 scans"));
         assert!(!many(with(most - scans)));

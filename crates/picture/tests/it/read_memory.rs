@@ -134,7 +134,6 @@ fn memory_stays_below_the_limit() {
     }
 }
 
-/// Returns a PNG file with a header and further chunks.
 fn png_of(width: u32, height: u32, [depth, color, interlaced]: [u8; 3], chunks: &[(&[u8; 4], &[u8])]) -> Vec<u8> {
     let head = [&width.to_be_bytes()[..], &height.to_be_bytes(), &[depth, color, 0, 0, interlaced]].concat();
     let all = [(b"IHDR", &*head)].into_iter().chain(chunks.iter().copied()).chain([(b"IEND", &[][..])]);

@@ -7,7 +7,6 @@ use deadpan_picture::{
     Channels, Compression, Error, Format, Label, Limits, Orientation, Pixels, checksum, is_readable, read, write,
 };
 
-/// Returns samples of a kind: like a photograph, flat with a few dots, or noise.
 fn picture(kind: &str, width: u32, height: u32, channels: Channels) -> Pixels {
     let length = width as usize * height as usize * channels.count();
     let mut noise = vec![0; length];
@@ -48,8 +47,8 @@ fn decoded(file: &[u8]) -> Pixels {
 
 #[test]
 fn png_pictures_come_back() {
-    // Pictures with one pixel, with one row, with rows longer than a stored block, with exactly one band, and with
-    // several bands.
+    // The sizes give pictures with one pixel, one row, rows longer than a stored block, exactly one band, and several
+    // bands.
     let sizes = [(1, 1), (7, 1), (1, 9), (640, 480), (70_000, 9), (1023, 512), (1023, 513), (300_000, 3)];
     for (width, height) in sizes {
         for channels in [Channels::Gray, Channels::Rgb] {

@@ -1,18 +1,17 @@
-//! The engine moves data through a message. It has three ways to work. They use the same format and report the same
-//! errors.
+//! The engine reads data, seals or opens the data, and writes the result. It has three ways to work. The three ways use
+//! the same format and report the same errors.
 //!
-//! **Positioned** ([`file`]), where input and output are regular files: workers take batches of segments from a
+//! **Positioned** ([`file`]): the input and the output are regular files, and workers take batches of segments from a
 //! counter. Each worker computes its positions itself: it reads a segment, seals or opens it, and writes the result.
-//! Workers need no queue and no order, and never hand data to each other, because waking a sleeping thread on another
-//! core costs more than sealing a segment. Each worker has one pair of buffers.
+//! Workers need no queue and no order, and never pass data to each other: waking a sleeping thread on another core
+//! costs more than sealing a segment. Each worker has one pair of buffers.
 //!
-//! **Streamed** ([`stream`]), where input or output is a pipe: here, too, all workers do the same. A worker locks the
-//! input while it reads a unit. It then seals or opens the unit without a lock, and locks the output when its unit is
-//! the next one to write. A slow input or output makes the workers wait. Here, too, each worker has one pair of
-//! buffers.
+//! **Streamed** ([`stream`]): the input or the output is a pipe, and all workers do the same work. A worker locks the
+//! input while it reads a unit. The worker then seals or opens the unit without a lock, and locks the output when this
+//! unit is the next one to write. A slow input or output makes the workers wait. Each worker has one pair of buffers.
 //!
-//! **In memory** ([`memory`]), where input and output are bytes: workers take segments from one iterator, and work on
-//! each segment in place.
+//! **In memory** ([`memory`]): the input and the output are bytes in memory. Workers take segments from one iterator,
+//! and process each segment in place.
 //!
 //! All three ways report the error of the first segment that fails, whichever worker found the error.
 

@@ -54,14 +54,13 @@ impl Trailer {
 #[derive(Clone)]
 pub struct Header(FormatHeader);
 
-/// The header of a file in one of the two formats.
 #[derive(Clone)]
 enum FormatHeader {
     Deadpan(Parsed),
     Age(age::AgeHeader),
 }
 
-/// The results of trying identities when no identity fits alone.
+/// The failures of the identities that were tried, if no identity opens the file alone.
 #[derive(Default)]
 struct Misses {
     /// Whether a passphrase was tried.
@@ -107,7 +106,6 @@ impl Header {
         }
     }
 
-    /// Returns the header of Deadpan's own format.
     fn parsed(&self) -> Option<&Parsed> {
         if let FormatHeader::Deadpan(parsed) = &self.0 { Some(parsed) } else { None }
     }
@@ -195,10 +193,9 @@ impl Header {
         parameters.segments_in(payload)
     }
 
-    /// Tries the identities in order, each identity on the recipients of its kind, and opens the header with the first
-    /// identity that fits. If no identity fits alone, opens the header with shares of a threshold: the shares that are
-    /// among the identities, and the shares that the identities can open. May leak: which identity fits which
-    /// recipient.
+    /// Tries the identities in order, and opens the header with the first identity that fits. Tries each identity only
+    /// on recipients of its kind. If no identity fits alone, opens the header with threshold shares: the shares in
+    /// `identities`, and the shares that the identities can open. May leak: which identity fits which recipient.
     ///
     /// # Errors
     /// [`Error::NoKeyFits`] if no identity fits; [`Error::TooFewShares`] if there are too few fitting shares;
@@ -223,8 +220,8 @@ impl Header {
                 }
             }
             FormatHeader::Age(header) => {
-                // If the key does not fit, the plugin may have made a mistake. Another identity may still open the
-                // file.
+                // If the key from a plugin does not verify the header, the plugin may have made a mistake. Another
+                // identity may still open the file.
                 let plugin = |plugin: &plugin::Identity| match age::unwrap_with_plugin(plugin, &header.stanzas)? {
                     Some((key, _)) if header.verify(&key).is_err() => Err(plugin.wrong_key().into()),
                     found => Ok(found),
@@ -248,16 +245,16 @@ impl Header {
         })
     }
 
-    /// Returns a short name of the shares that the file is sealed to, if it is sealed to a threshold. Everybody can see
+    /// Returns a short name of the file's shares, or `None` if the file is not sealed to a threshold. Everybody can see
     /// this name. It differs from file to file. [`Share::group`] returns the same name.
     #[must_use]
     pub fn group(&self) -> Option<String> {
         self.parsed()?.group.as_ref().map(Group::fingerprint)
     }
 
-    /// Returns the shares that these identities can open, in the order of the identities, each share once. Checks that
-    /// each [`Identity::Share`] is a share of this file. Opening shares does not prove that the rest of the header, or
-    /// the data, are authentic.
+    /// Returns the shares that these identities can open, in the order of the identities and without repetition. Checks
+    /// that each [`Identity::Share`] is a share of this file. Opening shares does not prove that the rest of the
+    /// header, or the data, are authentic.
     ///
     /// # Errors
     /// [`Error::Threshold`] if the file is not sealed to a threshold; [`Error::Share`] if a share is wrong, and no
@@ -299,7 +296,6 @@ impl Header {
     }
 }
 
-/// An identity that opened an entry, and the file key from the entry.
 struct Fit<'a, E, K> {
     key: K,
     identity: &'a Identity,
@@ -346,11 +342,12 @@ fn unlock(key: FileKey, header: Parsed, keys: Vec<PublicKey>, opener: Addressee)
     Ok(Opened::new(Unlocked::Deadpan { key, header, opener }, contents, keys))
 }
 
-/// The file key that the shares give, the members' keys, and the recipient that consists of all members.
+/// The file key from the shares, the public keys of the private keys that opened shares, and the recipient that
+/// consists of all members.
 type Combined = (FileKey, Vec<PublicKey>, Addressee);
 
-/// Opens the file key with shares: the shares that are among the identities, and the shares that the identities can
-/// open. Returns `None` if no share fits.
+/// Combines the file key from shares: the shares in `identities`, and the shares that the identities can open. Returns
+/// `None` if no share fits.
 fn combined(parsed: &Parsed, identities: &[Identity]) -> Result<Option<Combined>, Error> {
     let Some(group) = &parsed.group else {
         let has_share = identities.iter().any(|it| matches!(it, Identity::Share(_)));

@@ -1,4 +1,5 @@
-//! [`Sealing`] holds the recipients and the options. Its methods seal bytes, streams, and data at positions.
+//! [`Sealing`] holds the recipients and the options. The methods of [`Sealing`] seal bytes, streams, and data at
+//! positions.
 
 mod draft;
 pub(crate) mod parts;
@@ -85,7 +86,7 @@ impl Sealing {
     /// other recipients, or with keys of different modes, use [`Recipient::Threshold`].
     ///
     /// # Errors
-    /// [`Error::Threshold`], [`Error::Mixed`].
+    /// The errors of [`Threshold::new`] and of [`Sealing::to`].
     pub fn threshold(needed: usize, members: Vec<PublicKey>) -> Result<Self, Error> {
         Self::to(Recipient::Threshold(Threshold::new(needed, members)?))
     }
@@ -129,7 +130,8 @@ impl Sealing {
     }
 
     /// Adds a signer. The signer confirms that the data, the metadata and the recipients belong together in this file.
-    /// Only people who can open the file see the signature. They can show the signature to others.
+    /// Only people who can open the file see the signature. People who can open the file can show the signature to
+    /// others.
     ///
     /// ```
     /// use deadpan_seal::sign::{Scheme, SigningKey};
@@ -155,17 +157,17 @@ impl Sealing {
         Ok(self)
     }
 
-    /// Leaves the recipients out of the signed statement. Without this call, the recipients are signed, too: if a
-    /// recipient forwards the file, the new readers see that the signers did not send the file to them.
+    /// Leaves the recipients out of the signed statement. Without this call, the recipients are signed, too. A person
+    /// who gets the file from a recipient then sees that the signers sealed it for others.
     #[must_use]
     pub fn for_anyone(mut self) -> Self {
         self.signing.for_anyone = true;
         self
     }
 
-    /// Seals one regular file to another, on all cores, at positions. The length of `input` is read when the call
-    /// begins, so bytes that are appended later are not sealed. `output` must be empty, and not open for appending,
-    /// because systems then ignore positions.
+    /// Seals the regular file `input`, and writes the sealed file to the regular file `output`, on all cores, at
+    /// positions. The length of `input` is read when the call begins, so bytes that are appended later are not sealed.
+    /// `output` must be empty. It must not be open for appending, because systems then ignore positions.
     ///
     /// # Errors
     /// If `input` or `output` is not a regular file, if `output` is not empty, if `input` becomes shorter, or if
@@ -179,11 +181,11 @@ impl Sealing {
     }
 
     /// Seals the first `length` bytes of `input` to `output`, on all cores, at positions. A file as `output` must be
-    /// empty, and not open for appending.
+    /// empty, and must not be open for appending.
     ///
     /// # Errors
-    /// If `input` is shorter, if `output` refuses, or if reading, writing or the system fails. After an error, the
-    /// contents of `output` are not usable.
+    /// If `input` is shorter, if `output` cannot be used, or if reading, writing or the system fails. After an error,
+    /// the contents of `output` are not usable.
     pub fn seal_at(
         &self,
         input: &impl ReadAt,
@@ -217,7 +219,7 @@ impl Sealing {
         Ok(sealed + self.signing.trailer_length(&self.contents, &self.recipients, segments.count()))
     }
 
-    /// Seals a stream to a stream, on all cores, in order.
+    /// Seals the stream `input`, and writes the sealed file to the stream `output`, in order, on all cores.
     ///
     /// # Errors
     /// If reading or writing fails, if the data are too long, or if the system fails. After an error, the output is of
@@ -237,8 +239,8 @@ impl Sealing {
     }
 
     /// Does the work of [`Sealing::seal_stream`]. The reader and the writer are trait objects, so the compiler makes
-    /// the engine only once, and not for each type of reader and writer. The engine calls the reader and the writer
-    /// once for each unit.
+    /// the engine only once, and not for each type of reader and writer. The engine calls a trait object only once for
+    /// each unit, so these calls cost little.
     fn seal_dyn(
         &self,
         input: &mut (dyn Read + Send),
@@ -273,11 +275,11 @@ impl Sealing {
     }
 
     /// Seals the data of a [`Source`] to `output`, on all cores, at positions. A file as `output` must be empty, and
-    /// not open for appending.
+    /// must not be open for appending.
     ///
     /// # Errors
-    /// If `output` refuses, if reading or writing fails, if the data are too long, or if the system fails. After an
-    /// error, the contents of `output` are not usable.
+    /// If `output` cannot be used, if reading or writing fails, if the data are too long, or if the system fails. After
+    /// an error, the contents of `output` are not usable.
     pub fn gather_at<S: Source>(
         &self,
         source: S,
@@ -302,13 +304,13 @@ impl Sealing {
     }
 
     /// Returns whether the engine must read one byte ahead of each unit of a source. This is necessary to pad the data.
-    /// It is also necessary for age: age allows no empty chunk after other chunks, but a source may report its end only
-    /// with an empty last piece.
+    /// Reading ahead is also necessary for age files. age allows no empty chunk after other chunks, but a source may
+    /// report its end with an empty last piece.
     fn goes_alone(&self) -> bool {
         self.contents.padded || self.format == Format::Age
     }
 
-    /// Seals bytes in memory. More than a few mebibytes are sealed on all cores.
+    /// Seals bytes in memory. Seals data of more than a few mebibytes on all cores.
     ///
     /// # Errors
     /// If the system has no random bytes, or no memory for a passphrase.
@@ -333,7 +335,7 @@ impl Sealing {
     }
 
     /// Seals bytes into a buffer, and returns the length of the result. [`Sealing::sealed_length`] returns the same
-    /// length in advance. More than a few mebibytes are sealed on all cores.
+    /// length in advance. Seals data of more than a few mebibytes on all cores.
     ///
     /// # Errors
     /// If the buffer is too small, if the work is stopped, or if the system has no random bytes, or no memory for a
@@ -361,8 +363,8 @@ impl Sealing {
         Ok(front.len() + body.len() + trailer as usize)
     }
 
-    /// Writes the header to `output`, and returns a writer that seals the bytes written to it, on the caller's thread.
-    /// Call [`Sealer::finish`] at the end.
+    /// Writes the header to `output`, and returns a writer. The writer seals the bytes that are written to it, on the
+    /// caller's thread. Call [`Sealer::finish`] at the end.
     ///
     /// # Errors
     /// If the system has no random bytes, or no memory for a passphrase.
@@ -376,7 +378,6 @@ impl Sealing {
     }
 }
 
-/// Seals the units of an input to an output, in order.
 fn units<I: Input>(
     start: Start<'_>,
     input: I,

@@ -1,5 +1,5 @@
 //! The record of a new header that is being written over an old header. Until the new header is on the disk, the record
-//! lies beside the file. If a program finds a header that was only partly written, it can put the old header back.
+//! is stored beside the file. A program that finds a partly written header can then restore the old header.
 //!
 //! ```
 //! use deadpan_seal::{Sidecar, Standing};
@@ -22,13 +22,13 @@ use crate::format::deadpan::header::LONGEST;
 
 const SIGNATURE: [u8; 8] = [0x89, b'D', b'P', b'R', 0x0d, 0x0a, 0x1a, 0x0a];
 const VERSION: u8 = 1;
-/// The number of bytes before the headers. These bytes are the signature, the version, the file's inode number and
-/// length, the digest of the payload's beginning, and the length of a header.
+/// The number of bytes in a record before the two headers. These bytes are the signature of the record, the version,
+/// the file's inode number and length, the digest of the payload's beginning, and the length of a header.
 const FIXED: usize = SIGNATURE.len() + 1 + 8 + 8 + DIGEST + 4;
 const DIGEST: usize = 32;
 
-/// A record of the old and the new header of a file. The record holds no secrets, and nothing that is not also in the
-/// file before or after the change.
+/// A record of the old and the new header of a file. The record contains no secrets: the file contains the same
+/// information before or after the change.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Sidecar {
     inode: u64,
@@ -53,15 +53,15 @@ pub enum Standing {
     New,
     /// Each byte of the header comes from the old or from the new header: writing was interrupted.
     Torn,
-    /// The header is a third header, so the record does not belong to the file any more.
+    /// The header is neither the old header nor the new header, so the record no longer belongs to the file.
     Other,
 }
 
 impl Sidecar {
     /// The maximum length of an encoded record.
     pub const LONGEST: usize = FIXED + 2 * LONGEST + DIGEST;
-    /// The number of bytes at the beginning of the payload that a record compares. If the payload is shorter, the
-    /// record compares the whole payload.
+    /// The number of bytes at the beginning of the payload by which a record recognizes the file. If the payload is
+    /// shorter, the record uses the whole payload.
     pub const BEGINNING: usize = floe::HEADER;
 
     /// Makes a record for a file with this inode number and length, whose payload begins with these bytes. Returns
@@ -107,7 +107,7 @@ impl Sidecar {
         Some(Self { inode, length, payload: *payload, old: old.to_vec(), new: new.to_vec() })
     }
 
-    /// Returns whether these bytes may be the beginning of a record. An empty slice may be such a beginning, too.
+    /// Returns whether these bytes may be the beginning of a record. Also returns `true` for an empty slice.
     #[must_use]
     pub fn begins(bytes: &[u8]) -> bool {
         let shared = bytes.len().min(SIGNATURE.len());

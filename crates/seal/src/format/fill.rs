@@ -17,7 +17,6 @@ pub(crate) fn read_full(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<
     Ok(length)
 }
 
-/// A reader that counts the bytes that it reads.
 pub(crate) struct Counted<R> {
     pub(crate) input: R,
     pub(crate) read: u64,

@@ -55,7 +55,6 @@ impl Identity {
         }
     }
 
-    /// Returns the public key if the identity is a private key.
     pub(crate) fn public(&self) -> Option<&PublicKey> {
         if let Self::Key(key) = self { Some(key.public()) } else { None }
     }
@@ -65,7 +64,7 @@ impl Identity {
         matches!(self, Self::Passphrase(_) | Self::Session(_))
     }
 
-    /// Returns the value by which the signers of a file name the recipient with this identity. The identity opened
+    /// Returns the value by which the signers of a file name the recipient who has this identity. The identity opened
     /// `entry`.
     pub(crate) fn addressee(&self, entry: &Entry) -> Addressee {
         match self {

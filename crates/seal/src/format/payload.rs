@@ -13,7 +13,6 @@ pub(crate) enum AnyPayload {
     Age(Chunks),
 }
 
-/// The cipher of one thread for an [`AnyPayload`].
 pub(crate) enum AnyCipher<M> {
     Floe(Cipher<M>),
     Age(ChunkCipher),
@@ -23,7 +22,6 @@ pub(crate) enum AnyCipher<M> {
 pub(crate) type OwnedCipher = AnyCipher<Arc<Message>>;
 
 impl AnyPayload {
-    /// Returns a cipher that owns its keys and borrows nothing.
     pub(crate) fn into_cipher(self) -> OwnedCipher {
         match self {
             Self::Floe(message) => AnyCipher::Floe(Cipher::new(Arc::new(message))),

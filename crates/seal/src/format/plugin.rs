@@ -1,9 +1,9 @@
-//! age's plugins. They are programs named `age-plugin-NAME` that wrap and unwrap file keys, mostly with hardware.
+//! age's plugins. Plugins are programs named `age-plugin-NAME` that wrap and unwrap file keys, mostly with hardware.
 //!
 //! A [`Recipient`] is a line `age1NAME1…`, or a plugin's identity to which files are sealed. An [`Identity`] is a line
-//! `AGE-PLUGIN-NAME-1…`. The protocol is specified in C2SP's age-plugin: the client starts the program, sends its
-//! recipients, identities, keys and stanzas, and then answers the plugin's commands until the plugin is done. Keys and
-//! stanzas travel as text over two pipes.
+//! `AGE-PLUGIN-NAME-1…`. The protocol is specified in C2SP's age-plugin. The client starts the program, and sends its
+//! recipients, identities, keys and stanzas. The client then answers the plugin's commands until the plugin is done.
+//! Keys and stanzas are sent as text over two pipes.
 //!
 //! The library itself never asks the user. A [`Client`] holds the [`Dialog`] that answers a plugin's questions, and the
 //! time after which a silent plugin is stopped. A plugin runs with all rights of the user. This module protects against
@@ -141,7 +141,6 @@ impl Recipient {
         self.wrap_through(pipe, keys).map_err(|reason| self.failed(reason))
     }
 
-    /// Returns the recipient with a wrapped key for one file.
     pub(crate) fn with_prepared(&self, prepared: Arc<Prepared>) -> Self {
         Self { prepared: Some(prepared), ..self.clone() }
     }

@@ -15,7 +15,7 @@ pub trait ReadAt: Sync {
     /// If the data cannot be read.
     fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize>;
 
-    /// Returns `length` bytes at `position`, if the data lie in memory and nobody can change the data while they are
+    /// Returns `length` bytes at `position`, if the data are in memory and nobody can change the data while they are
     /// borrowed. The engine does not copy these bytes, and may read them twice: to authenticate them and to decrypt
     /// them. The default implementation returns `None`.
     fn bytes_at(&self, _position: u64, _length: usize) -> Option<&[u8]> {
@@ -26,7 +26,7 @@ pub trait ReadAt: Sync {
 /// An output to which several threads can write at any position at the same time.
 pub trait WriteAt: Sync {
     /// Checks before the first write that the output can be used. The default implementation does nothing. A regular
-    /// file must be empty, because old bytes would remain after the new data, and must not be open for appending,
+    /// file must be empty, because old bytes would remain after the new data. It must not be open for appending,
     /// because systems then ignore positions.
     ///
     /// # Errors
@@ -55,7 +55,7 @@ pub trait WriteAt: Sync {
     /// nothing. A regular file becomes shorter.
     ///
     /// # Errors
-    /// If the output cannot be cut off.
+    /// If the output cannot be made shorter.
     fn cut(&self, _end: u64) -> io::Result<()> {
         Ok(())
     }
@@ -145,14 +145,14 @@ impl WriteAt for File {
     }
 }
 
-/// For files that are shorter than this, reserving room costs more than it saves.
+/// The length of a file below which reserving blocks costs more time than it saves.
 #[cfg(target_os = "linux")]
 const WORTH_ROOM: u64 = 4 << 20;
 
-/// Reserves all blocks of an ext4 file in one step. Otherwise the system looks for a block for each page that is
-/// written, which takes a third of the time of writing. Does nothing on other file systems, because they may fill the
-/// blocks with zeros, or stop compressing the file. The file keeps its length, so that after a crash it does not end in
-/// zeros that were never written.
+/// Reserves all blocks of an ext4 file in one step. Without this function, the system looks for a block for each page
+/// that is written, which takes a third of the time of writing. Does nothing on other file systems, because they may
+/// fill the blocks with zeros, or stop compressing the file. The file keeps its length, so that after a crash it does
+/// not end in zeros that were never written.
 #[cfg(target_os = "linux")]
 fn reserve(file: &File, end: u64) -> io::Result<()> {
     use rustix::fs::{FallocateFlags, FsWord, fallocate, fstatfs, fstatvfs};
@@ -161,8 +161,8 @@ fn reserve(file: &File, end: u64) -> io::Result<()> {
     if end < WORTH_ROOM || !fstatfs(file).is_ok_and(|about| about.f_type == EXT4) {
         return Ok(());
     }
-    // If the disk is too small, this check fails before any block is reserved. Otherwise other programs would find the
-    // disk full in the meantime.
+    // If the disk is too small, this check fails before any block is reserved. Without this check, other programs would
+    // find the disk full in the meantime.
     if fstatvfs(file).is_ok_and(|about| about.f_bfree.saturating_mul(about.f_frsize) < end) {
         return Err(io::ErrorKind::StorageFull.into());
     }

@@ -43,17 +43,17 @@ pub trait SegmentCipher {
     /// If the lengths do not fit, or the system fails.
     fn seal(&mut self, segment: u64, last: bool, data: &[u8], sealed: &mut [u8]) -> Result<(), Error>;
 
-    /// Opens a segment into `data`, which must be shorter than `sealed` by the overhead. After a failure, `data` holds
-    /// nothing of the segment.
+    /// Opens a segment into `data`, which must be shorter than `sealed` by the overhead. After a failure, `data`
+    /// contains no data of the segment.
     ///
     /// # Errors
     /// If the segment was changed or belongs to another position, or if `last` does not match the segment.
     fn open(&mut self, segment: u64, last: bool, sealed: &[u8], data: &mut [u8]) -> Result<(), Error>;
 
-    /// Opens a misplaced segment after [`Error::Trailing`] or [`Error::Truncated`]. Either the segment was sealed as
-    /// the last segment but other segments follow (`last` is false), or no segment follows a segment that was not
-    /// sealed as the last one (`last` is true). Returns whether the format recognizes such a segment. If it does, the
-    /// data of the segment are authentic, and the reader hands them out before the error.
+    /// Opens a misplaced segment after [`Error::Trailing`] or [`Error::Truncated`]. If `last` is false, the segment was
+    /// sealed as the last segment, but other segments follow. If `last` is true, the segment was not sealed as the last
+    /// one, but no segment follows. Returns whether the format recognizes such a segment. If the format recognizes the
+    /// segment, the data of the segment are authentic, and the reader returns them before the error.
     fn open_misplaced(&mut self, _segment: u64, _last: bool, _sealed: &[u8], _data: &mut [u8]) -> bool {
         false
     }
@@ -76,7 +76,7 @@ pub(crate) trait Payload: Sync {
         Segments::for_data(self.shape(), data)
     }
 
-    /// Returns how this many bytes of sealed segments divide into segments. Fails if no payload has this length.
+    /// Returns how `sealed` bytes divide into sealed segments. Fails if no payload has this length.
     fn segments_in(&self, sealed: u64) -> Result<Segments, Error> {
         Segments::for_sealed(self.shape(), sealed)
     }

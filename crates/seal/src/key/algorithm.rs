@@ -49,12 +49,10 @@ pub(super) const fn signing(scheme: Scheme) -> Option<&'static [u8]> {
     })
 }
 
-/// Returns the contents of the `AlgorithmIdentifier` for a kind of key, ready for writing.
 pub(super) fn inside(kem: Kem) -> Item<'static> {
     Item::Raw(contents(kem))
 }
 
-/// The kind of a key: the use of the key, and its algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AlgorithmKind {
     Sealing(Kem),
@@ -94,8 +92,8 @@ fn other_curve(mut parameters: DerReader<'_>) -> Trouble {
     }
 }
 
-/// Returns the error for an object identifier. The error names the algorithm, or shows the identifier if the algorithm
-/// is unknown.
+/// Returns the error for an unsupported object identifier. The error names the algorithm, or shows the identifier if
+/// the algorithm is unknown.
 fn foreign(oid: &[u8]) -> Trouble {
     for (start, lasts, what) in FOREIGN {
         if let Some(&[last]) = oid.strip_prefix(*start)
@@ -136,14 +134,14 @@ const FOREIGN: &[Foreign] = &[
     (&[0x2b, 0x24, 0x03, 0x03, 0x02, 0x08, 0x01, 0x01], 1..=14, kind("a Brainpool curve")),
 ];
 
-/// Returns the error for an encrypted private key whose encryption is not PBES2, or uses an unsupported part of PBES2.
+/// Returns the error for an encrypted private key that does not use PBES2, or that uses an unsupported part of PBES2.
 /// The encryptions of PKCS#12 and PKCS#5 v1 are weak, and other encryptions are rare.
 pub(super) fn old_encryption(oid: &[u8]) -> Trouble {
     Unsupported::Encryption(dotted(oid)).into()
 }
 
-/// Returns an object identifier in dotted form. Returns it in hexadecimal form if the identifier is not valid or
-/// contains a number of more than 128 bits.
+/// Returns an object identifier in dotted form. If the identifier is not valid or contains a number of more than 128
+/// bits, returns the hexadecimal form.
 pub(super) fn dotted(oid: &[u8]) -> String {
     let mut numbers = Vec::new();
     let mut number: u128 = 0;

@@ -1,7 +1,7 @@
 //! Bech32 (BIP 173) as age uses it: without the length limit of BIP 173.
 //!
-//! The characters of an identity encode a private key. So the decoder compares each character with all 32, computes the
-//! checksum without a table, and reports only whether the whole text is valid.
+//! The characters of an identity encode a private key. So the decoder compares each character with all 32 possible
+//! characters, computes the checksum without a table, and reports only whether the whole text is valid.
 
 use crate::Secret;
 use deadpan_ct::{Choice, CtEq, CtZero, lookup};
@@ -52,7 +52,7 @@ pub(crate) fn encode(prefix: &str, case: Case, data: &[u8]) -> Secret {
             value
         } else {
             // BIP 173: the checksum is the remainder of the text followed by six zeros, XOR 1. So the remainder of the
-            // whole text is 1.
+            // text with its checksum is 1.
             (sum.over_zeros() >> (5 * (CHECK - 1 - (place - count))) & 31) as u8
         };
         *character = lookup(case.letters(), usize::from(value)).unwrap_or(0);
@@ -64,7 +64,8 @@ pub(crate) fn encode(prefix: &str, case: Case, data: &[u8]) -> Secret {
 /// the prefix, the length, and whether the result is `None`.
 pub(crate) fn decode(prefix: &str, case: Case, text: &[u8]) -> Option<Secret> {
     let count = text.len().checked_sub(CHECK)?;
-    // Fewer than five bits remain after the last byte. With five or more, the last character would hold no data.
+    // After the last whole byte, fewer than five bits may remain. If five or more bits remained, the last character
+    // would contain no data.
     if count * 5 % 8 >= 5 {
         return None;
     }
@@ -95,14 +96,14 @@ fn value_of(character: u8, case: Case) -> (u8, Choice) {
     (value, known)
 }
 
-/// Returns the five bits of `data` that begin at bit `start`. Bits after the end of `data` are zero.
+/// Bits after the end of `data` are zero.
 fn five_bits(data: &[u8], start: usize) -> u8 {
     let byte = |place: usize| u16::from(data.get(place).copied().unwrap_or(0));
     let window = byte(start / 8) << 8 | byte(start / 8 + 1);
     (window >> (11 - start % 8) & 31) as u8
 }
 
-/// Sets the five bits of `data` that begin at bit `start`. Returns the bits that lie after the end of `data`.
+/// Returns the bits that do not fit into `data`.
 fn put_five_bits(data: &mut [u8], start: usize, value: u8) -> u8 {
     let window = (u16::from(value) << (11 - start % 8)).to_be_bytes();
     let mut behind = 0;
@@ -119,7 +120,7 @@ fn put_five_bits(data: &mut [u8], start: usize, value: u8) -> u8 {
 struct Checksum(u32);
 
 impl Checksum {
-    /// Returns the state of the checksum after a prefix. The checksum is computed over the prefix in lower case.
+    /// The checksum is computed over the prefix in lower case.
     fn after_prefix(prefix: &str) -> Self {
         let mut sum = Self(1);
         let bytes = || prefix.bytes().map(|byte| byte.to_ascii_lowercase());

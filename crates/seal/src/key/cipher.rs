@@ -30,7 +30,6 @@ impl BlockCipher {
         }
     }
 
-    /// Returns the length of the cipher's key.
     pub(super) const fn key_len(self) -> usize {
         match self {
             Self::Aes128 => 16,
@@ -58,7 +57,6 @@ impl BlockCipher {
         Ok((cipher, iv))
     }
 
-    /// Returns the `AlgorithmIdentifier` for the cipher.
     pub(super) fn encode(self, iv: &[u8; BLOCK]) -> Secret {
         Item::Tagged(
             SEQUENCE,

@@ -77,7 +77,7 @@ impl<'a> DerReader<'a> {
         self.take(SEQUENCE).map(Self::new)
     }
 
-    /// Returns the next value as an integer. The integer must not be negative and must have at most 64 bits.
+    /// The integer must not be negative and must have at most 64 bits.
     pub(super) fn number(&mut self) -> Result<u64, Trouble> {
         let bytes = declassify_bytes(self.take(INTEGER)?);
         let digits = match bytes {
@@ -183,7 +183,6 @@ fn put<'o>(output: &'o mut [u8], bytes: &[u8]) -> &'o mut [u8] {
     rest
 }
 
-/// Returns the number of bytes that encode `length`.
 fn length_bytes(length: usize) -> usize {
     match length {
         0..0x80 => 1,

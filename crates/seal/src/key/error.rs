@@ -126,7 +126,7 @@ impl KeyError {
         }
     }
 
-    /// Returns the reason of the error without the place. In a text with only one key, the place is of no use.
+    /// Returns the reason of the error without the place. In a text with only one key, the place is not necessary.
     #[must_use]
     pub fn reason(&self) -> Cow<'static, str> {
         let text = match self {

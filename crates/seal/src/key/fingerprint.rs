@@ -6,9 +6,9 @@ use super::spki;
 use crate::PublicKey;
 use crate::key::sign::VerifyingKey;
 
-/// The alphabet of RFC 4648's base32 in lower case. This alphabet has no digit that looks like a letter.
+/// The alphabet of RFC 4648's base32 in lower case. The alphabet of base32 has no digit that looks like a letter.
 const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
-/// The number of characters between two hyphens.
+/// The number of characters between two hyphens of a fingerprint.
 const GROUP: usize = 4;
 /// The beginning of the comment that holds the fingerprint of a protected key.
 const COMMENT: &str = "# fingerprint: ";
@@ -19,8 +19,7 @@ pub(super) fn for_key(key: &PublicKey) -> String {
     from_digest(digest::digest(&digest::SHA256, &spki::encode(key)).as_ref())
 }
 
-/// Returns the fingerprint of a verifying key. A key in hardware has no SPKI form, so its fingerprint is computed from
-/// its SSH form.
+/// A key in hardware has no SPKI form, so its fingerprint is computed from its SSH form.
 pub(super) fn for_signing_key(key: &VerifyingKey) -> String {
     let bytes = spki::encode_signing(key).unwrap_or_else(|| key.to_ssh());
     from_digest(digest::digest(&digest::SHA256, &bytes).as_ref())
@@ -45,12 +44,10 @@ pub(crate) fn from_digest(digest: &[u8]) -> String {
     name
 }
 
-/// Returns the comment that a key file has before a protected key.
 pub(super) fn comment(key: &PublicKey) -> String {
     format!("{COMMENT}{}\n", for_key(key))
 }
 
-/// Returns the comment that a key file has before a protected signing key.
 pub(super) fn signing_comment(key: &VerifyingKey) -> String {
     format!("{SIGNING}{}\n", for_signing_key(key))
 }

@@ -21,11 +21,11 @@ const SALT: usize = 16;
 mod ceiling {
     pub(super) const SALT: usize = 1024;
     pub(super) const ITERATIONS: u64 = if cfg!(fuzzing) { 4 } else { 10_000_000 };
-    /// The length of scrypt's table, `128 · N · r`.
+    /// The maximum length of scrypt's table, `128 · N · r`.
     pub(super) const TABLE: u64 = if cfg!(fuzzing) { 1 << 12 } else { 1 << 30 };
     /// scrypt's work, `N · r · p`.
     pub(super) const WORK: u64 = if cfg!(fuzzing) { 1 << 7 } else { 1 << 24 };
-    /// The length of the memory that scrypt needs in addition to the table, `128 · r · p`.
+    /// The maximum length of the memory that scrypt needs in addition to the table, `128 · r · p`.
     pub(super) const LANES: u64 = 1 << 24;
 }
 
@@ -77,7 +77,7 @@ impl Prf {
     }
 }
 
-/// A key derivation function with its parameters. The parameters are within the limits of `ceiling`.
+/// The parameters are within the limits of `ceiling`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kdf {
     Pbkdf2 { prf: Prf, salt: Vec<u8>, iterations: NonZeroU32 },
@@ -113,7 +113,8 @@ impl Kdf {
     pub(super) fn encode(&self) -> Secret {
         let Self::Pbkdf2 { prf, salt, iterations } = self else { unreachable!("scrypt is only read") };
         let bytes = iterations.get().to_be_bytes();
-        // The encoded integer is minimal and not negative. At least one of the bytes is not zero.
+        // The encoded integer must be minimal and must not be negative. The number of iterations is not zero, so at
+        // least one of the bytes is not zero.
         let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
         let digits = &bytes[zeros..];
         let sign: &[u8] = if digits[0] < 0x80 { &[] } else { &[0] };
@@ -128,8 +129,7 @@ impl Kdf {
     }
 
     /// Derives the key for `cipher`. May leak: the parameters and lengths. Scrypt's memory accesses depend on the
-    /// passphrase. These memory accesses may leak information about the passphrase to programs that share the
-    /// processor's caches.
+    /// passphrase. So scrypt may leak information about the passphrase to programs that share the processor's caches.
     pub(super) fn derive(&self, passphrase: &Passphrase, cipher: BlockCipher) -> Result<Secret, Trouble> {
         let mut key = Secret::zeroed(cipher.key_len());
         match self {

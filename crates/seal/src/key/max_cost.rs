@@ -32,8 +32,8 @@ pub struct MaxCost {
 }
 
 impl MaxCost {
-    /// Allows up to `memory` KiB, and as much work as `passes` passes over `memory` KiB. A file that uses less memory
-    /// may request more passes.
+    /// Returns a limit of `memory` KiB, and of as much work as `passes` passes over `memory` KiB. A file that uses less
+    /// memory may request more passes.
     #[must_use]
     pub const fn new(memory: u32, passes: u32) -> Self {
         Self { memory, work: memory as u64 * passes as u64 }
@@ -76,7 +76,7 @@ mod tests {
         assert!(max.allows(own));
         assert!(max.allows(cost(10 * own.memory, own.passes)) && max.allows(cost(own.memory, 10 * own.passes)));
         assert!(!max.allows(cost(10 * own.memory + 1, 1)) && !max.allows(cost(own.memory, 10 * own.passes + 1)));
-        // The first recommendation of RFC 9106, and the highest cost that the format allows.
+        // The first recommendation of RFC 9106 is allowed, and the highest cost that the format allows is refused.
         assert!(max.allows(cost(2 * GIB, 1)) && !max.allows(cost(4 * GIB, 4)));
     }
 

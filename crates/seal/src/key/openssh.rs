@@ -1,7 +1,7 @@
 //! Keys of OpenSSH: private key files (`openssh-key-v1`) and public lines (`ssh-ed25519 AAAA… comment`).
 //!
-//! Choose this module for keys that a person already has for SSH. `docs/format-keys.md` specifies the forms that the
-//! module reads. The module does not write OpenSSH files.
+//! Use this module for SSH keys that a person already has. `docs/format-keys.md` specifies the forms that the module
+//! reads. The module does not write OpenSSH files.
 //!
 //! ```
 //! use deadpan_seal::key::openssh::{self, SshKind};
@@ -35,7 +35,6 @@ use deadpan_base64::pem;
 pub(super) const LABEL: &str = "OPENSSH PRIVATE KEY";
 /// The greatest length of a text with one private key.
 const MAX_TEXT: usize = 1 << 17;
-/// The greatest length of a public line.
 const MAX_LINE: usize = 1 << 15;
 
 /// A private key file of OpenSSH with one key. A passphrase may protect the key. Clones share one copy.
@@ -58,14 +57,14 @@ impl fmt::Debug for PrivateFile {
 impl PrivateFile {
     /// Reads a text that consists of one block `OPENSSH PRIVATE KEY`. Only white space may surround the block.
     ///
-    /// A key without a passphrase is read completely. A protected key is only parsed: the function checks that the cost
+    /// A key without a passphrase is read completely. A protected key is only parsed. The function checks that the cost
     /// of the key derivation is within the limits, but does not derive the key.
     ///
     /// May leak: lengths, the public key, the comment, and whether the file is valid.
     ///
     /// # Errors
-    /// [`KeyError::Unsupported`] for unsupported kinds of keys and unsupported ciphers, [`KeyError::Limit`] for more
-    /// than 1024 rounds of bcrypt, and other errors if the file is damaged.
+    /// [`KeyError::Unsupported`] for unsupported kinds of keys and unsupported ciphers; [`KeyError::Limit`] for more
+    /// than 1024 rounds of bcrypt; other errors if the file is damaged.
     pub fn read(text: &[u8]) -> Result<Self, KeyError> {
         let place = Place::Block(1);
         if text.len() > MAX_TEXT {
@@ -124,12 +123,12 @@ impl PrivateFile {
     /// then its NFC form, then its NFD form, if these forms differ.
     ///
     /// May leak: lengths, whether the passphrase is right, and, if the passphrase is right, the comment. The memory
-    /// accesses of bcrypt depend on a hash of the passphrase. These memory accesses may leak information about this
-    /// hash to programs that share the processor's caches.
+    /// accesses of bcrypt depend on a hash of the passphrase. So bcrypt may leak information about this hash to
+    /// programs that share the processor's caches.
     ///
     /// # Errors
     /// [`KeyError::WrongPassphrase`] if the passphrase is wrong or the file is damaged. The function cannot distinguish
-    /// the two faults.
+    /// a wrong passphrase from a damaged file.
     pub fn unlock(&self, passphrase: &Passphrase) -> Result<OpensshKey, KeyError> {
         if let Some(key) = &self.0.key {
             return Ok(key.clone());
@@ -161,8 +160,8 @@ impl PrivateFile {
 }
 
 /// Reads a public line, such as `ssh-ed25519 AAAA… comment`, and returns the key and the comment, which may be empty.
-/// The function ignores white space around the line. The function refuses options before the name of the kind, which
-/// lines of `authorized_keys` may have.
+/// The function ignores white space around the line. The function refuses options before the name of the kind, such as
+/// the options in `authorized_keys`.
 ///
 /// # Errors
 /// [`KeyError::Unsupported`] for unsupported kinds of keys, with a text that names the kind. [`KeyError::NotAKey`] if

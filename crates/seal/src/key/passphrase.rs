@@ -6,11 +6,11 @@ use crate::primitive::argon2::{self, HashInput};
 use crate::{Cost, Error, MaxCost, Secret};
 use form::Form;
 
-/// A passphrase, with a limit on the cost of its check for a file. The passphrase consists of the bytes that the user
+/// A passphrase, with a limit on the cost of trying it on a file. The passphrase consists of the bytes that the user
 /// typed.
 ///
 /// Sealing uses the Unicode NFC form of the passphrase. Opening tries the bytes as typed, then the NFC form, then the
-/// NFD form, if these forms differ: systems encode the same typed letters as different bytes, and a passphrase should
+/// NFD form, if these forms differ. Systems encode the same typed letters as different bytes, and a passphrase should
 /// open a file on any system. Bytes that are not UTF-8 are used unchanged.
 #[derive(Clone, Debug)]
 pub struct Passphrase {
@@ -56,8 +56,8 @@ impl Passphrase {
     /// same information as [`Sealing`](crate::Sealing) with a passphrase.
     ///
     /// # Errors
-    /// [`Error::EmptyPassphrase`]; [`Error::Invalid`] if the cost is out of bounds, or `length` less than 4;
-    /// [`Error::System`] if there is not enough memory.
+    /// [`Error::EmptyPassphrase`] if the passphrase is empty; [`Error::Invalid`] if the cost is out of bounds, or
+    /// `length` is less than 4; [`Error::System`] if there is not enough memory.
     pub fn derive(&self, cost: Cost, salt: &[u8; 16], length: usize) -> Result<Secret, Error> {
         self.check(cost)?;
         let mut derived = Secret::zeroed(length);
@@ -65,12 +65,12 @@ impl Passphrase {
         Ok(derived)
     }
 
-    /// Calls `open` with the `length` bytes that Argon2id derives from each Unicode form that opening tries, until
-    /// `open` returns a value. Each form costs one Argon2id hash. May leak: the same information as opening a file with
-    /// a passphrase.
+    /// Derives `length` bytes with Argon2id from each Unicode form that opening tries, and calls `open` with the bytes.
+    /// Stops when `open` returns a value. Each form costs one Argon2id hash. May leak: the same information as opening
+    /// a file with a passphrase.
     ///
     /// # Errors
-    /// [`Error::TooCostly`] if the cost is above the limit of the passphrase; otherwise as for [`Passphrase::derive`].
+    /// [`Error::TooCostly`] if the cost is above the limit of the passphrase, and the errors of [`Passphrase::derive`].
     pub fn try_derived<T>(
         &self,
         cost: Cost,

@@ -2,7 +2,7 @@
 //!
 //! PBES2 has no authentication. An attacker who can change a file, and can repeatedly watch how it is opened with the
 //! right passphrase, may learn something about the key. So every fault after the key derivation gives the same error.
-//! The reader checks the padding and the frame of the plaintext in constant time, and gives one verdict for both
+//! The reader checks the padding and the frame of the plaintext in constant time, and reports one result for both
 //! checks.
 
 use aws_lc_rs::cipher::{DecryptingKey, DecryptionContext, EncryptingKey, EncryptionContext, UnboundCipherKey};
@@ -105,7 +105,7 @@ impl Sealed {
         let plain = self.decrypt(passphrase)?;
         let (length, padded) = PADDING.unpad_ct(&plain);
         let (framed, whole) = frame(&plain);
-        // One verdict covers the padding and the frame: see the module's documentation.
+        // A wrong padding and a wrong frame give the same error: see the module's documentation.
         if !(padded & whole & framed.ct_eq(&length)).declassify() {
             return Err(Trouble::WrongPassphrase);
         }
@@ -127,8 +127,8 @@ impl Sealed {
     }
 }
 
-/// Returns the announced length of the sequence at the start of the plaintext, including its head, and whether there is
-/// such a sequence. Leaks no information about the plaintext.
+/// Returns the length of the sequence at the start of the plaintext, as its head announces it and including the head.
+/// Also returns whether there is such a sequence. Leaks no information about the plaintext.
 fn frame(plain: &[u8]) -> (usize, Choice) {
     let &[tag, first, second, third, ..] = plain else { return (0, Choice::FALSE) };
     let one = usize::from(second);

@@ -58,7 +58,6 @@ fn contents(key: &PrivateKey) -> Secret {
     }
 }
 
-/// A private key for sealing or for signing.
 pub(super) enum Private {
     Sealing(PrivateKey),
     Signing(SigningKey),
@@ -107,7 +106,6 @@ fn skip_attributes(attributes: &[u8]) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// Reads the key in the contents of the octet string.
 fn private_key(kem: Kem, contents: &[u8]) -> Result<PrivateKey, Trouble> {
     match kem {
         Kem::X25519 => {
@@ -207,10 +205,9 @@ fn check_expanded(key: &PrivateKey, seed: &[u8], other: &PrivateKey, expanded: &
     if opened.is_some_and(|opened| secret.same(&opened)) { Ok(()) } else { Err(DIFFERENT) }
 }
 
-/// Checks that the public key in the structure belongs to the private key.
 fn check_public(key: &PrivateKey, public: Option<&[u8]>) -> Result<(), Trouble> {
     match public {
-        // `public_key` refuses compressed points with an error that names them.
+        // `public_key` refuses compressed points with an error that mentions compressed points.
         Some(bytes) if spki::public_key(key.kem(), bytes)? != *key.public() => {
             Err(Trouble::Malformed("the public key beside it belongs to another private key"))
         }

@@ -41,7 +41,6 @@ impl PluginName {
         &self.0
     }
 
-    /// Returns the name of the plugin's program.
     pub(crate) fn program(&self) -> String {
         format!("age-plugin-{}", self.0)
     }

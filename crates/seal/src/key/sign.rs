@@ -49,7 +49,7 @@ pub enum Scheme {
     /// MLDSA44-Ed25519-SHA512 of draft-ietf-lamps-pq-composite-sigs: a signature is valid only if its ML-DSA half and
     /// its Ed25519 half are valid.
     MlDsa44Ed25519,
-    /// Ed25519 in a security key, as OpenSSH uses it. Only an agent signs with such a key.
+    /// Ed25519 in a security key, as OpenSSH uses it. Only an SSH agent signs with a key in a security key.
     SkEd25519,
 }
 

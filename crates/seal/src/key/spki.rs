@@ -22,13 +22,11 @@ pub(super) fn encode_signing(key: &VerifyingKey) -> Option<Vec<u8>> {
     Some(Item::Tagged(SEQUENCE, &[algorithm, Item::Tagged(BIT_STRING, &bits)]).encode().to_vec())
 }
 
-/// A public key for sealing or for verifying.
 pub(super) enum Public {
     Sealing(PublicKey),
     Signing(VerifyingKey),
 }
 
-/// Reads and checks a public key in DER.
 pub(super) fn decode(der: &[u8]) -> Result<Public, Trouble> {
     let mut outside = DerReader::new(der);
     let mut inside = outside.sequence()?;

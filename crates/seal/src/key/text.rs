@@ -21,7 +21,6 @@ const BYTE_ORDER_MARK: &[u8] = &[0xef, 0xbb, 0xbf];
 const BEGIN: &[u8] = b"-----BEGIN ";
 const END: &[u8] = b"-----END ";
 
-/// Returns all keys of a text, in order.
 pub(super) fn read(text: &[u8]) -> Result<Vec<Found>, KeyError> {
     if text.len() > MAX_LEN {
         return Err(KeyError::TooLong);
@@ -102,7 +101,6 @@ fn line_key(line: &[u8]) -> Result<Option<Found>, Trouble> {
     }
 }
 
-/// Returns whether a line begins with the prefix of a key.
 fn begins_key(line: &[u8]) -> bool {
     let known = [BEGIN, age::IDENTITY, age::PLUGIN, b"age1", b"ssh-", b"sk-ssh-"];
     known.iter().any(|words| starts_with(line, words))

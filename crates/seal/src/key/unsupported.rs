@@ -1,5 +1,5 @@
-//! Kinds of keys and blocks that the reader refuses with their name: keys that cannot seal, and forms of keys that
-//! other programs can convert.
+//! Kinds of keys and blocks that the reader refuses with an error that names the kind: keys that cannot seal, and forms
+//! of keys that other programs can convert.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -29,10 +29,10 @@ const VERSION: u32 = 0x13;
 const TYPE: u32 = 2;
 /// The number of slices in a pass. At the end of each slice, all lanes wait for each other.
 const SLICES: usize = 4;
-/// The most lanes that one thread fills in turn. Two lanes hide most of the waiting time for memory, and four lanes
-/// hide nearly all of it.
+/// The maximum number of lanes that one thread fills in turn. Two lanes hide most of the waiting time for memory, and
+/// four lanes hide nearly all of it.
 const IN_TURN: usize = 4;
-/// The least number of blocks of a slice for each thread. With fewer blocks, starting a thread takes longer than
+/// The minimum number of blocks of a slice for each thread. With fewer blocks, starting a thread takes longer than
 /// filling the blocks.
 const WORTH_A_THREAD: usize = 512;
 

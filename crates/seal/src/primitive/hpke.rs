@@ -25,7 +25,7 @@ use crate::{Error, Kem, PrivateKey, PublicKey, Secret};
 use deadpan_ct::{Wipe, Wiped};
 use labeled::Suite;
 
-/// The length of the tag. A ciphertext is longer than its message by this length.
+/// The length of the tag. The number of bytes by which a ciphertext is longer than its message.
 pub const TAG: usize = 16;
 
 /// Seals `message` to `key`. Returns the encapsulated secret, and the ciphertext with its tag.
@@ -38,7 +38,7 @@ pub fn seal(key: &PublicKey, info: &[u8], aad: &[u8], message: &[u8]) -> Result<
     seal_with(&OURS, key, info, aad, message)
 }
 
-/// Seals like [`seal`], with another AEAD.
+/// Seals like [`seal`], but with the given AEAD.
 pub(crate) fn seal_with(
     aead: &Aead,
     key: &PublicKey,
@@ -50,7 +50,7 @@ pub(crate) fn seal_with(
 }
 
 /// Seals `message` to `key`, with given random bytes for the encapsulation. Never seal two messages with the same
-/// bytes: the AEAD's key and nonce would be the same.
+/// `random` bytes: the AEAD's key and nonce would be the same.
 pub(crate) fn seal_from(
     aead: &Aead,
     key: &PublicKey,
@@ -89,7 +89,7 @@ pub(crate) enum Open {
     Invalid,
 }
 
-/// Opens like [`open`], with another AEAD, and reports an encapsulated secret that is not valid.
+/// Opens like [`open`], but with the given AEAD, and reports an encapsulated secret that is not valid.
 pub(crate) fn open_with(
     aead: &Aead,
     key: &PrivateKey,

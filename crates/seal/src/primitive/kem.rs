@@ -1,5 +1,5 @@
-//! Key encapsulation: one type for private keys and one type for public keys of six kinds. Choose X-Wing unless you
-//! have a reason against it.
+//! Key encapsulation with six kinds of keys: one type for private keys, and one type for public keys. Choose X-Wing
+//! unless you have a reason against it.
 //!
 //! ```
 //! use deadpan_seal::{Kem, PrivateKey, PublicKey, hpke};
@@ -145,8 +145,7 @@ impl Kem {
         }
     }
 
-    /// Returns the primitives of this kind of key. The keys and encapsulated secrets of a hybrid begin with the
-    /// post-quantum half.
+    /// The keys and encapsulated secrets of a hybrid begin with the post-quantum half.
     const fn parts(self) -> KemParts {
         match self {
             Self::P256 => KemParts::Dh(Curve::P256),

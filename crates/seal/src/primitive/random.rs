@@ -42,7 +42,7 @@ pub use generator::Generator;
 use crate::Error;
 use crate::primitive::entropy::Entropy;
 
-/// The greatest length for which the system is as fast as a new generator.
+/// The greatest length of a request for which the system is as fast as a new generator.
 const SHORT: usize = 4096;
 
 /// Fills `bytes` with random bytes. Up to 4 KiB come from the system. For longer requests, the bytes come from a

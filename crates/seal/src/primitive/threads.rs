@@ -2,15 +2,15 @@
 
 use crate::Work;
 
-/// The most memory for the buffers of all workers together, for any number of cores. This memory is enough for eight
-/// workers with segments of 256 KiB. The buffers of each such worker take 1.25 MiB and one page.
+/// The maximum amount of memory for the buffers of all workers together, for any number of cores. This amount of memory
+/// is enough for eight workers with segments of 256 KiB. The buffers of each such worker take 1.25 MiB and one page.
 pub(crate) const MEMORY: usize = (10 << 20) + (64 << 10);
 
 /// Returns the number of workers to start for `units` units of work. Each worker takes `memory` bytes of memory.
 pub(crate) fn workers(work: &Work<'_>, memory: usize, units: u64) -> usize {
     let most = (MEMORY / memory.max(1)).min(usize::try_from(units).unwrap_or(usize::MAX));
-    // On Linux, the number of cores comes from several files. Reading these files takes half as long as sealing a short
-    // message.
+    // On Linux, the standard library computes the number of cores from several files. Reading these files takes half as
+    // long as sealing a short message.
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     match work.threads {
         _ if most <= 1 => 1,

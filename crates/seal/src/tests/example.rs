@@ -74,7 +74,7 @@ fn example() -> String {
     parts
 }
 
-/// Returns the recipient entry of the same file, made in a session.
+/// Returns the example of an entry for the same file key, made in a session.
 fn in_a_session() -> String {
     let cost = Cost { memory: 64, passes: 1, lanes: 1 };
     let session = Session::with_entropy(&Passphrase::new(PASSPHRASE), cost, ENTROPY).expect("a session");
@@ -86,7 +86,6 @@ fn in_a_session() -> String {
     text + "```\n"
 }
 
-/// Returns the file key of the examples.
 fn file_key() -> FileKey {
     let mut secret = Secret::zeroed(KEY);
     ENTROPY.fill("file key", 0, &mut secret).expect("no randomness is needed");
@@ -109,8 +108,8 @@ fn split() -> String {
     text + "```\n"
 }
 
-/// Returns the bytes of the dump between two marks of the page. If `DEADPAN_BLESS` is set, writes a new dump of the
-/// entry that `make` returns.
+/// Returns the bytes of the hexadecimal dump between two marks of the page. If `DEADPAN_BLESS` is set, writes a new
+/// dump of the entry that `make` returns.
 fn dumped([begin, end]: [&str; 2], make: impl FnOnce() -> Entry) -> Option<Vec<u8>> {
     let page = std::fs::read_to_string(PAGE).expect("the page is there");
     let (before, rest) = page.split_once(begin).expect("the example has a place");
@@ -128,7 +127,7 @@ fn dumped([begin, end]: [&str; 2], make: impl FnOnce() -> Entry) -> Option<Vec<u
     Some(hex::decode(digits.as_bytes()).expect("hexadecimal digits"))
 }
 
-/// Checks that the sealed share of the page opens in the group of the page, and that the result is the share of the
+/// Checks that the sealed share on the page opens in the group on the page, and that the result is the share on the
 /// page.
 #[test]
 fn the_page_shows_a_share_that_a_key_opens() {
@@ -144,7 +143,7 @@ fn the_page_shows_a_share_that_a_key_opens() {
     assert_eq!(body[..69], make().body[..69]);
 }
 
-/// Returns the recipient entry of the same file for an X25519 key.
+/// Returns the example of an entry for the same file key, sealed to an X25519 key.
 fn for_a_key() -> String {
     let private = PrivateKey::from_seed(Kem::X25519, &[0x42; 32]).expect("a scalar");
     let file = file_key();

@@ -1,6 +1,6 @@
-//! Files for tests that this program does not write, but that the format allows or almost allows. These files have
-//! other segment lengths, an empty last segment, any padding, or any list of entries. The header's MAC is right, so
-//! that only the tested rule decides whether a file is valid.
+//! Test files that this program does not write, but that the format allows or almost allows. The test files have other
+//! segment lengths, an empty last segment, any padding, or any list of entries. The header's MAC is right, so that only
+//! the tested rule decides whether a file is valid.
 
 use crate::format::deadpan::file_key::{FileKey, KEY};
 use crate::format::deadpan::floe::{Message, OVERHEAD, Parameters};
@@ -34,7 +34,7 @@ impl Default for Foreign {
     }
 }
 
-/// Returns the file key with this number. The files of this module use the key with the number 0.
+/// The files of this module use the key with the number 0.
 pub(crate) fn file_key(number: u8) -> FileKey {
     FileKey::from_secret(Secret::copy_of(&[number; KEY]), Preamble::PLAIN).expect("as long as a key")
 }

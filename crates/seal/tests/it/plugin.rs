@@ -1,4 +1,4 @@
-//! Tests plugins, which are programs. A script plays plugins that behave well and plugins that behave badly.
+//! Tests plugins, which are programs. A script acts as plugins that behave well and as plugins that behave badly.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -171,7 +171,7 @@ fn recipients_of_plugins_go_with_others_and_are_independent() {
     let length = sealing.sealed_length(13).unwrap();
     let sealed = sealing.seal(b"straight face").unwrap();
     assert_eq!(sealed.len() as u64, length);
-    // The computation of the length ran each plugin once. Sealing the file then used the keys of these runs.
+    // The computation of the length ran each plugin once. Sealing the file then used the keys that these runs wrapped.
     assert_eq!(plugin.clerk.started.lock().unwrap().len(), 2);
     for identity in [Identity::Plugin(plugin.identity()), Identity::Key(key.clone()), Identity::Passphrase(passphrase)]
     {
@@ -190,7 +190,7 @@ fn recipients_of_plugins_go_with_others_and_are_independent() {
     let plugin = Plugin::new("dummy");
     assert!(matches!(plugin.open(&plain), Err(Error::NoKeyFits(_))));
     assert!(plugin.clerk.started.lock().unwrap().is_empty());
-    // A plugin that finds no key has not failed.
+    // It is not a failure if a plugin finds no key.
     let error = Plugin::new("empty").open(&sealed).unwrap_err();
     assert!(
         error.to_string().contains("sealed to 2 dummy plugin keys and one X-Wing key and one passphrase"),
@@ -262,8 +262,8 @@ fn plugins_that_fail_give_clear_errors_in_time() {
     }
 }
 
-/// No reader accepts a file with a stanza of the type `scrypt` and other stanzas. So sealing must refuse such a stanza
-/// from a plugin.
+/// No reader accepts a file with a stanza of the type `scrypt` and other stanzas. Sealing must refuse a stanza of the
+/// type `scrypt` from a plugin.
 #[test]
 fn a_native_stanza_of_a_plugin_makes_no_file() {
     let plugin = Plugin::new("native");

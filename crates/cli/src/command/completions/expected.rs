@@ -1,4 +1,4 @@
-//! Determines which words may stand at the cursor, from the definition of the command line.
+//! Uses the definition of the command line to determine which words may stand at the cursor.
 
 use clap::{Arg, Command, ValueHint};
 
@@ -72,10 +72,10 @@ impl<'a> Expected<'a> {
             command: cli,
         };
         let (mut option, mut positional, mut only_values) = (None, 0, false);
-        // A shell that has no word before the cursor may pass an empty word.
+        // If there is no word before the cursor, a shell may pass an empty word.
         for word in before.iter().filter(|word| !word.is_empty()) {
             if option.take().is_some() {
-                // The word is the value of the option before the word.
+                // This word is the value of the preceding option.
             } else if only_values || !word.starts_with('-') || word == "-" {
                 match expected.command.find_subcommand(word).filter(|_| positional == 0) {
                     Some(command) => expected.command = command,
@@ -134,7 +134,6 @@ impl<'a> Expected<'a> {
             .collect();
     }
 
-    /// Offers the values of the argument `argument`.
     fn value(&mut self, argument: &Arg) {
         let values = argument.get_possible_values();
         let shown = values.iter().filter(|value| !value.is_hide_set());
@@ -181,7 +180,7 @@ impl<'a> Expected<'a> {
     }
 }
 
-/// Returns the positional argument with the index `index`. The last positional argument may be repeated.
+/// The last positional argument may be repeated.
 fn argument(command: &Command, index: usize) -> Option<&Arg> {
     let arguments: Vec<_> = command.get_positionals().collect();
     let repeated = || arguments.last().copied().filter(|argument| is_repeated(argument));

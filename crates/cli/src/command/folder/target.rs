@@ -44,7 +44,6 @@ impl UnpackArgs {
         if self.preserve { 0 } else { umask() }
     }
 
-    /// Sets the limit that the user chose, if any.
     pub fn limit(&self, unpacker: &mut Unpacker) {
         self.max_size.iter().for_each(|size| unpacker.max_size(size.0));
     }
@@ -68,8 +67,8 @@ enum Root {
 }
 
 impl Target {
-    /// Opens the folder or makes a new folder. Uses an existing folder only with `join` or `--force`, and never if the
-    /// sender chose the folder's name.
+    /// Opens the folder or makes a new folder. An existing folder is used only if `join` or `--force` is set. It is
+    /// never used if the sender chose the folder's name.
     pub fn begin(
         place: &Place,
         input: Option<&Input>,
@@ -85,7 +84,7 @@ impl Target {
         // The path of a folder may end with a slash.
         let trimmed = deadpan_disk::trimmed(path);
         let root = match trimmed.file_name() {
-            // The paths `.` and `..` have no last name, and these folders always exist.
+            // The paths `.` and `..` contain no file name, and these folders always exist.
             None if given && (join || force) => {
                 Root::There(held::way(path).map_err(|error| Failure::path("open", path, &error))?.folder().clone())
             }
@@ -156,11 +155,11 @@ impl Target {
         &mut self.unpacker
     }
 
-    /// Completes the folder. After a failure, keeps the complete entries. With `sync`, all data are on the disk before
-    /// this function returns.
+    /// Completes the folder. If unpacking failed, keeps the entries that are complete. With `sync`, all data are on the
+    /// disk before this function returns.
     pub fn end(self, outcome: Result<Outcome, Failure>, sync: bool) -> Result<Done, Failure> {
-        // If a signal ends the program, `give_way` waits for that end. Failures that the signal caused are therefore
-        // not reported.
+        // If a signal is ending the program, `give_way` waits until the program ends. The program therefore does not
+        // report failures that the signal caused.
         give_way();
         match outcome {
             Ok(outcome) => self.land(&outcome, sync),
@@ -168,12 +167,12 @@ impl Target {
         }
     }
 
-    /// Whether the folder is new, and no folder had this name before.
     pub fn is_new(&self) -> bool {
         matches!(self.root, Root::New(_))
     }
 
-    /// Keeps the undamaged entries of a damaged archive. Also reports entries that failed for other reasons.
+    /// Keeps the undamaged entries of a damaged archive. Also reports entries that failed for reasons other than the
+    /// damage.
     pub fn keep_whole(self, failure: Failure, outcome: Result<Outcome, Failure>) -> Done {
         give_way();
         let (others, notes) = match outcome {
@@ -188,8 +187,8 @@ impl Target {
         Done { failures, notes, exit, ..Done::default() }
     }
 
-    /// Removes a new folder with all unpacked entries. If the folder existed before, adds a note about the entries that
-    /// stay.
+    /// Removes a new folder with all unpacked entries. If the folder existed before, keeps its new entries and adds a
+    /// note about them.
     pub fn discard(self, mut failure: Failure) -> Failure {
         give_way();
         let progress = self.unpacker.progress();
@@ -206,7 +205,7 @@ impl Target {
         match self.root {
             Root::New(partial) => {
                 if !self.unpacker.progress().root {
-                    // The archive has no entry for the folder itself, so the folder gets the usual mode.
+                    // The archive has no entry for the folder itself, so the folder gets the default mode.
                     let set = partial.folder().set_mode(0o777 & !umask());
                     set.map_err(|error| Failure::path("set time and mode of", &partial.target, &error))?;
                 }
@@ -229,7 +228,7 @@ impl Target {
         // Dropping the unpacker sets the times and modes of the folders.
         drop(self.unpacker);
         let place = match self.root {
-            // No entry except the root is complete.
+            // No entry is complete, except perhaps the entry of the folder itself.
             Root::New(_) if progress.complete == u64::from(progress.root) => return failure,
             // Nothing was unpacked.
             Root::There(_) if progress.complete == 0 && progress.failed == 0 => return failure,
@@ -248,7 +247,7 @@ impl Target {
             .filter(|path| in_order && !path.is_empty())
             .map_or(String::new(), |path| format!(": all up to {}", bytes(&path)));
         let but = if progress.failed > 0 && !until.is_empty() { ", except those that failed" } else { "" };
-        // If the folder itself is the only complete entry, no entry was written.
+        // If only the folder itself is complete, no other entry was written.
         if progress.complete > u64::from(progress.root) {
             failure.notes.push(format!("{complete} complete in {}{until}{but}", shown(&place)));
             if !self.is_authentic && !progress.compared {
@@ -287,7 +286,7 @@ fn is_full(error: &Error) -> bool {
     matches!(error, Error::Entry { error, .. } if error.kind() == io::ErrorKind::StorageFull)
 }
 
-/// Returns the error about a folder that exists.
+/// Returns the failure for a target folder that exists already.
 pub fn exists(path: &Path) -> Failure {
     Failure::usage(
         format!("{} exists already", shown(path)),

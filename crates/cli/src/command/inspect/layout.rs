@@ -138,7 +138,7 @@ mod tests {
         Header::read(sealing().seal(b"").unwrap().as_slice()).unwrap()
     }
 
-    /// Returns a payload of `length` bytes, with the marks that FLOE writes at the beginning of segments.
+    /// Returns a payload of `length` bytes, with the first bytes that FLOE writes in each segment.
     fn payload(segment: u64, length: u64) -> Vec<u8> {
         let mut bytes = vec![0; HEADER];
         bytes[2..6].copy_from_slice(&(segment as u32).to_be_bytes());

@@ -72,7 +72,7 @@ fn find(home: &Home, name: Option<&str>, sign: bool) -> Result<PathBuf, Failure>
     })
 }
 
-/// Whether a file holds only a signing key.
+/// Whether a file contains only a signing key.
 fn is_only_signing(path: &Path) -> bool {
     Own { name: String::new(), path: path.to_owned() }.signs()
         || matches!(home::read(path).as_deref(), Ok([Found::Verifying(_)]))

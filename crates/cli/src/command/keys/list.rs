@@ -24,7 +24,7 @@ struct KeyLine {
     default: Option<bool>,
     key: Option<Public>,
     signs: bool,
-    /// The name of the plugin, if the key is a key of a plugin.
+    /// The name of the age plugin, if the key belongs to a plugin.
     plugin: Option<String>,
 }
 

@@ -11,8 +11,7 @@ use crate::tell::failure::Failure;
 use crate::tell::shown::shown;
 use deadpan_seal::key::{self, Found};
 
-/// Protects a key with a new passphrase. If the key already has a passphrase, asks the user for the old passphrase on
-/// the terminal.
+/// If the key already has a passphrase, asks the user for the old passphrase on the terminal.
 pub fn protect(path: &Path, passphrases: &Passphrases) -> Result<(), Failure> {
     let name = shown(path);
     let place = home::KeyFile::find(path)?;

@@ -1,5 +1,5 @@
-//! The workloads of Deadpan: sealing, packing and random bytes. Each workload has a target rate and the programs that a
-//! user would run without Deadpan.
+//! The workloads of Deadpan: sealing, packing and random bytes. Each workload has a target rate, and a list of programs
+//! that a user would run instead of Deadpan.
 //!
 //! Another program reached the target rates (in MiB/s) on an i5-13600KF with an NVMe drive.
 
@@ -25,7 +25,8 @@ fn kernels() -> Vec<Kernel> {
     ]
 }
 
-/// Returns the ways that do the least work: every program has to do at least this work with the bytes of a file.
+/// Returns the `Way` values for the lower limit: they only write or copy the bytes of a file, and every program must do
+/// at least this work.
 fn file_limits() -> [Way; 2] {
     [
         Way::limit("plain write", [Own("file.write"), Own("file.write")]),
@@ -132,8 +133,8 @@ fn pictures() -> [Workload; 3] {
     ]
 }
 
-/// Creates a cover that has 33 MB of random samples and carries a quarter of this number of bytes. `hide` makes a key
-/// if there is none.
+/// The shell command that creates a cover with 33 MB of random samples. The cover can carry a quarter of this number of
+/// bytes. The command `hide` makes a key if the user has no key.
 const COVER: &str = "'{self}' random -f -o {keys}/noise 33MB && '{self}' picture hide -f --raw -o {keys}/cover.png \
     {keys}/noise";
 
@@ -180,7 +181,7 @@ fn workload(name: &'static str, subject: Subject, beat: [(&'static str, f64); 2]
     Workload::new(name, subject, operations, ways.into_iter().flatten().collect())
 }
 
-/// Creates a key folder with one unprotected key.
+/// The shell command that creates a key folder with one key without a passphrase.
 const KEYGEN: &str = "'{self}' keygen --no-passphrase";
 
 fn age() -> Way {
@@ -242,8 +243,8 @@ fn gpg_key() -> Way {
     .teardown(END_AGENT)
 }
 
-/// Runs 7z without compression. The passphrase is an argument, because without a terminal 7z accepts a passphrase in no
-/// other way. The measured data need no protection.
+/// Runs 7z without compression. The passphrase is an argument, because 7z has no other source for a passphrase if there
+/// is no terminal. The measured data need no protection.
 const SEVEN_ZIP_PASSPHRASE: [Action; 2] = [
     Run("7z a -bd -y -mx=0 -mhe=on -pcorrect-horse {made}.7z {in}"),
     Run("7z x -bd -y -pcorrect-horse -o{out} {made}.7z"),

@@ -1,5 +1,5 @@
-//! The targets of the lab. The targets for timing are functions whose time must not depend on a secret, with classes of
-//! inputs that would show a leak. The targets for speed are functions whose speed is measured.
+//! The targets of the lab. Each target for timing is a function whose time must not depend on a secret. Such a target
+//! has classes of inputs that would show a leak. The targets for speed are functions whose speed is measured.
 
 mod base64;
 mod ct;
@@ -12,13 +12,13 @@ use deadpan_lab::Target;
 use deadpan_lab::harness::SizedTarget;
 use size::{SIZES, SYMBOLS};
 
-/// Returns all targets with classes of inputs. Targets without pairs of classes are traced and not timed.
+/// The lab traces targets without pairs of classes, but does not time them.
 #[must_use]
 pub fn timing() -> Vec<Target> {
     [base64::timing(), ct::timing(), pad::timing(), seal::timing()].into_iter().flatten().collect()
 }
 
-/// Returns targets for functions of another library that do not leak.
+/// Returns targets for functions of another library whose time is known not to depend on secrets.
 #[must_use]
 pub fn honest() -> Vec<Target> {
     honest::all()

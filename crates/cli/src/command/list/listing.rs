@@ -52,7 +52,7 @@ pub struct Listing<'a> {
     quoted: String,
     text: String,
     tree: EntryTree,
-    /// The path of the current entry, after the root's name and a slash.
+    /// The root's name, a slash, and the path of the current entry.
     path: Vec<u8>,
     target: Vec<u8>,
     root: usize,
@@ -71,7 +71,8 @@ struct Totals {
 
 impl<'a> Listing<'a> {
     pub fn new(form: ListForm, exact: bool, file: &'a str, source: &Source) -> Self {
-        // On a terminal, people read local time. Scripts compare listings, so the output for scripts has UTC.
+        // On a terminal, times are local, because people read them. Elsewhere, times are in UTC, because scripts
+        // compare listings.
         let times = match (exact, io::stdout().is_terminal()) {
             (true, _) => Times::Exact,
             (false, true) => Times::Local,
@@ -177,14 +178,13 @@ impl<'a> Listing<'a> {
         Ok(())
     }
 
-    /// Reports an irregularity of the archive.
     pub fn note(&mut self, note: &str) -> Result<(), Ended> {
         self.flush()?;
         say(&format!("note: {}: {note}", self.file));
         Ok(())
     }
 
-    /// Writes the rest of the text, and on a terminal the totals.
+    /// Writes the rest of the text. On a terminal, also writes the totals.
     pub fn end(mut self) -> Result<(), Ended> {
         if let (ListForm::Tree, EntryTree::Collected(leaves)) = (self.form, &mut self.tree) {
             let shape = leaves.shape();
@@ -224,7 +224,7 @@ impl<'a> Listing<'a> {
 
 impl Drop for Listing<'_> {
     fn drop(&mut self) {
-        // The listing ended with an error that the caller reports, so this result is ignored.
+        // The listing ended with an error that the caller reports, so a further error is ignored.
         let _ = self.flush();
     }
 }

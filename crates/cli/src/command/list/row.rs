@@ -31,7 +31,7 @@ impl Times {
     }
 }
 
-/// The facts about an entry, or about a sealed file, some of which may be unknown.
+/// The facts about an entry or about a sealed file. Some facts may be unknown.
 pub struct EntryRow<'a> {
     /// The path with the root's name; `None` for a stream without a name.
     pub path: Option<&'a [u8]>,
@@ -75,8 +75,8 @@ impl EntryRow<'_> {
             Kind::HardLink => 'h',
             _ => '-',
         });
-        // Each tuple describes a group of three permission bits: the shift of the group, the special bit that belongs
-        // to the group, and the letters for that special bit with and without `x`.
+        // Each tuple describes a group of three permission bits: the shift of the group, its special bit, and the
+        // letters for the special bit with and without `x`.
         for (shift, special, letters) in [(6, 0o4000, ['s', 'S']), (3, 0o2000, ['s', 'S']), (0, 0o1000, ['t', 'T'])] {
             let bit = |bit: u32| mode >> shift & bit != 0;
             text.push(if bit(4) { 'r' } else { '-' });
@@ -130,8 +130,8 @@ impl EntryRow<'_> {
     }
 }
 
-/// Appends a name in the field `key` if the name is UTF-8, or else in hexadecimal in the field `key_hex`. The other of
-/// these two fields is null.
+/// Appends a name in the field `key` if the name is UTF-8, or else in hexadecimal in the field `key_hex`. Of the fields
+/// `key` and `key_hex`, the unused field is null.
 fn lossless(text: &mut String, key: &str, name: Option<&[u8]>) {
     match name.map(str::from_utf8) {
         Some(Ok(name)) => {

@@ -4,14 +4,14 @@
 //! branch is the last branch. Therefore two passes go over the entries: the first pass finds the last branches, and the
 //! second pass draws the tree. A few bytes of an index can describe many long paths, so an index is read twice, and no
 //! path is kept in memory. The entries of an archive without an index are collected in memory: such an archive stores
-//! whole paths, and may store the paths in any order.
+//! whole paths, possibly in any order.
 
 use std::cmp::Ordering;
 use std::io::{self, Write};
 
 use super::row::{EntryRow, name};
 
-/// The state of a drawing, which needs one pass or two passes over the entries.
+/// The state of drawing a tree, which needs one pass or two passes over the entries.
 pub enum EntryTree {
     /// A drawing in one pass: the entries are collected, and drawn at the end.
     Collected(Leaves),
@@ -49,13 +49,13 @@ impl EntryTree {
 #[derive(Default)]
 pub struct Leaves {
     leaves: Vec<Leaf>,
-    /// The path of each leaf, and after the path the text that follows the leaf's name.
+    /// For each leaf, its path, followed by the text that the tree shows after the leaf's name.
     bytes: Vec<u8>,
     /// Whether the entries were added in the order of their paths.
     sorted: bool,
 }
 
-/// A path and the text that follows the name, as positions in `Leaves::bytes`.
+/// The positions in `Leaves::bytes` of a path and of the text that follows the name.
 #[derive(Clone, Copy)]
 struct Leaf {
     begin: usize,
@@ -83,7 +83,7 @@ impl Leaves {
         if !self.sorted {
             let mut leaves = std::mem::take(&mut self.leaves);
             leaves.sort_by(|one, other| order(self.path(one), self.path(other)));
-            // The sort is stable, so of several equal paths the path that was added last also stays last.
+            // The sort is stable, so equal paths stay in the order in which they were added.
             leaves.reverse();
             leaves.dedup_by(|one, other| self.path(one) == self.path(other));
             leaves.reverse();
@@ -110,9 +110,9 @@ impl Leaves {
 /// The shape of a tree: which branches are the last branches of their folders.
 #[derive(Default)]
 pub struct Shape {
-    /// The number of entries that were passed over.
+    /// The number of entries that were added.
     entries: u64,
-    /// One bit for each branch. The bit shows whether the same folder has a later branch.
+    /// One bit for each branch. The bit of a branch shows whether the same folder has a later branch.
     later: Vec<u64>,
     branches: usize,
     /// The index of the latest branch on each level.
@@ -135,7 +135,6 @@ impl Shape {
         keep(&mut self.before, path);
     }
 
-    /// Whether no later branch is in the same folder.
     fn is_last(&self, branch: usize) -> bool {
         self.later.get(branch / 64).is_none_or(|bits| bits >> (branch % 64) & 1 == 0)
     }
@@ -221,7 +220,6 @@ mod tests {
         EntryRow { path: Some(path.as_bytes()), kind, size: 0, mode: None, modified: None, target, entry: None }
     }
 
-    /// Draws entries that are in order, in two passes.
     fn drawn_in_order(entries: &[(&str, Kind, Option<&str>)]) -> String {
         let (mut tree, mut text) = (EntryTree::Measured(Shape::default()), String::new());
         let visit = |tree: &mut EntryTree, text: &mut String| {

@@ -137,7 +137,7 @@ fn brief(argument: &Arg) -> String {
     format!("\\fB{name}\\fR{}{dots}", value_after(argument, "\\ "))
 }
 
-/// Returns the value of an option in the form that follows the option's name: after `space`, or after an equals sign.
+/// Returns what follows an option's name: `space` or an equals sign, and then the name of the value.
 fn value_after(argument: &Arg, space: &str) -> String {
     match value(argument) {
         Some(value) if argument.is_require_equals_set() => format!("[={value}]"),
@@ -168,7 +168,6 @@ fn positionals(command: &Command) -> Vec<String> {
     command.get_positionals().filter(|argument| !argument.is_hide_set()).map(shown).collect()
 }
 
-/// Describes an option or a positional argument.
 fn described(argument: &Arg) -> String {
     let mut names = Vec::new();
     names.extend(argument.get_short().map(|letter| format!("\\fB\\-{letter}\\fR")));
@@ -177,7 +176,7 @@ fn described(argument: &Arg) -> String {
     head.push_str(&value_after(argument, if head.is_empty() { "" } else { " " }));
     let mut entry = format!(".TP\n{head}\n");
     let help = text(argument.get_help());
-    // clap adds a remark about `-h` to the help. This remark does not belong in a manual page.
+    // clap adds a remark about `-h` to the help. The remark about `-h` does not belong in a manual page.
     let help = help.split(" (see ").next().unwrap_or_default();
     let default: Vec<_> = argument.get_default_values().iter().map(|value| value.to_string_lossy()).collect();
     let default = Some(default).filter(|values| argument.get_action().takes_values() && !values.is_empty());

@@ -150,7 +150,7 @@ impl Act for Sealings<'_> {
 /// Opens each object with the same keys.
 pub struct Opening {
     keys: Mutex<(Identities, Judge)>,
-    /// Whether an object's name did not have the extension of a sealed file.
+    /// Whether the name of any object lacks the extension of a sealed file.
     is_other: AtomicBool,
 }
 
@@ -229,7 +229,7 @@ impl Act for Opening {
 /// Opens the parts of one object whose header was already opened.
 pub struct OpenedParts(pub Arc<Opened>);
 
-/// Returns the error for operations that are only possible on an object that is not divided into parts.
+/// Returns the error for an operation that is not possible on an object in parts.
 fn whole_only() -> Foreign {
     Failure::new(Exit::System, "the object cannot be opened in parts", "open it into a file here").into()
 }

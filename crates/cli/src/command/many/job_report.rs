@@ -20,7 +20,6 @@ use crate::tell::streams::{print, print_json};
 use deadpan_fleet::{Error, Job, Observer, Outcome, Pair, Spot, TreeFile};
 use deadpan_remote::Problem;
 
-/// The report of a run, which counts the objects.
 pub struct JobReport<'a> {
     command: &'static str,
     json: bool,
@@ -57,7 +56,6 @@ impl<'a> JobReport<'a> {
         Self { command, json, rehearse, start: Instant::now(), progress, report, tally, readers }
     }
 
-    /// Counts and reports the outcome of one object.
     fn tell(&self, pair: &Pair, outcome: Outcome) {
         let (source, target) = (Source::File(path_of(&pair.source)), Place::Given(path_of(&pair.target)));
         let (mut tally, would) = (self.tally.lock(), matches!(outcome, Outcome::Would(_)));
@@ -150,8 +148,8 @@ impl<'a> JobReport<'a> {
     }
 
     /// Prints the summary: how many objects were made, how many existed before, and how many failed. Returns the exit
-    /// code. `shares` is the number of shares into which the job is divided. If `is_new`, this job did not make the
-    /// results that existed before, and a note reports that. `idle` contains the patterns that matched no object.
+    /// code. `shares` is the number of shares into which the job is divided. If `is_new` is true, this job did not make
+    /// the results that existed before, and a note says so. `idle` contains the patterns that matched no object.
     pub fn end(self, job: Option<&Job>, shares: u64, is_new: bool, idle: &[String]) -> Exit {
         self.finish(job, shares, is_new, idle, None)
     }
@@ -245,7 +243,6 @@ impl Observer for JobReport<'_> {
     }
 }
 
-/// Keeps the outcome of a single object.
 pub struct SingleReport {
     pub outcome: Mutex<Option<Outcome>>,
     pub progress: Progress,

@@ -15,7 +15,7 @@ pub struct Readers {
     keys: Vec<PublicKey>,
     /// The kinds of a result's recipients, in sorted order.
     kinds: Vec<String>,
-    /// The number of keys that open a result together.
+    /// The number of keys that are needed together to open a result.
     needed: usize,
     /// The user's own keys. Only the keys that need no passphrase are used to open results.
     own: Mutex<Identities>,
@@ -91,7 +91,6 @@ impl Readers {
         }
     }
 
-    /// Returns the failure for a result with other recipients.
     pub fn refused(&self, result: &TreeFile) -> Failure {
         let hint = match &self.command {
             Some(command) => format!("give all results these recipients: {command} {}", shown(result.tree.path())),

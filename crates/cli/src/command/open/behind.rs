@@ -14,7 +14,7 @@ use crate::tell::shown::{bytes, count, shown};
 use deadpan_pack::LeftOut;
 use deadpan_seal::{Cursor, Error, Opened, RangeReader, ReadAt};
 
-/// The largest number of gaps, and the largest number of entries, that a message names.
+/// The maximum number of gaps, or of entries, that a message names.
 const MOST: usize = 20;
 
 /// The length of the longest segment. A damaged file that is not longer than one segment has no undamaged part.
@@ -25,7 +25,7 @@ pub const UNFOUND: &str = "what lies behind the damage cannot be found";
 pub const NO_FILE: &str = "it is not a file, or has armor";
 
 /// Returns the sealed data and their length, if the user wants the data after a damaged place and these data can be
-/// found. Returns `None` for objects in stores, since a store that fails is not damage.
+/// found. Returns `None` for objects in stores, because a failure of a store does not mean that data are damaged.
 pub fn local<'a>(origin: &Origin<'a>, job: &OpenJob<'_>) -> Option<(&'a dyn ReadAt, u64)> {
     origin.positions.filter(|_| job.args.unpack.keep_going && !origin.is_remote())
 }
@@ -130,7 +130,7 @@ pub fn file(
 }
 
 /// Writes all data that can be read. Returns notes about the missing data. Returns `None` if no data can be read, or if
-/// the signature does not allow to keep the data.
+/// the data must not be kept because of the signature.
 fn with_holes(
     opened: &Opened,
     origin: &Origin<'_>,
@@ -155,7 +155,6 @@ fn notes_on(gaps: &[Range<u64>], all: u64) -> Vec<String> {
     gaps.iter().take(MOST).map(note).chain(others(gaps.len() as u64, "gap", "gaps")).collect()
 }
 
-/// Returns notes on the entries that were left out.
 pub fn left_out(left_out: &LeftOut) -> Vec<String> {
     let note = |path: &Vec<u8>| format!("damaged, and left out: {}", bytes(path));
     left_out.paths.iter().take(MOST).map(note).chain(others(left_out.count, "entry", "entries")).collect()

@@ -39,15 +39,14 @@ pub fn open(opened: &Opened, origin: &Origin<'_>, sealed: &mut Sealed<'_>, job: 
     })
 }
 
-/// Whether an age file holds a folder that Deadpan packed. An age file does not record the kind of its contents, so the
-/// function searches for the index of a pack. This requires a file that can be read at any position.
+/// Whether an age file contains a folder that Deadpan packed. An age file does not record the kind of its contents, so
+/// the function searches for the index of a pack. The search requires a file that can be read at any position.
 pub fn is_in_age(opened: &Opened, origin: &Origin<'_>) -> bool {
     let Some((input, length)) = origin.positions.filter(|_| opened.format() == Format::Age) else { return false };
     let reader = opened.seek_in(Cursor::new(input, length));
     reader.is_ok_and(|reader| Contents::read(reader).is_ok_and(|contents| contents.is_some()))
 }
 
-/// Opens a sealed folder, or a part of it, to `place`.
 fn to(
     opened: &Opened,
     origin: &Origin<'_>,
@@ -230,8 +229,7 @@ fn through(
     Ok((outcome, verdict))
 }
 
-/// Returns the failure for an error of unpacking. The failure is about `output` if `output` could not be written, and
-/// otherwise about the input.
+/// The failure is about `output` if `output` could not be written, and otherwise about the input.
 fn blamed(error: Error, origin: &Origin<'_>, output: &str) -> Failure {
     match error {
         Error::Write(error) => Failure::io("write", output, &error),
@@ -239,14 +237,13 @@ fn blamed(error: Error, origin: &Origin<'_>, output: &str) -> Failure {
     }
 }
 
-/// Returns the failure for an error of the sealed archive.
 fn failed(error: Error, origin: &Origin<'_>) -> Failure {
     let hint = origin.stem.and_then(|_| advice::pack::in_pictures(&error));
     let failure = Failure::pack(&origin.name, error);
     Failure { hint: hint.map(str::to_owned).or(failure.hint), ..failure }
 }
 
-/// Writes the one selected file to standard output or to a file, while the function reads the archive as a stream.
+/// Reads the archive as a stream, and writes the one selected file to standard output or to a file.
 fn single(
     opened: &Opened,
     origin: &Origin<'_>,
@@ -298,7 +295,7 @@ fn contents<'a>(
     contents.ok_or_else(no_index).map(|contents| (contents, verdict))
 }
 
-/// Opens the selected entries, which the function finds with the index.
+/// Uses the index to find the selected entries, and opens these entries.
 fn part(
     opened: &Opened,
     origin: &Origin<'_>,
@@ -370,9 +367,8 @@ fn of_copy(error: io::Error) -> Error {
     }
 }
 
-/// Whether `-o` names the output file for the one file that `--only` names, and not a folder around that file.
-/// `is_known` means that `--only` is known to name a file. If this is not known, `-o` must end with the same name as
-/// `--only`.
+/// Whether `-o` names the output file itself, and not a folder for the file that `--only` names. `is_known` means that
+/// `--only` is known to name a file. If `is_known` is false, `-o` must end with the same name as `--only`.
 fn names_the_file(place: &Place, args: &OpenOptions, is_known: bool) -> bool {
     let (Place::Given(path), [only]) = (place, args.only.as_slice()) else { return false };
     args.output.place() == Some(place)
@@ -382,8 +378,7 @@ fn names_the_file(place: &Place, args: &OpenOptions, is_known: bool) -> bool {
         && selection(&args.only).is_one_name()
 }
 
-/// Returns the time and the mode of a file in the archive. The bits in `mask` and the bits setuid, setgid and sticky
-/// are removed from the mode.
+/// The bits in `mask` and the bits setuid, setgid and sticky are removed from the mode.
 fn of_file(entry: &Entry, mask: u32) -> Attributes {
     Attributes { mode: entry.mode & 0o777 & !mask, modified: entry.modified.system() }
 }

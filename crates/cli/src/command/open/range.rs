@@ -14,7 +14,7 @@ use crate::tell::text::TextOnly;
 use deadpan_ct::Wiped;
 use deadpan_seal::{Cursor, Error, Opened, RangeReader, ReadAt, Summary};
 
-/// The number of bytes of an object in a store that one request reads.
+/// The number of bytes that one request reads from an object in a store.
 const PIECE: u64 = 8 << 20;
 
 /// A range of bytes. A range without a length extends to the end of the data.
@@ -44,7 +44,7 @@ impl Range {
     /// The range of all data.
     pub const ALL: Self = Self { offset: 0, length: None };
 
-    /// Writes the range. The summary that is returned has the length of the range.
+    /// Writes the range. Returns a summary with the length of the range.
     pub fn write(
         self,
         opened: &Opened,
@@ -147,7 +147,7 @@ impl Range {
     }
 }
 
-/// Returns the error of the library that the error of a reader contains.
+/// Returns the library's error that is inside the error of a reader.
 pub fn library(error: io::Error) -> Error {
     error.downcast::<Error>().unwrap_or_else(Error::Read)
 }

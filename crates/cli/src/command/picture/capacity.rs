@@ -40,13 +40,13 @@ pub struct CapacityArgs {
     /// Show only this number of bits per channel, 1 to 4
     #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u8).range(1..=4))]
     bits: Option<u8>,
-    /// The file format of the results. WebP has no gray, so a gray cover carries three times as much there
+    /// The file format of the results. In WebP, a gray cover carries 3 times as much, since WebP lacks gray
     #[arg(long, value_name = "FORMAT", default_value = "png")]
     format: PictureFormatArg,
     /// Show how much all covers carry with N spare pictures, without using a cover twice
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     spare: u32,
-    /// Print JSON, one object per line. With several covers, or with --spare, the last one is about all covers
+    /// Print JSON, one object per line. With several covers, or with --spare, the last object is about all covers
     #[arg(long)]
     json: bool,
     /// The pictures, or folders with pictures

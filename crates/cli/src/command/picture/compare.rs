@@ -1,5 +1,5 @@
-//! `deadpan picture compare`: compares a cover with the picture that was made from the cover, and shows which traces of
-//! hidden data known methods find in these two pictures.
+//! `deadpan picture compare`: compares a cover with the picture that was made from it. Shows which traces of hidden
+//! data known methods find in these two pictures.
 
 use std::io::{BufWriter, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -22,16 +22,16 @@ use deadpan_disk::Replace;
 use deadpan_picture::analysis::{Comparison, Findings, compare, difference, examine};
 use deadpan_picture::{Compression, Format, Orientation, Pixels, write};
 
-/// The least probability at which the chi-square test counts as having found hidden data. The value is from the paper
-/// about this test.
+/// The minimum probability at which the chi-square test reports hidden data. The value is from the paper about this
+/// test.
 const FOUND: f64 = 0.95;
 /// The factor by which differences are drawn brighter. With this factor, differences of 1 to 3 are visible and look
 /// different from each other.
 const GAIN: u8 = 48;
-/// The result of a method for a picture with too few samples.
+/// The text that replaces the result of a method if the picture has too few samples.
 const TOO_SMALL: &str = "the picture is too small";
 
-/// Compares a picture that carries data with its cover, and shows what five known methods find in it
+/// Compares a picture that carries data with its cover, and shows what five detection methods find
 #[derive(Debug, clap::Args)]
 #[command(after_help = help!(
     "deadpan picture compare beach.jpg beach-out.png    how much was changed, and what shows",
@@ -65,8 +65,7 @@ impl Plan for CompareArgs {
 }
 
 impl CompareArgs {
-    /// Compares the pictures and prints the results. Returns a failure together with the path of the picture that the
-    /// failure is about.
+    /// Returns a failure together with the path of the picture that the failure is about.
     fn compare(&self) -> Result<Exit, (&Path, Failure)> {
         let pixels = |path| cover::decode(path, Orientation::Apply).map(|decoded| decoded.pixels);
         let before = pixels(&self.cover).map_err(|failure| (self.cover.as_path(), failure))?;

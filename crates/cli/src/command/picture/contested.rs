@@ -1,5 +1,5 @@
-//! Compares pictures that claim the same place in a set. The choice between such pictures depends neither on their
-//! names nor on their order.
+//! Compares pictures whose labels name the same place in a set. The choice between such pictures depends neither on
+//! their names nor on their order.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use super::found::Picture;
 use deadpan_picture::{Label, Set};
 
-/// Different pictures that claim the same index. The contents of each picture have the checksum in the picture's label.
-/// The order of the pictures depends only on their labels and contents.
+/// Different pictures whose labels name the same index. The contents of each of these pictures match the checksum in
+/// the picture's label. The order of the pictures depends only on their labels and contents.
 pub struct Contest {
     pub index: u32,
     pub claims: Vec<(Label, Picture)>,
@@ -21,17 +21,17 @@ impl Contest {
     }
 }
 
-/// The result of comparing the pictures that claim the same index.
+/// The result of comparing the pictures whose labels name the same index.
 #[derive(Default)]
 pub struct Contested {
-    /// Pictures that differ although all their checksums are right. The contests are in the order of the indexes.
+    /// Pictures that differ although all their checksums are right. The contests are sorted by index.
     pub contests: Vec<Contest>,
-    /// Pictures whose contents do not have the checksums in their labels.
+    /// Pictures whose contents do not match the checksums in their labels.
     pub damaged: Vec<PathBuf>,
 }
 
-/// Reads each picture whose index another picture claims, too. Removes the damaged pictures from the set. Keeps one
-/// picture of several equal pictures.
+/// Reads each picture whose index another picture also has. Removes the damaged pictures from the set. Keeps one
+/// picture if several pictures are equal.
 pub fn compare(set: &mut Set<Picture>) -> Contested {
     let mut result = Contested::default();
     let indexes: Vec<u32> = set.claimed_twice().collect();
@@ -57,7 +57,7 @@ pub fn compare(set: &mut Set<Picture>) -> Contested {
     result
 }
 
-/// The choices between contested pictures, in an order in which no choice comes twice.
+/// Goes through the possible choices between contested pictures, without repeating a choice.
 pub struct Choices<'c> {
     contests: &'c [Contest],
     chosen: Vec<usize>,
@@ -74,7 +74,7 @@ impl<'c> Choices<'c> {
         self.contests.iter().zip(&self.chosen).map(|(contest, chosen)| &contest.claims[*chosen])
     }
 
-    /// Goes to the next choice that has another picture among the pictures that `decided` selects. The selected
+    /// Goes to the next choice that differs in at least one of the pictures for which `decided` returns true. These
     /// pictures must come before all other pictures. Returns `false` if there is no such choice.
     pub fn next(&mut self, decided: impl Fn(&Label) -> bool) -> bool {
         let decided = self.pictures().take_while(|(label, _)| decided(label)).count();
@@ -90,7 +90,7 @@ impl<'c> Choices<'c> {
     }
 }
 
-/// Returns the index of the first part that does not begin at the end of the part before it.
+/// Returns the index of the first part that does not begin at the end of the preceding part.
 pub fn gap(set: &Set<Picture>) -> Option<u32> {
     let mut end = 0;
     for (label, _) in set.pictures().filter(|(label, _)| !label.is_spare()) {

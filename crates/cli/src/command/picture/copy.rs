@@ -1,4 +1,4 @@
-//! Copies bytes at positions, on all cores.
+//! Copies data with reads and writes at any position, on all cores.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,10 +9,10 @@ use deadpan_seal::{Error, ReadAt, Work, WriteAt};
 
 /// The number of bytes that a worker copies at once.
 const PIECE: usize = 1 << 20;
-/// The most bytes that a worker takes at a time. The number is about the size of a picture, because two workers that
-/// write to the same file would wait for each other.
+/// The maximum number of bytes that a worker takes at a time. The number is about the size of a picture, because two
+/// workers that write to the same file would wait for each other.
 const STRETCH: u64 = 32 << 20;
-/// The least number of bytes for which another thread saves more time than it costs.
+/// The minimum number of bytes for which another thread saves more time than it costs.
 const WORTH_A_THREAD: u64 = 4 << 20;
 
 /// Copies the first `length` bytes, on all cores. Returns the number of copied bytes.
@@ -20,7 +20,7 @@ pub fn copy(input: &impl ReadAt, length: u64, output: &impl WriteAt, work: &Work
     let (next, failure) = (AtomicU64::new(0), Mutex::new(None));
     let lock = || failure.lock();
     let cores = std::thread::available_parallelism().map_or(1, usize::from) as u64;
-    // The stretches are so short that the workers do not wait long for the last worker at the end.
+    // The pieces of work are short, so that no worker waits long for the last worker at the end.
     let stretch = (length / cores / 8).clamp(PIECE as u64, STRETCH);
     let job = || {
         let mut buffer = vec![0; PIECE];

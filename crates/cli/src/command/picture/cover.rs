@@ -24,8 +24,7 @@ pub fn open(path: &Path) -> Result<File, Failure> {
     Ok(file)
 }
 
-/// Returns the facts about the file or folder at `path`. Other commands accept `-` as standard input. This function
-/// refuses `-` with advice.
+/// Other commands accept `-` as standard input. This function refuses `-` with advice.
 pub fn about(path: &Path) -> Result<About, Failure> {
     About::of_path(path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound if path == Path::new("-") => {
@@ -64,8 +63,8 @@ pub fn decode_into(path: &Path, orientation: Orientation, room: Vec<u8>) -> Resu
     read_into(file, orientation, &Limits::default(), room).map_err(|error| Failure::picture(&shown(path), error))
 }
 
-/// Reads the front of a picture, which consists of its seed and its doors, from the first rows of the picture. Returns
-/// `None` if the whole picture must be decoded.
+/// Reads the front of a picture from its first rows. The front consists of the seed and the doors, which are the
+/// encrypted slots for secrets. Returns `None` if the whole picture must be decoded.
 pub fn front(path: &Path) -> Option<Front> {
     let file = open(path).ok()?;
     Front::read(BufReader::with_capacity(1 << 16, file), &Limits::default()).ok().flatten()
@@ -133,7 +132,7 @@ pub fn folders_in(folders: &[PathBuf]) -> Vec<PathBuf> {
 }
 
 /// Returns the number of bytes that a cover can carry in a picture of the format `format`. `doors` is the number of
-/// doors without the door of the set.
+/// doors (slots for secrets), without the door of the set.
 pub fn room(cover: &Header, format: Format, bits: Bits, doors: usize) -> u64 {
     let channels = match format {
         Format::Png => cover.channels,

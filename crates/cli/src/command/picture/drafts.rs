@@ -21,9 +21,9 @@ use deadpan_disk::{FileKind, Folder, sweep};
 use deadpan_picture::Format;
 use deadpan_picture::carrier::{Carrier, MOST_PICTURES};
 
-/// The least number of digits in the number of a picture.
+/// The minimum number of digits in the number of a picture.
 const DIGITS: usize = 3;
-/// The largest number of ranges of names in a message.
+/// The maximum number of ranges of names in a message.
 const RUNS: usize = 5;
 
 /// Returns the name of a single picture for the path `path`. `given` means that the user named the path, so the path
@@ -63,7 +63,6 @@ impl DraftNames {
         Self { base: path.to_owned(), ending: ending(format).into(), folder }
     }
 
-    /// Returns the name of the picture with the index `index` in a set of `count` pictures.
     pub fn path_of(&self, index: u32, count: u32) -> PathBuf {
         let mut name = OsString::from(self.base.file_name().unwrap_or_default());
         if count > 1 {
@@ -85,19 +84,17 @@ impl DraftNames {
         Partial::create_in(&self.folder, &self.set())
     }
 
-    /// Returns the set's name for messages.
     pub fn shown(&self) -> String {
         shown(self.set())
     }
 
-    /// Returns the failure for a picture or a temporary file that cannot be written.
     pub fn unwritten(&self, error: &io::Error) -> Failure {
         Failure::io("write", &self.shown(), error)
     }
 
-    /// Refuses names that exist, unless `force` allows to replace them. Refuses names of inputs. Also refuses to
-    /// continue if the folder has other pictures whose names look like names of the set, because these pictures would
-    /// mix with the set. `count` is the number of pictures, or `None` if this number is not yet known.
+    /// Refuses existing names if `force` is false. Refuses names of inputs. Also refuses to continue if other pictures
+    /// in the folder have names that look like names of the set, because these pictures would mix with the set. `count`
+    /// is the number of pictures, or `None` if this number is not yet known.
     pub fn check(&self, count: Option<u32>, force: bool, claims: &Claims) -> Result<(), Failure> {
         let known = count.unwrap_or(1);
         for index in [0, known.saturating_sub(1)] {
@@ -110,8 +107,7 @@ impl DraftNames {
         for found in self.existing(&mine)? {
             let Existing { path, kind, .. } = &found;
             let is_input = claims.is_input(path);
-            // If the number of pictures is not yet known, the check does not refuse an input that has a possible name
-            // of a picture.
+            // If the number of pictures is not yet known, an input may have a name that a picture of the set might get.
             if !mine.contains(path) || is_input && count.is_none() {
                 let is_other = matches!(kind, FileKind::File | FileKind::Link) && !is_input;
                 others.extend(is_other.then_some(found));
@@ -143,8 +139,8 @@ impl DraftNames {
         }
     }
 
-    /// Refuses files if some of them would mix with the new pictures, whatever the number of new pictures will be. All
-    /// names of a set have the same extension, and their numbers have the same number of digits.
+    /// Refuses the existing files if some of them would mix with the new pictures for every possible number of new
+    /// pictures. All names of a set have the same extension, and their numbers have the same number of digits.
     fn check_any(&self, others: Vec<Existing>) -> Result<(), Failure> {
         let (same, strange): (Vec<_>, Vec<_>) =
             others.into_iter().partition(|other| other.path.extension() == Some(&self.ending));
@@ -197,9 +193,9 @@ impl DraftNames {
         Ok(found)
     }
 
-    /// Returns the number of digits and the number in a name, if a picture of a set with this base can have this name.
-    /// The set may have any size. Both results are 0 for the name of a single picture. The comparison ignores the case
-    /// of the extension.
+    /// If a picture of a set with this base can have this name, returns how many digits the number in the name has, and
+    /// the number. The set may have any size. For the name of a single picture, which has no number, both results are
+    /// 0. The comparison ignores the case of the extension.
     fn number(&self, name: &[u8]) -> Option<(usize, u32)> {
         let base = self.base.file_name().unwrap_or_default().as_bytes();
         let rest = name.strip_prefix(base)?;
@@ -256,11 +252,11 @@ fn is_carrier(path: &Path) -> bool {
     cover::open(path).is_ok_and(|file| !matches!(Carrier::recognize(&file), Ok(None)))
 }
 
-/// The pictures of a set while they do not have their names yet.
+/// The pictures of a set before they get their names.
 pub struct Drafts {
     names: DraftNames,
     partials: Mutex<BTreeMap<u32, Partial>>,
-    /// The failure that caused an error that the library returned.
+    /// The failure that caused the error of the library.
     failure: Mutex<Option<Failure>>,
 }
 
@@ -273,7 +269,7 @@ impl Drafts {
         &self.names
     }
 
-    /// Opens the file of a picture. The first call for an index makes the file.
+    /// Opens the file of a picture. The first call with an index creates the file.
     pub fn open(&self, index: u32) -> io::Result<File> {
         let mut partials = self.partials.lock();
         if let Some(partial) = partials.get(&index) {
@@ -293,8 +289,8 @@ impl Drafts {
         Ok(file)
     }
 
-    /// Returns the failure of making a draft, if making a draft failed, because that failure may have caused `failure`.
-    /// Otherwise returns `failure`.
+    /// If making a draft failed, returns that failure, because it may have caused `failure`. Otherwise returns
+    /// `failure`.
     pub fn blame(&self, failure: Failure) -> Failure {
         self.failure.lock().take().unwrap_or(failure)
     }

@@ -1,4 +1,4 @@
-//! Finds the pictures that carry data among files and folders.
+//! Searches files and folders for pictures that carry data.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -17,16 +17,16 @@ use deadpan_picture::template::{self, Found, Front, Secret};
 use deadpan_picture::{Decoded, Error, Label, Limits, Opened, Orientation, Pixels, Sets, probe, read_into};
 use deadpan_seal::{Cost, Passphrase, key};
 
-/// The memory of pictures that were read, which the next pictures reuse.
+/// The memory of earlier pictures, which the next pictures reuse.
 static ROOMS: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
-/// The largest number of memory blocks that are kept.
+/// The maximum number of memory blocks that are kept.
 const MOST_ROOMS: usize = 4;
 
 fn rooms() -> MutexGuard<'static, Vec<Vec<u8>>> {
     ROOMS.lock()
 }
 
-/// Keeps the memory of a picture that was read, for [`Picture::open`].
+/// Keeps the memory of a picture that was read, so that [`Picture::open`] can reuse the memory.
 pub fn give_back(memory: Vec<u8>) {
     let mut rooms = rooms();
     if rooms.len() < MOST_ROOMS {
@@ -41,7 +41,7 @@ pub struct Picture {
     way: Way,
 }
 
-/// The way in which a picture carries its part of the data.
+/// How a picture carries its part of the data.
 #[derive(Clone, Debug)]
 enum Way {
     Carrier(Carrier),
@@ -84,16 +84,15 @@ impl Picture {
     }
 }
 
-/// Returns the failure for a picture that changed after its label was found.
 fn changed(path: &Path) -> Failure {
     Failure::new(Exit::Data, "the picture changed while it was read", "reveal it again").about(&shown(path))
 }
 
-/// A picture that may be a template, whose secret is not yet known.
+/// A picture that may be a template, which is a photograph with hidden data. Its secret is not yet known.
 struct Closed {
     path: PathBuf,
     front: Front,
-    /// The finding about all pixels of the picture, if the pixels were decoded.
+    /// The result of examining all pixels of the picture, if the pixels were decoded.
     finding: Option<Finding>,
 }
 
@@ -119,8 +118,9 @@ pub struct Search {
     pub lost: Vec<PathBuf>,
     /// Carriers whose labels cannot be read, and files that were cut off, each with the reason.
     pub damaged: Vec<(PathBuf, Failure)>,
-    /// Files in the named folders that cannot be read as pictures. If some picture carries data, a note names these
-    /// files. Otherwise these files count as errors, because the user may have meant them.
+    /// Files in the named folders that cannot be read as pictures. If any picture carries data, a note names the files
+    /// that cannot be read. If no picture carries data, unreadable files count as errors, because the user may have
+    /// meant them.
     pub unreadable: Vec<(PathBuf, Failure)>,
     /// The files that the user named by their own paths, and not only by their folders.
     named: HashSet<PathBuf>,
@@ -128,7 +128,7 @@ pub struct Search {
     pub lossy: Vec<PathBuf>,
     /// Pictures in which nothing was found.
     pub foreign: Vec<PathBuf>,
-    /// Whether a passphrase opened a set. If so, sets with other passphrases were not opened.
+    /// Whether a passphrase opened a set. If a passphrase opened a set, sets with other passphrases were not opened.
     pub used_passphrase: bool,
     /// Whether a passphrase was tried, but opened none of the remaining pictures.
     pub tried_passphrase: bool,
@@ -175,8 +175,8 @@ impl Search {
                 self.sets.add(carrier.label, Picture { path: path.to_owned(), way: Way::Carrier(carrier) });
                 return Ok(false);
             }
-            // The cover of a template may be a carrier. By chance, hiding data in this cover may have left the magic
-            // bytes of the carrier unchanged.
+            // The cover of a template may itself be a carrier, which is a picture whose pixels are data. Hiding data in
+            // such a cover may by chance leave the magic bytes of the carrier unchanged.
             Ok(None) | Err(Error::Label | Error::ImpossibleLabel) => {}
             Err(error) => {
                 self.cannot_read(path, Failure::picture(&name, error));
@@ -238,8 +238,8 @@ impl Search {
         self.with_passphrase(closed, secrets, identities, ask)
     }
 
-    /// Examines all pixels of a picture. If the picture may be a template, returns the picture's front and the finding
-    /// about its pixels.
+    /// Examines all pixels of a picture. If the picture may be a template, returns the picture's seed and doors, and
+    /// what its pixels show.
     fn whole(&mut self, path: &Path) -> Option<(Front, Finding)> {
         let Decoded { pixels, source, .. } =
             cover::decode(path, Orientation::Ignore).map_err(|failure| self.cannot_read(path, failure)).ok()?;

@@ -56,7 +56,7 @@ pub struct HideArgs {
     to: RecipientArgs,
     #[command(flatten)]
     output: OutputArgs,
-    /// Hide the bytes as they are, without sealing them. Everybody can reveal them, unless --cover hides them for
+    /// Hide the bytes as they are, without sealing them. Everybody can reveal the bytes, except with --cover for
     /// recipients
     #[arg(long)]
     raw: bool,
@@ -66,20 +66,20 @@ pub struct HideArgs {
     /// The size of each picture, in pixels [default: up to 4096x2730, and larger for more than 30 GB]
     #[arg(long, value_name = "WIDTHxHEIGHT")]
     size: Option<Pixels>,
-    /// Hide the data in the lowest bits of this photograph, or of those in this folder. May be repeated
+    /// Hide the data in the lowest bits of this photograph, or of a folder of photographs. May be repeated
     #[arg(long, value_name = "PICTURE", conflicts_with = "size")]
     cover: Vec<PathBuf>,
     /// The number of bits in each channel of a cover's pixel, 1 to 4. Fewer bits show less
     #[arg(long, value_name = "BITS", default_value_t = 2, requires = "cover",
         value_parser = clap::value_parser!(u8).range(1..=4))]
     bits: u8,
-    /// Write PNG files without compression. They are twice as large, and unusual, but made and revealed faster
+    /// Write PNG files without compression. Such files are unusual and twice as large, but made and read faster
     #[arg(long, requires = "cover")]
     uncompressed: bool,
     /// Make N more pictures, so that any N pictures may be lost. With --cover, they take covers too
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     spare: u32,
-    /// Pad the data, so that the length of the sealed file reveals little about theirs; adds up to 12 %
+    /// Pad the data, so that the sealed file reveals little about their length; adds up to 12 %
     #[arg(long)]
     hide_length: bool,
     #[command(flatten)]
@@ -89,7 +89,6 @@ pub struct HideArgs {
     file: Option<PathBuf>,
 }
 
-/// A validated `deadpan picture hide` command.
 pub struct Hide {
     args: HideArgs,
     source: Source,
@@ -167,7 +166,7 @@ impl Hide {
         let names = self.names(&input)?;
         names.check(None, args.output.force, &claims)?;
         let named = args.to.find(&Home::find()?)?;
-        // With `--raw`, the data are not sealed. The recipients then only determine who can find the data.
+        // With `--raw`, the data are not sealed. With `--raw`, the recipients only determine who can find the data.
         let to = if args.raw && !args.to.is_given() {
             None
         } else {
@@ -192,7 +191,7 @@ impl Hide {
         sealing.map_err(|error| Failure::seal(&input.shown(), error))
     }
 
-    /// Returns the attributes of the pictures. With `--raw`, only users who can read the input can read the pictures.
+    /// With `--raw`, only users who can read the input can read the pictures.
     fn attributes(&self, input: &Input) -> Attributes {
         let usual = Attributes::usual();
         match input.file().and_then(|file| About::of_file(file).ok()).filter(|about| self.args.raw && about.is_file()) {
@@ -220,8 +219,8 @@ impl Hide {
             let hint = "name the pictures with -o, without number and ending";
             return Err(Failure::usage(format!("{} is no name for pictures", place.shown()), hint));
         }
-        // A pipe or device is refused as output: the pictures would be separate files whose names only begin with the
-        // name of the pipe or device.
+        // A pipe or a device is refused as output: the pictures would be separate files whose names only begin with its
+        // name.
         if About::of_path(path).is_ok_and(|about| !about.is_file() && !about.is_folder()) {
             return Err(is_no_file(path));
         }
@@ -244,7 +243,6 @@ struct Made {
 }
 
 impl Made {
-    /// Adds the facts about the set to a result.
     fn report(self, hide: &Hide, input: &Input, done: Done) -> Done {
         let Done { mut notes, mut more, .. } = done;
         put_names(&mut more, "pictures", &self.paths);

@@ -56,11 +56,9 @@ pub struct RevealArgs {
     pictures: Vec<PathBuf>,
 }
 
-/// A validated `deadpan picture reveal` command.
 pub struct Reveal(RevealArgs);
 
 impl RevealArgs {
-    /// Whether standard output carries the data, so that results in JSON cannot go there.
     pub fn is_to_stdout(&self) -> bool {
         self.how.is_to_stdout()
     }
@@ -167,7 +165,6 @@ fn groups(sets: Vec<Set<Picture>>) -> Vec<Vec<Set<Picture>>> {
     groups
 }
 
-/// Puts `notes` before the notes of a result.
 fn with_notes(result: Result<Done, Failure>, mut notes: Vec<String>) -> Result<Done, Failure> {
     match result {
         Ok(done) => {
@@ -185,14 +182,14 @@ fn first_path(set: &Set<Picture>) -> PathBuf {
     set.pictures().next().map_or(PathBuf::new(), |(_, picture)| picture.path.clone())
 }
 
-/// The largest number of bytes of parts for each byte of the pictures' files, if missing pictures of sealed data are
-/// made again.
+/// If data are sealed, missing pictures are made again only up to this ratio: the length of all parts divided by the
+/// length of the files.
 const SEALED_PROPORTION: u64 = 2;
-/// The same limit as [`SEALED_PROPORTION`] for data that are not sealed. Such data may compress well.
+/// The same limit as [`SEALED_PROPORTION`], but for data that are not sealed. Such data may compress well.
 const RAW_PROPORTION: u64 = 16;
-/// The number of bytes of sets for which a command makes missing pictures again, whatever the lengths of the files are.
-/// The number counts all pictures of a set, including the missing pictures. This work takes one core a few seconds at
-/// most.
+/// A command makes missing pictures again for sets with up to this number of bytes in total, even if the files are
+/// short. The number counts all pictures of a set, including the missing pictures. Making pictures of this size again
+/// takes one core a few seconds at most.
 const FREE_WORK: u64 = 1 << 30;
 
 /// The largest number of names in a message.
@@ -208,7 +205,6 @@ fn names(paths: &[PathBuf]) -> String {
 
 struct RevealJob<'a> {
     raw: bool,
-    /// The reason why a set may lack pictures.
     lack: Lack,
     /// The rest of [`FREE_WORK`] that the command has not yet used.
     free_work: Cell<u64>,
@@ -274,9 +270,9 @@ impl RevealJob<'_> {
             Err(failure) if matches!(failure.exit, Exit::Data | Exit::Key) => failure,
             result => return result,
         };
-        // Opening sealed data checks that they are authentic, so the checksums are only needed to find the damaged
-        // pictures. Damaged data can look like data that are not sealed, or like data that are sealed for another key.
-        // The damage is in the part of the data that was read so far.
+        // The program checks that sealed data are authentic when it opens the data. The checksums are only needed to
+        // find the damaged pictures. Damaged data can look like data that are not sealed, or like data that are sealed
+        // for another key. The damage is in the part of the data that was read so far.
         if !pages.failed.into_inner() && reader.damaged_so_far().is_empty() {
             let Some(reader) = self.without_intruder(&reader, name, notes)? else { return Err(failure) };
             return self.restore(name, stem, &PictureSetFile::new(&reader));
@@ -375,9 +371,9 @@ impl RevealJob<'_> {
     }
 
     /// Refuses to make missing parts again if the work is large and the files are short. An attacker can compress zeros
-    /// so far that 62 KB stand for 60 MB. Sealed bytes cannot be compressed, except for their armor. Data that are not
-    /// sealed can be compressed, so a set that needs little work is always accepted. The work grows with the number of
-    /// all pictures of the set, and with the length of their parts.
+    /// so strongly that a file of 62 KB contains 60 MB of zeros. Sealed bytes cannot be compressed, except for their
+    /// armor. Data that are not sealed can be compressed, so a set that needs little work is always accepted. The work
+    /// grows with the number of all pictures of the set, and with the length of their parts.
     fn check_proportion(&self, set: &Set<Picture>, name: &str) -> Result<(), Failure> {
         let most = if self.raw { RAW_PROPORTION } else { SEALED_PROPORTION };
         let file = |picture: &Picture| About::of_path(&picture.path).map_or(0, |about| about.length);
@@ -524,7 +520,6 @@ fn damage(reader: &PictureReader) -> Vec<(u32, PathBuf)> {
     reader.damaged().iter().map(|damage| (damage.index, path(damage.index))).collect()
 }
 
-/// Returns the failure for a set whose data are not sealed.
 fn not_sealed(name: &str) -> Failure {
     Failure::new(
         Exit::Data,
@@ -533,7 +528,7 @@ fn not_sealed(name: &str) -> Failure {
     )
 }
 
-/// Returns the failure for a set with damaged pictures. Notes name the damaged pictures.
+/// Notes name the damaged pictures.
 fn damaged(name: &str) -> Failure {
     let hint = "get another copy of the pictures that are named below";
     Failure::new(Exit::Data, format!("{name}: the data are damaged"), hint)
@@ -558,7 +553,7 @@ fn paths(set: &Set<Picture>) -> Vec<PathBuf> {
     set.pictures().map(|(_, picture)| picture.path.clone()).collect()
 }
 
-/// Returns the note about pictures whose contents do not have the right checksums.
+/// Returns the note about pictures whose contents do not match their checksums.
 fn damaged_note(mut paths: Vec<PathBuf>) -> String {
     paths.sort();
     format!("damaged: {}", names(&paths))
@@ -571,8 +566,7 @@ fn unused(paths: &[PathBuf]) -> String {
     format!("not used, because they contradict other pictures of their set: {}", names(&paths))
 }
 
-/// Returns a note on the pictures that a set with spare pictures has lost, and on the number of pictures that the set
-/// may still lose.
+/// Returns a note on a set with spare pictures: which pictures the set has lost, and how many it may still lose.
 fn losses(set: &Set<Picture>, or_damaged: bool) -> Option<String> {
     let (lost, spares) = (set.lost(), set.spares_present());
     let lost_spares = set.spares() - spares;
@@ -602,7 +596,7 @@ fn foreign(mut paths: Vec<PathBuf>) -> String {
     format!("not used, because their labels do not fit the other pictures of their set: {}", names(&paths))
 }
 
-/// Returns the failure for pictures that contradict each other, if the program cannot determine the right picture.
+/// Returns the failure for pictures that contradict each other, if the program cannot determine which picture is right.
 fn contradiction(name: &str, paths: &[PathBuf]) -> Failure {
     let mut paths = paths.to_vec();
     paths.sort();

@@ -23,7 +23,6 @@ impl From<PictureFormatArg> for Format {
     }
 }
 
-/// Returns the extension of file names in the format `format`.
 pub fn ending(format: Format) -> &'static str {
     match format {
         Format::Png => "png",

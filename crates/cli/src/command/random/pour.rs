@@ -21,7 +21,7 @@ pub enum RandomForm {
 /// The number of bytes that are generated and written at once. A piece of this length fits into the level 2 cache of
 /// most CPUs. The number is a multiple of three, so that base64 is padded only at the end.
 const PIECE: usize = 384 << 10;
-/// The least number of bytes for which another thread makes the work faster.
+/// The minimum number of bytes for which another thread makes the work faster.
 const WORTH_A_THREAD: u64 = 4 << 20;
 
 /// Writes `size` random bytes, or an endless stream if `size` is `None`, and returns the number of bytes. Calls `add`
@@ -54,7 +54,7 @@ struct Supply {
 }
 
 impl Supply {
-    /// Takes the next piece. Returns its position and its length.
+    /// Takes the next piece. Returns the position and the length of the piece.
     fn take(&self) -> Option<(u64, usize)> {
         let at = self.next.fetch_add(PIECE as u64, Ordering::Relaxed);
         let length = self.size.saturating_sub(at).min(PIECE as u64) as usize;

@@ -13,7 +13,6 @@ use deadpan_seal::{Cost, Format, Mode, Opened, Passphrase, PublicKey, Recipient,
 /// The word that names the passphrase among the recipients to remove.
 const PASSPHRASE: &str = "passphrase";
 
-/// The change that the command line requests.
 pub struct Change {
     add: Vec<(String, Recipient)>,
     remove: Vec<(String, PublicKey)>,
@@ -30,7 +29,7 @@ pub struct Change {
     mixed: bool,
     force: bool,
     known: Vec<Known>,
-    /// The number of the identities' public keys at the time when the list of known people was last made.
+    /// The number of public keys of the identities when the list of known people was last made.
     known_for: Option<usize>,
 }
 
@@ -81,7 +80,8 @@ impl Change {
         Ok(change)
     }
 
-    /// Refuses added recipients whose mode is not the mode that `--mode` names. With `ecc`, all modes may be mixed.
+    /// Refuses added recipients whose mode differs from the mode that `--mode` names. With `ecc`, all modes may be
+    /// mixed.
     fn refuse_other_modes(&self, mode: Option<ModeArg>) -> Result<(), Failure> {
         let Some(wanted) = mode.map(Mode::from).filter(|mode| *mode != Mode::Ecc) else { return Ok(()) };
         let all = self.add.iter().chain(self.to.iter().flatten());

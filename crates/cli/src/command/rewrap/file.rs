@@ -22,7 +22,6 @@ use deadpan_seal::{Error, LooksLike, Stanza};
 pub struct Outcome {
     /// Whether the file was changed. With `--dry-run`, whether the file would be changed.
     pub changed: bool,
-    /// The number of recipients that were removed.
     pub removed: usize,
     pub remark: String,
     pub notes: Vec<String>,
@@ -39,7 +38,6 @@ pub struct Rewrapped {
 }
 
 impl Rewrapped {
-    /// Opens the old header, and makes the new header.
     pub fn make(
         name: &str,
         sealed: &Sealed<'_>,
@@ -126,8 +124,8 @@ impl Outcome {
     }
 }
 
-/// Returns the failure for a list of recipients. If recipients of different strength are mixed, the weaker recipient
-/// may already be in the file.
+/// Returns the failure if no header can be made for a list of recipients. If recipients of different strength are
+/// mixed, the weaker recipient may already be in the file.
 fn not_wrapped(name: &str, error: Error) -> Failure {
     let is_mixed = matches!(error, Error::Mixed(_));
     let failure = Failure::seal(name, error);
@@ -159,7 +157,6 @@ pub fn not_sealed(name: &str, error: Error) -> Failure {
     if is_picture { Failure { hint: Some(hint.into()), ..failure } } else { failure }
 }
 
-/// Returns the outcome that describes the change of a file.
 fn outcome(plan: &RecipientPlan, stanzas: &[Stanza], dry_run: bool) -> Outcome {
     let list = |names: &[String]| names.join(", ");
     let mut parts = Vec::new();

@@ -7,7 +7,6 @@ use crate::tell::failure::Failure;
 use deadpan_seal::key::Found;
 use deadpan_seal::{Opened, PublicKey};
 
-/// A public key with the name of its owner.
 pub struct Known {
     pub name: String,
     pub key: PublicKey,
@@ -52,8 +51,7 @@ pub struct Recognized {
 }
 
 impl Recognized {
-    /// Determines the owners of a file's recipients. A private key recognizes its own recipient, whatever program wrote
-    /// the file.
+    /// The recipient of a private key is recognized with this private key, whatever program wrote the file.
     pub fn among(opened: &Opened, known: &[Known], identities: &Identities) -> Result<Self, deadpan_seal::Error> {
         let mut owners = vec![None; opened.stanzas().len()];
         for (person, it) in known.iter().enumerate() {

@@ -16,9 +16,9 @@ use deadpan_seal::{Error, Format, age};
 
 /// The block size of file systems: files can share data only in blocks that begin at a multiple of this number.
 const BLOCK: u64 = 4096;
-/// The most bytes to copy at once. The limit lets the program show the progress.
+/// The most bytes to copy at once. The maximum number of bytes to copy at once.
 const STEP: u64 = 256 << 20;
-/// The length of the buffer for copying, if the system cannot copy.
+/// The length of the buffer that is used if the system cannot copy the data itself.
 const BUFFER: usize = 1 << 20;
 
 /// Replaces the file by a new file with the header `header` and the payload of the old file. In the old file, the
@@ -93,8 +93,8 @@ fn append(output: &mut impl Write, header: &[u8], mut payload: impl Read) -> Res
     }
 }
 
-/// Gives the new file the attributes of the old file. Then gives the new file the name of the old file, if that name
-/// still belongs to the old file.
+/// Gives the new file the attributes of the old file. Gives the new file the name of the old file, if that name still
+/// belongs to the old file.
 fn land(target: &LockedFile, partial: Partial, force: bool) -> Result<(), Failure> {
     // Writing has changed the new file's time and has removed its setuid and setgid bits, so the attributes are set
     // again.
@@ -115,8 +115,8 @@ fn copy(
     let end = from + length;
     let mut by_system = true;
     while from < end {
-        // The first piece ends at the next block boundary of the input. After that, whole blocks can be shared if the
-        // boundaries are at the same places in both files.
+        // The first piece ends at the next block boundary of the input. After the first piece, whole blocks can be
+        // shared if the block boundaries are at the same places in both files.
         let step = if from.is_multiple_of(BLOCK) { STEP } else { BLOCK - from % BLOCK };
         let step = usize::try_from(step.min(end - from)).unwrap_or(BUFFER);
         let copied = if by_system {

@@ -16,7 +16,6 @@ use crate::tell::failure::Failure;
 use crate::tell::progress::Progress;
 use deadpan_remote::{Error, Problem, Splice};
 
-/// Changes the recipients of one object.
 pub fn rewrap(
     path: &Path,
     args: &RewrapArgs,

@@ -30,7 +30,6 @@ impl FormatArg {
         if path.as_os_str().as_encoded_bytes().ends_with(age.as_bytes()) { Self::Age } else { Self::Deadpan }
     }
 
-    /// Returns the extension of a sealed file's name.
     pub fn ending(self) -> &'static str {
         let [own, age] = ENDINGS;
         match self {

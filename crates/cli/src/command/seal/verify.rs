@@ -54,7 +54,6 @@ impl Removal {
         Ok(Self { identities })
     }
 
-    /// Opens `sealed` and compares it with the input.
     pub fn verify(&mut self, input: &Input, sealed: &File) -> Result<(), Failure> {
         let name = input.shown();
         let failed = |error| Failure::io("read", &name, &error);

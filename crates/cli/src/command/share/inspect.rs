@@ -20,8 +20,8 @@ use deadpan_seal::{Share, Stanza};
 
 /// Shows which shares a sealed file needs, or which file a share is for
 ///
-/// What a sealed file needs is public. A share shows what it is for only to the person whom it is sealed to. A share
-/// and a file belong together if their groups are the same.
+/// What a sealed file needs is public. Only the person to whom it is sealed sees which file a share is for. A share and
+/// a file belong together if their groups are the same.
 #[derive(Debug, clap::Args)]
 #[command(after_help = help!(
     "deadpan share inspect minutes.txt.dpn         any 2 of 3 shares open it",
@@ -42,7 +42,6 @@ pub struct ShareInspectArgs {
     files: Vec<PathBuf>,
 }
 
-/// A validated `deadpan share inspect` command.
 pub struct ShareInspect {
     args: ShareInspectArgs,
     sources: Vec<Source>,

@@ -22,13 +22,12 @@ use crate::place::sealed::Sealed;
 use crate::tell::failure::{Exit, Failure, help};
 use deadpan_seal::{Error, Header, Mode, Secret, Share, Stanza, Work};
 
-/// The extension of a file with a share.
 const ENDING: &str = ".share";
 
 /// Takes your share out of a file that several keys open together, and seals it to the person who collects
 ///
-/// The file itself stays closed: your share alone opens nothing. Know whom you hand it to, and for which file: compare
-/// the group of `deadpan inspect FILE` with the person who asks. Who has enough shares opens the file with
+/// The file itself stays closed: your share alone opens nothing. Know to whom you give the share, and for which file:
+/// compare the group of `deadpan inspect FILE` with the person who asks. Whoever has enough shares opens the file with
 /// `deadpan open --share`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = help!(
@@ -46,7 +45,7 @@ pub struct ShareOpenArgs {
     /// (age1…). May be repeated
     #[arg(short, long = "recipient", value_name = "RECIPIENT", required = true)]
     recipients: Vec<String>,
-    /// The kind of protection. Refuses recipients of another kind; ecc allows classical ones beside others
+    /// The kind of protection. Refuses recipients of another kind; ecc also allows classical recipients
     #[arg(long, value_name = "MODE")]
     mode: Option<ModeArg>,
     #[command(flatten)]
@@ -61,14 +60,12 @@ pub struct ShareOpenArgs {
     file: Option<PathBuf>,
 }
 
-/// A validated `deadpan share open` command.
 pub struct ShareOpen {
     args: ShareOpenArgs,
     source: Source,
 }
 
 impl ShareOpenArgs {
-    /// Whether standard output carries the share, so that the result in JSON cannot go there.
     pub fn is_to_stdout(&self) -> bool {
         let reads_stdin = Source::reads_stdin(self.file.as_slice());
         self.output.is_stdout() || self.output.place().is_none() && reads_stdin
@@ -121,8 +118,7 @@ impl ShareOpen {
         Ok(done(&shares, place))
     }
 
-    /// Refuses to seal the share of a post-quantum or hybrid key to a classical key, unless the user allows this with
-    /// `--mode`.
+    /// Refuses to seal the share of a post-quantum or hybrid key to a classical key, if `--mode` does not allow this.
     fn check_mode(&self, to: &Recipients, header: &Header) -> Result<(), Failure> {
         let stanzas = header.stanzas();
         let is_strong = |stanza: &Stanza| matches!(stanza, Stanza::Share { kem, .. } if kem.mode() != Mode::Ecc);

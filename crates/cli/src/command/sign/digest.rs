@@ -11,7 +11,6 @@ use deadpan_seal::sign::{Hash, Hasher};
 /// the processor's nearest caches.
 const PIECE: usize = 1 << 16;
 
-/// The digests and the length of an input.
 pub struct Digests {
     pub sha512: [u8; 64],
     pub length: u64,

@@ -1,8 +1,8 @@
 //! The default key: the own key to which a file is sealed when no recipient is named.
 //!
-//! The name of the default key is recorded once, in the file `default` of the key folder. So a new key never changes
-//! the key to which files are sealed. A key folder that an older version made, or that was made by hand, does not have
-//! that file. The file is written when the default key is needed for the first time.
+//! The name of the default key is recorded once, in the file `default` of the key folder. A new key therefore never
+//! changes the key to which files are sealed. A key folder that an older version made, or that was made by hand, does
+//! not have a file `default`. The file `default` is written when the default key is needed for the first time.
 
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::tell::shown::shown;
 use deadpan_disk::OpenMode;
 use deadpan_seal::Mode;
 
-/// The most bytes of the record that are read.
+/// The maximum number of bytes that are read of the file `default`.
 const LONGEST: u64 = 1 << 20;
 
 /// Advice if the recorded default key cannot be used.
@@ -107,7 +107,8 @@ fn line(name: &str) -> String {
 }
 
 /// Removes and returns the key that becomes the default if none is recorded: the strongest key. Among equally strong
-/// keys, chooses the key with the shortest name. Older versions sealed to the key chosen by this rule.
+/// keys, chooses the key with the shortest name. Older versions used this rule to choose the key to which they sealed
+/// files.
 fn candidate(keys: &mut Vec<Own>) -> Option<Own> {
     let strength = |own: &Own| {
         let order = [Some(Mode::Hybrid), Some(Mode::Pqc), Some(Mode::Ecc), None];
@@ -120,7 +121,7 @@ fn candidate(keys: &mut Vec<Own>) -> Option<Own> {
     Some(keys.swap_remove(chosen))
 }
 
-/// Returns the mode of a key, as far as it can be known without a passphrase.
+/// Returns the mode of a key, or `None` if only the passphrase can show the mode.
 fn mode_of(own: &Own) -> Option<Mode> {
     own.public().ok().flatten().map(|public| public.kem().mode())
 }

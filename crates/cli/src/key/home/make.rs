@@ -9,14 +9,14 @@ use crate::tell::failure::Failure;
 use crate::tell::shown::shown;
 use deadpan_seal::{Kem, Passphrase, PrivateKey, key};
 
-/// Makes a key and writes its private and its public part. No existing file is replaced.
+/// No existing file is replaced.
 pub fn make(home: &Home, path: &Path, kem: Kem, passphrase: Option<&Passphrase>) -> Result<PrivateKey, Failure> {
     let failed = |error| Failure::seal(&shown(path), error);
     refuse_taken(home, path)?;
     home.make_folder_of(path)?;
     let own_name = home.name_of(path);
-    // If no default key is recorded yet, one of the existing keys is recorded first, so that the new key is no
-    // candidate.
+    // If no default key is recorded yet, one of the existing keys is recorded first, so that the new key does not
+    // become the default key.
     let is_first = own_name.is_some() && matches!(home.settle_default(), Ok(None));
     let key = PrivateKey::generate(kem).map_err(failed)?;
     let public = Public::Sealing(key.public().clone());
@@ -32,8 +32,8 @@ pub fn make(home: &Home, path: &Path, kem: Kem, passphrase: Option<&Passphrase>)
     Ok(key)
 }
 
-/// Returns an error if a file of the key exists already, if its folder does not exist, or if a contact has its name.
-/// Each name belongs to one key.
+/// Returns an error if a file of the key exists already, if the key's folder does not exist, or if a contact has the
+/// key's name. Each name belongs to one key.
 pub fn refuse_taken(home: &Home, path: &Path) -> Result<(), Failure> {
     home::refuse_existing(path)?;
     let folder = folder_of(path);

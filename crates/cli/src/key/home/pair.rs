@@ -22,11 +22,11 @@ pub fn public_path(private: &Path) -> PathBuf {
     name.into()
 }
 
-/// Returns the public part of a private key file, as far as it can be known without a passphrase.
+/// Returns the public part of a private key file, or `None` if reading the public part needs the passphrase.
 ///
 /// If the private key has no passphrase, the public part is computed from the private key. A protected key can contain
-/// the fingerprint of its public part. If the file beside the private key holds another key, a warning is printed and
-/// the file is ignored.
+/// the fingerprint of its public part. If the file beside the private key contains another key, a warning is printed
+/// and the file is ignored.
 pub fn public_of(private: &Path) -> Result<Option<PublicKey>, Failure> {
     // The file with the public part can be used even if the file of the private key cannot be read.
     let found = read(private);
@@ -73,7 +73,6 @@ pub fn check_pair(private: &Path, public: &PublicKey) {
     }
 }
 
-/// Warns that the public part beside a private key belongs to another key.
 pub(super) fn warn_of_pair(private: &Path) {
     permissions::warn(
         &format!("{} does not belong to {}, and is not used", shown(public_path(private)), shown(private)),
@@ -122,8 +121,8 @@ pub fn refuse_existing(private: &Path) -> Result<(), Failure> {
     Err(Failure::usage(format!("{} exists already", shown(taken)), format!("keys are never replaced; {hint}")))
 }
 
-/// Writes the public part of a private key beside the private key, if no file is there: a protected key does not show
-/// its public part.
+/// If the file beside a private key does not exist, writes the public part to that file, because a protected key does
+/// not show its public part.
 pub fn write_public(private: &Path, public: &Public) {
     let path = public_path(private);
     if write(&path, public.text().as_bytes(), 0o644, false).is_ok() {
@@ -133,7 +132,8 @@ pub fn write_public(private: &Path, public: &Public) {
 
 /// Writes a private key, and its public part beside it. No existing file is replaced.
 pub fn write_pair(path: &Path, public: &Public, text: &[u8]) -> Result<(), Failure> {
-    // Both parts go into the same folder, even if its path leads to another folder in the meantime.
+    // The private and the public part go into the same folder, even if the folder's path leads to another folder in the
+    // meantime.
     let way = held::way(folder_of(path)).map_err(disk::Error::of_folder);
     let folder = way.and_then(Way::unplanted).map_err(|error| match error {
         disk::Error::Planted(found) => planted_key(&found),

@@ -1,4 +1,4 @@
-//! The user's own keys that sign, and public keys of any use.
+//! The user's own keys that sign, and public keys that seal or sign.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use deadpan_seal::{Mode, PublicKey};
 pub enum Public {
     Sealing(PublicKey),
     Signing(VerifyingKey),
-    /// A key of SSH that can only seal, and only age files.
+    /// An SSH key that cannot sign. Only age files can be sealed to this key.
     Ssh(SshPublic),
 }
 
@@ -32,7 +32,8 @@ impl Public {
         }
     }
 
-    /// Returns a key of SSH as a key that verifies signatures if it is one, or else as a key of SSH.
+    /// Returns an SSH key as a key that verifies signatures if the key can do that, or else as an SSH key that only
+    /// seals.
     pub fn of_ssh(key: &SshPublic) -> Self {
         key.verifying_key().map_or_else(|| Self::Ssh(key.clone()), Self::Signing)
     }
@@ -62,7 +63,7 @@ impl Public {
         }
     }
 
-    /// Returns the fingerprint that `ssh-keygen -l` shows, if the key is of a kind that SSH knows.
+    /// Returns the fingerprint that `ssh-keygen -l` shows, if SSH supports this kind of key.
     pub fn ssh_fingerprint(&self) -> Option<String> {
         match self {
             Self::Sealing(_) => None,
@@ -117,7 +118,7 @@ impl Home {
 pub const DEFAULT_NAME: &str = "sign";
 
 impl Own {
-    /// Whether the key signs, as far as it can be known without a passphrase.
+    /// Whether the key signs, if this can be known without a passphrase.
     pub fn signs(&self) -> bool {
         match read(&self.path).as_deref() {
             Ok([Found::Signing(_)]) => true,
@@ -129,13 +130,13 @@ impl Own {
         }
     }
 
-    /// Returns the public part of a key that signs, or `None` if only the passphrase can unlock it.
+    /// Returns the public part of a key that signs, or `None` if reading the public part needs the passphrase.
     pub fn verifying(&self) -> Result<Option<VerifyingKey>, Failure> {
         verifying_of(&self.path)
     }
 }
 
-/// Returns the public part of the private key in a file, or `None` if only the passphrase can unlock it.
+/// Returns the public part of the private key in a file, or `None` if reading the public part needs the passphrase.
 pub fn verifying_of(private: &Path) -> Result<Option<VerifyingKey>, Failure> {
     let name = shown(private);
     let mut found = read(private)?;
@@ -164,7 +165,6 @@ pub fn verifying_of(private: &Path) -> Result<Option<VerifyingKey>, Failure> {
     }
 }
 
-/// Warns if the public part beside a private signing key belongs to another key.
 pub fn check_pair(private: &Path, public: &VerifyingKey) {
     let same = |beside: Option<Public>| beside.is_none_or(|beside| beside == Public::Signing(public.clone()));
     if !pair::beside(private).is_ok_and(same) {

@@ -4,7 +4,7 @@ use crate::tell::failure::Failure;
 use crate::tell::shown::count;
 use deadpan_seal::{PublicKey, Recipient, Threshold};
 
-/// Refuses `--any` if its number or the other options do not allow it. The check runs before any key is read.
+/// Refuses `--any` if its number is not valid or contradicts the other options. The check runs before any key is read.
 pub fn check(needed: u8, names_nobody: bool, passphrase: bool) -> Result<(), Failure> {
     if needed < 2 {
         let hint = "leave out --any: then each recipient opens it alone";

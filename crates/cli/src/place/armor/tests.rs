@@ -1,4 +1,4 @@
-//! The forms of armor that Deadpan writes, and the forms that it reads.
+//! Tests of the forms of armor that Deadpan writes and reads.
 
 use super::*;
 

@@ -19,11 +19,11 @@ pub enum FileTreeEntry {
     Failed(PathBuf, Failure),
 }
 
-/// An iterator over the entries of a tree.
 pub struct FileTree(Walk);
 
 impl FileTree {
-    /// Opens the folder. The path of the folder may be a link. A link of another user needs `force`.
+    /// Opens the folder. The path of the folder may be a link. A link that belongs to another user is followed only if
+    /// `force` is true.
     pub fn open(path: &Path, force: bool) -> Result<Self, Failure> {
         let failed = |error| Failure::path("read", path, &error);
         let Input { file, found, .. } = held::open(path, OpenMode::default()).map_err(failed)?;
@@ -46,7 +46,7 @@ impl Iterator for FileTree {
             match self.0.open() {
                 Ok(WalkStep::Node(Node::Folder(Ok(())), _) | WalkStep::Gone) => {}
                 Ok(WalkStep::Node(Node::Folder(Err(error)), _) | WalkStep::Unreadable(error)) => return failed(&error),
-                // Drafts and records that killed runs left are no files of the user, so they are skipped.
+                // Drafts and records of killed runs are not files of the user, so they are skipped.
                 Ok(WalkStep::Node(Node::File(_), _)) if names::is_of_any(&spot.name) || is_record(&spot.name) => {}
                 Ok(WalkStep::Node(Node::File(file), _)) => match looks_sealed(&file) {
                     Ok(true) => return Some(FileTreeEntry::Sealed(spot)),

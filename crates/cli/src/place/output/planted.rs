@@ -1,8 +1,8 @@
 //! Outputs that another user may have planted: links, and folders in a folder such as `/tmp`.
 //!
-//! In a sticky folder that others can write, another user can make a folder with the name of an output, or a link that
-//! leads the output to any folder. Such an output is refused. In other folders, a folder of another user is accepted:
-//! it can be the shared folder of a project.
+//! In a sticky folder that others can write to, another user can make a folder with the name of an output. Another user
+//! can also make a link that leads the output to any folder. Such an output is refused. In folders that are not sticky,
+//! a folder of another user is accepted: it can be the shared folder of a project.
 
 use std::path::Path;
 
@@ -28,8 +28,8 @@ pub fn check(path: &Path, named: bool, force: bool) -> Result<(), Failure> {
     Err(Failure { hint: if force { Some(APPEARED.into()) } else { failure.hint }, ..failure })
 }
 
-/// Returns the link or folder that another user may have planted at the end of a path. Does not check the folders on
-/// the way.
+/// Returns the link or folder that another user may have planted at the end of a path. Does not check the other folders
+/// in the path.
 fn at_end(path: &Path) -> Option<Planted> {
     let way = held::way(parent(path)).ok()?;
     match way.folder().enter_unplanted(path.file_name()?) {
@@ -38,7 +38,6 @@ fn at_end(path: &Path) -> Option<Planted> {
     }
 }
 
-/// Returns the failure for an output that another user may have planted.
 pub fn refused(planted: &Planted, named: bool) -> Failure {
     let hint =
         if named { "name a folder of your own; --force uses it nevertheless" } else { "choose another name with -o" };

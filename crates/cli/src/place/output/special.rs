@@ -1,10 +1,10 @@
 //! Outputs that exist and are not replaced: open descriptors, FIFOs, devices.
 //!
 //! In a folder such as `/tmp`, another user can plant a FIFO, or a link to a FIFO, with the name of an output. A
-//! planted link can also lead to an open descriptor of the caller. So a FIFO, a device or a link is written to only if
-//! it belongs to the caller or to root, or if the caller named it with `-o` and `--force`. After opening, the program
-//! checks that the open file is the file whose owner was checked, so that another user cannot exchange the file in
-//! between.
+//! planted link can also lead to an open descriptor of the caller. So the program writes to a FIFO, a device or a link
+//! only in two cases. It belongs to the caller or to root, or the caller named it with `-o` and `--force`. After
+//! opening, the program checks that the open file is the file whose owner was checked, so that another user cannot
+//! exchange the file in between.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use deadpan_disk::{About, FileKind, append_to, open_special};
 
 /// The folders whose entries are the open descriptors of this process.
 const DESCRIPTORS: [&str; 2] = ["/dev/fd", "/proc/self/fd"];
-/// The number of symbolic links that systems follow in one path.
+/// The maximum number of symbolic links that systems follow in one path.
 const LINKS: usize = 40;
 
 /// Opens `path` for writing if it is a descriptor, a FIFO, a device, or a link to one of these. Returns `None` for all
@@ -36,7 +36,8 @@ pub fn descriptor(path: &Path) -> Option<u32> {
     find(path).map(|found| found.number)
 }
 
-/// Whether a path is in a folder of devices or descriptors. An output beside an input cannot go into such a folder.
+/// Whether a path is in a folder of devices or descriptors. An output beside an input cannot be made in a folder of
+/// devices or descriptors.
 pub fn is_beside_devices(path: &Path) -> bool {
     let mut places = DESCRIPTORS.into_iter().chain(["/dev"]);
     let folder = folder_of(path).canonicalize().ok();
@@ -46,7 +47,7 @@ pub fn is_beside_devices(path: &Path) -> bool {
 /// A descriptor that a path leads to.
 struct Found {
     number: u32,
-    /// Whether another user owns a link in the path. Such a link can lead to any descriptor of the caller.
+    /// Whether another user owns a link in the path. A link of another user can lead to any descriptor of the caller.
     foreign: bool,
 }
 
@@ -100,11 +101,12 @@ fn duplicate(number: u32, path: &Path) -> Result<File, Failure> {
             return Ok(found.into());
         }
     }
-    // If a file was opened again, it would be overwritten from its start, so data are appended.
+    // Opening a file again sets the position to the start, so the program appends the data instead of overwriting the
+    // file.
     append_to(Path::new(&format!("/dev/fd/{number}"))).map_err(failed)
 }
 
-/// Opens a FIFO or a device. Refuses it if another user may have planted it.
+/// Opens a FIFO or a device. Refuses the FIFO or the device if another user may have planted it.
 fn checked(path: &Path, about: &About, force: bool) -> Result<File, Failure> {
     let failed = |error| Failure::path("write", path, &error);
     let name = About::of_name(path).map_err(failed)?;
@@ -122,7 +124,6 @@ fn checked(path: &Path, about: &About, force: bool) -> Result<File, Failure> {
     }
 }
 
-/// Returns the failure for an output that another user may have planted.
 fn of_another_user(path: &Path, what: &str) -> Failure {
     Failure::usage(
         format!("{} is a {what} of another user, who could read what is written to it", shown(path)),

@@ -6,7 +6,6 @@ use deadpan_seal::key::{KeyError, Unsupported};
 /// Advice for a wrong passphrase.
 pub const PASSPHRASE: &str = "passphrases are case-sensitive; check the keyboard's layout";
 
-/// Returns advice on an error, or `None` if the message needs none.
 pub fn advise(error: &KeyError) -> Option<&'static str> {
     Some(match error {
         KeyError::Unknown => "a key is a PEM file (PKCS#8 or SPKI), or an age identity or recipient",

@@ -10,7 +10,6 @@ use deadpan_seal::{Cost, Error, InvalidKey, LooksLike, ShareFault};
 const ANOTHER_COPY: &str = "get another copy of the file";
 const QUIET_FILE: &str = "wait until nobody writes to it";
 
-/// Returns advice on an error, or `None` if the message needs none.
 pub fn advise(error: &Error) -> Option<Cow<'static, str>> {
     if let Error::TooCostly(cost) = error {
         return Some(format!("if you trust the sender, allow this cost with {}", max_cost(*cost)).into());
@@ -21,7 +20,7 @@ pub fn advise(error: &Error) -> Option<Cow<'static, str>> {
     fixed(error).map(Cow::Borrowed)
 }
 
-/// Returns the option that allows this cost.
+/// Returns the option `--max-cost` with a value that allows this cost.
 pub fn max_cost(cost: Cost) -> String {
     let (number, unit) = match cost.memory {
         kib if kib % (1 << 20) == 0 => (kib >> 20, "GiB"),

@@ -2,7 +2,6 @@
 
 use deadpan_seal::sign::{AgentError, SignError};
 
-/// Returns advice on an error, or `None` if the message needs none.
 pub fn advise(error: &SignError) -> Option<&'static str> {
     Some(match error {
         SignError::Malformed(_) => {

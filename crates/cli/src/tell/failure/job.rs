@@ -4,7 +4,6 @@ use super::{Exit, Failure};
 use deadpan_fleet::{Error, Foreign};
 
 impl Failure {
-    /// Returns the failure for an error about `name`.
     pub fn job(name: &str, error: Error) -> Self {
         let system = |message: String, hint: &str| Self::new(Exit::System, message, hint);
         match error {

@@ -4,7 +4,6 @@ use super::{Exit, Failure};
 use deadpan_picture::Error;
 
 impl Failure {
-    /// Returns the failure for an error of the pictures' library about `name`.
     pub fn picture(name: &str, error: Error) -> Self {
         let what = || if name.is_empty() { "the pictures".to_owned() } else { name.to_owned() };
         let (exit, hint) = match &error {

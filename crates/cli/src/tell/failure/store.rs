@@ -4,7 +4,6 @@ use super::{Exit, Failure};
 use deadpan_remote::{Error, Problem, Scheme};
 
 impl Failure {
-    /// Returns the failure for an error of a store.
     pub fn store(error: &Error) -> Self {
         let scheme = error.address().scheme();
         let hint = match error.problem() {

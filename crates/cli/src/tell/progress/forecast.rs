@@ -29,7 +29,6 @@ impl Forecast {
         Self { length, stop }
     }
 
-    /// Returns the length, or `None` while it is unknown.
     pub fn length(&self) -> Option<u64> {
         Some(self.length.load(Ordering::Relaxed)).filter(|length| *length > 0)
     }
@@ -44,7 +43,7 @@ impl Drop for Forecast {
 /// Returns the total length of all entries, or `None` if `stop` was set. An entry that cannot be read counts as zero.
 fn search(folder: Folder, keeps_holes: bool, stop: &AtomicBool) -> Option<u64> {
     let mut linked = HashSet::new();
-    // The initial length covers the entry of the folder itself and the two blocks at the end.
+    // The initial length is for the entry of the folder itself and for the two blocks at the end.
     let mut length = 3 * BLOCK;
     let Ok(mut walk) = Walk::new(folder) else { return Some(length) };
     while walk.advance() {

@@ -24,7 +24,8 @@ pub fn line(columns: usize, name: &str, done: u64, total: Option<u64>, rate: f64
     }
     let for_name = room.saturating_sub(figures.len() + 1);
     if for_name < 4 {
-        // The texts from long to short: the amounts with the time left, only the amounts, only the bytes done.
+        // The texts from long to short: the amounts with the remaining time, only the amounts, only the number of
+        // processed bytes.
         let parts = [figures.as_str(), figures.split(", ").next().unwrap_or_default(), &bytes(done)];
         return parts.into_iter().find(|part| part.len() <= room).unwrap_or_default().to_owned();
     }
@@ -64,7 +65,7 @@ fn shortened(name: &str, columns: usize) -> String {
     format!("{head}\u{2026}{}", tail.chars().rev().collect::<String>())
 }
 
-/// Returns the first characters, as many as fit into the columns.
+/// Returns as many of the first characters as fit into the columns.
 fn within(characters: impl Iterator<Item = char>, columns: usize) -> String {
     let mut used = 0;
     characters
@@ -90,7 +91,6 @@ fn left(bytes: u64, rate: f64) -> String {
 }
 
 /// Returns a number of bytes as text, with up to three digits.
-/// Returns an amount of data, for people.
 pub fn bytes(bytes: u64) -> String {
     let (mut value, mut unit) = (bytes as f64, "B");
     for next in ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"] {

@@ -1,5 +1,5 @@
 //! Stores that do harm with the texts of their answers, or with answers that never end. The tests of `deadpan-remote`
-//! cover time limits.
+//! check time limits.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -38,7 +38,7 @@ fn run(port: u16, sandbox: &Sandbox, args: &[&str]) -> Run {
     finish(command, LIMIT, |_| ())
 }
 
-/// Commands that read or write an object, or list.
+/// Commands that read, write or list objects.
 const COMMANDS: [&[&str]; 8] = [
     &["open", "-o", "-", "s3://bucket/x.dpn"],
     &["inspect", "s3://bucket/x.dpn"],

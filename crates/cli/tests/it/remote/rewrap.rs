@@ -12,7 +12,8 @@ use crate::sandbox::{LIMIT, Run, Sandbox, finish};
 use crate::store::{SLOW_DOWN, Server, sample};
 use deadpan_seal::Header;
 
-/// The most bytes between the program and the store, in both directions, for an object of any length.
+/// The maximum number of bytes that the program and the store exchange, in both directions, for an object of any
+/// length.
 const MOST: usize = 11_000_000;
 
 /// Sends a request with extra headers, and returns the answer's head and body.
@@ -43,7 +44,7 @@ impl Server {
 /// Returns an answer in place of the server's answer, or `None` to let the server answer.
 type Hook = dyn Fn(&str) -> Option<Vec<u8>> + Send + Sync;
 
-/// Stands between the program and the server, and counts bytes.
+/// A proxy between the program and the server that counts bytes.
 struct Proxy {
     port: u16,
     bytes: Arc<AtomicUsize>,
@@ -134,7 +135,6 @@ fn header_of(sealed: &[u8]) -> usize {
     usize::try_from(Header::read(sealed).unwrap().length()).unwrap()
 }
 
-/// Whether two sealed objects have the same payload.
 fn same_payload(one: &[u8], other: &[u8]) -> bool {
     one[header_of(one)..] == other[header_of(other)..]
 }
@@ -272,7 +272,7 @@ fn an_object_that_is_replaced_meanwhile_stays() {
         assert_eq!(server.object("x"), b"another", "{number}");
         assert_eq!(server.uploads(), 0, "{number}");
     }
-    // A store that supports the condition in the last request refuses that request.
+    // A store that supports the condition `If-Match` refuses the last request.
     let proxy = |status: &'static str, code: &'static str| {
         sandbox.write("plain", sample(12 << 20));
         server.run(&sandbox, &["seal", "-f", "plain", "--to", "s3://bucket/x"]).expect(0, "");
@@ -292,7 +292,7 @@ fn an_object_that_is_replaced_meanwhile_stays() {
         refusing.run(&server, &sandbox, &args).expect(4, "the object was replaced while it was read");
         assert!(server.object("x") == sealed && server.uploads() == 0, "{code}");
     }
-    // A store that does not support the condition gets the request again without the condition.
+    // A store that does not support the condition `If-Match` gets the last request again without the condition.
     let proxy = proxy("501 Not Implemented", "NotImplemented");
     proxy.run(&server, &sandbox, &args).expect(0, "");
     assert_eq!(proxy.count(is_completion), 2);
@@ -353,7 +353,7 @@ fn copies_that_fail_are_errors_and_copies_that_are_put_off_are_asked_again() {
         assert_eq!((proxy.count(is_copy), server.uploads()), (1, 0), "{code}");
         assert!(server.object("x") == sealed, "{code}");
     }
-    // The store refuses one request for a moment, in several ways.
+    // The store temporarily refuses one request, in several ways.
     let cut = b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\nconnection: close\r\n\r\n<Copy".to_vec();
     for (answer, pause) in [(error("InternalError"), 0), (SLOW_DOWN.to_vec(), 1), (cut, 0), (Vec::new(), 0)] {
         fresh();

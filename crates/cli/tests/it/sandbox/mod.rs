@@ -15,8 +15,8 @@ use std::time::Duration;
 
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_deadpan");
 
-/// A command that runs longer is killed. The slowest command takes seconds, so even on a slow and busy machine only a
-/// command that hangs reaches the limit.
+/// A command that runs longer than this limit is killed. The slowest command takes seconds, so even on a slow and busy
+/// machine only a command that hangs reaches the limit.
 pub const LIMIT: Duration = Duration::from_secs(900);
 
 /// The time between two signals that kill a command.
@@ -85,7 +85,6 @@ impl Sandbox {
         command
     }
 
-    /// Sets the folder and the environment of a command.
     pub fn settle(&self, command: &mut Command) {
         let program = Path::new(PROGRAM).parent().unwrap().to_str().unwrap();
         let path = format!("{program}:{}", std::env::var("PATH").unwrap());
@@ -97,8 +96,8 @@ impl Sandbox {
     }
 
     /// Copies the program into the sandbox. Another process makes the copy. If this process opened the copy for
-    /// writing, processes that other threads start would inherit the open file for a moment, and the copy could not be
-    /// executed in that time.
+    /// writing, processes that other threads start would inherit the open file. The copy could not be executed while
+    /// another process has it open.
     pub fn copy_program(&self, name: &str) {
         finish(self.command("cp", &["-f", PROGRAM, name]), LIMIT, |_| ()).expect(0, "");
     }
@@ -126,7 +125,6 @@ impl Sandbox {
         self.shell_within(LIMIT, line)
     }
 
-    /// Runs a line of shell with its own time limit.
     pub fn shell_within(&self, limit: Duration, line: &str) -> Run {
         finish(self.command("bash", &["-c", line]), limit, |_| ())
     }

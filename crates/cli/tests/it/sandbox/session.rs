@@ -46,8 +46,8 @@ impl Session {
         let (sender, received) = channel();
         std::thread::spawn(move || {
             let mut buffer = [0; 4096];
-            // Linux may report that the program has closed the terminal before this thread has read the program's
-            // last output. Another read then returns that output.
+            // Linux may report that the program has closed the terminal before this thread has read the program's last
+            // output. In this case, another read returns the last output.
             let mut ends = 0;
             while ends < 2 {
                 match reader.read(&mut buffer) {

@@ -103,7 +103,7 @@ impl Server {
             skip(what, "it needs a Linux whose users may mount tmpfs, with attributes of files (6.6 or newer)");
             return None;
         };
-        // Only the server's process sees its disk.
+        // Only the server's process can access its disk.
         let seen = PathBuf::from(format!("/proc/{}/root", server.child.id()));
         server.folder = Some(seen.join(folder.strip_prefix("/").unwrap()));
         server.below = Some(folder);
@@ -170,7 +170,6 @@ impl Server {
         Some(server)
     }
 
-    /// Sends a request, and returns the answer's body.
     pub fn ask(&self, method: &str, path: &str, body: &[u8]) -> String {
         ask(self.port, method, path, body)
     }
@@ -264,8 +263,8 @@ pub const SLOW_DOWN: &[u8] =
     b"HTTP/1.1 503 Slow Down\r\nretry-after: 1\r\ncontent-length: 28\r\nconnection: close\r\n\r\n\
     <Error><Code>SlowDown</Code>";
 
-/// Stands between the program and the server, and counts the requests for data. With `refuse`, every third connection
-/// gets only the answer that the store is too busy.
+/// Starts a proxy between the program and the server that counts the requests for data. With `refuse`, every third
+/// connection gets only the answer that the store is too busy.
 pub fn between(server: u16, refuse: bool) -> (u16, Arc<AtomicUsize>) {
     let (listener, asked) = (TcpListener::bind("127.0.0.1:0").unwrap(), Arc::new(AtomicUsize::new(0)));
     let (port, counter) = (listener.local_addr().unwrap().port(), Arc::clone(&asked));
@@ -300,9 +299,9 @@ pub fn between(server: u16, refuse: bool) -> (u16, Arc<AtomicUsize>) {
     (port, asked)
 }
 
-/// Returns the beginning of a command line that goes before a program and its arguments. It mounts a disk of `bytes`
-/// bytes with a folder `bucket` at `folder`. The disk exists as long as the program runs. Returns `None` if this system
-/// does not allow such a disk.
+/// Returns the beginning of a command line that goes before a program and its arguments. The command line mounts a disk
+/// of `bytes` bytes with a folder `bucket` at `folder`. The disk exists as long as the program runs. Returns `None` if
+/// this system does not allow such a disk.
 pub fn small_disk(folder: &Path, bytes: usize) -> Option<Vec<String>> {
     let options = [&["--mount"][..], &["--map-root-user", "--mount"]].into_iter().find(|options| {
         let mut command = Command::new("unshare");
@@ -326,12 +325,12 @@ pub enum Fate {
     Cut,
     /// The server executes the request, but the connection breaks before the answer comes.
     Lost,
-    /// The signature of the request is made wrong.
+    /// The signature of the request is changed, so that it is wrong.
     Forged,
 }
 
-/// Stands between the program and the server. `fate` gets the first line of each request and decides the treatment of
-/// the request.
+/// Starts a proxy between the program and the server. `fate` gets the first line of each request and decides the
+/// treatment of the request.
 pub fn meddle(server: u16, fate: impl Fn(&str) -> Fate + Send + Sync + 'static) -> u16 {
     let (listener, fate) = (TcpListener::bind("127.0.0.1:0").unwrap(), Arc::new(fate));
     let port = listener.local_addr().unwrap().port();

@@ -1,4 +1,4 @@
-//! Describes what the classes of inputs do not test.
+//! Reports which aspects of a function the classes of inputs do not test.
 
 use super::{ArgumentPlace, Content, ForeignClass};
 use crate::foreign::abi::{Abi, Part};
@@ -48,8 +48,7 @@ pub(crate) fn limits(abi: &Abi, classes: &[ForeignClass]) -> [Vec<String>; 2] {
     [warnings, notes]
 }
 
-/// Returns whether a class is the only class with its public result, and whether its only secret part equals a public
-/// part.
+/// Returns true if a class is the only class with its public result, and its only secret part equals a public part.
 fn is_alone_with_a_public_twin(class: &ForeignClass, classes: &[ForeignClass], abi: &Abi) -> bool {
     let Some([first, second]) = abi.twins() else { return false };
     let known = first.kind.secret() != second.kind.secret() && abi.secret() == first.length;
@@ -57,11 +56,10 @@ fn is_alone_with_a_public_twin(class: &ForeignClass, classes: &[ForeignClass], a
     matches!(class.content, Content::Equal) && class.is_public() && known && alone
 }
 
-/// The function may compare two parts whose lengths differ by at most this number of bytes.
+/// The lab assumes that the function may compare two parts if their lengths differ by at most this number of bytes.
 const NEARLY: usize = 8;
 
 impl Content {
-    /// Returns whether two classes have the same inputs.
     fn same(&self, other: &Self, abi: &Abi) -> bool {
         let place = |content: &Self| match (content, abi.twins()) {
             (Self::Differs(ArgumentPlace::Byte(place)), _) => Some(*place),
@@ -81,7 +79,7 @@ impl Content {
         match self {
             Self::Equal | Self::Differs(ArgumentPlace::Last) => true,
             Self::Differs(ArgumentPlace::Byte(place)) => *place > 0,
-            // A record contains only the secret parts. A public part is random.
+            // A record contains only the secret parts of an input. A public part is random.
             Self::Records(records) => abi.twins().is_some_and(|[a, b]| {
                 let before = |part: Part| {
                     let earlier = abi.parts().filter(|other| other.kind.secret() && other.offset < part.offset);
@@ -96,13 +94,13 @@ impl Content {
     }
 }
 
-/// Returns whether the classes may hide an early exit of a comparison: two parts of the same length always, or nearly
-/// always, differ in the first byte.
+/// Returns whether the classes may hide a comparison that ends early, because two parts of the same length nearly
+/// always differ in the first byte.
 pub(crate) fn blind(abi: &Abi, classes: &[ForeignClass]) -> bool {
     !classes.is_empty() && abi.twins().is_some() && !classes.iter().any(|class| class.content.meets(abi))
 }
 
-/// Returns whether an input has two parts that can be equal.
+/// Returns whether an input has two parts of the same length, which can be equal.
 pub(crate) fn comparable(abi: &Abi) -> bool {
     abi.twins().is_some()
 }
@@ -111,7 +109,7 @@ pub(crate) fn comparable(abi: &Abi) -> bool {
 mod tests {
     use super::*;
 
-    /// Returns the classes that the user states. The list may be empty.
+    /// Returns the classes that the text names. The list may be empty.
     fn stated(classes: &str) -> Vec<ForeignClass> {
         if classes.is_empty() { Vec::new() } else { ForeignClass::list(classes).unwrap() }
     }

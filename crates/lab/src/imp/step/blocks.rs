@@ -1,11 +1,11 @@
 //! Runs a copy of a function's code. The copy consists of blocks, and each block ends at a jump. Each block first takes
-//! a record in a log, and then writes each address that the block accesses to this record. [`Step::ran`] reads the log
-//! when the log is full. This method is many times faster than a signal for each instruction.
+//! a record in a log, and then writes each address that the block accesses to this record. When the log is full,
+//! [`Step::ran`] reads the log. This method is many times faster than a method with one signal for each instruction.
 //!
-//! The stack contains return addresses of the original code, so that unwinding works, and also code that reads its own
-//! stack. Each call, return and indirect jump therefore looks up the copy of its target. The copied code has the same
-//! registers, flags and stack as the original code, including the 128 bytes below the stack. The GS segment, which
-//! programs for Linux do not use, holds everything else ([`state`]).
+//! The return addresses on the stack are addresses of the original code, so that unwinding and code that reads its own
+//! stack still work. Each copied call, return and indirect jump therefore looks up the copy of its target. The copied
+//! code has the same registers, flags and stack contents as the original code, including the 128 bytes below the stack
+//! pointer. All other data is in the GS segment ([`state`]), which programs for Linux do not use.
 //!
 //! Two kinds of instructions are recorded one at a time, from the saved registers: instructions whose addresses depend
 //! on more than general registers, and instructions whose time depends on operands.
@@ -24,24 +24,24 @@ use super::{Step, Stop};
 use cache::Cache;
 use state::{ENGINE, RESUME, Request, State, TARGET};
 
-/// The maximum number of copied blocks. The same limit applies to the number of slow instructions.
+/// The maximum number of copied blocks. The number of slow instructions has the same limit.
 const PIECES: usize = 1 << 18;
 const SLOTS: usize = 2 * PIECES;
-/// The positions of the saved registers that instructions with a `rep` prefix change.
+/// The positions, in the saved registers, of the registers that an instruction with a `rep` prefix changes.
 const RDI: usize = 8;
 const RSI: usize = 9;
 const RCX: usize = 14;
 /// The direction flag.
 const BACKWARD: u64 = 1 << 10;
 
-/// A copied block, or a slow instruction.
+/// A copied block, or an instruction that is recorded from the saved registers.
 #[derive(Clone, Copy)]
 struct Piece {
     address: u64,
     copy: u64,
 }
 
-/// A copied jump whose target had not been copied yet when the jump was copied.
+/// A copied jump to code that was not copied yet when the jump was copied.
 #[derive(Clone, Copy)]
 struct Link {
     site: u64,
@@ -53,14 +53,14 @@ struct Link {
 struct Slow {
     address: u64,
     resume: u64,
-    /// The size of an element, if the instruction repeats without a condition. All repetitions of such an instruction
-    /// are recorded at once.
+    /// If the instruction repeats without a condition, the size of an element in bytes. In that case, all repetitions
+    /// of the instruction are recorded at once.
     repeats: Option<u8>,
     /// A mask of the bits of RCX that contain the count.
     count: u64,
 }
 
-/// The copied code, and the data that are needed to run the copied code. The processes of all calls share the copies.
+/// The copied code, and the data that the copied code needs. The processes of all calls share the copied code.
 pub(crate) struct Engine {
     state: State,
     caches: Vec<Cache>,
@@ -68,7 +68,7 @@ pub(crate) struct Engine {
     slots: Array<u32>,
     links: Array<Link>,
     slow: Array<Slow>,
-    /// The start address of each block, by the number of the block.
+    /// For each block, the address at which its copy starts.
     starts: Array<u64>,
     /// The number of used bytes of each cache.
     used: Array<usize>,
@@ -101,8 +101,8 @@ impl Engine {
         }))
     }
 
-    /// Calls the function and passes its actions to `step`. This method runs in the process of the call, and the
-    /// process ends if the recording ends early.
+    /// Calls the function and reports its instructions to `step`. This method runs in the process of the traced call,
+    /// and the process ends if the recording ends early.
     pub(crate) fn record(
         &mut self,
         step: &mut (dyn Step + 'static),
@@ -134,7 +134,6 @@ impl Engine {
         }
     }
 
-    /// Handles a request of the copied code.
     fn serve(&mut self, step: &mut dyn Step) -> Result<(), Stop> {
         let (request, number) = self.state.request();
         let resume = match request {
@@ -213,7 +212,8 @@ impl Engine {
         Some(self.pieces[piece])
     }
 
-    /// Returns the slot of the piece at `address`, or a free slot for a new piece. There are always free slots.
+    /// Returns the slot of the piece at `address`, or a free slot if there is no such piece yet. There are always free
+    /// slots.
     fn slot(&self, address: u64) -> usize {
         let mut slot = (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize % SLOTS;
         while let Some(piece) = (self.slots[slot] as usize).checked_sub(1) {
@@ -226,7 +226,7 @@ impl Engine {
     }
 }
 
-/// Handles a request of the copied code. [`run::exit`] calls this function on its own stack.
+/// Handles a request of the copied code. [`run::exit`] calls this function on a separate stack.
 ///
 /// # Safety
 /// `engine` must be the engine whose copied code runs.

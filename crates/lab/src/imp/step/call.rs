@@ -1,5 +1,5 @@
-//! Calls a function on a separate stack, always at the same depth, so that the addresses on the stack are the same in
-//! each call.
+//! Calls a function on a separate stack. The stack pointer at the start is always the same, so that the addresses on
+//! the stack are the same in each call.
 
 use std::any::Any;
 use std::ffi::c_void;
@@ -12,19 +12,19 @@ pub(crate) type Function<'f> = dyn FnMut(&mut [u8]) + 'f;
 
 /// Size in bytes of the mapping for the traced call's stack.
 const STACK: usize = 8 << 20;
-/// The number of bytes above the traced call's first frame. These bytes have room for the call's description, and for
-/// an unwinder that looks for a caller.
+/// The number of bytes above the first stack frame of the traced call. These bytes contain the call's description, and
+/// an unwinder that looks for a caller may read them.
 const SLACK: usize = 1 << 12;
 
-/// A mask that clears the trap flag, the direction flag and the alignment check. These three flags are clear between
-/// two functions.
+/// A mask that clears the trap flag, the direction flag and the alignment check. At the start and at the end of a
+/// function, these three flags are clear.
 pub(super) const CLEAR: i32 = !(1 << 8 | 1 << 10 | 1 << 18);
 
 /// How a call begins.
 #[derive(Clone, Copy)]
 pub(super) enum Start {
     Plain,
-    /// The call starts with the trap flag set.
+    /// The trap flag is set at the start of the call.
     Trap,
     /// The call runs in the copy of the code that [`super::blocks`] makes.
     Copy,
@@ -42,7 +42,6 @@ struct Call<'c> {
 }
 
 impl Stage {
-    /// Returns `None` if the system refuses the memory.
     pub(crate) fn new() -> Option<Self> {
         Mapping::new(STACK).map(|stack| Self { stack })
     }
@@ -54,8 +53,8 @@ impl Stage {
         }
     }
 
-    /// Stores the return address of the call in `end`, calls the function, and returns the panic of the function, if it
-    /// panicked.
+    /// Stores the return address of the call in `end` and calls the function. If the function panics, returns the
+    /// panic.
     pub(super) fn enter(
         &mut self,
         run: &mut Function<'_>,
@@ -63,16 +62,17 @@ impl Stage {
         start: Start,
         end: *mut u64,
     ) -> Option<Box<dyn Any + Send>> {
-        // The call's description also lies at a fixed address instead of on the caller's stack, because the trace
-        // contains the address of each read, including the reads of the description. SAFETY: both pointers are inside
-        // the mapping, are multiples of 16 and have no other use. There is room for the description above the stack.
+        // The call's description is at a fixed address instead of on the caller's stack, because the trace contains the
+        // address of each read, including the reads of the description. SAFETY: both pointers are inside the mapping,
+        // are multiples of 16 and have no other use. The bytes above the first stack frame have room for the
+        // description.
         let (top, call) = unsafe {
             (self.stack.start().add(STACK - SLACK), self.stack.start().add(STACK - SLACK / 2).cast::<Call<'_>>())
         };
         // SAFETY: only the lifetime changes, and the function is not used after this call.
         let run = unsafe { std::mem::transmute::<&mut Function<'_>, &mut Function<'_>>(run) };
-        // SAFETY: `top` is the end of a mapped stack, `call` is written before it is read and moved out once, and `end`
-        // is writable. The caller has prepared everything that this kind of start needs.
+        // SAFETY: `top` is the end of a mapped stack. `call` is written before it is read, and is moved out only once.
+        // `end` is writable. The caller has made all preparations for this value of `start`.
         unsafe {
             call.write(Call { run, input, panic: None });
             let float = Float::get();
@@ -87,7 +87,7 @@ impl Stage {
     }
 }
 
-/// The processor's rounding mode, and the floating-point exceptions that the processor raises. A function must not
+/// The rounding mode of the processor, and the floating-point exceptions that cause a signal. A function must not
 /// change this state, but a faulty function may do it.
 struct Float {
     sse: u32,
@@ -105,8 +105,8 @@ impl Float {
     }
 
     fn set(&self) {
-        // SAFETY: the values come from the same registers. `fninit` empties the x87 registers, which are empty between
-        // two functions.
+        // SAFETY: the values come from the same registers. `fninit` empties the x87 registers, which are always empty
+        // at the start and at the end of a function.
         unsafe {
             core::arch::asm!(
                 "ldmxcsr [{}]", "fninit", "fldcw [{}]",
@@ -116,7 +116,7 @@ impl Float {
     }
 }
 
-/// Runs the call and catches a panic of the call, because no panic may pass through [`switch`].
+/// Runs the call and catches its panic, because no panic may unwind through [`switch`].
 ///
 /// # Safety
 /// `data` must point to a [`Call`] that has no other user during this function.
@@ -128,13 +128,13 @@ pub(super) unsafe extern "C" fn enter_call(data: *mut c_void) {
 
 /// Switches to the stack that ends at `top`, sets `flag` and calls [`enter_call`].
 ///
-/// The handler of traps clears the trap flag at the address that is stored in `end`. The code after the call clears the
-/// trap flag again, in case other code replaced the handler. That code also clears the flags that a function must not
-/// leave set ([`CLEAR`]).
+/// When the call reaches the address in `end`, the trap handler clears the trap flag. The code after the call clears
+/// the trap flag again, because the program may have replaced the trap handler. The code after the call also clears the
+/// flags that a function must not leave set ([`CLEAR`]).
 ///
 /// # Safety
 /// `top` must be the aligned end of a stack that is not in use, `data` must suit [`enter_call`], and `end` must be
-/// writable. If `flag` is the trap flag, its handler must be installed for this thread.
+/// writable. If `flag` is the trap flag, the trap handler must be installed for this thread.
 #[inline(never)]
 unsafe fn switch(top: *mut u8, data: *mut c_void, flag: u64, end: *mut u64) {
     // SAFETY: `rsp` is restored before the block ends, pushes and pops are balanced, and `top` is aligned for a call.

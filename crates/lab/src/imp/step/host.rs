@@ -1,5 +1,5 @@
-//! The process that makes a whole trace. The traced function never runs in the caller's process, so the function cannot
-//! end, stop or change the caller's process.
+//! Runs the work of a whole trace in a new process. The traced function never runs in the caller's process, so the
+//! function cannot end, stop or change the caller's process.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
@@ -20,7 +20,7 @@ const ROOM: usize = 16 << 20;
 
 #[derive(Clone, Copy, Default)]
 struct HostNotes {
-    /// The number of calls without a trace that have begun. `None` after all these calls have ended.
+    /// The number of the warm-up call that runs, counted from 0. `None` if no warm-up call runs.
     call: Option<u64>,
     done: bool,
 }
@@ -29,12 +29,11 @@ struct HostNotes {
 pub(crate) struct WarmUp(Shared<HostNotes>);
 
 impl WarmUp {
-    /// Notes that a call of the warm-up begins.
     pub(crate) fn call(&mut self) {
         self.0.call = Some(self.0.call.map_or(0, |call| call + 1));
     }
 
-    /// Ends the warm-up. Returns whether the function left other threads or processes running.
+    /// Ends the warm-up. Returns whether the function left threads or processes that still run.
     pub(crate) fn end(&mut self) -> Option<&'static str> {
         self.0.call = None;
         if more_threads(1) {
@@ -52,8 +51,8 @@ pub(crate) fn opens_memory() -> bool {
     std::fs::read_dir("/proc/self/fd").is_ok_and(|files| files.flatten().any(memory))
 }
 
-/// Returns whether this process has more than `count` threads for some time. A thread that has ended stays in the list
-/// of threads for a moment, and a thread that has just started has no name yet.
+/// Returns whether this process has more than `count` threads for longer than a moment. A thread that has ended stays
+/// in the list of threads for a moment, and a thread that has just started has no name yet.
 pub(crate) fn more_threads(count: usize) -> bool {
     let since = Instant::now();
     while threads() > count {
@@ -66,15 +65,15 @@ pub(crate) fn more_threads(count: usize) -> bool {
 }
 
 /// Does the work in a new process. Returns the result of the work, or the reason why there is no result. If `stopped`
-/// returns true, ends the process and all processes that it started.
+/// returns true, kills the new process and all processes that it started.
 pub(crate) fn apart(stopped: &dyn Fn() -> bool, work: &mut dyn FnMut(&mut WarmUp) -> Vec<u8>) -> Result<Vec<u8>, End> {
     let (Some(notes), Some(mut result)) = (Shared::new(HostNotes::default()), Array::<u8>::new(ROOM)) else {
         return Err(End::Refused);
     };
     let read = notes.reader();
-    // SAFETY: `fork` has no precondition. The child is a copy with this thread only, and never returns. The C library
-    // makes its own locks usable in the child. If another thread holds any other lock, the work may wait for this lock
-    // forever, which `watch` notices.
+    // SAFETY: `fork` has no precondition. The child is a copy with this thread only, and never returns. In the child,
+    // the C library makes its own locks usable. If another thread holds any other lock, the work in the child may wait
+    // for this lock forever, which `watch` notices.
     let (parent, process) = unsafe { (libc::getpid(), libc::fork()) };
     if process == 0 {
         group(0);
@@ -90,7 +89,7 @@ pub(crate) fn apart(stopped: &dyn Fn() -> bool, work: &mut dyn FnMut(&mut WarmUp
     group(process);
     let early = watch(process, &read, stopped);
     // SAFETY: the process is a child, and this program has not waited for the child yet, so its id belongs to no other
-    // process. The group contains the processes that the function started.
+    // process. The process group contains the processes that the function started.
     unsafe {
         libc::kill(-process, libc::SIGKILL);
         libc::kill(process, libc::SIGKILL);
@@ -103,8 +102,8 @@ pub(crate) fn apart(stopped: &dyn Fn() -> bool, work: &mut dyn FnMut(&mut WarmUp
     }
 }
 
-/// Makes a process the leader of a new process group. The keys that stop the caller's process then send no signal to
-/// the new group. The new group contains copies of the caller's signal handlers, which must not run.
+/// Makes a process the leader of a new process group. After that, the keys that stop the caller's process send no
+/// signal to the new group. The new group contains copies of the caller's signal handlers, which must not run.
 fn group(process: libc::pid_t) {
     // SAFETY: the call only takes numbers.
     unsafe { libc::setpgid(process, 0) };
@@ -138,7 +137,7 @@ fn watch(process: libc::pid_t, notes: &dyn Fn() -> HostNotes, stopped: &dyn Fn()
     None
 }
 
-/// Returns whether a child process has ended. The caller must still wait for the child.
+/// Returns whether a child process has ended. The caller must still call `wait` for the child.
 fn over(process: libc::pid_t) -> bool {
     // SAFETY: this is a plain C structure, for which zeros are valid. The call writes to this local variable.
     unsafe {

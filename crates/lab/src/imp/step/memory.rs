@@ -4,14 +4,14 @@ use std::ffi::c_void;
 
 const PAGE: usize = 4096;
 
-/// Zeroed memory that follows an inaccessible page.
+/// Zeroed memory with an inaccessible page before it.
 pub(super) struct Mapping {
     base: *mut u8,
     length: usize,
 }
 
 impl Mapping {
-    /// Maps `length` bytes, which must be a multiple of the page size. Returns `None` if the system refuses.
+    /// Maps `length` bytes, which must be a multiple of the page size.
     pub(super) fn new(length: usize) -> Option<Self> {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
         // SAFETY: this creates a new mapping at an address that the kernel chooses.
@@ -51,8 +51,8 @@ pub(crate) fn bytes(address: u64, length: u64) -> impl Iterator<Item = u64> {
     (0..length.div_ceil(8)).map(move |word| {
         let mut bytes = [0_u8; 8];
         for (byte, place) in bytes.iter_mut().zip(word * 8..length) {
-            // SAFETY: the system call reads the same bytes. If the bytes are not mapped, this process ends. The process
-            // exists for the traced call only.
+            // SAFETY: the system call reads the same bytes. If the bytes are not mapped, this process crashes. The
+            // crash does no harm, because the process exists only for the traced call.
             *byte = unsafe { start.add(place).read_volatile() };
         }
         u64::from_le_bytes(bytes)
@@ -62,8 +62,8 @@ pub(crate) fn bytes(address: u64, length: u64) -> impl Iterator<Item = u64> {
 /// Returns the bytes of a path at `address`, without the zero byte at its end.
 pub(crate) fn path(address: u64) -> impl Iterator<Item = u8> {
     let start = std::ptr::with_exposed_provenance::<u8>(address as usize);
-    // SAFETY: the system call reads the same bytes. If the bytes are not mapped, this process ends. The process exists
-    // for the traced call only.
+    // SAFETY: the system call reads the same bytes. If the bytes are not mapped, this process crashes. The crash does
+    // no harm, because the process exists only for the traced call.
     (0..libc::PATH_MAX as usize)
         .map(move |place| unsafe { start.add(place).read_volatile() })
         .take_while(|&byte| byte != 0)
@@ -72,14 +72,15 @@ pub(crate) fn path(address: u64) -> impl Iterator<Item = u8> {
 /// Returns whether the code at `address` still begins with these bytes.
 pub(crate) fn unchanged(address: u64, bytes: &[u8]) -> bool {
     let code = std::ptr::with_exposed_provenance::<u8>(address as usize);
-    // SAFETY: the code ran. If the code is not mapped any more, this process ends. The process exists for the traced
-    // call only.
+    // SAFETY: the code ran. If the code is not mapped any more, this process crashes. The crash does no harm, because
+    // the process exists only for the traced call.
     bytes.iter().enumerate().all(|(place, byte)| unsafe { code.add(place).read_volatile() } == *byte)
 }
 
-/// Returns the bytes of the instruction at `address`, and the number of bytes. The instruction has run or is about to
-/// run. The bytes end at the end of the page, unless `beyond` is true: then the function returns 15 bytes. An
-/// instruction that is not complete at the end of its page continues in the next page, so the next page is mapped.
+/// Returns the bytes of the instruction at `address`, and the number of bytes. The caller guarantees that the
+/// instruction has run or runs next. If `beyond` is false, the returned bytes end at the end of the page; otherwise the
+/// function returns 15 bytes. If an instruction is not complete at the end of its page, it continues in the next page,
+/// so the next page is mapped.
 pub(crate) fn code(address: u64, beyond: bool) -> ([u8; 15], usize) {
     let room = PAGE - (address as usize & (PAGE - 1));
     let length = if beyond { 15 } else { room.min(15) };

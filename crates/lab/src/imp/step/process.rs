@@ -1,6 +1,6 @@
 //! Child processes for traced calls. One child, the template, starts once and never changes. The template starts
-//! another child for each call, so each call begins with the same memory. A call that kills its process ends only the
-//! child of this call.
+//! another child for each call, so the memory is the same at the start of each call. If a call kills its process, only
+//! the child for this call ends.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -20,11 +20,10 @@ const PAUSE_MS: libc::c_int = 200;
 pub(crate) struct Order {
     /// The index of the input.
     pub(crate) input: usize,
-    /// Whether to trace the call with the trap flag.
+    /// Whether the call is traced with the trap flag.
     pub(crate) trap: bool,
 }
 
-/// How the process of a traced call ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     /// The recording is complete.
@@ -44,7 +43,7 @@ pub(crate) enum End {
 }
 
 impl End {
-    /// Describes the end of a process that did not complete its work. `status` comes from [`wait`].
+    /// Describes why a process ended that did not complete its work. `status` comes from [`wait`].
     pub(super) fn from_status(status: Option<libc::c_int>) -> Self {
         match status {
             Some(status) if libc::WIFSIGNALED(status) => Self::Signal(libc::WTERMSIG(status)),
@@ -54,7 +53,7 @@ impl End {
     }
 }
 
-/// The data that the processes of one template share.
+/// The data that are shared between the template, its parent and its children.
 #[derive(Clone, Copy)]
 struct ProcessNotes {
     order: Order,
@@ -67,20 +66,20 @@ struct ProcessNotes {
 pub(crate) struct Template {
     process: libc::pid_t,
     notes: Shared<ProcessNotes>,
-    /// A socket. This process sends one byte on the socket for each request. The template sends one byte on the socket
-    /// for each call that has ended.
+    /// A socket. The parent of the template sends one byte on the socket for each request. The template sends one byte
+    /// on the socket for each call that has ended.
     socket: libc::c_int,
 }
 
 impl Template {
-    /// Starts the template. In the process of a call, `call` makes the recording and returns whether the recording is
-    /// complete. The value of `progress` must grow while `call` runs. Returns `None` if the system refuses to start a
-    /// process.
+    /// Starts the template. In the process of a call, the function `call` records the call and returns whether the
+    /// recording is complete. The value of `progress` must grow while the function `call` runs. Returns `None` if the
+    /// system refuses to start a process.
     pub(crate) fn start(progress: &dyn Fn() -> u64, call: &mut dyn FnMut(Order) -> bool) -> Option<Self> {
         let mut notes = Shared::new(ProcessNotes { order: Order::default(), done: false, end: End::Refused })?;
         let [socket, own] = sockets()?;
-        // SAFETY: `fork` has no precondition. The child is a copy with this thread only, and calls only functions that
-        // are allowed there: system calls, and the function to trace, which may stop forever. The child never returns.
+        // SAFETY: `fork` has no precondition. The child has only this thread, and calls only functions that are allowed
+        // after `fork`: system calls, and the function to trace, which may stop forever. The child never returns.
         let (parent, process) = unsafe { (libc::getpid(), libc::fork()) };
         if process == 0 {
             close(socket);
@@ -95,7 +94,6 @@ impl Template {
         Some(Self { process, notes, socket })
     }
 
-    /// Makes one call in a new process and waits for the end of the process.
     pub(crate) fn call(&mut self, order: Order) -> End {
         self.notes.order = order;
         if !send(self.socket) || !receive(self.socket) {
@@ -108,8 +106,8 @@ impl Template {
 impl Drop for Template {
     fn drop(&mut self) {
         close(self.socket);
-        // SAFETY: the process is a child that this value started and has not waited for. The children of this process
-        // end together with the process.
+        // SAFETY: the process is a child that this value started and has not waited for. The template's children end
+        // together with the template.
         unsafe { libc::kill(self.process, libc::SIGKILL) };
         wait(self.process);
     }
@@ -160,8 +158,8 @@ pub(super) fn end() -> ! {
     unsafe { libc::_exit(0) }
 }
 
-/// Waits until a process has ended. The end of the process closes the other end of the socket. If the process must end
-/// early, returns the reason.
+/// Waits until a process has ended. When the watched process ends, the other end of its socket is closed. If the
+/// process must end early, returns the reason.
 fn watch(watched: libc::c_int, progress: &dyn Fn() -> u64) -> Option<End> {
     let start = Instant::now();
     let (mut last, mut since) = (progress(), start);
@@ -202,7 +200,8 @@ fn interrupted() -> bool {
 
 fn send(socket: libc::c_int) -> bool {
     loop {
-        // SAFETY: the byte is readable. If the other process has ended, the flag turns a signal into an error.
+        // SAFETY: the byte is readable. If the other process has ended, the flag `MSG_NOSIGNAL` causes an error instead
+        // of a signal.
         let sent = unsafe { libc::send(socket, [1_u8].as_ptr().cast(), 1, libc::MSG_NOSIGNAL) };
         if sent >= 0 || !interrupted() {
             return sent == 1;
@@ -221,7 +220,7 @@ fn receive(socket: libc::c_int) -> bool {
     }
 }
 
-/// Waits for a child. Returns `None` if the system has no status, because the program ignores SIGCHLD.
+/// Waits for a child. Returns `None` if the program ignores SIGCHLD, because the system then stores no exit status.
 pub(super) fn wait(process: libc::pid_t) -> Option<libc::c_int> {
     let mut status = 0;
     loop {

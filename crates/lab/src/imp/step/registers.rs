@@ -14,17 +14,17 @@ pub(super) const WORDS: usize = 24;
 pub(super) const RIP: usize = 16;
 pub(super) const FLAGS: usize = 17;
 pub(super) const VECTORS: usize = 23;
-/// The words of RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI and R8 to R15.
+/// The positions of RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI and R8 to R15 in `uc_mcontext`.
 pub(super) const GENERAL: [usize; 16] = [13, 14, 12, 11, 15, 10, 9, 8, 0, 1, 2, 3, 4, 5, 6, 7];
-/// The offsets in the area that the kernel writes with XSAVE: the x87 and SSE registers, the kernel's note, and the
-/// header. The first word of the header has a bit for each saved component.
+/// Offsets in the area that the kernel writes with XSAVE: the x87 registers, the SSE registers, the kernel's note, and
+/// the header. The first word of the header has a bit for each saved component.
 const X87: usize = 32;
 const SSE: usize = 160;
 pub(super) const NOTE: usize = 464;
 const HEADER: usize = 512;
 pub(super) const NOTE_MAGIC: u32 = 0x4650_5853;
 
-/// Data that are the same for all steps: the offsets in the XSAVE area and the bases of the two segments.
+/// Data that stay the same during a call: the offsets in the XSAVE area, and the bases of the segments FS and GS.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Layout {
     /// The offset of each component: upper halves of YMM, masks, upper halves of ZMM, ZMM16 to ZMM31.
@@ -33,7 +33,7 @@ pub(crate) struct Layout {
     gs: u64,
 }
 
-/// The numbers of the components in [`Layout::offsets`].
+/// The XSAVE numbers of the components in [`Layout::offsets`].
 const YMM: u32 = 2;
 const MASKS: u32 = 5;
 const ZMM: u32 = 6;
@@ -45,7 +45,8 @@ impl Layout {
         let mut gs = 0_u64;
         // SAFETY: the call writes the base of the segment to a local variable.
         unsafe { libc::syscall(libc::SYS_arch_prctl, GET_GS, &raw mut gs) };
-        // The kernel uses the standard form of the area. CPUID leaf 0Dh contains the offsets of the standard form.
+        // The kernel writes the XSAVE area in the standard format. CPUID leaf 0Dh contains the offsets of the standard
+        // format.
         Self {
             offsets: [YMM, MASKS, ZMM, HIGH].map(|part| __cpuid_count(0xd, part).ebx as usize),
             fs: thread_pointer(),
@@ -58,7 +59,7 @@ impl Layout {
     }
 }
 
-/// Returns the base of FS, which is also the first word of the thread's control block.
+/// Returns the base of the FS segment, which is also the first word of the thread's control block.
 pub(super) fn thread_pointer() -> u64 {
     let base;
     // SAFETY: in the System V ABI for x86-64, `fs:0` contains the thread pointer.
@@ -84,7 +85,7 @@ impl Registers<'_> {
 
     /// # Safety
     /// `context` must point to [`WORDS`] words. The word at [`VECTORS`] must be null or the address of an XSAVE area.
-    /// The words and the area must stay valid as long as this value exists.
+    /// The words and the XSAVE area must stay valid as long as this value exists.
     pub(super) unsafe fn of_words(context: *mut u64) -> Self {
         let mut registers =
             Self { context, vectors: std::ptr::null(), layout: Layout::default(), lifetime: PhantomData };
@@ -103,13 +104,14 @@ impl Registers<'_> {
     }
 
     pub(super) fn stop_stepping(&mut self) {
-        // SAFETY: the index is a constant below 24. The kernel restores the flags from this word.
+        // SAFETY: the index is a constant below 24. When the signal handler returns, the kernel restores the flags from
+        // this word.
         unsafe { *self.context.add(FLAGS) &= !FLAG };
     }
 
-    /// If the instruction is a system call, makes this system call and moves on to the next instruction. Returns
-    /// whether the function made the system call. The function does not make system calls that start a process, return
-    /// from a signal handler or change the signal stack: the program's own instruction makes these calls.
+    /// If the next instruction is a system call, makes this system call and moves the instruction pointer after the
+    /// instruction. Returns whether the function made the system call. Some system calls are left to the program's own
+    /// instruction: calls that start a process, return from a signal handler or change the signal stack.
     pub(super) fn make_system_call(&mut self) -> bool {
         const CALL: [u8; 2] = [0x0f, 0x05];
         const LEFT: [i64; 6] = [
@@ -122,7 +124,8 @@ impl Registers<'_> {
         ];
         let next = self.rip().wrapping_add(2);
         let code = std::ptr::with_exposed_provenance::<u8>(self.rip() as usize);
-        // SAFETY: the processor is about to execute this instruction. No instruction consists of the byte 0f alone.
+        // SAFETY: the processor is about to execute this instruction. No instruction consists of the byte 0f alone, so
+        // the second byte is readable.
         let is_call = unsafe { *code == CALL[0] && *code.add(1) == CALL[1] };
         let [number, rdx, rsi, rdi, r8, r9, r10] = [0, 2, 6, 7, 8, 9, 10].map(|register| self.general(register));
         if !is_call || LEFT.contains(&(number as i64)) {
@@ -137,16 +140,15 @@ impl Registers<'_> {
                 in("r8") r8, in("r9") r9, lateout("rcx") _, lateout("r11") _, options(nostack)
             );
         }
-        // The program's flags, without the trap flag.
         let flags = self.word(FLAGS) & !FLAG;
         for (place, value) in [(GENERAL[0], result), (GENERAL[1], next), (GENERAL[11], flags), (RIP, next)] {
-            // SAFETY: the indexes are constants below 24. The kernel restores the registers from these words.
+            // SAFETY: the indexes are constants below 24. When the signal handler returns, the kernel restores the
+            // registers from these words.
             unsafe { *self.context.add(place) = value };
         }
         true
     }
 
-    /// Returns the address of the instruction.
     pub(crate) fn rip(&self) -> u64 {
         self.word(RIP)
     }
@@ -189,8 +191,8 @@ impl Registers<'_> {
         let mut bytes = [0; 8];
         let length = size.saturating_sub(index * 8).min(8);
         let from = std::ptr::with_exposed_provenance::<u8>(self.address(memory, 0) as usize + index * 8);
-        // SAFETY: the next instruction reads these bytes itself, because callers pass only operands that it reads
-        // without a mask. If the bytes are not mapped, that instruction would fault as well.
+        // SAFETY: the next instruction reads these bytes itself, because callers pass only operands that the
+        // instruction reads without a mask. If the bytes are not mapped, the instruction itself would fault as well.
         unsafe { std::ptr::copy_nonoverlapping(from, bytes.as_mut_ptr(), length) };
         u64::from_le_bytes(bytes)
     }
@@ -213,8 +215,8 @@ impl Registers<'_> {
         })
     }
 
-    /// Returns a word of a component beyond the first 512 bytes. The words of a component that the processor has not
-    /// marked as in use are zero.
+    /// Returns a word of an XSAVE component whose offset is beyond the first 512 bytes. If the processor has not marked
+    /// a component as used, its words are zero.
     fn part(&self, component: u32, offset: usize) -> u64 {
         let bit = 1 << component;
         let room = self.area(NOTE) as u32 == NOTE_MAGIC && self.area(NOTE + 8) & bit != 0;
@@ -225,8 +227,8 @@ impl Registers<'_> {
         if self.vectors.is_null() {
             return 0;
         }
-        // SAFETY: the kernel wrote the area and keeps it while the handler runs. The offsets are below 512, or belong
-        // to a component that the kernel's note lists.
+        // SAFETY: the kernel wrote the XSAVE area and keeps it while the handler runs. The offsets are below 512, or
+        // belong to a component that the kernel's note lists.
         unsafe { self.vectors.add(offset).cast::<u64>().read_unaligned() }
     }
 }

@@ -7,8 +7,7 @@ use std::rc::Rc;
 /// Bytes before the first item. The first word is the number of items.
 const HEADER: usize = 64;
 
-/// A list with a fixed capacity in shared memory. The list does not move in memory, and adding an item allocates
-/// nothing.
+/// A list with a fixed capacity in shared memory. Adding an item never allocates memory or moves the list.
 pub(crate) struct Array<T> {
     memory: Rc<Memory>,
     capacity: usize,
@@ -55,7 +54,6 @@ impl<T: Copy> Array<T> {
         room
     }
 
-    /// Returns the number of items that can still be added.
     pub(crate) fn room(&self) -> usize {
         self.capacity - self.len()
     }
@@ -109,7 +107,6 @@ impl Drop for Memory {
 pub(crate) struct Shared<T>(Array<T>);
 
 impl<T: Copy> Shared<T> {
-    /// Returns `None` if the system refuses the memory.
     pub(crate) fn new(value: T) -> Option<Self> {
         Array::filled(value, 1).map(Self)
     }

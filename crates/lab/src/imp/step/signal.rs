@@ -1,13 +1,13 @@
-//! Signals during a traced call. A signal handler would run outside of the trace, so the process of the call blocks all
-//! signals.
+//! Signals during a traced call. The process of a traced call blocks all signals, because a signal handler would run
+//! outside of the trace.
 
 use std::os::raw::c_ulong;
 
-/// The signals that the C library keeps for itself.
+/// The signals that the C library uses internally.
 const INTERNAL: u64 = bit(32) | bit(33);
-/// The signals that the kernel never blocks.
+/// The signals that a process cannot block.
 const NEVER: u64 = bit(libc::SIGKILL) | bit(libc::SIGSTOP);
-/// The signals whose default action is to do nothing.
+/// The signals that are ignored by default.
 const QUIET: u64 = bit(libc::SIGCHLD) | bit(libc::SIGCONT) | bit(libc::SIGURG) | bit(libc::SIGWINCH);
 
 const fn bit(signal: i32) -> u64 {
@@ -35,7 +35,7 @@ pub(crate) fn unblocks(how: u64, set: u64) -> bool {
     }
 }
 
-/// Returns whether a signal is pending that a handler would have received, or that would have ended the process.
+/// Returns whether a signal is pending for which a handler would have run, or which would have ended the process.
 pub(crate) fn waits() -> bool {
     let mut pending = 0_u64;
     // SAFETY: the kernel writes eight bytes to the local variable.

@@ -3,7 +3,7 @@
 //! refuse executable memory.
 //!
 //! The handler neither allocates nor locks. [`Step::step`], which the handler calls, must not allocate or lock either.
-//! Only the process of one traced call uses this module, so the module restores nothing at the end.
+//! Only the process of one traced call uses this module, so the module does not restore signal handlers at the end.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
@@ -18,7 +18,7 @@ use super::{Step, Stop};
 
 /// The trap flag in RFLAGS.
 pub(super) const FLAG: u64 = 1 << 8;
-/// The `si_code` of a trap instruction (`int3`), which is not a step.
+/// The `si_code` of a signal from a trap instruction (`int3`). Such a signal is not a step of single-stepping.
 const SI_KERNEL: c_int = 0x80;
 /// Size in bytes of the handler's stack. The processor's saved state alone takes up to 12 KiB.
 const HANDLER_STACK: usize = 256 << 10;
@@ -30,7 +30,7 @@ static THREAD: AtomicU64 = AtomicU64::new(0);
 struct Window<'w> {
     step: &'w mut dyn Step,
     layout: Layout,
-    /// The address to which the call returns.
+    /// The return address of the call.
     end: u64,
     ended: bool,
     /// The address of the last instruction.
@@ -43,13 +43,12 @@ pub(crate) struct Trap {
 }
 
 impl Trap {
-    /// Returns `None` if the system refuses the memory.
     pub(crate) fn new() -> Option<Self> {
         Some(Self { stack: Mapping::new(HANDLER_STACK)? })
     }
 
     /// Calls the function and passes the registers to `step` before each instruction. This method runs in the process
-    /// of the call, and the process ends if the recording ends early.
+    /// of the traced call, and the process ends if the recording ends early.
     pub(crate) fn record(
         &mut self,
         step: &mut dyn Step,
@@ -67,7 +66,8 @@ impl Trap {
         let stack = libc::stack_t { ss_sp: self.stack.start().cast(), ss_flags: 0, ss_size: self.stack.length() };
         CURRENT.store((&raw mut window).cast(), Ordering::SeqCst);
         THREAD.store(layout.thread_pointer(), Ordering::SeqCst);
-        // SAFETY: all pointers are to live values. The handler is async-signal-safe, and its stack stays mapped.
+        // SAFETY: all pointers are to live values. The handler calls only async-signal-safe functions, and its stack
+        // stays mapped.
         let refused = unsafe {
             libc::sigfillset(&mut action.sa_mask);
             libc::sigaltstack(&stack, std::ptr::null_mut()) != 0
@@ -94,12 +94,12 @@ extern "C" fn on_trap(_signal: c_int, info: *mut libc::siginfo_t, context: *mut 
     if thread_pointer() != THREAD.load(Ordering::SeqCst) || window.is_null() {
         end();
     }
-    // SAFETY: `record` set the pointer on this thread, and waits for the call that this signal interrupted. The window
-    // has no other user during that time.
+    // SAFETY: `record` set the pointer on this thread, and waits for the end of the call that this signal interrupted.
+    // Nothing else uses the window during that time.
     let window = unsafe { &mut *window };
     registers.layout = window.layout;
     if code == SI_KERNEL || !registers.stepping() {
-        // This trap is meant for a signal handler of the program.
+        // This trap signal is for a signal handler of the program.
         window.step.stop(Stop::Signal);
         end();
     } else if registers.rip() == window.end {
@@ -108,8 +108,8 @@ extern "C" fn on_trap(_signal: c_int, info: *mut libc::siginfo_t, context: *mut 
     } else if registers.rip() == window.last && is_gather(registers.rip()) {
         // An interrupt came between two elements, and the instruction continues with the remaining elements.
     } else {
-        // After a system call, the processor raises the trap only after the instruction that follows the system call.
-        // The handler therefore makes the system call itself, so that the trace misses no instruction.
+        // After a system call, the processor raises the next trap one instruction too late. The handler therefore makes
+        // the system call itself, so that the trace misses no instruction.
         while window.step.step(&registers) {
             window.last = registers.rip();
             if !registers.make_system_call() {
@@ -120,7 +120,8 @@ extern "C" fn on_trap(_signal: c_int, info: *mut libc::siginfo_t, context: *mut 
     }
 }
 
-/// Returns whether the instruction at this address accesses elements at several addresses.
+/// Returns whether the instruction at this address is a gather or scatter instruction, which accesses several
+/// addresses.
 fn is_gather(address: u64) -> bool {
     let (bytes, length) = code(address, false);
     Decoder::with_ip(64, &bytes[..length], address, DecoderOptions::NONE).decode().is_vsib()

@@ -1,6 +1,6 @@
-//! Instructions that the engine cannot copy unchanged, for tests of both engines.
+//! Instructions that the engine cannot copy unchanged. The tests of both engines use these instructions.
 
-/// Code that gets the address of [`memory`].
+/// The name of a test case, and code whose argument is the address of [`memory`].
 type Case = (&'static str, fn(u64));
 
 macro_rules! cases {

@@ -5,7 +5,7 @@ use super::palette::Ink;
 /// A position: x from the left edge and y from the top edge, in the drawing's units.
 pub(in crate::report) type Point = (f64, f64);
 
-/// The point of a text (its start, middle or end) that lies at the given position.
+/// The point of a text (start, middle or end) that is placed at the given position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Anchor {
     Start,

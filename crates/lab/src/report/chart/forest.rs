@@ -1,5 +1,5 @@
 //! Forest plots: each row has a name, a dot for the estimate and a line for the interval. One kind of plot shows all
-//! pairs of a target. Another kind shows the speeds of several functions.
+//! pairs of a target. The other kind of plot shows the speeds of several functions.
 
 use super::canvas::{Anchor, Canvas, fit};
 use super::palette::Ink;
@@ -34,8 +34,8 @@ fn draw(canvas: &mut Canvas, frame: &Frame, rows: &[Row]) {
     }
 }
 
-/// Draws the difference of each pair in the pair's first statistic. The first statistic is the mean of the fastest 90 %
-/// if the record has this mean. The rows are in the order of `pairs`.
+/// Draws, for each pair, the difference in the first statistic of the pair. The first statistic is the mean of the
+/// fastest 90 % if the record has this mean.
 pub(super) fn pairs(pairs: &[&Pair]) -> Option<Canvas> {
     let chosen: Vec<_> =
         pairs.iter().filter_map(|pair| pair.effects.first().map(|effect| (pair, effect))).take(MOST).collect();
@@ -77,9 +77,10 @@ pub(super) fn pairs(pairs: &[&Pair]) -> Option<Canvas> {
     Some(canvas)
 }
 
-/// Draws the rate of each function and size in bytes per second. A bar marks the yardstick's rate at the same size.
+/// Draws the rate of each function and size in bytes per second. A bar marks the rate of the yardstick (the reference
+/// function) at the same size.
 ///
-/// The scale covers all speeds in `all`, so that a reader can compare the charts of several families.
+/// The scale includes all speeds in `all`, so that a reader can compare the charts of several families of functions.
 pub(super) fn throughput(speeds: &[&Speed], all: &[Speed]) -> Option<Canvas> {
     let known = |speed: &&Speed| speed.bytes_per_second.estimate > 0.0;
     let chosen: Vec<_> = speeds.iter().copied().filter(known).take(40).collect();

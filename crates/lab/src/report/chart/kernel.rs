@@ -2,11 +2,12 @@
 
 use crate::record::{Class, Histogram};
 
-/// The number of points at which a density is computed. This number is enough for a smooth outline.
+/// The number of points at which a density is computed. With this number of points, the outline of the density is
+/// smooth.
 const POINTS: usize = 60;
 
-/// Returns the range of times that all charts of these classes show: from the fastest call to somewhat above the 95 %
-/// quantile.
+/// Returns the range of times for all charts of these classes, which begins at the fastest call and ends somewhat above
+/// the 95 % quantile.
 pub(super) fn range(classes: &[Class]) -> Option<(f64, f64)> {
     let shown: Vec<&Class> = classes.iter().filter(|class| total(&class.histogram) > 0.0).collect();
     let low = shown.iter().map(|class| low(class)).fold(f64::INFINITY, f64::min);
@@ -55,8 +56,8 @@ pub(super) fn density(class: &Class, from: f64, to: f64) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// Returns the kernel's width by Silverman's rule. The rule is applied to at most a thousand measurements: for more
-/// measurements, its width would be so small that each step of the clock would appear as a peak.
+/// Returns the kernel's width by Silverman's rule. The number of measurements in the rule is limited to a thousand.
+/// Otherwise the width could be so small that each step of the clock appears as a peak.
 fn width(class: &Class, from: f64, to: f64) -> f64 {
     let spread = match (quantile(class, 0.25), quantile(class, 0.75)) {
         (Some(low), Some(high)) => (high - low) / 1.34,

@@ -17,8 +17,8 @@ pub(in crate::report) enum Ink {
     Slate,
 }
 
-/// One row for each ink: the ink, its name in style sheets, its color in the light theme, and its color in the dark
-/// theme.
+/// One row for each color: the variant of [`Ink`], its name in style sheets, its shade in the light theme, and its
+/// shade in the dark theme.
 const COLORS: [(Ink, &str, u32, u32); 11] = [
     (Ink::Text, "ink", 0x1b1d22, 0xeceef2),
     (Ink::Muted, "muted", 0x5c6370, 0xa3abb8),
@@ -42,7 +42,6 @@ impl Ink {
         COLORS.iter().find(|row| row.0 == self).unwrap_or(&COLORS[0])
     }
 
-    /// Returns the ink's name in style sheets.
     pub(in crate::report) fn name(self) -> &'static str {
         self.row().1
     }

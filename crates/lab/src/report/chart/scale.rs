@@ -37,7 +37,7 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// Creates the scale from `low` to `high`. If the two values are equal, the scale extends to both sides of this
+    /// Creates the scale from `low` to `high`. If `low` and `high` are equal, the scale extends to both sides of this
     /// value.
     pub(super) fn new(spread: Spread, low: f64, high: f64) -> Self {
         let (low, high) = if low.is_finite() && high.is_finite() { (low, high) } else { (0.0, 1.0) };
@@ -73,7 +73,8 @@ impl Scale {
         self.high
     }
 
-    /// Returns the position of a value in 0..=1. A value outside of the scale gets the position of the nearer end.
+    /// Returns the position of a value on the scale, as a number from 0 to 1. The position of a value outside of the
+    /// scale is the nearer end of the scale.
     pub(super) fn place(&self, value: f64) -> f64 {
         let (low, high) = (self.spread.bend(self.low), self.spread.bend(self.high));
         let place = (self.spread.bend(value) - low) / (high - low);
@@ -134,7 +135,6 @@ fn even(low: f64, high: f64, wanted: usize) -> Vec<f64> {
     (first..=last.min(first + 40)).map(|index| index as f64 * step).collect()
 }
 
-/// The form of the numbers at the ticks of an axis.
 #[derive(Clone, Copy)]
 pub(super) enum Labels {
     /// Numbers, divided by this unit.

@@ -1,5 +1,5 @@
-//! Charts of a pair's difference: over the distribution of times, over the looks at the data, and over the time of the
-//! measurement.
+//! Draws charts of a pair's difference: over the distribution of times, over the evaluations of the data, and over the
+//! time of the measurement.
 
 use super::canvas::{Anchor, Canvas, thin};
 use super::palette::Ink;
@@ -8,8 +8,7 @@ use super::scale::{Frame, Labels, Scale, Spread};
 use crate::record::Pair;
 use crate::report::number;
 
-/// Draws the difference of the distribution functions. `range` has the shortest and the longest time that the target's
-/// other charts show.
+/// `range` has the shortest and the longest time that the target's other charts show.
 pub(super) fn ecdf(pair: &Pair, range: Option<(f64, f64)>) -> Option<Canvas> {
     let (low, high) = range.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
     let shown: Vec<_> = pair.ecdf.iter().copied().filter(|point| (low..=high).contains(&point[0])).collect();
@@ -28,8 +27,8 @@ pub(super) fn ecdf(pair: &Pair, range: Option<(f64, f64)>) -> Option<Canvas> {
     Some(canvas)
 }
 
-/// Returns the largest difference at any look and at any time. The funnel chart and the series chart use this value as
-/// their common scale, because the page shows the two charts side by side.
+/// Returns the largest difference in any evaluation of the data and at any time of the measurement. The funnel chart
+/// and the series chart use this value as their common scale, because the page shows the two charts side by side.
 fn reach(pair: &Pair, delta: f64) -> f64 {
     let looks = pair.funnel.iter().filter(|look| look.batches > 0).map(|look| look.difference.reach());
     let all = looks.chain(means(pair).into_iter().map(f64::abs));
@@ -43,7 +42,7 @@ fn means(pair: &Pair) -> Vec<f64> {
     pair.series.chunks(chunk).map(|part| part.iter().sum::<f64>() / part.len() as f64).collect()
 }
 
-/// Draws the estimate and the interval at each look.
+/// Draws the estimate and the interval of each evaluation of the data.
 pub(super) fn funnel(pair: &Pair, delta: f64) -> Option<Canvas> {
     let looks: Vec<_> =
         pair.funnel.iter().filter(|look| look.batches > 0 && look.difference.reach().is_finite()).collect();
@@ -104,7 +103,7 @@ pub(super) fn series(pair: &Pair, delta: f64) -> Option<Canvas> {
     Some(canvas)
 }
 
-/// Draws the correlation between the times of two batches, over the distance between the batches.
+/// Draws the correlation between the times of two batches, depending on the distance between the batches.
 pub(super) fn autocorrelation(pair: &Pair) -> Option<Canvas> {
     let lags = &pair.autocorrelation[..pair.autocorrelation.len().min(40)];
     if lags.len() < 2 {

@@ -6,8 +6,8 @@ use super::scale::{Frame, Labels, Scale, Spread};
 use crate::record::{CalibrationLevel, Comparison, Estimates, Interval};
 use crate::report::number;
 
-/// Returns the largest number of calls and the longest time of all measurements. A reader can compare charts that use
-/// these two values as their common scale.
+/// Returns the largest number of calls and the longest time of all measurements. If charts use these two values as
+/// their common scale, a reader can compare the charts.
 pub(super) fn reach<'e>(all: impl IntoIterator<Item = &'e Estimates>) -> [f64; 2] {
     let points = all.into_iter().flat_map(finite);
     points.fold([0.0; 2], |most, point| [most[0].max(point[0]), most[1].max(point[1])])
@@ -38,7 +38,8 @@ pub(super) fn regression(estimates: &Estimates, [most, highest]: [f64; 2]) -> Op
     );
     let line = |slope: f64, x: f64| center.1 + slope * (x - center.0);
     let slope = estimates.slope;
-    // The line ends at the last measurement of this chart. On a shared scale, a longer line would leave the frame.
+    // The line ends at the last measurement of this chart. A longer line could leave the frame, because several charts
+    // share the scale.
     let end = points.iter().map(|point| point[0]).fold(0.0, f64::max);
     let ends =
         |a: f64, b: f64| [frame.at(0.0, line(a, 0.0)), frame.at(center.0, center.1), frame.at(end, line(b, end))];
@@ -93,7 +94,6 @@ pub(super) fn power(levels: &[CalibrationLevel]) -> Option<Canvas> {
     Some(canvas)
 }
 
-/// Draws the ratio of each round of a comparison, in the order of the rounds.
 pub(super) fn ratios(comparison: &Comparison) -> Option<Canvas> {
     let values = thin(&comparison.ratios, 150);
     if values.len() < 2 {

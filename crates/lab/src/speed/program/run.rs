@@ -11,18 +11,18 @@ use crate::cleanup::Cleanup;
 use crate::imp::child::{self, Usage};
 use crate::watch::Watch;
 
-/// The maximum number of bytes, and the maximum number of lines, that the runner keeps of a failing program's standard
+/// The runner keeps at most this number of bytes, and at most this number of lines, of a failing program's standard
 /// error.
 const TAIL: (u64, usize) = (4096, 8);
 
-/// The peak memory of a program must exceed the floor, which is the memory of this process, by this many bytes.
-/// Otherwise the peak cannot be distinguished from the floor.
+/// A program's peak memory counts only if it is larger than the memory of this process (the floor) by at least this
+/// number of bytes. Otherwise the peak memory of the program cannot be distinguished from the floor.
 const SLACK: u64 = 256 << 10;
 
 /// The measurements of one run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Seen {
-    /// Seconds from before the start to after the end.
+    /// The time in seconds from just before the start of the program to just after its end.
     pub(crate) wall: f64,
     pub(crate) usage: Usage,
     pub(crate) code: i32,
@@ -30,7 +30,8 @@ pub(crate) struct Seen {
 
 /// Runs programs. A runner has the file to which the programs write their standard error.
 pub(crate) struct Runner {
-    // Standard error goes to a file. With a pipe, a program that fills the pipe would wait for a reader.
+    // Standard error goes to a file. If standard error were a pipe, a program that fills the pipe would wait for a
+    // reader.
     stderr: File,
     sync: bool,
     /// The time for one run.
@@ -44,7 +45,7 @@ impl Runner {
         Ok(Self { stderr, sync, limit })
     }
 
-    /// Runs the preparation, and then the program. If `watch` stops the run, the runner kills the program.
+    /// If `watch` stops the run, the runner kills the program.
     pub(super) fn run(&mut self, program: &Program, watch: &dyn Watch) -> Result<Seen, Error> {
         self.prepared(program, false, Some(watch))
     }
@@ -54,14 +55,15 @@ impl Runner {
         let floor = || child::floor().map_err(|source| Error::System { doing: "starting a process", source });
         let before = floor()?;
         let peak = self.prepared(program, true, Some(watch))?.usage.peak;
-        // Other threads may have allocated or freed memory in the meantime.
+        // The floor is measured again, because other threads may have allocated or freed memory during the run.
         let floor = before.max(floor()?);
         Ok((peak > floor.saturating_add(SLACK)).then_some(peak))
     }
 
-    /// Runs the program once. Returns the measurements and the largest resident memory in bytes. The memory is `None`
-    /// unless it exceeds the memory of this process. This method starts the program by `fork`, which takes some tenths
-    /// of a millisecond longer than the start in [`Runner::run`]. So this method is for programs that run much longer.
+    /// Runs the program once. Returns the measurements and the largest resident memory in bytes. The resident memory is
+    /// `None` if it is not larger than the memory of this process. This method starts the program by `fork`, which
+    /// takes some tenths of a millisecond longer than the start in [`Runner::run`]. The method is therefore intended
+    /// for programs whose runs take much longer.
     pub(crate) fn whole(&mut self, program: &Program) -> Result<(Seen, Option<u64>), Error> {
         let floor = child::floor().map_err(|source| Error::System { doing: "starting a process", source })?;
         let seen = self.prepared(program, true, None)?;

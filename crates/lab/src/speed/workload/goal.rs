@@ -14,7 +14,8 @@ const ALL: RangeInclusive<u64> = 0..=u64::MAX;
 /// A verdict names at most this many rows that miss the goal.
 const SHOWN: usize = 3;
 
-/// A bound for some rows of a table. By default, the bound applies to each operation of the program's own ways.
+/// A bound for some rows of a table. By default, the bound applies to each operation in the variants of the measured
+/// program.
 #[derive(Clone, Debug)]
 pub struct Goal {
     operation: &'static str,
@@ -39,20 +40,20 @@ impl Goal {
         Self { operation: "", variant: "", amounts: ALL, bound }
     }
 
-    /// At most this many times the time of `variant`. If `variant` names several variants with `|` between the names,
-    /// the time of the slowest variant counts.
+    /// Creates a goal: the time is at most `most` times the time of `variant`. `variant` may contain several names,
+    /// separated by `|`. The bound then refers to the slowest of these variants.
     #[must_use]
     pub fn times(most: f64, variant: &'static str) -> Self {
         Self::new(Bound::Times(most, variant))
     }
 
-    /// At most this many times the time of the fastest peer.
+    /// Creates a goal: the time is at most `most` times the time of the fastest peer.
     #[must_use]
     pub fn fastest_peer(most: f64) -> Self {
         Self::new(Bound::Fastest(most))
     }
 
-    /// At most this many seconds more than `variant`.
+    /// Creates a goal: the time is at most `most` seconds longer than the time of `variant`.
     #[must_use]
     pub fn over(most: f64, variant: &'static str) -> Self {
         Self::new(Bound::Over(most, variant))
@@ -64,7 +65,7 @@ impl Goal {
         Self::new(Bound::Seconds(most))
     }
 
-    /// At least this rate, in the unit of the rows.
+    /// Creates a goal: the rate is at least `least`, in the unit of the rows.
     #[must_use]
     pub fn rate(least: f64) -> Self {
         Self::new(Bound::Rate(least))
@@ -76,21 +77,21 @@ impl Goal {
         Self::new(Bound::Peak(most))
     }
 
-    /// The time of an operation with `part` in its name differs by at most this share from the time of the operation
-    /// that has `other` in its name in place of `part`.
+    /// Creates a goal for each operation whose name contains `part`. Its time may differ by at most the share `within`
+    /// from the time of the operation that has `other` instead of `part` in its name.
     #[must_use]
     pub fn alike(within: f64, part: &'static str, other: &'static str) -> Self {
         Self::new(Bound::Alike(within, part, other)).in_part(part)
     }
 
-    /// Applies the goal to operations with `part` in their name. The name consists of the workload and the operation:
-    /// `file, seal`.
+    /// Applies the goal only to operations whose name contains `part`. The name consists of the workload and the
+    /// operation: `file, seal`.
     #[must_use]
     pub fn in_part(self, part: &'static str) -> Self {
         Self { operation: part, ..self }
     }
 
-    /// Applies the goal to variants with `part` in their name, with any role.
+    /// Applies the goal to variants whose name contains `part`, whatever their role is.
     #[must_use]
     pub fn by(self, part: &'static str) -> Self {
         Self { variant: part, ..self }
@@ -108,7 +109,7 @@ impl Goal {
             && self.amounts.contains(&(row.amount as u64))
     }
 
-    /// Returns the figure of a row, or `None` if the row or its counterpart was not measured.
+    /// Returns the figure of a row, or `None` if the row, or the row to compare it with, was not measured.
     fn measured(&self, row: &GenerationRow, rows: &[GenerationRow]) -> Option<f64> {
         row.rate?;
         let named =
@@ -145,7 +146,8 @@ impl Goal {
         }
     }
 
-    /// Returns how far a figure is from the bound. The result is 1 at the bound, and larger than 1 beyond the bound.
+    /// Returns how close a figure is to the bound. The result is 1 if the figure equals the bound, and larger than 1 if
+    /// the figure misses the bound.
     fn beyond(&self, figure: f64) -> f64 {
         match self.bound {
             Bound::Rate(least) => least / figure,
@@ -186,7 +188,6 @@ impl Goal {
         format!("{}: {limit}", of.join(", "))
     }
 
-    /// Compares the rows of one workload with the goal.
     fn judge(&self, workload: &str, rows: &[GenerationRow]) -> GoalVerdict {
         let mut found: Vec<(f64, &GenerationRow)> = rows
             .iter()
@@ -221,7 +222,7 @@ impl Goal {
     }
 }
 
-/// Compares the rows of one workload with its goals. A goal that covers no measured row is skipped.
+/// Compares the rows of one workload with its goals. A goal that applies to no measured row is skipped.
 #[must_use]
 pub fn judge(workload: &str, goals: &[Goal], rows: &[GenerationRow]) -> Vec<GoalVerdict> {
     goals.iter().map(|goal| goal.judge(workload, rows)).collect()
@@ -246,7 +247,6 @@ fn bare(part: &str) -> &str {
     part.trim_matches([',', ' '])
 }
 
-/// Returns whether two rows are about the same operation on the same input.
 fn same(one: &GenerationRow, other: &GenerationRow) -> bool {
     let place = |row: &GenerationRow| [&row.workload, &row.operation, &row.set, &row.contents].map(String::clone);
     place(one) == place(other)
@@ -260,7 +260,6 @@ fn middle(row: &GenerationRow) -> f64 {
     median(&mut row.seconds.clone())
 }
 
-/// Returns the median of the ratios within each round.
 fn ratio(these: &[f64], those: &[f64]) -> Option<f64> {
     let mut ratios: Vec<f64> = these.iter().zip(those).map(|(a, b)| a / b).collect();
     (!ratios.is_empty()).then(|| median(&mut ratios))

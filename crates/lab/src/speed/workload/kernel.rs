@@ -1,7 +1,8 @@
-//! Kernels: functions of this program that are timed alone. The time does not include the start of a process.
+//! Kernels: functions of this program that are timed alone. The measured time of a kernel does not include the start of
+//! a process.
 //!
-//! Each run of a kernel has its own process. The lab can run the process on one core, like any program. The memory of
-//! the process does not depend on earlier runs, and its peak memory is the peak of one run.
+//! Each run of a kernel has its own process. Like any program, the process of a kernel can be restricted to one core.
+//! The memory of a kernel's process does not depend on earlier runs, and its peak memory is the peak of one run.
 
 use std::fs::{File, OpenOptions};
 use std::hint::black_box;
@@ -23,7 +24,7 @@ const BLOCKS: f64 = 2000.0;
 const INTEGER: f64 = 10.0;
 /// Floating-point operations for each number, as counted in the source.
 const FLOATING: f64 = 6.0;
-/// The expected sum over a block of integers. The sum was computed independently in Python.
+/// The expected sum of a block in the kernel for integers. The sum was computed independently in Python.
 const SUM: u64 = 0x5a6b_f73a_9172_f180;
 
 /// The work of one run of a kernel. The measuring process sends this structure to the kernel's process as JSON.
@@ -73,14 +74,14 @@ pub fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Returns a buffer with the bytes of a job. The function has written to all pages of the buffer.
+/// Returns a buffer with the bytes of a job. When the function returns, it has written to every page of the buffer.
 ///
 /// # Errors
 /// Returns an error if the job has more bytes than the address space.
 pub fn contents_of(job: &Job) -> Result<Vec<u8>, Trouble> {
     let mut bytes = vec![0; usize::try_from(job.bytes)?];
-    // The system maps all pages of a new buffer to one page of zeros. A page gets its own memory at the first write to
-    // the page.
+    // The system maps all pages of a new buffer to one page of zeros. A page gets its own memory when the program
+    // writes to it for the first time.
     black_box(&mut bytes[..]).fill(black_box(0));
     if job.contents == Contents::Random {
         tree::fill(&mut bytes.as_mut_slice(), job.bytes, job.contents, 1)?;
@@ -169,8 +170,8 @@ fn read_at(file: &File, bytes: &mut [u8], start: u64) -> std::io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, bytes, start)
 }
 
-/// Allows only one seek with its read or write at a time. Without positioned I/O, all handles of a file share one
-/// position.
+/// A lock that allows only one seek, together with its read or write, at a time. Without positioned I/O, all handles of
+/// a file share one position.
 #[cfg(not(unix))]
 static POSITION: std::sync::Mutex<()> = std::sync::Mutex::new(());
 

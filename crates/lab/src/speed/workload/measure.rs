@@ -1,8 +1,8 @@
 //! Measures workloads in rounds: in each round, all variants of a workload run once, in random order.
 //!
 //! Before each run, the lab removes the outputs of earlier runs, and the system writes its dirty pages to the disk.
-//! Otherwise the time of a program would include the work for pages that an earlier program wrote. All variants read
-//! their input from the page cache.
+//! Otherwise the time of a program would include the work for pages that an earlier program wrote. For all variants,
+//! the input is in the page cache.
 
 use std::collections::HashMap;
 use std::fs;
@@ -33,15 +33,16 @@ pub struct Plan {
     pub scale: f64,
     /// The kinds of contents to measure.
     pub contents: Vec<Contents>,
-    /// The number of rounds. If `None`, the number depends on the size of each set.
+    /// The number of rounds. If `None`, the number of rounds depends on the size of each set.
     pub rounds: Option<usize>,
-    /// The names of the peers to measure. If `None`, all peers are measured. The program's own ways and the limits are
-    /// always measured.
+    /// The names of the peers to measure. If `None`, all peers are measured. The variants of the measured program and
+    /// the limits are always measured.
     pub peers: Option<Vec<String>>,
     /// Parts of workload names. The lab measures only workloads whose name contains one of these parts. If the list is
     /// empty, the lab measures all workloads.
     pub only: Vec<String>,
-    /// The arguments with which this program runs a kernel. The job follows these arguments as JSON.
+    /// The arguments with which this program is started to run a kernel. After these arguments, the job follows as
+    /// JSON.
     pub kernel: Vec<String>,
     /// Whether the lab measures functions in only a few rounds.
     pub quick: bool,
@@ -56,7 +57,6 @@ struct Group<'o> {
 }
 
 impl Plan {
-    /// Returns the groups of the table, in the order of the table.
     fn groups<'o>(&self, offer: &'o Offer) -> Vec<Group<'o>> {
         let workloads: Vec<&Workload> = offer.workloads.iter().filter(|workload| self.wants(workload.name)).collect();
         let numbers = workloads.iter().filter(|workload| workload.subject == Subject::Numbers);
@@ -120,7 +120,7 @@ impl Way {
         self.role == Role::Own && self.name.is_empty()
     }
 
-    /// Returns the names of the programs in the name of the way. The name `cp, cat`, for example, has two programs.
+    /// Returns the names of the programs in the name of the way. For example, the name `cp, cat` contains two programs.
     fn names(&self) -> impl Iterator<Item = &str> {
         self.name.split(", ").map(|name| name.split(' ').next().unwrap_or_default())
     }
@@ -167,7 +167,7 @@ pub fn measure(
     let sets = |set: &Set| SetFacts { name: set.name.to_owned(), what: set.what(), bytes: set.bytes };
     found.sets = plan.sets.iter().map(sets).collect();
     found.notes.extend(plan.sets.iter().filter_map(beyond_cache));
-    // A line that fails is left out: a program that is not installed has no version.
+    // The result has no note for a command line that fails, for example because a program is not installed.
     found.notes.extend(offer.facts.iter().filter_map(|line| place.shell(line).ok()).filter(|fact| !fact.is_empty()));
     let mut bench = Bench {
         plan,
@@ -218,8 +218,8 @@ pub fn measure(
     Ok(found)
 }
 
-/// Replaces the times of thousands of rounds by five times: the shortest time, the three quartiles and the longest
-/// time. The median stays the same.
+/// If a row has more than 100 times, replaces them by five times: the shortest time, the three quartiles and the
+/// longest time. The median stays the same.
 fn brief(row: GenerationRow) -> GenerationRow {
     if row.rounds <= 100 {
         return row;
@@ -240,7 +240,6 @@ struct Bench<'b> {
     processor: Option<usize>,
 }
 
-/// One variant of a way, and its measurements.
 struct Variant<'o> {
     way: &'o Way,
     name: &'static str,
@@ -249,7 +248,6 @@ struct Variant<'o> {
     seen: Vec<SeenInput>,
 }
 
-/// The measurements of one operation of one variant.
 #[derive(Clone, Debug, Default)]
 struct SeenInput {
     seconds: Vec<f64>,
@@ -260,7 +258,7 @@ struct SeenInput {
 }
 
 impl Bench<'_> {
-    /// Returns the note for a set that does not fit on the disk. The table leaves out such a set.
+    /// If a set does not fit on the disk, returns a note. The table leaves out such a set.
     fn no_room(&self, group: &Group<'_>) -> Option<String> {
         let set = group.set.filter(|_| group.workload.subject != Subject::Memory)?;
         let free = self.place.free()?.saturating_add(self.occupied());
@@ -280,7 +278,6 @@ impl Bench<'_> {
         fs::metadata(self.place.input()).map_or(0, |about| if about.is_file() { about.len() } else { 0 })
     }
 
-    /// Measures all rounds of one group and returns its rows.
     fn group(&mut self, group: &Group<'_>, steps: &mut Steps<'_>) -> Result<Vec<GenerationRow>, Trouble> {
         let mut variants = self.variants(group);
         let mut order: Vec<usize> = (0..variants.len()).collect();
@@ -298,7 +295,7 @@ impl Bench<'_> {
                     }
                     let result = self.run(group, variant, operation, round);
                     if steps.stopped() {
-                        // Ctrl-C may have ended this program too early, so its time does not count.
+                        // Ctrl-C may have ended the measured program too early, so its time does not count.
                         break 'rounds;
                     }
                     if let Err(reason) = result {
@@ -312,8 +309,8 @@ impl Bench<'_> {
         Ok(rows(group, &variants))
     }
 
-    /// Returns the variants of a group. If a variant cannot run here, each of its operations contains
-    /// the reason.
+    /// Returns the variants of a group. If a variant cannot run on this machine, each of its operations contains the
+    /// reason.
     fn variants<'o>(&mut self, group: &Group<'o>) -> Vec<Variant<'o>> {
         let mut variants = Vec::new();
         for way in group.workload.ways.iter().filter(|way| self.plan.takes(way)) {
@@ -339,7 +336,7 @@ impl Bench<'_> {
         variants
     }
 
-    /// Returns the reason if this way cannot run on this machine.
+    /// If this way cannot run on this machine, returns the reason.
     fn unfit(&mut self, group: &Group<'_>, way: &Way) -> Option<String> {
         if let (Subject::Memory, Some(set)) = (group.workload.subject, group.set)
             && let Some(reason) = no_memory(set.bytes)
@@ -373,7 +370,6 @@ impl Bench<'_> {
         self.setups.get(setup).cloned().flatten()
     }
 
-    /// Runs one operation once and records its time.
     fn run(
         &mut self,
         group: &Group<'_>,
@@ -453,7 +449,7 @@ impl Bench<'_> {
         })
     }
 
-    /// Checks the result of a program in the first round. The check is not timed.
+    /// In the first round, checks the result of a program. The check is not timed.
     ///
     /// The output of the last operation must be equal to the input, and the way's own check must succeed. The output of
     /// a workload without input must have the size of the set.
@@ -478,8 +474,8 @@ impl Bench<'_> {
     }
 }
 
-/// Converts the nanoseconds that a program wrote to seconds. If the program wrote another text, the function returns
-/// this text as the error.
+/// Converts a number of nanoseconds, which a program wrote as text, to seconds. If the text is not such a number, the
+/// function returns the text as an error.
 fn told(result: &[u8]) -> Result<f64, Trouble> {
     let text = String::from_utf8_lossy(result);
     let nanoseconds: Option<u64> = text.trim().parse().ok().filter(|&nanoseconds| nanoseconds > 0);
@@ -492,7 +488,6 @@ fn title(group: &Group<'_>) -> String {
     format!("{set}{contents}{}", group.workload.name)
 }
 
-/// Returns the rows of a group: all variants of the first operation, and then all variants of the second operation.
 fn rows(group: &Group<'_>, variants: &[Variant<'_>]) -> Vec<GenerationRow> {
     let mut rows = Vec::new();
     for (index, operation) in group.workload.operations.iter().enumerate() {
@@ -503,7 +498,7 @@ fn rows(group: &Group<'_>, variants: &[Variant<'_>]) -> Vec<GenerationRow> {
     rows
 }
 
-/// Sets the ratio of each row, which is the rate of the row divided by the first known rate.
+/// For each row, sets the ratio of its rate to the first known rate.
 fn beside_first(rows: &mut [GenerationRow]) {
     let Some(first) = rows.iter().find_map(|row| row.rate) else { return };
     for row in rows {
@@ -591,7 +586,6 @@ fn no_memory(bytes: u64) -> Option<String> {
     })
 }
 
-/// Describes in one line why a program failed.
 fn reason(error: Error) -> Trouble {
     match error {
         Error::Failed { status, stderr, .. } => {

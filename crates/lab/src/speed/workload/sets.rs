@@ -82,11 +82,12 @@ impl Set {
         }
     }
 
-    /// Returns the bytes on the disk that the workloads of this set need at one time: the input, the outputs of two
-    /// operations, and a reserve.
+    /// Returns the maximum number of bytes on the disk that the workloads of this set need at the same time: the input,
+    /// the outputs of two operations, and a reserve.
     #[must_use]
     pub fn disk(&self) -> u64 {
-        // A small file takes a whole block on the disk. In an archive, it also has headers and an index entry.
+        // A small file takes a whole block on the disk. In an archive, a small file also has headers and an index
+        // entry.
         let small = if let Shape::Files(files) = self.shape { files.small * (12 << 10) } else { 0 };
         self.bytes.saturating_mul(3).saturating_add(self.bytes / 50 + small + 64 * MIB)
     }

@@ -1,5 +1,5 @@
-//! Writes folders. The folder of set E has a few large files, many small files, and files of medium size, like a folder
-//! in which a person works. Names, sizes and contents depend only on the total number of bytes.
+//! Writes folders. Like a folder in which a person works, the folder of set E contains a few large files, many small
+//! files, and files of medium size. Names, sizes and contents depend only on the total number of bytes.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -66,7 +66,6 @@ fn small(bytes: u64) -> u64 {
     ((SMALL as f64 * (bytes as f64 / FULL as f64)).round() as u64).max(10)
 }
 
-/// Describes the files of a folder that has `bytes` bytes in total.
 pub(super) fn words(bytes: u64) -> String {
     let medium = entries(bytes).iter().filter(|entry| entry.name.starts_with("medium/")).count();
     let large = bytes / 4 * 3 / LARGE;
@@ -92,7 +91,7 @@ pub(super) fn described(files: &Files) -> Vec<Entry> {
     large.chain(small).collect()
 }
 
-/// Writes files into a folder. The folder must not have any of these files yet.
+/// Writes files into a folder. Before the call, the folder must contain none of these files.
 pub(super) fn write(folder: &Path, entries: &[Entry], contents: Contents) -> io::Result<()> {
     for (number, entry) in entries.iter().enumerate() {
         let path = folder.join(&entry.name);

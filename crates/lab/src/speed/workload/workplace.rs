@@ -11,7 +11,7 @@ use crate::cleanup::Cleanup;
 use crate::imp::child;
 
 const BLOCK: usize = 1 << 20;
-/// The passphrase for the generated data of a run. This passphrase protects no other data.
+/// The passphrase for test data that a run generates. This passphrase protects no other data.
 const PASSPHRASE: &str = "correct horse battery staple";
 
 /// Two new folders: a folder for data, and a folder for keys. The folder for keys lies in the system's temporary
@@ -22,7 +22,7 @@ pub struct Workplace {
     keys: PathBuf,
     program: PathBuf,
     /// The cleanup actions: the removal of both folders, followed by the teardown lines of peers. The actions run in
-    /// reverse order, from the last to the first.
+    /// reverse order, beginning with the last action.
     cleanups: Vec<Cleanup>,
 }
 
@@ -66,8 +66,8 @@ impl Workplace {
         self.data.join("out").join("x")
     }
 
-    /// Returns the path of the file to which a kernel, or the line of an [`Action::Told`](super::Action::Told), writes
-    /// its result.
+    /// Returns the path of the file to which a kernel, or the command line of an [`Action::Told`](super::Action::Told),
+    /// writes its result.
     #[must_use]
     pub fn result(&self) -> PathBuf {
         self.keys.join("result")
@@ -81,7 +81,7 @@ impl Workplace {
         [("DEADPAN_HOME", keys("home")), ("GNUPGHOME", keys("gnupg")), ("LC_ALL", "C".to_owned())]
     }
 
-    /// Returns a word or a line in which the words in braces are replaced, as described at [`Action`](super::Action).
+    /// Returns a word or a command line after replacing the words in braces, as described at [`Action`](super::Action).
     #[must_use]
     pub fn fill(&self, template: &str, bytes: u64) -> String {
         let text = |path: &Path| path.to_string_lossy().into_owned();
@@ -158,7 +158,7 @@ impl Workplace {
     /// Runs a line by `sh`, outside of the timing, and returns its output.
     ///
     /// # Errors
-    /// Returns an error if the line fails. The error is the last line of the messages that the line printed.
+    /// Returns an error if the command line fails. The error contains the last line of the command's error messages.
     pub fn shell(&self, line: &str) -> Result<String, Trouble> {
         let output = shell(&self.fill(line, 0), self.environment()).output()?;
         if output.status.success() {
@@ -168,14 +168,14 @@ impl Workplace {
         Err(self.without_paths(said.trim().lines().last().unwrap_or("no message")).into())
     }
 
-    /// Registers a line that `sh` runs before the folders are removed.
+    /// Registers a command line that `sh` runs before the folders are removed.
     pub fn at_the_end(&mut self, line: &str) {
         let (line, environment) = (self.fill(line, 0), self.environment());
         self.cleanups.push(Cleanup::new(move || drop(shell(&line, environment).output())));
     }
 
     /// Returns whether the output of the second operation is equal to the input. Programs that open archives may put
-    /// their output into another folder; such folders are skipped.
+    /// their output into an additional folder, so the function skips such folders.
     ///
     /// # Errors
     /// Returns an error if a file or folder cannot be read.
@@ -211,7 +211,7 @@ impl Drop for Workplace {
     }
 }
 
-/// Returns a command that runs a line by `sh` with this environment and an empty standard input.
+/// Returns a command that runs a command line by `sh` with these environment variables and an empty standard input.
 fn shell(line: &str, environment: [(&'static str, String); 3]) -> Command {
     let mut command = Command::new("sh");
     command.args(["-c", line]).envs(environment).stdin(Stdio::null());

@@ -8,7 +8,7 @@ use crate::timing::flips;
 
 /// The maximum number of points of the distribution function that the chart keeps.
 const POINTS: usize = 64;
-/// Maximum number of lags of the autocorrelation that are kept.
+/// Maximum number of lags for which the autocorrelation is stored.
 const LAGS: usize = 16;
 
 /// The purpose of a batch.
@@ -16,10 +16,10 @@ const LAGS: usize = 16;
 pub(crate) enum Part {
     /// The batch serves only the test.
     Plain,
-    /// The batch serves only the intervals.
+    /// The batch is used only for the intervals.
     Dithered,
-    /// The batch serves the test and the intervals. This is a plain batch of a function that takes far longer than a
-    /// step of the clock.
+    /// The batch is used for the test and for the intervals. A batch with this purpose is a plain batch of a function
+    /// that takes far longer than a step of the clock.
     Both,
 }
 
@@ -35,8 +35,8 @@ pub(crate) struct Cell {
     /// The times for the intervals, in ticks and in the order of measurement.
     pub(crate) ticks: [Vec<f32>; 2],
     /// The center of each batch in `ticks`. Batches differ in the place of the buffer and in the speed of the machine.
-    /// The statistics use times relative to the center of their batch, so these differences do not matter. The center
-    /// is the same for both classes, so it does not change the difference of the classes.
+    /// The statistics use times relative to the center of their batch, so these differences do not matter. Both classes
+    /// have the same center, so the center does not change the difference between the classes.
     centers: Vec<f32>,
     /// The number of pairs in each batch in `ticks`.
     batch: usize,
@@ -63,8 +63,8 @@ impl Cell {
         [a, b]
     }
 
-    /// Ends a batch, which consists of the last `pairs` pairs. Scores the batch if the batch serves the test and if
-    /// there are cut points. Plain times are kept only if `keep` is true.
+    /// Ends a batch: the last `pairs` pairs of measurements. Computes the score of the batch if the batch is used for
+    /// the test and there are cut points. If `keep` is false, plain times are discarded.
     pub(crate) fn end(&mut self, part: Part, pairs: usize, keep: bool) {
         self.pairs += pairs;
         let times = if part == Part::Plain { &self.plain } else { &self.ticks };
@@ -88,7 +88,7 @@ impl Cell {
         }
     }
 
-    /// Returns the times of each side relative to the centers of their batches.
+    /// Returns the times of each class relative to the centers of their batches.
     fn centered(&self) -> [Vec<f32>; 2] {
         [0, 1].map(|side: usize| {
             let batches = self.ticks[side].chunks(self.batch.max(1)).zip(&self.centers);
@@ -96,7 +96,7 @@ impl Cell {
         })
     }
 
-    /// Returns the index and sign of the strongest statistic, and its description.
+    /// Returns the index, the sign and the description of the strongest statistic.
     pub(crate) fn strongest(&self) -> ((usize, f32), Option<Found>) {
         let (place, sign) = flips::strongest(&self.scores);
         ((place, sign), self.cuts.as_ref().map(|cuts| cuts.found(place, sign)))
@@ -106,7 +106,7 @@ impl Cell {
         self.scores.len()
     }
 
-    /// Returns the number of pairs in a batch that serves the intervals.
+    /// Returns the number of pairs in a batch that is used for the intervals.
     pub(crate) fn batch(&self) -> usize {
         self.batch
     }
@@ -116,7 +116,6 @@ impl Cell {
         if self.plain[0].is_empty() { self.ticks.clone() } else { self.plain.clone() }
     }
 
-    /// Returns the total number of pairs in plain and dithered batches.
     pub(crate) fn pairs(&self) -> usize {
         self.pairs
     }
@@ -127,7 +126,6 @@ impl Cell {
         Groups::new(&a, &b, self.batch.max(1), delta)
     }
 
-    /// Returns the autocorrelation of the centers of the batches.
     pub(crate) fn autocorrelation(&self) -> Vec<f64> {
         let means: Vec<f64> = self.centers.iter().map(|&center| f64::from(center)).collect();
         let center = means.iter().sum::<f64>() / means.len().max(1) as f64;
@@ -140,7 +138,7 @@ impl Cell {
         (1..=LAGS.min(means.len() / 4)).map(|lag| product(lag) / variance).collect()
     }
 
-    /// Returns the distribution function of the second side minus the distribution function of the first side, up to
+    /// Returns the distribution function of the second class minus the distribution function of the first class, up to
     /// the 99.9 % quantile.
     pub(crate) fn ecdf(&self, scale: &Scale) -> Vec<[f64; 2]> {
         let [a, b] = [0, 1].map(|side: usize| {
@@ -163,10 +161,11 @@ impl Cell {
     }
 }
 
-/// Returns the center of a batch. The function takes the mean of the faster half of the times of each class, and
-/// returns the mean of these two means. The two classes contribute equally. If only the faster class determined the
-/// center, the times of the faster class would vary less around the center than the times of the other class. A shift
-/// would then look like a difference in shape. The mean hardly changes if the median lies between two groups of times.
+/// Returns the center of a batch. For each class, the function computes the mean of the faster half of the times, and
+/// returns the mean of both results. The two classes contribute equally. If the center depended only on the faster
+/// class, the times of this class would vary less around the center than the times of the other class. A shift of all
+/// times would then appear as a difference in the shape of the distributions. This mean is stable even if the median is
+/// between two groups of times.
 fn center(a: &[f32], b: &[f32]) -> f32 {
     let of = |times: &[f32]| {
         let mut times = times.to_vec();

@@ -9,13 +9,13 @@ use crate::random::Random;
 use crate::timing::batch::Order;
 use crate::watch::Watch;
 
-/// A time in seconds. If the calls of a batch take longer than this time, a run that is late takes no more batches.
-/// Only for slow functions do even the smallest batches take longer.
+/// A time in seconds. If the time of the run is over and the calls of a batch take longer than this time, the run
+/// measures no more batches. Even the smallest batches take longer only for slow functions.
 const LONG_BATCH: f64 = 0.06;
 
-/// The number of iterations of the delay loop on both sides of the control with an added delay. After very few
-/// iterations, the end of the loop takes less time than after more iterations. Without these iterations on both sides,
-/// this effect would add several nanoseconds to the delay.
+/// The number of iterations of the delay loop for both classes in the control with an added delay. After very few
+/// iterations, the end of the loop takes less time than after more iterations. Without these iterations, this effect
+/// would make the added delay several nanoseconds longer.
 const CLEAR: u32 = 32;
 
 /// Whether a batch belongs to the comparison or to one of its controls.
@@ -27,7 +27,6 @@ pub(super) enum Kind {
     Leak,
 }
 
-/// The reason why [`Lane::fill_up`] ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Filled {
     /// The comparison has all requested batches.
@@ -39,8 +38,8 @@ pub(super) enum Filled {
 }
 
 impl Lane {
-    /// Takes batches until the comparison has `batches` batches. A run that is late still takes the minimum number of
-    /// batches that can show anything, unless the batches take a long time.
+    /// Measures batches until the comparison has `batches` batches. If the time is over, the run still measures the
+    /// minimum number of batches for a result, except if the batches take a long time.
     pub(super) fn fill_up(&mut self, bench: &mut Bench<'_>, batches: usize, watch: &mut dyn Watch) -> Filled {
         while self.main.batches() < batches {
             if watch.stopped() {
@@ -54,8 +53,8 @@ impl Lane {
             let pairs = bench.scale.pairs;
             // The smallest batches belong to slow functions, whose controls must not take most of the time.
             let least = if pairs < 8 { 1 } else { 2 };
-            // Each control gets a part of a batch. Together, the controls get less than a third of the pairs of the
-            // comparison itself, except in small batches.
+            // Each control gets a part of a batch. Except in small batches, the controls together get less than a third
+            // of the number of pairs that the comparison itself gets.
             let mut kinds =
                 [(Kind::Main, pairs), (Kind::Same, pairs / 8), (Kind::Delay, pairs / 8), (Kind::Leak, pairs / 16)];
             self.random.shuffle(&mut kinds);
@@ -68,12 +67,12 @@ impl Lane {
     }
 
     /// Takes `pairs` pairs, divided into a plain batch and a dithered batch. If a step of the clock is far shorter than
-    /// the call, a single plain batch serves the test and the intervals.
+    /// the call, a single plain batch is used for the test and for the intervals.
     pub(super) fn take(&mut self, bench: &mut Bench<'_>, kind: Kind, pairs: usize) {
         if bench.scale.is_slow() {
             return self.take_part(bench, kind, Part::Both, pairs);
         }
-        // If any difference is a leak, the verdict needs no narrow intervals.
+        // If the threshold is zero, the verdict needs no narrow intervals.
         let dithered = if bench.scale.delta_ns > 0.0 { pairs / 2 } else { pairs / 8 };
         let dithered = dithered.max(1);
         let mut parts = [(Part::Dithered, dithered), (Part::Plain, (pairs - dithered).max(1))];
@@ -83,8 +82,8 @@ impl Lane {
         }
     }
 
-    /// Takes batches only for the intervals of the comparison, until the intervals have `pairs` pairs. These batches
-    /// narrow the intervals of a difference that the test found.
+    /// Measures batches that are used only for the intervals of the comparison, until there are `pairs` such pairs.
+    /// These batches make the intervals of a found difference narrower.
     pub(super) fn narrow(&mut self, bench: &mut Bench<'_>, pairs: usize, watch: &mut dyn Watch) -> Filled {
         while self.main.ticks[0].len() < pairs {
             if watch.stopped() {
@@ -102,7 +101,7 @@ impl Lane {
     fn take_part(&mut self, bench: &mut Bench<'_>, kind: Kind, part: Part, pairs: usize) {
         let (begin, processor) = (Instant::now(), processor::seconds());
         let [first, second] = self.classes;
-        // The control of the target against itself alternates between the two classes.
+        // The control that compares a class with itself alternates between the two classes.
         let one = if self.rounds.is_multiple_of(2) { first } else { second };
         let sides = if kind == Kind::Main { [first, second] } else { [one, one] };
         let delays = if kind == Kind::Delay { [CLEAR, CLEAR + self.delay_turns] } else { [0; 2] };

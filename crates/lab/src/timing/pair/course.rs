@@ -1,23 +1,23 @@
-//! Counts the looks of a run and decides whether the run continues.
+//! Counts the evaluations of a run's data, and decides whether the run continues.
 
 use crate::record::Look;
 use crate::timing::Settings;
 
-/// Maximum number of tests in addition to the planned looks.
+/// Maximum number of tests in addition to the planned evaluations.
 const FURTHER: u32 = 10;
 
 /// Returns the number of tests among which the level α is divided. This number is larger than the number of planned
-/// looks: a run takes additional looks if its intervals are too wide, and continues with fresh data if the fresh data
-/// did not confirm a finding.
+/// evaluations: a run continues if its intervals are too wide, or if the fresh data did not confirm a difference.
 pub(super) fn tests(settings: &Settings) -> u32 {
     settings.looks + FURTHER
 }
 
 /// The progress of a run.
 pub(super) struct Course {
-    /// The number of looks so far. With n looks so far, the next look has 2ⁿ times as many batches as the first look.
+    /// The number of looks so far. After n evaluations, the next evaluation needs 2ⁿ times as many batches as the first
+    /// evaluation.
     turn: u32,
-    /// The number of looks at which the data were tested.
+    /// The number of evaluations with a test of the data.
     pub(super) tested: u32,
     /// The smallest p-value so far, corrected for the number of tests.
     pub(super) p: f64,
@@ -40,7 +40,7 @@ impl Course {
         }
     }
 
-    /// Returns the number of batches at the next look.
+    /// Returns the number of batches for the next evaluation.
     pub(super) fn size(&self) -> usize {
         self.first << self.turn
     }
@@ -50,24 +50,24 @@ impl Course {
         self.turn += 1;
     }
 
-    /// Returns whether the planned looks are done.
+    /// Returns whether all planned evaluations are done.
     pub(super) fn over(&self) -> bool {
         self.turn >= self.looks
     }
 
-    /// Returns whether the level allows another test.
+    /// Returns whether another test is allowed without exceeding the level α.
     pub(super) fn may_test(&self) -> bool {
         self.tested < self.tests
     }
 
-    /// Counts a test at this look, and keeps the smallest corrected p-value.
+    /// Counts a test at this evaluation, and stores the smallest corrected p-value.
     pub(super) fn test(&mut self, look: Look) {
         self.tested += 1;
         self.p = self.p.min((look.p * f64::from(self.tests)).min(1.0));
         self.funnel.push(look);
     }
 
-    /// Continues with `batches` batches of fresh data, after the fresh data did not confirm a finding.
+    /// Continues with `batches` batches of fresh data, after these data did not confirm a difference.
     pub(super) fn continue_from(&mut self, batches: usize) {
         self.turn = 0;
         while self.size() <= batches {

@@ -4,18 +4,16 @@ use super::MOST_PAIRS;
 use crate::record::{Found, Interval, Look, Pair, Verdict};
 use crate::timing::judge::{self, Facts};
 
-/// The results of a pair when its measurement ends.
 #[derive(Clone, Debug)]
 pub(crate) struct PairOutcome {
     pub(crate) verdict: Verdict,
     pub(crate) reason: String,
     /// The share of the calls to which the bound applies.
     pub(crate) bound_up_to: f64,
-    /// The p-value of the pair, corrected for the number of looks.
+    /// The p-value of the pair, corrected for the number of evaluations.
     pub(crate) p: f64,
-    /// The p-value after Holm's correction.
     pub(crate) p_holm: f64,
-    /// The p-value of the test on fresh data, if this test confirmed a finding.
+    /// The p-value of the test on fresh data, if this test confirmed a difference.
     pub(crate) confirmed: Option<f64>,
     /// The statistic of the finding.
     pub(crate) found: Option<Found>,
@@ -31,12 +29,12 @@ pub(crate) struct PairOutcome {
     pub(crate) ecdf: Vec<[f64; 2]>,
     /// The measuring time in seconds.
     pub(crate) seconds: f64,
-    /// The processor time of the measurements in seconds. This time does not grow while other programs run.
+    /// The processor time of the measurements in seconds.
     pub(crate) processor_seconds: f64,
     /// The difference of each statistic, and of the raw mean as the last entry. Each difference has its own 99 %
     /// interval.
     pub(crate) single: Vec<Option<Interval>>,
-    /// The times that first showed a difference, if the intervals come from a repeated measurement.
+    /// If the intervals were computed from a repeated measurement, the times in which the difference was found first.
     pub(crate) earlier: [Vec<f32>; 2],
     /// All times from which the intervals were computed, if the settings keep these times.
     pub(crate) times: [Vec<f32>; 2],
@@ -48,22 +46,22 @@ impl PairOutcome {
         self
     }
 
-    /// Takes a run that found no difference, and judges this run again by the statistics up to the share `up_to` of the
-    /// calls.
+    /// For a run that found no difference, derives the verdict again, from the statistics up to the share `up_to` of
+    /// the calls.
     pub(crate) fn rest_on(mut self, up_to: f64) -> Self {
         (self.verdict, self.reason) = judge::verdict(Verdict::NoLeakAbove, String::new(), &self.facts, up_to);
         self.bound_up_to = judge::body(up_to);
         self.with_more(up_to)
     }
 
-    /// Estimates how many additional pairs would settle an inconclusive outcome, and adds this number to the outcome.
+    /// Adds to the outcome the estimated number of additional pairs after which an inconclusive outcome would be
+    /// decided.
     pub(crate) fn with_more(mut self, up_to: f64) -> Self {
         let open = self.verdict == Verdict::Inconclusive;
         self.more_pairs = open.then(|| judge::more_pairs(&self.facts, up_to)).flatten();
         self
     }
 
-    /// Returns the bound on the difference in nanoseconds, for most of the calls.
     pub(crate) fn bound(&self) -> f64 {
         judge::bounds(&self.facts, self.bound_up_to)[0]
     }
@@ -71,7 +69,7 @@ impl PairOutcome {
     /// Returns the record of the pair. `delta_ns` is the threshold.
     pub(crate) fn into_record(self, a: String, b: String, delta_ns: f64) -> Pair {
         let [bound_ns, tail_bound_ns] = judge::bounds(&self.facts, self.bound_up_to);
-        // The amount of data doubles from look to look.
+        // The amount of data doubles from one evaluation to the next.
         let most = MOST_PAIRS as u64 - self.facts.pairs.min(MOST_PAIRS) as u64;
         let has_room = |&more: &u64| more.max(self.facts.pairs as u64) <= most;
         let more_seconds = self.more_pairs.filter(has_room).map(|more| more as f64 * self.seconds_per_pair);

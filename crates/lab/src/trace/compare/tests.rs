@@ -13,7 +13,6 @@ fn sink<R>(result: R) {
     let _ = black_box(result);
 }
 
-/// Records a call with both engines and returns the two recordings.
 fn both(input: &[u8], run: &mut dyn FnMut(&mut [u8])) -> [Recording; 2] {
     let secrets = [input.to_vec()];
     let mut buffer = input.to_vec();
@@ -72,7 +71,7 @@ fn both_engines_record_the_standard_library_alike() {
         let caught = std::panic::catch_unwind(|| std::panic::resume_unwind(Box::new(input[0])));
         black_box(caught.is_err());
     });
-    // The instructions that read the time depend on the time itself.
+    // The path of code that reads the time depends on the time itself.
     let clock = || both(&[3; 4], &mut |_| sink(Instant::now())).map(|recording| recording.log);
     assert!((0..20).map(|_| clock()).any(|[blocks, trap]| blocks == trap), "clock");
     use sha2::Digest;

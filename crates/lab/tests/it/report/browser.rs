@@ -39,10 +39,10 @@ pub struct Widths {
     pub scroll: u32,
     /// The smallest font size of the visible text in charts.
     pub smallest_letters: f64,
-    /// The number of tables that a reader can scroll sideways and that have a visible line about the scrolling.
+    /// The number of tables that a reader can scroll sideways, and above which a visible line mentions this.
     pub scrolling: usize,
-    /// The number of tables that are wider than their box and have no shadow. On a phone, tables that are wider than
-    /// their box and have no line about the scrolling count too.
+    /// The number of tables that are wider than their box and have no shadow. In a narrow window, tables that are wider
+    /// than their box and have no line about scrolling are counted too.
     pub cut: usize,
 }
 
@@ -75,7 +75,7 @@ pub fn widths(browser: &Path, page: &Path, width: u32) -> Widths {
         let dom = String::from_utf8(run(browser, &outer, &arguments)).unwrap();
         dom.split("<title>").nth(1).and_then(|rest| rest.split("</title>").next()).unwrap_or_default().to_owned()
     };
-    // On a busy machine, the browser can show the page before the frame has answered.
+    // On a busy machine, the browser may return the page before the frame has sent its measurements.
     let title = (0..20).map(|_| ask()).find(|title| title != "waiting").unwrap_or_default();
     let numbers: Vec<f64> =
         title.split(' ').map(|word| word.parse().unwrap_or_else(|_| panic!("the page answered {title:?}"))).collect();
@@ -98,7 +98,6 @@ pub fn screenshot(browser: &Path, page: &Path, width: u32, to: &Path) -> usize {
     colors.len()
 }
 
-/// Returns the color of each pixel of a PNG file.
 pub fn colors(bytes: &[u8]) -> Vec<[u8; 3]> {
     let mut decoder = png::Decoder::new(std::io::Cursor::new(bytes));
     decoder.set_transformations(png::Transformations::EXPAND);

@@ -325,7 +325,6 @@ fn selftest() -> Vec<Check> {
     ]
 }
 
-/// Returns a record without measurements.
 pub fn bare() -> Record {
     Record {
         schema_version: SCHEMA_VERSION,
@@ -351,7 +350,6 @@ pub fn bare() -> Record {
     }
 }
 
-/// Returns a record with every verdict and every kind of result.
 pub fn full() -> Record {
     let dice = &mut Dice(7);
     let mut record = bare();

@@ -1,4 +1,4 @@
-//! Builds an entry from all of its headers.
+//! Combines all headers of an entry.
 
 use super::{LARGEST, Parser, State};
 use crate::block;
@@ -63,7 +63,7 @@ impl Parser {
         }
         let mut member = Box::new(Member { entry, uid, gid, attributes: records.attributes, acl: records.acl });
         if let Err(refused) = self.place(&mut member, target)? {
-            // More blocks of the map follow, so the offset of the content is not known yet.
+            // The offset of the content is not known yet, because more blocks of the map follow.
             if header.kind() == b'S' && header.map().1 {
                 return Err(refused.into());
             }
@@ -91,8 +91,8 @@ impl Parser {
         }
     }
 
-    /// Checks the path and the target of an entry, and removes the root and slashes. The inner error refuses only the
-    /// entry. The outer error refuses the archive.
+    /// Checks the path and the target of an entry, and removes the root's name and superfluous slashes. An inner error
+    /// means that only the entry is refused. An outer error means that the whole archive is refused.
     fn place(&mut self, member: &mut Member, target: Vec<u8>) -> Result<Result<(), Flaw>, Error> {
         let entry = &mut member.entry;
         let under = |root: &Option<Vec<u8>>, path: &[u8]| -> Result<Vec<u8>, Error> {
@@ -112,8 +112,8 @@ impl Parser {
             self.root = Some(std::mem::take(&mut entry.path));
             return Ok(Ok(()));
         }
-        // The limits apply to paths relative to the root of a pack, as in its index. Only other archives have paths
-        // that need to be cleaned.
+        // In a pack, the limits apply to paths relative to the root, as in the index. Only paths of other archives can
+        // contain superfluous slashes or `./`.
         let checked = |path: &[u8]| match &self.root {
             Some(root) => {
                 check_path(path.strip_prefix(&root[..]).and_then(|rest| rest.strip_prefix(b"/")).unwrap_or(path))
@@ -142,14 +142,13 @@ impl Parser {
         Ok(if entry.path.is_empty() && entry.kind != Kind::Folder { Err(Flaw::NoName) } else { Ok(()) })
     }
 
-    /// Completes an entry when all blocks of its map in the old format were read. The content follows.
+    /// Finishes the headers of an entry after the last block of its map in the old GNU format. The content follows.
     pub(super) fn old_map_read(&mut self) -> Result<Option<Event>, Error> {
         let State::OldMap { mut member, pieces } = std::mem::replace(&mut self.state, State::Header) else {
             return Ok(None);
         };
         let entry = &mut member.entry;
-        // `self.offset` already counts the bytes of this block that were collected earlier, but not the block's other
-        // bytes.
+        // Of this block, `self.offset` includes only the bytes that earlier calls collected.
         entry.content = self.offset - self.offset % block::BLOCK + crate::block::BLOCK;
         let map = pieces.map(0, entry.stored, entry.size)?;
         if entry.size > LARGEST {
@@ -160,7 +159,7 @@ impl Parser {
         Ok(Some(Event::Member(member)))
     }
 
-    /// Begins a file with holes that pax records describe.
+    /// Starts a file with holes whose map is described by pax records.
     fn sparse(&mut self, mut member: Box<Member>, sparse: Sparse) -> Result<Event, Error> {
         let entry = &mut member.entry;
         let damaged = || Error::damaged(format!("{} has holes in an unknown format", shown(&entry.path)));
@@ -180,12 +179,11 @@ impl Parser {
     }
 }
 
-/// Returns the error for a size above [`LARGEST`].
 fn impossible(path: &[u8], size: u64) -> Error {
     Error::damaged(format!("the header of {} gives an impossible size: {size} bytes", shown(path)))
 }
 
-/// The kind of an entry, by the type in its header.
+/// How an entry is treated, according to the type in its header.
 enum MemberType {
     Kind(Kind),
     Special { special: Special, content: bool },
@@ -196,14 +194,14 @@ enum MemberType {
 impl MemberType {
     fn from_header(header: &Header<'_>, slash: bool, pack: bool) -> Self {
         match header.kind() {
-            // Old formats have no type for folders: a file whose name ends with a slash is a folder.
+            // In old formats, a folder is stored as a file whose name ends with a slash.
             b'0' | b'7' | 0 if slash && !pack => Self::Kind(Kind::Folder),
             b'0' | b'7' | 0 => Self::Kind(Kind::File),
             b'1' => Self::Kind(Kind::HardLink),
             b'2' => Self::Kind(Kind::SymbolicLink),
             b'3' | b'4' => Self::Special { special: Special::Device, content: false },
             b'5' => Self::Kind(Kind::Folder),
-            // GNU's incremental archives: the content lists the names that were in the folder.
+            // In GNU's incremental archives, the content of a folder lists the names in the folder.
             b'D' if !pack => Self::Kind(Kind::Folder),
             b'6' => Self::Special { special: Special::Fifo, content: false },
             b'S' if header.maker() == HeaderFormat::Gnu => Self::Kind(Kind::Sparse),

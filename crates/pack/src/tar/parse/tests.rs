@@ -267,7 +267,7 @@ fn gnu_tar_in_all_its_formats() {
             .stderr(Stdio::null())
             .output();
         let Ok(tar) = tar else {
-            // Writes past the test harness, which would hide the message.
+            // `eprintln!` is not used, because the test harness would hide its output.
             let _ = std::io::Write::write_all(&mut std::io::stderr(), b"skipped: tar is not installed\n");
             return;
         };

@@ -44,7 +44,6 @@ pub fn hard_link(path: &str, target: &str) -> Vec<u8> {
     header(path.as_bytes(), b'1', 0, target.as_bytes()).to_vec()
 }
 
-/// A pax header with the given records.
 pub fn pax(kind: u8, records: &[(&str, &[u8])]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for (key, value) in records {

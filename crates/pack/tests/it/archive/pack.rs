@@ -110,7 +110,7 @@ impl Pack {
         Self { bytes, part, begin: 0, count: 0, first, before, table, parts: 0, entries: 0 }
     }
 
-    /// Adds an entry, and describes it in the index as `indexed`.
+    /// Adds `entry`, and describes it in the index as `indexed`.
     pub fn add_as(&mut self, entry: &Entry, indexed: &Entry) {
         let begin = self.bytes.len() as u64;
         if self.count == 0 {

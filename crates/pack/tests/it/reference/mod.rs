@@ -42,7 +42,7 @@ impl Item {
     }
 }
 
-/// A part, before its position is known.
+/// A part of the index whose position is not known yet.
 #[derive(Clone, Debug, Default)]
 pub struct Part {
     /// The part's position, if it is in an index block.
@@ -52,13 +52,14 @@ pub struct Part {
     pub bytes: Vec<u8>,
 }
 
-/// A pack whose parts have the given numbers of entries. With `inside`, complete parts are written into the archive.
+/// Returns a pack with the given number of entries in each part. With `inside`, complete parts are written into the
+/// archive.
 pub fn pack(items: &[Item], counts: &[usize], inside: bool) -> (Vec<u8>, Vec<Entry>) {
     let (archive, parts, entries) = archive(items, counts, inside);
     (with_index(archive, &parts), entries)
 }
 
-/// The archive up to its end, and the parts.
+/// Returns an archive, the parts of its index, and its entries.
 pub fn archive(items: &[Item], counts: &[usize], inside: bool) -> (Vec<u8>, Vec<Part>, Vec<Entry>) {
     let mut archive = global(b"deadpan pack 1");
     let (mut parts, mut entries) = (Vec::new(), Vec::new());
@@ -89,7 +90,6 @@ pub fn archive(items: &[Item], counts: &[usize], inside: bool) -> (Vec<u8>, Vec<
     (archive, parts, entries)
 }
 
-/// Appends parts, table and trailer to an archive.
 pub fn with_index(mut pack: Vec<u8>, parts: &[Part]) -> Vec<u8> {
     let mut table = Vec::new();
     for part in parts {
@@ -107,7 +107,6 @@ pub fn with_index(mut pack: Vec<u8>, parts: &[Part]) -> Vec<u8> {
     with_table(pack, &table, parts.iter().map(|part| u64::from(part.count)).sum(), parts.len() as u32)
 }
 
-/// Appends the table, the zeros and the trailer after the parts.
 pub fn with_table(mut pack: Vec<u8>, table: &[u8], entries: u64, parts: u32) -> Vec<u8> {
     let offset = pack.len() as u64;
     pack.extend(table);
@@ -166,7 +165,6 @@ pub fn varint(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push(number as u8);
 }
 
-/// An entry of the archive, under the root `root`.
 fn put(archive: &mut Vec<u8>, item: &Item) -> Entry {
     let begin = archive.len() as u64;
     let below = |path: &[u8]| if path.is_empty() { b"root".to_vec() } else { [b"root/", path].concat() };

@@ -1,4 +1,4 @@
-//! Changes the samples of a picture as JPEG does: the loss of JPEG, without a JPEG file.
+//! Changes the samples of a picture as lossy JPEG compression does, but makes no JPEG file.
 
 use std::f32::consts::PI;
 

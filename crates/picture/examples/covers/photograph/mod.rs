@@ -1,9 +1,9 @@
 //! Pictures that resemble photographs to the methods that look for hidden data.
 //!
 //! A scene of overlapping objects with texture passes through a lens, a sensor with noise and a color filter, and the
-//! camera's processing. Half of the pictures also pass through JPEG. So the samples have the properties that the
-//! methods depend on: neighboring samples are similar, edges are sharp, and noise depends on brightness and is similar
-//! in neighboring samples. Some pictures have white areas, and some histograms have gaps.
+//! camera's processing. Half of the pictures are also compressed with JPEG. Therefore the samples have the properties
+//! that the methods depend on: similar neighbors, sharp edges, and noise that depends on brightness and is similar in
+//! neighbors. Some pictures have white areas, and some histograms have gaps.
 //!
 //! A seed gives the same picture on every machine that has IEEE numbers and the same mathematical functions.
 
@@ -23,11 +23,11 @@ pub struct Camera {
     pub noise: f32,
     /// The sensor has a Bayer filter, so two of three samples of a pixel are interpolated.
     pub bayer: bool,
-    /// The scene is too bright: areas are white.
+    /// The scene was exposed too long, so some areas are white.
     pub overexposed: bool,
     /// A program has stretched the contrast, so the histogram has gaps.
     pub stretched: bool,
-    /// The quality of JPEG, if the picture passed through it.
+    /// The JPEG quality; `None` if the picture was not compressed with JPEG.
     pub jpeg: Option<u8>,
 }
 
@@ -87,7 +87,7 @@ pub fn photograph(width: u32, height: u32, seed: u64) -> Pixels {
     Pixels { width, height, channels, samples }
 }
 
-/// Adds the noise of a sensor to the light of one sample: a constant part, and a part that grows with the light.
+/// Adds the noise of a sensor to the light of one sample: a constant amount, and an amount that grows with the light.
 fn expose(light: f32, noise: f32, random: &mut Random) -> f32 {
     // One step of a sample is about this much light at middle brightness.
     const STEP: f32 = 1.0 / 150.0;
@@ -98,7 +98,7 @@ fn expose(light: f32, noise: f32, random: &mut Random) -> f32 {
 /// Keeps one color of each pixel, as a Bayer filter does, and interpolates the other two from its neighbors.
 fn demosaic(planes: &[Vec<f32>; 3], width: usize) -> [Vec<f32>; 3] {
     let height = planes[0].len() / width;
-    // Rows begin with green and red, or with blue and green.
+    // Even rows alternate between green and red, and odd rows between blue and green.
     let color = |x: usize, y: usize| [[1, 0], [2, 1]][y % 2][x % 2];
     std::array::from_fn(|plane| {
         let interpolate = |at: usize| {

@@ -19,7 +19,7 @@ pub fn scene(width: usize, height: usize, random: &mut Random) -> [Vec<f32>; 3] 
     planes
 }
 
-/// Blurs a plane as a lens does: 1 2 1 in both directions.
+/// Blurs a plane as a lens does, with the weights 1 2 1 in both directions.
 pub fn blur(plane: &mut [f32], width: usize) {
     for row in plane.chunks_exact_mut(width) {
         smooth(row, 1);

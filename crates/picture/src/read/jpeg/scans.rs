@@ -14,9 +14,8 @@ pub struct Most {
     pub bytes: u64,
 }
 
-/// Appends the data of the first scan to `file`, and everything else up to the end marker except metadata. Returns
-/// `false` if the scans have more than `most.bytes` bytes. Does not read beyond the end marker, where cameras put
-/// further pictures and films.
+/// Copies everything up to the end marker to `file`, except metadata. Returns `false` if the scans have more than
+/// `most.bytes` bytes. Does not read beyond the end marker, where cameras put further pictures and films.
 pub fn read(mut input: impl BufRead + Seek, file: &mut Vec<u8>, most: &Most) -> Result<bool, Error> {
     let before = file.len();
     let mut scans = 1;

@@ -149,7 +149,7 @@ impl Frame {
         Ok(Self { progressive: marker == 0xc2, width, height, components: components.to_vec() })
     }
 
-    /// Decides the meaning of the components, as libjpeg does: JFIF has no RGB.
+    /// Decides the color model of the components, as libjpeg does: JFIF has no RGB.
     fn colors(&self, jfif: bool, adobe: Option<u8>) -> Result<Colors, Error> {
         let names: Vec<u8> = self.components.iter().map(|&[name, ..]| name).collect();
         match (self.components.len(), adobe) {
@@ -165,8 +165,8 @@ impl Frame {
     }
 
     /// Returns the maximum memory for decoding: the result, a plane for each component, and all coefficients. The
-    /// decoder queues coefficients for other threads. If these threads are late, the queue holds all coefficients.
-    /// Progressive pictures need the memory for all coefficients twice.
+    /// decoder passes coefficients to other threads in a queue. If the other threads are slow, the queue can contain
+    /// all coefficients. For a progressive picture, the coefficients are stored twice.
     fn memory(&self) -> u64 {
         let factor = |shift: u8| self.components.iter().map(|&[_, factors, _]| u64::from(factors >> shift & 15)).max();
         let (across, down) = (factor(4).unwrap_or(1).max(1), factor(0).unwrap_or(1).max(1));

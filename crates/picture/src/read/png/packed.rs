@@ -1,6 +1,6 @@
-//! Reads PNG in the form that this crate compresses. Two bands of a picture are decoded side by side, nearly twice as
-//! fast as with a general PNG decoder: the core works on the codes of one band while it waits for the codes of the
-//! other band.
+//! Reads PNG in the form that this crate compresses. Two bands of a picture are decoded side by side: the core works on
+//! the codes of one band while it waits for the codes of the other band. This is nearly twice as fast as a general PNG
+//! decoder.
 
 use std::io::Read;
 
@@ -12,21 +12,21 @@ use crate::Channels;
 use crate::write::png_code::{Code, LONGEST, SYMBOLS, codes};
 use crate::write::rows_of_band;
 
-/// The number of bands that are decoded side by side. The tables of so many bands stay in the core's fastest cache.
+/// The number of bands that are decoded side by side. The tables of this number of bands fit into the fastest cache of
+/// a CPU core.
 const LANES: usize = 2;
 /// The symbol that ends a block.
 const END: usize = 256;
-/// The maximum number of bytes that a step may write after the end of a band.
+/// The maximum number of bytes that a decoding step may write beyond the end of a band.
 const SLACK: usize = 17;
 /// The number of zeros after the contents of a chunk. Bits are read in whole words, up to two words beyond the last
 /// code.
 const PADDING: usize = 16;
-/// The number of bytes that follow the codes of a band, which is also the maximum by which a band is longer than its
-/// rows.
+/// The number of bytes after the codes of a band; a band is longer than its rows by at most this number.
 const AROUND: usize = 16;
 
 /// Reads a picture in the form that [`write`](crate::write()) compresses. Returns `None` if the file has another form
-/// or is damaged. Then the general decoder reads the picture or reports the fault.
+/// or is damaged. If `None` is returned, the general decoder reads the picture, or reports what is wrong.
 pub fn read(mut input: impl Read, width: u32, height: u32, channels: Channels, samples: &mut Vec<u8>) -> Option<()> {
     let mut head = [0; HEAD];
     input.read_exact(&mut head).ok()?;
@@ -89,7 +89,7 @@ fn restore(filtered: &[u8], above: Option<&[u8]>, samples: &mut [u8]) -> Option<
 struct PackedRows {
     /// The contents of the chunk from the block on, followed by zeros.
     data: Vec<u8>,
-    /// The rows with their filter types, and spare room at the end.
+    /// The rows with their filter types, and unused bytes at the end.
     rows: Vec<u8>,
     table: CodeTable,
     is_last: bool,
@@ -147,8 +147,8 @@ fn step<const N: usize>(lanes: &mut [Lane<'_>; N]) -> Option<()> {
     let mut bits = lanes.each_ref().map(|lane| lane.bits);
     let (mut entries, mut sums) = ([0_u32; N], [0_u32; N]);
     let tables = lanes.each_ref().map(|lane| lane.table);
-    // The memory for the rows of a band has room for the bytes that a step may write beyond its end: two bytes for each
-    // code.
+    // A decoding step may write two bytes for each code, so it may write beyond the end of a band, where unused bytes
+    // follow.
     let mut rooms =
         lanes.each_mut().map(|lane| lane.rows.get_mut(lane.to..).and_then(<[u8]>::first_chunk_mut::<SLACK>));
     for _ in 0..STEP {
@@ -180,7 +180,7 @@ type CodeTable = Vec<u32>;
 
 /// The number of entries of a table.
 const ENTRIES: usize = 1 << LONGEST;
-/// The number of codes that are taken from a word of bits.
+/// The number of codes that are decoded from one word of bits.
 const STEP: usize = 5;
 
 /// A block that is being decoded.

@@ -10,7 +10,8 @@ use super::Header;
 use crate::Channels;
 
 /// Reads a picture whose rows are all stored and not filtered, and which has no other chunks. Returns `None` if the
-/// file has another form or is damaged. Then the general decoder reads the picture or reports the fault.
+/// file has another form or is damaged. If `None` is returned, the general decoder reads the picture, or reports what
+/// is wrong.
 pub fn read(mut input: impl Read, width: u32, height: u32, channels: Channels, samples: &mut Vec<u8>) -> Option<()> {
     let mut head = [0; HEAD];
     input.read_exact(&mut head).ok()?;
@@ -69,7 +70,7 @@ struct Data<R> {
     input: R,
     /// Bytes that are left in the chunk.
     chunk: u32,
-    /// Bytes that are left in the stored block.
+    /// The number of unread bytes in the stored block.
     block: usize,
     is_last: bool,
     crc: Digest,
@@ -131,7 +132,7 @@ impl<R: Read> Data<R> {
         (bytes[..4] == crc.to_be_bytes()).then(|| bytes[8..].try_into().ok()).flatten()
     }
 
-    /// Returns whether the data end here and the file ends after the data.
+    /// Returns whether all data were read and the file has no further bytes.
     fn end(mut self) -> bool {
         while self.block == 0 && !self.is_last {
             // The last block may be empty.

@@ -1,8 +1,9 @@
 //! Decodes the chunk `VP8L` of a lossless WebP picture, as its specification (RFC 9649, section 3) says.
 //!
-//! The crate `image-webp` reads such pictures too, but takes 31 ns for a pixel of noise (noise occurs in carriers that
-//! another program wrote again), and keeps all pixels with four bytes for each pixel. This decoder reads row by row. So
-//! the first rows cost little, and besides the result it needs only memory for a million pixels.
+//! The crate `image-webp` also reads lossless pictures, but takes 31 ns for a pixel of noise (noise occurs in carriers
+//! that another program wrote again), and keeps all pixels with four bytes for each pixel. This decoder reads row by
+//! row. So decoding the first rows costs little, and besides the result, this decoder needs memory only for a million
+//! pixels.
 
 mod bits;
 mod codes;
@@ -25,7 +26,8 @@ pub enum Fault {
     /// The frame ends too early.
     Cut,
     Damaged(&'static str),
-    /// The frame needs more memory than the limit allows. Holds the minimum number of bytes that it needs.
+    /// The frame needs more memory than the limit allows. The value is the minimum number of bytes that the frame
+    /// needs.
     Memory(u64),
 }
 
@@ -57,10 +59,10 @@ pub struct Rows {
     pub opaque: bool,
 }
 
-/// References reach back this many pixels.
+/// The maximum distance of a reference, in pixels.
 const REACH: usize = 1 << 20;
 
-/// The distances of 120 common places, as columns to the left and rows up.
+/// The 120 distances that have short codes, as columns to the left and rows up.
 #[rustfmt::skip]
 const NEAR: [(i8, i8); 120] = [
     (0, 1), (1, 0), (1, 1), (-1, 1), (0, 2), (2, 0), (1, 2), (-1, 2), (2, 1), (-2, 1), (2, 2), (-2, 2),
@@ -97,8 +99,8 @@ pub fn window(width: u32, height: u32, rows: u32) -> u64 {
     4 * (kept(width, height, height.min(rows as usize)) * width) as u64
 }
 
-/// Returns how many rows are kept for references. If only a few rows are decoded, these rows and the length of one copy
-/// are enough.
+/// Returns how many rows are kept for references. If only a few rows are decoded, it is enough to keep these rows and
+/// the rows of one longest copy.
 fn kept(width: usize, height: usize, rows: usize) -> usize {
     height.min(REACH.div_ceil(width)).min(rows + LONGEST_COPY.div_ceil(width))
 }
@@ -119,8 +121,8 @@ fn frame(
     let length = 3 * width as usize * rows.min(height) as usize;
     memory.take(length as u64)?;
     make_room(&mut samples, length);
-    // Encoders subtract green first, so the decoder adds green last. This is done while the samples are written, and
-    // needs no separate row.
+    // Encoders subtract green first, so the decoder adds green last. Green is added while the samples are written, so
+    // no separate pass is needed.
     let is_green_last = matches!(transforms.first(), Some(Transform::SubtractGreen));
     transforms.drain(..usize::from(is_green_last));
     let (mut rest, mut alpha) = (&mut samples[..], u32::MAX);
@@ -144,7 +146,7 @@ fn frame(
     Ok(Rows { samples, opaque: alpha >> 24 == 255 })
 }
 
-/// Writes the samples of a row, after the last transform of each pixel. Returns the bits that the alpha values of all
+/// Writes the samples of a row, after `last` has transformed each pixel. Returns the bits that the alpha values of all
 /// pixels of the row have in common, in the upper 8 bits.
 fn unpack(row: &[u32], samples: &mut [u8], last: impl Fn(u32) -> u32) -> u32 {
     let mut alpha = u32::MAX;
@@ -152,7 +154,7 @@ fn unpack(row: &[u32], samples: &mut [u8], last: impl Fn(u32) -> u32) -> u32 {
         alpha &= pixel;
         last(pixel).swap_bytes() >> 8
     };
-    // The samples of four pixels fill three whole words.
+    // Twelve samples (four pixels) are written as three 32-bit words.
     let ((four, others), (words, end)) = (row.as_chunks::<4>(), samples.as_chunks_mut::<12>());
     for (pixels, words) in four.iter().zip(words) {
         let [a, b, c, d] = pixels.map(&mut rgb);
@@ -167,7 +169,7 @@ fn unpack(row: &[u32], samples: &mut [u8], last: impl Fn(u32) -> u32) -> u32 {
     alpha
 }
 
-/// Reads the transforms. Returns the transforms and the width of the stored picture.
+/// Reads the transforms.
 fn transforms(
     bits: &mut BitReader<impl Read>,
     mut width: u32,
@@ -219,7 +221,7 @@ fn values(bits: &mut BitReader<impl Read>, size: (u32, u32), memory: &mut Memory
     Ok(values)
 }
 
-/// The prefix codes of the first rows of a picture.
+/// The prefix codes for the first rows of a picture.
 struct Codes {
     /// The groups that these rows use.
     groups: Vec<Group>,
@@ -230,7 +232,7 @@ struct Codes {
 
 impl Codes {
     /// Reads the codes that the first `rows` rows need. `whole` is false for a picture that is part of another
-    /// picture's description. Such a picture has only one group of codes.
+    /// picture's description. A picture inside a description has only one group of codes.
     fn read(
         bits: &mut BitReader<impl Read>,
         (width, height): (u32, u32),
@@ -266,7 +268,8 @@ impl Codes {
                 continue;
             }
             let pixels = u64::from(*squares) << (2 * tiles.bits);
-            // The entry counted squares. Now it holds the group's new number, because unused groups get no number.
+            // The entry counted squares. From now on, the entry is the new number of the group, because unused groups
+            // are left out.
             *squares = groups.len() as u32;
             groups.push(Group::read(bits, colors, pixels, &mut scratch, memory)?);
         }
@@ -323,7 +326,7 @@ impl Codes {
     }
 }
 
-/// Returns the codes of a pixel, and the first column to the right that may have other codes.
+/// Returns the group of codes for a pixel, and the column where the next group may begin.
 fn codes_at<'a>(
     groups: &'a [Group],
     tiles: Option<&Tiles>,
@@ -340,15 +343,15 @@ fn codes_at<'a>(
     (&groups[group], border)
 }
 
-/// Fills `pixels` with literals, as far as the buffer has their bits. Returns the number of pixels, and the first
-/// symbol that is not a literal, if such a symbol was read.
+/// Decodes literals into `pixels` while the buffer has enough bits. Returns the number of decoded pixels, and the
+/// symbol that is not a literal, if there is one.
 fn literals(ahead: &mut Ahead, buffer: &[u8], group: &Group, pixels: &mut [u32]) -> (usize, Option<u32>) {
     match (&group.noise, group.alpha.only()) {
         (Some(noise), alpha) => {
             let mut done = 0;
             while done < pixels.len() {
                 done += noisy(ahead, buffer, noise, &mut pixels[done..]);
-                // The pixel where the fast loop stopped.
+                // The fast loop could not decode this pixel.
                 let Some(next) = pixels.get_mut(done..=done) else { break };
                 match run(ahead, buffer, group, next, |_| alpha.unwrap_or(0)) {
                     (0, symbol) => return (done, symbol),
@@ -362,8 +365,8 @@ fn literals(ahead: &mut Ahead, buffer: &[u8], group: &Group, pixels: &mut [u32])
     }
 }
 
-/// Fills `pixels` two at a time, up to a pixel that is rare in noise. A single last pixel stays unfilled. Returns the
-/// number of filled pixels.
+/// Decodes pixels into `pixels` in pairs, until a pixel is rare in noise. A single last pixel stays unfilled. Returns
+/// the number of filled pixels.
 fn noisy(bits: &mut Ahead, buffer: &[u8], noise: &Noise, pixels: &mut [u32]) -> usize {
     const { assert!(2 * Noise::LONGEST <= 56, "one refill is enough for two pixels") };
     let mut ahead = *bits;
@@ -395,7 +398,7 @@ fn run(
     let mut ahead = *bits;
     let mut result = (pixels.len(), None);
     for (at, pixel) in pixels.iter_mut().enumerate() {
-        // 56 bits are enough for three symbols, and for the alpha of most pixels.
+        // 56 bits are enough for the three symbols of color, and mostly also for alpha.
         let before = ahead;
         if !ahead.refill(buffer) {
             result = (at, None);
@@ -418,7 +421,7 @@ fn run(
     result
 }
 
-/// Reads the rest of a reference. Returns its length and its distance, in pixels.
+/// Reads the rest of a reference. Returns the length and the distance of the reference, in pixels.
 fn reference(bits: &mut BitReader<impl Read>, group: &Group, symbol: u32, width: usize) -> Result<(usize, usize)> {
     bits.refill()?;
     let length = number(&mut bits.ahead, symbol);
@@ -450,13 +453,11 @@ struct Window<'c> {
     pixels: Vec<u32>,
     /// The place of the next pixel.
     at: usize,
-    /// The number of pixels of the whole picture.
     total: usize,
-    /// The number of pixels that are not decoded yet.
     left: usize,
     cache: Option<&'c mut Cache>,
-    /// The place of the first pixel that is not in the cache yet. The cache is needed only if a symbol refers to a
-    /// color in the cache, which is rare in noise.
+    /// The position of the first pixel that was not added to the cache yet. Pixels are added only when a symbol refers
+    /// to the cache, which is rare in noise.
     cached: usize,
 }
 
@@ -478,9 +479,8 @@ impl<'c> Window<'c> {
     /// Appends a color of the cache.
     fn color(&mut self, place: usize) -> Result<()> {
         let color = self.cache().map(|cache| cache.colors[place]).ok_or(Fault::Damaged("it has an unknown symbol"))?;
-        // As in libwebp, a place without a color returns transparent black, and transparent black is then added to the
-        // cache at its own place. `image-webp` does not add transparent black. A fuzz target compares this decoder with
-        // `image-webp`.
+        // As in libwebp, an empty cache entry returns transparent black, which is then added to the cache. `image-webp`
+        // does not add transparent black. A fuzz target compares this decoder with `image-webp`.
         if cfg!(fuzzing) && color == 0 && place > 0 {
             return Err(Fault::Damaged("it has a color that its cache does not know"));
         }
@@ -488,7 +488,7 @@ impl<'c> Window<'c> {
         Ok(())
     }
 
-    /// Returns the room for the next pixels, which must lie in one row.
+    /// Returns the memory for the next `count` pixels, which must be in one row.
     fn take(&mut self, count: usize) -> &mut [u32] {
         if self.at == self.pixels.len() {
             self.cache();
@@ -512,7 +512,7 @@ impl<'c> Window<'c> {
         }
         let end = self.pixels.len();
         while length > 0 {
-            // Moves to the beginning of the ring if the place is at its end.
+            // At the end of the ring, this call continues at its beginning.
             self.take(0);
             let to = self.at;
             let from = if distance <= to { to - distance } else { end + to - distance };
@@ -549,14 +549,14 @@ impl Cache {
         }
     }
 
-    /// Inserts the colors of pixels that follow each other.
     fn insert(&mut self, pixels: &[u32]) {
         let place = |color: u32| (color.wrapping_mul(0x1e35_a7bd) >> self.shift) as usize;
         if pixels.len() < 16 * self.colors.len() {
             pixels.iter().for_each(|color| self.colors[place(*color)] = *color);
             return;
         }
-        // Only the last color of each place stays. So if there are many pixels, most of them need not be read.
+        // If several colors have the same place, only the last color stays. So the pixels are read backwards until
+        // every place has a color.
         let (mut known, mut left) = (vec![false; self.colors.len()], self.colors.len());
         for &color in pixels.iter().rev() {
             let place = place(color);
@@ -575,7 +575,7 @@ impl Cache {
 mod tests {
     use super::*;
 
-    /// First rows need only some groups of codes.
+    /// Decoding only the first rows needs only some groups of codes.
     #[test]
     fn first_rows_have_the_pixels_of_the_whole_picture() {
         let mut fewer = 0;

@@ -8,7 +8,7 @@ use super::{Choice, Cost, Course, LINE, Line, Table, Values, Ways};
 /// The halves of a line.
 type Halves = [__m256i; 2];
 
-/// For each number of bits: the first `bits` bytes of each 8-byte half of a 16-byte word, and zeros.
+/// For each number of bits: a mask that keeps the first `bits` bytes of each 8-byte half, followed by zeros.
 static COMPACT: [[u8; 16]; 4] = {
     let mut compact = [[0x80; 16]; 4];
     let mut at = 0;
@@ -22,8 +22,8 @@ static COMPACT: [[u8; 16]; 4] = {
     compact
 };
 
-/// For each number of bits: masks for the bits of eight values one after the other, in two fields, in four fields, and
-/// in eight bytes.
+/// For each number of bits: four masks for a word with eight values that are contiguous, or in two, four or eight
+/// fields.
 static FIELDS: [[i64; 4]; 4] = {
     let mut fields = [[0_i64; 4]; 4];
     let mut at = 0;
@@ -72,7 +72,7 @@ pub(super) fn embed(lines: &mut [Line], values: &Values, course: &mut Course, wa
             let equal = _mm256_and_si256(_mm256_cmpeq_epi8(up, half), spread_bits(signs, at));
             let prefers_down = _mm256_or_si256(_mm256_cmpgt_epi8(up, half), equal);
             let can_go_down = at_most(down, *sample);
-            // If nothing is added, both directions give the unchanged sample.
+            // If the sample needs no change, both directions give the same result.
             let overflows = at_most(above, *sample);
             let goes_down = _mm256_or_si256(_mm256_and_si256(prefers_down, can_go_down), overflows);
             let distance = _mm256_and_si256(_mm256_blendv_epi8(up, down, goes_down), other);
@@ -83,7 +83,7 @@ pub(super) fn embed(lines: &mut [Line], values: &Values, course: &mut Course, wa
         }
         store(line, samples);
     }
-    // 512 lines add at most 512 · 8 · 15² to each sum.
+    // After 512 lines, each sum is at most 512 · 8 · 15².
     let mut sums = [0_u32; 8];
     // SAFETY: the array has 32 bytes.
     unsafe { _mm256_storeu_si256(sums.as_mut_ptr().cast(), squares) };
@@ -147,7 +147,7 @@ fn unpack(values: &Values, bits: usize, at: usize) -> Halves {
     })
 }
 
-/// Returns each 16 bytes of a line twice, for [`pick`].
+/// Loads each 16 bytes of a line twice, for [`pick`].
 #[target_feature(enable = "avx2")]
 #[inline]
 fn blocks(line: &Line) -> [__m256i; 4] {
@@ -170,7 +170,7 @@ fn both([first, second]: Halves) -> [__m256i; 4] {
 #[target_feature(enable = "avx2")]
 #[inline]
 fn pick(blocks: &[__m256i; 4], at: __m256i) -> __m256i {
-    // The highest bit of each byte chooses: bit 4 of the place, then bit 5.
+    // The highest bit of each byte selects: first bit 4 of the place, then bit 5.
     let (odd, high) = (_mm256_slli_epi16::<3>(at), _mm256_slli_epi16::<2>(at));
     let [first, second, third, fourth] = blocks.map(|block| _mm256_shuffle_epi8(block, at));
     let (low_half, high_half) = (_mm256_blendv_epi8(first, second, odd), _mm256_blendv_epi8(third, fourth, odd));
@@ -182,7 +182,7 @@ fn pick(blocks: &[__m256i; 4], at: __m256i) -> __m256i {
 #[inline]
 fn spread_bits(bits: [u8; LINE / 8], half: usize) -> __m256i {
     let word = (u64::from_le_bytes(bits) >> (32 * half)) as i32;
-    // Each half of a register takes two bytes, and repeats each byte eight times.
+    // Each half of the register gets two of the bytes, each repeated eight times.
     let from = _mm256_set_epi64x(0x0303_0303_0303_0303, 0x0202_0202_0202_0202, 0x0101_0101_0101_0101, 0);
     let bit = _mm256_set1_epi64x(i64::from_le_bytes([1, 2, 4, 8, 16, 32, 64, 128]));
     let bytes = _mm256_shuffle_epi8(_mm256_set1_epi32(word), from);

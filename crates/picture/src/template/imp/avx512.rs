@@ -5,7 +5,7 @@ use std::arch::x86_64::*;
 use super::super::places::Permutation;
 use super::{Choice, Cost, Course, LINE, Line, Table, Values, Ways};
 
-/// For each number of bits: word `q` takes the 8 bytes from byte `bits · q` on, where its 8 values begin.
+/// For each number of bits: a permutation that copies the 8 bytes from byte `bits · q` on to word `q`.
 static SPREAD: [Line; 4] = {
     let mut spread = [[0; LINE]; 4];
     let mut at = 0;
@@ -17,7 +17,7 @@ static SPREAD: [Line; 4] = {
     spread
 };
 
-/// For each number of bits: where value `i` of a word begins.
+/// For each number of bits: the bit offset of value `i` in a word.
 static SHIFTS: [Line; 4] = {
     let mut shifts = [[0; LINE]; 4];
     let mut at = 0;
@@ -29,7 +29,7 @@ static SHIFTS: [Line; 4] = {
     shifts
 };
 
-/// For each number of bits: the first `bits` bytes of each word.
+/// For each number of bits: a permutation that takes the first `bits` bytes of each word.
 static COMPACT: [Line; 4] = {
     let mut compact = [[0; LINE]; 4];
     let mut at = 0;
@@ -86,7 +86,7 @@ pub(super) unsafe fn embed(lines: &mut [Line], values: &Values, course: &mut Cou
         squares = _mm512_add_epi32(squares, _mm512_madd_epi16(pairs, ones));
         changed += u64::from(other.count_ones());
     }
-    // 512 lines add at most 512 · 4 · 15² to each sum.
+    // After 512 lines, each sum is at most 512 · 4 · 15².
     Cost { squares: _mm512_reduce_add_epi32(squares) as u32 as u64, changed }
 }
 

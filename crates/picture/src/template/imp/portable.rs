@@ -4,7 +4,7 @@ use super::{Choice, Cost, Course, LINE, Line, Table, Values, Ways};
 
 #[inline(always)]
 pub(super) fn embed(lines: &mut [Line], values: &Values, course: &mut Course, ways: Ways<'_>) -> Cost {
-    // A constant number of bits lets the compiler unroll the loops.
+    // If the number of bits is a constant, the compiler can unroll the loops.
     match course.bits {
         1 => embed_bits::<1>(lines, values, course, ways),
         2 => embed_bits::<2>(lines, values, course, ways),
@@ -102,7 +102,7 @@ fn extract_bits<const BITS: usize>(
     }
 }
 
-/// Writes `words` times eight values from the bit `at` on, and keeps the bits before this bit.
+/// Writes 8 · `words` values to `values` from bit `at` on; the bits before bit `at` do not change.
 #[inline(always)]
 fn pack<const BITS: usize>(gathered: &Line, words: usize, values: &mut Values, at: usize) {
     let (mut byte, shift) = (at / 8, at % 8);
@@ -110,7 +110,7 @@ fn pack<const BITS: usize>(gathered: &Line, words: usize, values: &mut Values, a
     for word in &gathered.as_chunks::<8>().0[..words] {
         let mut packed = u64::from_le_bytes(*word) & (mask::<BITS>() as u64 * 0x0101_0101_0101_0101);
         for fields in [8, 16, 32] {
-            // Two neighbors become one field of twice the width.
+            // Two neighboring fields become one field of twice the width.
             let width = fields / 8 * BITS;
             let kept = u64::MAX / ((1_u128 << (2 * fields)) - 1) as u64 * ((1_u64 << (2 * width)) - 1);
             packed = (packed | packed >> (fields - width)) & kept;

@@ -4,7 +4,8 @@ use super::super::signs::Signs;
 use super::super::{Distortion, Hiding, Order, Seed};
 use crate::Label;
 
-/// Embeds. The doors are sealed with the secret of the set first, and then with the secrets of `hiding`.
+/// Embeds. The doors (sealed labels) are sealed with the secret of the set first, and then with the secrets of
+/// `hiding`.
 pub(super) fn embed(
     samples: &mut [u8],
     label: &Label,

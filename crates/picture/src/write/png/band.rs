@@ -44,7 +44,6 @@ impl BandEncoder {
         self.store(samples, last);
     }
 
-    /// Makes rows of differences to the rows above.
     fn filter(&mut self, above: Option<&[u8]>, samples: &[u8]) {
         let length = samples.len() / self.row * (self.row + 1);
         self.filtered.resize(length, 0);
@@ -64,7 +63,6 @@ impl BandEncoder {
         }
     }
 
-    /// Makes stored blocks of rows without filters.
     fn store(&mut self, samples: &[u8], last: bool) {
         let mut left = samples.len() / self.row * (self.row + 1);
         let (mut rows, mut row): (_, &[u8]) = (samples.chunks_exact(self.row), &[]);

@@ -5,8 +5,8 @@ use std::collections::BinaryHeap;
 
 /// The number of symbols for literals, the end of a block, and lengths.
 pub(crate) const SYMBOLS: usize = 286;
-/// The maximum length of a code. Five codes of this length and 7 waiting bits fit into a word, and a table for all
-/// codes stays in the fastest cache of a core.
+/// The maximum length of a code. Five codes of this length and 7 further bits fit into a 64-bit word, and a lookup
+/// table for all codes fits into the fastest cache of a core.
 pub(crate) const LONGEST: u8 = 11;
 
 /// A code: its bits in the order of the stream, and its length.
@@ -24,7 +24,7 @@ pub(super) fn lengths(counts: &[u32; SYMBOLS]) -> [u8; SYMBOLS] {
         if lengths.iter().all(|&length| length <= LONGEST) {
             return lengths;
         }
-        // Counts that are closer together make a flatter tree. If all counts were 1, the codes would have at most 9
+        // If the counts are more similar, the tree is flatter. If all counts were 1, the codes would have at most 9
         // bits.
         counts.iter_mut().filter(|count| **count > 0).for_each(|count| *count = (*count / 2) | 1);
     }
@@ -43,7 +43,7 @@ fn optimal(counts: &[u32; SYMBOLS]) -> [u8; SYMBOLS] {
         heap.push(Reverse((first.0 + second.0, next)));
         next += 1;
     }
-    // Nodes are numbered from the leaves to the root, which has no parent.
+    // The numbers of nodes increase from the leaves to the root, which has no parent.
     let mut depths = [0_u8; 2 * SYMBOLS];
     for node in (0..usize::from(next)).rev().filter(|&node| parents[node] > 0) {
         depths[node] = depths[usize::from(parents[node])] + 1;

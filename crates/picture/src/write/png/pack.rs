@@ -1,16 +1,16 @@
-//! Writes one deflate block with its own codes. Runs of zeros become matches. No other repetitions are searched for.
+//! Writes one deflate block with its own codes. Runs of zeros become matches. Other repetitions are not compressed.
 
 use super::code::{self, Code, LONGEST, SYMBOLS};
 
 /// The symbol that ends a block.
 const END: usize = 256;
-/// The symbol of the longest match, and its length.
+/// The symbol for the longest match, and the length of this match.
 const MATCH: (usize, usize) = (285, 258);
 /// The shortest match.
 const SHORTEST: usize = 3;
 
-/// Writes `bytes` as one block, followed by an empty stored block unless the block is the last. Returns false if the
-/// bytes are shorter in stored blocks. In that case, the contents of `out` are not usable.
+/// Writes `bytes` as one block; if the block is not the last, an empty stored block follows. Returns false if the bytes
+/// are shorter in stored blocks. If false is returned, the contents of `out` are not usable.
 pub(super) fn pack(bytes: &[u8], last: bool, out: &mut Vec<u8>) -> bool {
     let counts = count(bytes);
     let lengths = code::lengths(&counts);
@@ -18,7 +18,7 @@ pub(super) fn pack(bytes: &[u8], last: bool, out: &mut Vec<u8>) -> bool {
     let sizes = counts.iter().zip(&lengths).enumerate().map(|(symbol, (&count, &length))| {
         u64::from(count) * (u64::from(length) + if symbol > END { distance_and_extra(symbol) } else { 0 })
     });
-    // The header takes 3 + 14 + 19 · 3 + 287 · 4 bits.
+    // The header of the block has 3 + 14 + 19 · 3 + 287 · 4 bits.
     let size = (sizes.sum::<u64>() + 1222).div_ceil(8) as usize;
     if size >= bytes.len() {
         return false;
@@ -52,16 +52,16 @@ fn count(bytes: &[u8]) -> [u32; SYMBOLS] {
     counts
 }
 
-/// Writes the header of a block with its own codes. The lengths of the codes have 4 bits each.
+/// All code lengths are stored with 4 bits.
 fn head(bits: &mut BitWriter<'_>, lengths: &[u8; SYMBOLS], last: bool) {
     bits.put(u64::from(last) | 2 << 1, 3);
-    // There are 286 symbols for literals and lengths, 1 symbol for distances, and 19 code lengths for lengths. The
-    // first three of the 19, for repetitions, are not used.
+    // There are 286 symbols for literals and lengths, 1 symbol for distances, and 19 symbols for code lengths. Of these
+    // 19 symbols, the first three (for repetitions) are not used.
     bits.put((SYMBOLS as u64 - 257) | 15 << 10, 14);
     for at in 0..19 {
         bits.put(if at < 3 { 0 } else { 4 }, 3);
     }
-    // The length of the code for the only distance is 1.
+    // The only distance has a code of length 1.
     for &length in lengths.iter().chain(&[1]) {
         bits.put(u64::from(length.reverse_bits() >> 4), 4);
     }
@@ -108,7 +108,7 @@ fn length_symbol(length: usize) -> (usize, u64, u32) {
         258 => (MATCH.0, 0, 0),
         3..=10 => (254 + length, 0, 0),
         _ => {
-            // From length 11 on, every fourth symbol begins a group with one more bit.
+            // From length 11 on, every four symbols have one more extra bit than the four symbols before.
             let extra = (length - 3).ilog2() - 2;
             let step = (length - 3) >> extra;
             (257 + 4 * extra as usize + step, (length as u64 - 3) & ((1 << extra) - 1), extra)
@@ -124,7 +124,7 @@ fn distance_and_extra(symbol: usize) -> u64 {
     }
 }
 
-/// Counts symbols. There are four tables, because with one table, equal literals in a row would have to wait for each
+/// Counts symbols. Four tables are used in turn, because increments of the same counter would have to wait for each
 /// other.
 struct Count {
     tables: [[u32; 256]; 4],
@@ -180,7 +180,7 @@ impl Symbols for Emit<'_, '_> {
 /// Writes bits, the lowest first.
 struct BitWriter<'a> {
     out: &'a mut [u8],
-    /// The byte where the waiting bits begin.
+    /// The offset in `out` for the waiting bits.
     at: usize,
     waiting: u64,
     /// The number of waiting bits. After `flush`, fewer than 8 bits wait.
@@ -199,7 +199,7 @@ impl BitWriter<'_> {
         self.flush();
     }
 
-    /// Adds a code. Four codes of at most [`LONGEST`] bits fit between two calls of `flush`.
+    /// Adds a code. Between two calls of `flush`, at most four codes of at most [`LONGEST`] bits may be added.
     #[inline(always)]
     fn add(&mut self, code: Code) {
         const { assert!(7 + 4 * LONGEST as u32 <= u64::BITS) };

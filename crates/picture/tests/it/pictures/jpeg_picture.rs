@@ -9,9 +9,9 @@ pub enum JpegKind {
     YCbCr,
     /// Adobe's marker says that the three components are red, green and blue.
     AdobeRgb,
-    /// The file has Adobe's marker, and the inks are inverted.
+    /// The file has Adobe's marker, and the amounts of ink are inverted.
     AdobeCmyk,
-    /// The file has no marker, but the inks are inverted too.
+    /// The file has no marker, but the amounts of ink are inverted too.
     PlainCmyk,
     Ycck,
 }
@@ -54,7 +54,6 @@ impl JpegPicture {
         if self.kind == JpegKind::Gray { 1 } else { 3 }
     }
 
-    /// Returns the file of a picture with these samples, and with EXIF data.
     pub fn file(self, samples: &[u8], exif: Option<&[u8]>) -> Vec<u8> {
         // The encoder takes inks, and inverts them. The black ink is not used.
         let inks = || {

@@ -35,7 +35,6 @@ pub fn exif(orientation: u16) -> Vec<u8> {
     bytes
 }
 
-/// Returns the mean of the squared differences.
 pub fn distance(a: &[u8], b: &[u8]) -> f64 {
     assert_eq!(a.len(), b.len());
     a.iter().zip(b).map(|(a, b)| f64::from(a.abs_diff(*b)).powi(2)).sum::<f64>() / a.len() as f64

@@ -29,7 +29,6 @@ pub struct PngPicture {
 }
 
 impl PngPicture {
-    /// Returns all color types × depths × interlacings × sizes.
     pub fn all() -> impl Iterator<Item = Self> {
         let kinds = KINDS.into_iter().flat_map(|(color, depths)| depths.iter().map(move |&depth| (color, depth)));
         let kinds = kinds.flat_map(|kind| [false, true].map(|interlaced| (kind, interlaced)));
@@ -45,7 +44,6 @@ impl PngPicture {
         }
     }
 
-    /// Returns a sample in the depth of the file.
     fn sample(self, x: u32, y: u32, channel: usize) -> u16 {
         let opaque = matches!((self.color, channel), (ColorType::GrayscaleAlpha, 1) | (ColorType::Rgba, 3));
         let most = ((1_u32 << self.depth as u8) - 1) as u16;
@@ -130,7 +128,6 @@ impl PngPicture {
     }
 }
 
-/// Returns a chunk with its length and checksum.
 pub fn chunk(name: &[u8; 4], data: &[u8]) -> Vec<u8> {
     let mut bytes = (data.len() as u32).to_be_bytes().to_vec();
     bytes.extend(name);
@@ -142,7 +139,6 @@ pub fn chunk(name: &[u8; 4], data: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Returns a zlib stream of stored blocks.
 pub fn stored(data: &[u8]) -> Vec<u8> {
     let mut bytes = vec![0x78, 0x01];
     let blocks = data.chunks(65_535).count();

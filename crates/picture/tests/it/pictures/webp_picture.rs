@@ -7,7 +7,6 @@ pub const ANIMATION: u8 = 0b10;
 pub const EXIF: u8 = 0b1000;
 pub const ALPHA: u8 = 0b1_0000;
 
-/// Returns a lossless file without an extended header.
 pub fn webp_lossless(samples: &[u8], width: u32, height: u32, color: ColorType) -> Vec<u8> {
     let mut file = Vec::new();
     WebPEncoder::new(&mut file).encode(samples, width, height, color).unwrap();
@@ -16,7 +15,8 @@ pub fn webp_lossless(samples: &[u8], width: u32, height: u32, color: ColorType) 
 
 /// Returns the shortest lossless file: each of its codes has one symbol, so that the pixels take no bits.
 pub fn webp_empty(width: u32, height: u32) -> Vec<u8> {
-    // The signature in 8 bits, width and height in 14 bits each, no alpha, no transforms, and five codes of four bits.
+    // The frame has the signature (8 bits), width and height (14 bits each), no alpha, no transforms, and five codes of
+    // four bits.
     let frame = 0x2f | u128::from(width - 1) << 8 | u128::from(height - 1) << 22 | 0x11111 << 43;
     riff(None, &[(b"VP8L", &frame.to_le_bytes()[..14])])
 }
@@ -51,11 +51,11 @@ impl WebPBits {
         self.push(symbol, 8);
     }
 
-    /// Writes a code in which each of the first symbols has `length` bits. The description of this code takes few
+    /// Writes a code in which each of the first symbols has `length` bits. The description of such a code takes few
     /// bytes.
     fn push_constant(&mut self, length: u32) {
         const ORDER: [u32; 15] = [17, 18, 0, 1, 2, 3, 4, 5, 16, 6, 7, 8, 9, 10, 11];
-        // This length is the only one, so it takes no bits.
+        // Only this length occurs, so it takes no bits for each symbol.
         self.push(11 << 1, 5);
         ORDER.iter().for_each(|each| self.push(u32::from(*each == length), 3));
         self.push(0b1011, 4);
@@ -69,15 +69,15 @@ impl WebPBits {
 }
 
 /// Returns a lossless file of one color, in which each of `rows` × 64 squares has a separate group of codes. The
-/// numbers of two such groups differ by `apart`. `rows` is a multiple of four. The tables of a group are hundreds of
-/// times as long as their description.
+/// numbers of two consecutive groups differ by `apart`. `rows` is a multiple of four. The tables of a group are
+/// hundreds of times as long as their description.
 pub fn webp_groups(rows: u32, apart: u32) -> Vec<u8> {
     let (side, columns) = (4, 64);
     let mut bits = WebPBits::default();
     bits.push(0x2f, 8);
     bits.push(side * columns - 1, 14);
     bits.push(side * rows - 1, 14);
-    // No alpha and no transforms, a color cache of the largest size, and groups for squares of 4 × 4 pixels.
+    // The frame has no alpha and no transforms, the largest color cache, and groups for squares of 4 × 4 pixels.
     bits.push(0, 5);
     bits.push(11 << 1 | 1, 5);
     bits.push(1, 4);
@@ -95,7 +95,7 @@ pub fn webp_groups(rows: u32, apart: u32) -> Vec<u8> {
         bits.push_constant(8);
         bits.push_constant(8);
         bits.push_only(255);
-        // References to the pixel on the left.
+        // All references copy the pixel on the left.
         bits.push_only(1);
     }
     // A black pixel, references of 4096 pixels, and at the end a reference of 4095 pixels.
@@ -129,7 +129,6 @@ pub fn riff(extended: Option<(u8, u32, u32)>, chunks: &[(&[u8; 4], &[u8])]) -> V
     [b"RIFF", &(body.len() as u32).to_le_bytes(), &*body].concat()
 }
 
-/// Returns the names and the data of a file's chunks.
 pub fn webp_parts(file: &[u8]) -> Vec<([u8; 4], Vec<u8>)> {
     let mut rest = &file[12..];
     let mut parts = Vec::new();

@@ -16,7 +16,7 @@ use crate::format::segment::Segments;
 use crate::primitive::threads::workers;
 use crate::{Error, Work};
 
-/// The maximum number of segments in a batch. If a batch has this many full segments of 256 KiB, its data end on a page
+/// The maximum number of segments in a batch. If a batch has 128 full segments of 256 KiB, its data end on a page
 /// boundary, so no two workers write to the same page.
 const LONGEST_BATCH: u64 = 128;
 /// The number of batches for each worker. With several batches, all workers finish at about the same time.
@@ -31,14 +31,14 @@ struct Shift<'a> {
     batch: u64,
     /// The number of the next batch.
     next: AtomicU64,
-    /// The first segment that failed, or the number of segments if none failed. Workers begin only segments before this
-    /// one.
+    /// The number of the first segment that failed, or the number of all segments if none failed. Workers begin only
+    /// segments with a smaller number.
     end: AtomicU64,
     failure: Mutex<Option<(u64, Error)>>,
     work: Work<'a>,
 }
 
-/// Tells whether a segment is the first or the last segment of its batch.
+/// Whether a segment is the first or the last segment of its batch.
 struct Edge {
     first: bool,
     last: bool,

@@ -12,12 +12,13 @@ use crate::primitive::threads::{on_threads, workers};
 use crate::{Error, ReadAt, Work};
 use deadpan_ct::Wipe;
 
-/// One thread alone works on inputs up to this length. The memory for its results is cleared in one go.
+/// The greatest length of an input that one thread processes alone. The memory for the results of such a short input is
+/// cleared in one step.
 const SHORT: usize = 1 << 20;
 /// The number of bytes below which a second thread costs more time than it saves.
 const WORTH_A_THREAD: u64 = 2 << 20;
 
-/// Seals all of `data` and appends the segments to `sealed`. After an error, `sealed` is unchanged.
+/// After an error, `sealed` is unchanged.
 pub(crate) fn seal(payload: &impl Payload, data: &[u8], sealed: &mut Vec<u8>) -> Result<(), Error> {
     if data.len() <= SHORT {
         let begin = sealed.len();
@@ -38,7 +39,7 @@ pub(crate) fn seal(payload: &impl Payload, data: &[u8], sealed: &mut Vec<u8>) ->
     Ok(())
 }
 
-/// Opens all segments and appends the data to `data`. After an error, `data` is unchanged.
+/// After an error, `data` is unchanged.
 pub(crate) fn open<P: Payload>(payload: &P, sealed: &[u8], data: &mut Vec<u8>) -> Result<(), Error> {
     if sealed.len() <= SHORT {
         return payload.open_onto(sealed, data);
@@ -51,7 +52,7 @@ pub(crate) fn open<P: Payload>(payload: &P, sealed: &[u8], data: &mut Vec<u8>) -
     };
     let each = |cipher: &mut P::Cipher<'_>, segment, piece: Piece<'_>| open(cipher, segment, piece.clear());
     let mut result = run(segments, pieces, &Work::default(), || payload.cipher(), each);
-    // An empty last segment has no piece of the output.
+    // An empty last segment has no piece of the output, so it is opened here.
     let last = segments.count() - 1;
     if result.is_ok() && segments.data_in(last) == 0 {
         result = open(&mut payload.cipher(), last, &mut []);
@@ -79,9 +80,9 @@ pub(crate) fn seal_into(payload: &impl Payload, data: &[u8], sealed: &mut [u8], 
     )
 }
 
-/// Opens all segments, which begin at `begin` in `input`, into `data`, which is as long as the data of the segments.
-/// Each segment is read once into a copy, and opened from that copy, so the input may change meanwhile. Bytes that
-/// `input` lends are not copied. After an error, `data` holds nothing of the segments.
+/// Opens all segments into `data`, which is as long as the data of the segments. The segments begin at `begin` in
+/// `input`. Each segment is read once into a copy, and opened from that copy, so the input may change meanwhile. Bytes
+/// that `input.bytes_at` returns are not copied. After an error, `data` contains none of the opened data.
 pub(crate) fn open_into(
     payload: &impl Payload,
     segments: Segments,
@@ -106,7 +107,7 @@ pub(crate) fn open_into(
         };
         SegmentCipher::open(cipher, segment, segments.is_last(segment), sealed, data)
     };
-    // An empty last segment has no data, but it needs a piece, too.
+    // An empty last segment has no data, but `run` needs a piece for each segment.
     let (full, empty): (_, &mut [u8]) = (data.chunks_mut(shape.data()), &mut []);
     let last = (segments.data_in(segments.count() - 1) == 0).then_some(empty);
     run(segments, full.chain(last), work, || (payload.cipher(), Vec::new()), open).inspect_err(|_| data.wipe())

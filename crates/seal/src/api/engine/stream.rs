@@ -15,10 +15,9 @@ use crate::{Error, Work};
 use input::Unit;
 use output::{Fallen, Output};
 
-/// A unit of sealed segments has about this many bytes.
+/// The approximate number of bytes in a unit of sealed segments.
 const UNIT: usize = 512 << 10;
 
-/// Returns the number of segments in a unit.
 fn per_unit(payload: &impl Payload) -> usize {
     (UNIT / payload.shape().sealed).max(1)
 }
@@ -28,16 +27,13 @@ pub(crate) fn data_unit(payload: &impl Payload) -> usize {
     per_unit(payload) * payload.shape().data()
 }
 
-/// Returns the number of bytes in a unit of sealed segments.
 pub(crate) fn sealed_unit(payload: &impl Payload) -> usize {
     per_unit(payload) * payload.shape().sealed
 }
 
-/// The result of moving all data from the input to the output.
 pub(crate) struct Passed<I, S> {
     /// The number of bytes that were read.
     pub(crate) read: u64,
-    /// The number of bytes that were written.
     pub(crate) written: u64,
     pub(crate) input: I,
     pub(crate) output: S,
@@ -102,8 +98,8 @@ pub(crate) fn open<I: Input, S: Drain>(
 }
 
 /// Takes units from the input, calls `each` for them on several threads, and writes the results in order. `each` gets a
-/// unit and a buffer for the result. `each` stores the length of the result through its last argument, also when it
-/// fails. It returns the number of bytes of data in the unit.
+/// unit and a buffer for the result. `each` stores the length of the result through its last argument, even if `each`
+/// fails. `each` returns the number of bytes of data in the unit.
 fn run<P: Payload, I: Input, S: Drain>(
     payload: &P,
     input: I,

@@ -65,7 +65,6 @@ impl<W: Write> Write for Slow<W> {
     }
 }
 
-/// Opens the header of a sealed file, and returns the payload.
 fn opened(sealed: &[u8]) -> Result<(Opened, &[u8]), Error> {
     let mut payload = sealed;
     let opened = Header::read(&mut payload)?.open(&[identity()])?;

@@ -14,11 +14,11 @@ pub trait Source: Send {
     /// not fill the buffer, they are the last data.
     ///
     /// # Errors
-    /// If the data cannot be taken, which ends the work.
+    /// If the source cannot provide the data. An error ends the work.
     fn take(&mut self, buffer: &mut [u8]) -> io::Result<Taken<Self::Rest>>;
 
-    /// Fills in the parts of these bytes that `take` left out. Any thread may call this function, and several threads
-    /// may call it at the same time.
+    /// Fills in the parts of `bytes` that `take` left out. Any thread may call this function, and several threads may
+    /// call it at the same time.
     ///
     /// # Errors
     /// If the data cannot be read.
@@ -45,18 +45,18 @@ pub trait Sink: Send {
     /// Looks at the next data, and returns the work that is left for these data.
     ///
     /// # Errors
-    /// If the data cannot be put, which ends the work.
+    /// If the sink cannot accept the data. An error ends the work.
     fn put(&mut self, bytes: &[u8]) -> io::Result<Self::Rest>;
 
-    /// Does the work that `put` left for these bytes. Any thread may call this function, and several threads may call
-    /// it at the same time.
+    /// Does the work that `put` left for `bytes`. Any thread may call this function, and several threads may call it at
+    /// the same time.
     ///
     /// # Errors
     /// If the data cannot be completed, which ends the work.
     fn complete(rest: Self::Rest, bytes: &[u8]) -> io::Result<()>;
 }
 
-/// An output of the engine, which takes units.
+/// An output of the engine, which receives the data in units.
 pub(crate) trait Drain: Send {
     type Rest: Send;
     /// Whether the output takes units only in order.
@@ -120,7 +120,7 @@ impl<'o, W: WriteAt> Drain for Placing<'o, W> {
     }
 }
 
-/// Uses a source or a sink as a stream, on one thread.
+/// Adapts a source or a sink to a stream, on one thread.
 pub(crate) struct Alone<T> {
     pub(crate) inner: T,
     pub(crate) ended: bool,

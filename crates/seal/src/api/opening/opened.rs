@@ -30,12 +30,14 @@ pub struct Opened {
 pub(super) struct Located {
     pub(super) payload: AnyPayload,
     pub(super) segments: Segments,
-    /// The checked upper part of the hash tree of a signed file, and the position of its trailer.
+    /// The upper part of the hash tree, after its check, and the position of the trailer. It is `None` if the file is
+    /// not signed.
     pub(super) signed: Option<(Verified, u64)>,
 }
 
 impl Located {
-    /// Opens the segments with `open`, which compares the segments with the signed hashes. `input` holds the trailer.
+    /// Opens the segments with `open`. If the file is signed, `open` compares the segments with the signed hashes.
+    /// `input` holds the trailer.
     fn open<R: ReadAt, T>(
         self,
         input: &R,
@@ -64,8 +66,7 @@ impl Opened {
         self.unlocked.format()
     }
 
-    /// Returns whether the file is signed. Each way to open a signed file checks the signatures, and returns them with
-    /// its result.
+    /// Returns whether the file is signed. Each method that opens the data of a signed file also checks the signatures.
     #[must_use]
     pub fn is_signed(&self) -> bool {
         self.expected().is_some()
@@ -82,7 +83,8 @@ impl Opened {
     }
 
     /// Checks the signatures of a whole sealed file, and returns them; `None` if nobody signed it. This method does not
-    /// open the data, so it does not check whether the data are the signed data. Each way to open the data checks that.
+    /// open the data, so it does not check whether the data in the file are the signed data. Each method that opens the
+    /// data compares the data with the signed hashes.
     ///
     /// # Errors
     /// If the file was changed or cut short, or if a signature is wrong.
@@ -90,8 +92,8 @@ impl Opened {
         Ok(self.locate(input)?.signed.map(|(verified, _)| verified.signatures))
     }
 
-    /// Returns the public keys of the private keys that opened the file: one key, several keys of a threshold, or no
-    /// key if a passphrase or the shares of other people opened the file.
+    /// Returns the public keys of the private keys that opened the file: one key, or several keys of a threshold.
+    /// Returns no key if a passphrase or the shares of other people opened the file.
     #[must_use]
     pub fn opened_by(&self) -> &[PublicKey] {
         &self.keys
@@ -139,8 +141,9 @@ impl Opened {
         Ok(Located { payload, segments, signed: Some((verified, trailer)) })
     }
 
-    /// Opens one regular file to another, on all cores, at positions. `input` is the whole sealed file. `output` must
-    /// be empty, and not open for appending, because systems then ignore positions.
+    /// Opens the regular file `input`, and writes the data to the regular file `output`, on all cores, at positions.
+    /// `input` is the whole sealed file. `output` must be empty. It must not be open for appending, because systems
+    /// then ignore positions.
     ///
     /// # Errors
     /// If the output is not empty, if the data were changed or cut short, or if the system fails. After an error, the
@@ -150,13 +153,13 @@ impl Opened {
         self.open_at(input, length, output, work)
     }
 
-    /// Opens `input`, a whole sealed file of `length` bytes, to `output`, on all cores, at positions. A file as
-    /// `output` must be empty, and not open for appending. Any other output must have room for [`Opened::room_at`]
-    /// bytes. Afterwards the first [`Summary::plain`] bytes of the output are the data.
+    /// Opens `input`, a whole sealed file of `length` bytes, and writes the data to `output`, on all cores, at
+    /// positions. A file as `output` must be empty, and must not be open for appending. Any other output must have room
+    /// for [`Opened::room_at`] bytes. Afterwards the first [`Summary::plain`] bytes of the output are the data.
     ///
     /// # Errors
-    /// If `output` refuses, if the data were changed or cut short, if reading or writing fails, or if the system fails.
-    /// After an error, the contents of `output` must not be used.
+    /// If `output` cannot be used, if the data were changed or cut short, if reading or writing fails, or if the system
+    /// fails. After an error, the contents of `output` must not be used.
     pub fn open_at(
         &self,
         input: &impl ReadAt,
@@ -175,8 +178,8 @@ impl Opened {
         Ok(Summary { plain, sealed: length, signatures })
     }
 
-    /// Returns how much room [`Opened::open_at`] and [`Opened::open_into`] need for `input`, a whole sealed file of
-    /// `length` bytes.
+    /// Returns how many bytes [`Opened::open_at`] and [`Opened::open_into`] need for the data of `input`, a whole
+    /// sealed file of `length` bytes.
     ///
     /// # Errors
     /// If no sealed file has this length, if the beginning of the file was changed, or if reading fails.
@@ -184,8 +187,9 @@ impl Opened {
         Ok(self.locate(Cursor::new(input, length))?.segments.data())
     }
 
-    /// Opens a stream to a stream, on all cores, in order. `input` begins after the header. All written data are
-    /// authentic. The data are complete only if this method returns without an error.
+    /// Opens the sealed stream `input`, and writes the data to the stream `output`, in order, on all cores. `input`
+    /// begins after the header. All written data are authentic. The data are complete only if this method returns
+    /// without an error.
     ///
     /// # Errors
     /// If the data were changed or cut short, if reading or writing fails, or if the system fails.
@@ -199,8 +203,8 @@ impl Opened {
     }
 
     /// Does the work of [`Opened::open_stream`]. The reader and the writer are trait objects, so the compiler makes the
-    /// engine only once, and not for each type of reader and writer. The engine calls the reader and the writer once
-    /// for each unit.
+    /// engine only once, and not for each type of reader and writer. The engine calls a trait object only once for each
+    /// unit, so these calls cost little.
     fn open_dyn(
         &self,
         input: &mut (dyn Read + Send),
@@ -217,8 +221,8 @@ impl Opened {
         Ok(Summary { plain: stripped.0.stripper.finish()?, ..summary })
     }
 
-    /// Opens a stream to a [`Sink`], on all cores. `input` begins after the header. All data that the sink gets are
-    /// authentic. The data are complete only if this method returns without an error.
+    /// Opens a stream, and passes the data to a [`Sink`], on all cores. `input` begins after the header. All data that
+    /// the sink receives are authentic. The data are complete only if this method returns without an error.
     ///
     /// # Errors
     /// If the data were changed or cut short, if reading or writing fails, or if the system fails.
@@ -257,7 +261,7 @@ impl Opened {
         Ok((Summary { plain: written, sealed: self.begin() + read + trailer.read, signatures }, output))
     }
 
-    /// Opens bytes in memory. `payload` begins after the header. More than a few mebibytes are opened on all cores.
+    /// Opens bytes in memory. `payload` begins after the header. Opens data of more than a few mebibytes on all cores.
     /// This method checks the signatures of a signed file, but does not return them. [`Opened::open_stream`] and
     /// [`Opened::open_into`] return the signatures.
     ///
@@ -275,16 +279,16 @@ impl Opened {
     }
 
     /// Opens `input`, a whole sealed file of `length` bytes, into a buffer of at least [`Opened::room_at`] bytes.
-    /// Afterwards the first [`Summary::plain`] bytes of the buffer are the data. More than a few mebibytes are opened
-    /// on all cores.
+    /// Afterwards the first [`Summary::plain`] bytes of the buffer are the data. Opens data of more than a few
+    /// mebibytes on all cores.
     ///
-    /// `input` may change during this call, unless [`ReadAt::bytes_at`] lends its bytes: each segment is read only
-    /// once, so the opened data are authentic. For memory that other programs can write, such as a memory map,
-    /// implement a [`ReadAt`] that copies.
+    /// If [`ReadAt::bytes_at`] returns `None`, `input` may change during this call: each segment is read only once, so
+    /// the opened data are authentic. For memory that other programs can write, such as a memory map, implement a
+    /// [`ReadAt`] that copies.
     ///
     /// # Errors
     /// If the buffer is too small, if the data were changed or cut short, if reading fails, or if the work is stopped.
-    /// The buffer then holds nothing of the data.
+    /// After an error, the buffer contains none of the data.
     pub fn open_into(
         &self,
         input: &impl ReadAt,
@@ -321,7 +325,7 @@ impl Opened {
     }
 }
 
-/// Returns the beginning of the buffer. The result is as long as the data of all segments.
+/// Returns the first part of the buffer, which is as long as the data of all segments.
 fn room_for(segments: Segments, plain: &mut [u8]) -> Result<&mut [u8], Error> {
     let room = usize::try_from(segments.data()).ok().and_then(|length| plain.get_mut(..length));
     room.ok_or(Error::Invalid("the buffer is too small"))

@@ -13,19 +13,17 @@ use crate::format::segment::{Payload, SegmentReader};
 use crate::{Error, Signatures};
 use deadpan_ct::Wiped;
 
-/// A reader that opens the data of a sealed file in order. All data that the reader returns are authentic for the
-/// recipients. If the reader reaches the end without an error, the data are complete. If the file is signed, too, the
-/// data are then the signed data.
+/// A reader that opens the data of a sealed file in order. All data that the reader returns were sealed by somebody who
+/// has the file key. If the reader reaches the end without an error, the data are complete. If the file is signed and
+/// the reader reaches the end without an error, the data are the signed data.
 pub struct Opener<R> {
     reader: OpenReader<R>,
-    /// The state of removing the padding, if the data are padded.
     stripping: Option<Stripping>,
     signed: Signed,
 }
 
 type OpenReader<R> = SegmentReader<WatchedCipher<OwnedCipher, Option<Arc<Leaves>>>, PayloadReader<R>>;
 
-/// The state of checking the signatures.
 enum Signed {
     No,
     Failed,
@@ -34,7 +32,6 @@ enum Signed {
     Checked(Signatures),
 }
 
-/// The values that the trailer is compared with.
 struct TrailerToCheck {
     leaves: Arc<Leaves>,
     key: FileKey,
@@ -77,7 +74,7 @@ impl<R: Read> Opener<R> {
         }
     }
 
-    /// Returns the signatures of the data. Returns `None` if nobody signed the data, and as long as the reader has not
+    /// Returns the signatures of the data. Returns `None` if nobody signed the data, or if the reader has not yet
     /// reached the end without an error.
     #[must_use]
     pub fn signatures(&self) -> Option<&Signatures> {
@@ -118,8 +115,8 @@ impl Stripping {
             self.mark = passed.before.is_some();
             self.zeros = passed.before.unwrap_or_default();
             if self.piece.capacity() < piece.len() {
-                // New memory replaces the empty piece: memory that grew with contents would leave copies of them
-                // behind.
+                // New memory replaces the piece, which is empty now: memory that grew with contents would leave copies
+                // of them behind.
                 self.piece = Wiped::new(Vec::with_capacity(piece.len()));
             }
             self.piece.clear();

@@ -31,7 +31,6 @@ impl<R> fmt::Debug for RangeReader<R> {
 }
 
 impl<R: Read + Seek> RangeReader<R> {
-    /// Makes a reader of the segments that begin at `begin` in `input`.
     fn new(located: Located, input: R, begin: u64, padded: bool) -> Result<Self, Error> {
         let Located { payload, segments, signed } = located;
         let input = Shared::new(input);
@@ -44,8 +43,8 @@ impl<R: Read + Seek> RangeReader<R> {
         Ok(Self { reader, length, signatures })
     }
 
-    /// Reads the segments of a damaged file that nobody signed. The length of the reader is the length of the segments,
-    /// with padding.
+    /// Reads the segments of a damaged file that nobody signed. The reader's length is the number of bytes of data in
+    /// all segments, including the padding.
     fn over_damaged(payload: AnyPayload, input: R, begin: u64, end: u64) -> Result<Self, Error> {
         let cipher = WatchedCipher { cipher: payload.into_cipher(), watch: None };
         let reader = SeekReader::over_damaged(cipher, Shared::new(input), begin, end)?;
@@ -59,8 +58,8 @@ impl<R: Read + Seek> RangeReader<R> {
         self.signatures.as_ref()
     }
 
-    /// Moves the position to the end of the segment that holds it, for example because the segment is damaged. Returns
-    /// the new position. At the end of the data, this position is the length.
+    /// Moves the position to the end of the segment that contains the position, for example to skip a damaged segment.
+    /// Returns the new position. The new position is at most the length of the data.
     pub fn skip_segment(&mut self) -> u64 {
         self.reader.skip_segment().min(self.length)
     }
@@ -105,10 +104,10 @@ impl<R: Read + Seek> Seek for RangeReader<R> {
 }
 
 impl Opened {
-    /// Reads a range of the data of `input`, a whole sealed file of `length` bytes, into `data`, which must be as long
-    /// as the range. One read copies all segments that hold the range into `sealed`. This suits an input that answers
-    /// slowly. A caller that reads many ranges saves time if it passes the same `sealed` each time. This method does
-    /// not notice that the file was cut off after the range. [`Opened::seek_in`] notices it.
+    /// Reads a range of the data of `input`, a whole sealed file of `length` bytes, into `data`. `data` must be as long
+    /// as the range. One read copies all segments that hold the range into `sealed`. A single read is best for an input
+    /// that is slow to respond. A caller that reads many ranges saves time if it passes the same `sealed` each time.
+    /// This method does not notice that the file was cut off after the range. [`Opened::seek_in`] notices it.
     ///
     /// # Errors
     /// If the range ends after the end of the data, if the data were changed, or if reading fails. [`Error::Invalid`]
@@ -128,7 +127,7 @@ impl Opened {
         opened.inspect_err(|_| data.wipe())
     }
 
-    /// Checks a range that must be `wanted` bytes long. Returns the positions of the file's segments.
+    /// Checks that a range is `wanted` bytes long and within the data. Returns the positions of the file's segments.
     fn locate_range(
         &self,
         input: &impl ReadAt,
@@ -147,7 +146,6 @@ impl Opened {
         }
     }
 
-    /// Reads and opens the segments of a range that is already checked.
     fn open_range(
         &self,
         input: &impl ReadAt,
@@ -189,8 +187,8 @@ impl Opened {
         Ok(())
     }
 
-    /// Returns a reader that can seek, and that opens only the segments that are read. `input` is the whole sealed
-    /// file.
+    /// Returns a reader that can seek. The reader opens only the segments that the caller reads. `input` is the whole
+    /// sealed file.
     ///
     /// # Errors
     /// If the file cannot have this length, if its last segment does not open, or if a signature is wrong.

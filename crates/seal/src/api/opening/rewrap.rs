@@ -22,7 +22,7 @@ impl Opened {
     pub fn rewrap(&self, recipients: &[Recipient], mixed: bool) -> Result<Vec<u8>, Error> {
         let header = self.rewrap_longer(recipients, mixed)?;
         let room = self.unlocked.header_length();
-        // An age header has no free room, so a new age header must be exactly as long as the old header.
+        // An age header has no free space, so a new age header must be exactly as long as the old header.
         if header.len() > room || self.format() == Format::Age && header.len() < room {
             return Err(Error::TooMany("these recipients need more room than the header has"));
         }
@@ -45,9 +45,10 @@ impl Opened {
     /// see [`Opened::rewrap_longer`].
     ///
     /// # Errors
-    /// [`Error::NoRecipients`] if nobody is left; [`Error::TooMany`] if there is more than one passphrase, or if the
-    /// recipients do not fit into any header; [`Error::EmptyPassphrase`]; [`Error::Mixed`] unless `mixed` is set, if an
-    /// added recipient would make a file classical, or would have no post-quantum protection in a classical file.
+    /// [`Error::NoRecipients`] if the file would have no recipients; [`Error::TooMany`] if there is more than one
+    /// passphrase, or if the recipients do not fit into any header; [`Error::EmptyPassphrase`]; [`Error::Mixed`] if
+    /// `mixed` is not set and an added recipient would make the file classical, or would have no post-quantum
+    /// protection in a classical file.
     pub fn rewrap_keeping(&self, kept: &[usize], added: &[Recipient], mixed: bool) -> Result<Vec<u8>, Error> {
         let added = recipient::distinct(added.to_vec());
         match &self.unlocked {
@@ -85,8 +86,8 @@ impl Opened {
     }
 
     /// Returns the numbers of the recipients that have this public key. Only a holder of the file key can find these
-    /// recipients. This method does not find entries of other writers and of earlier versions, because those entries
-    /// come from random bytes. In age files, it finds no recipient.
+    /// recipients. This method does not find entries by other programs or earlier versions, because those programs use
+    /// random bytes for each entry. In an age file, this method finds no recipient.
     ///
     /// # Errors
     /// If the system fails.
@@ -94,7 +95,8 @@ impl Opened {
         let Unlocked::Deadpan { key: file, header, .. } = &self.unlocked else { return Ok(Vec::new()) };
         match Recipient::from(key).wrap(file, Entropy::System) {
             Ok(entries) => Ok(numbers(header, |other| entries.contains(other))),
-            // The key is a point of small order. Nobody can seal to such a key, so no recipient has it.
+            // The key is a point of small order. Nobody can seal to a point of small order, so no recipient has this
+            // key.
             Err(Error::InvalidKey(_)) => Ok(Vec::new()),
             Err(error) => Err(error),
         }
@@ -128,7 +130,6 @@ impl Opened {
     }
 }
 
-/// Returns the entries with these numbers.
 fn at<'e, E>(entries: &'e [(Stanza, E)], numbers: &[usize]) -> Result<Vec<&'e (Stanza, E)>, Error> {
     let found = numbers.iter().map(|number| entries.get(*number)).collect::<Option<Vec<_>>>();
     found.ok_or(Error::Invalid("a file has no recipient of this number"))

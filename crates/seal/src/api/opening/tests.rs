@@ -23,7 +23,6 @@ fn key(kem: Kem) -> (PrivateKey, Recipient) {
     (key, recipient)
 }
 
-/// Returns a file sealed to the passphrase, and the `Opened` for this file.
 fn sealed(data: &[u8]) -> (Vec<u8>, Opened, usize) {
     let sealed = Sealing::to(vec![recipient()]).and_then(|it| it.seal(data)).expect("sealed");
     let header = Header::read(&sealed[..]).expect("a header");
@@ -75,7 +74,7 @@ fn recipients_can_be_changed_without_the_payload() {
 fn a_new_header_is_as_long_as_the_old_one_or_refused() {
     let (sealed, opened, length) = sealed(b"data");
     assert_eq!(Header::read(&sealed[..]).expect("a header").slack(), 0, "a short file has no room");
-    // The entry is 28 bytes shorter than the passphrase's entry. These 28 bytes become slack.
+    // The entry of this key is 28 bytes shorter than the passphrase's entry. These 28 bytes become slack.
     let (small_key, small) = key(Kem::X25519);
     let new = opened.rewrap(&[small], false).expect("it fits");
     assert_eq!(new.len(), length);

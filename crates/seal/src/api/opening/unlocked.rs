@@ -1,4 +1,4 @@
-//! An open header with its file key, in one of the two formats. Opening the payload starts from this value.
+//! An open header with its file key, in one of the two formats. This value is needed to open the payload.
 
 use std::io::Read;
 
@@ -12,7 +12,6 @@ use crate::format::fill::read_full;
 use crate::format::payload::AnyPayload;
 use crate::{Error, Format};
 
-/// The header of a file and its file key.
 pub(super) enum Unlocked {
     /// `opener` is the recipient whose identity opened the header.
     Deadpan {

@@ -35,7 +35,7 @@ enum Head {
         /// The recipients with the keys that their plugins have wrapped, or `None` if no recipient has a plugin.
         prepared: Option<Vec<Recipient>>,
     },
-    /// If the file has a passphrase, the header is not made yet.
+    /// If the file has a passphrase, `header` is `None`, because the header is made later.
     Age { key: age::AgeFileKey, header: Option<Vec<u8>> },
 }
 
@@ -114,14 +114,14 @@ impl<'s> Start<'s> {
         }
     }
 
-    /// Gives wrapped keys that were not used to seal anything back to their recipients.
+    /// Gives each wrapped key that sealed nothing back to its recipient.
     pub(super) fn put_back(&self) {
         if let Head::Deadpan { prepared: Some(prepared), .. } = &self.head {
             recipient::put_back(prepared);
         }
     }
 
-    /// Makes the header and the beginning of the payload. This takes longer if the file has a passphrase.
+    /// Makes the header and the beginning of the payload. Making the header takes longer if the file has a passphrase.
     fn header(&self, length: usize) -> Result<Vec<u8>, Error> {
         let mut header = match &self.head {
             Head::Deadpan { key, metadata, .. } => {
@@ -164,8 +164,8 @@ pub(super) struct Draft<'s, 'o> {
 }
 
 impl<'s, 'o> Draft<'s, 'o> {
-    /// Plans the header. `long` means that the data are longer than a unit. `shelf` gets the position of the first
-    /// segment, and returns the place that keeps the hashes of a signed file.
+    /// Plans the header. `long` means that the data are longer than a unit. `shelf` is called with the position of the
+    /// first segment, and returns the place that stores the hashes of a signed file.
     pub(super) fn begin(start: Start<'s>, long: bool, shelf: impl FnOnce(u64) -> Shelf<'o>) -> Result<Self, Error> {
         let header_length = start.header_length(long);
         let begin = (header_length + start.bytes.len()) as u64;
@@ -186,7 +186,7 @@ impl<'s, 'o> Draft<'s, 'o> {
         stream::sealed_unit(&self.start.payload) as u64
     }
 
-    /// Makes the bytes before the first segment. This takes longer if the file has a passphrase.
+    /// Makes the bytes before the first segment.
     pub(super) fn header(&self) -> Result<Vec<u8>, Error> {
         self.start.header(self.header_length)
     }
@@ -196,8 +196,8 @@ impl<'s, 'o> Draft<'s, 'o> {
         Watched { payload: &self.start.payload, watch: &self.recorder }
     }
 
-    /// Makes the header and the payload. If the header takes long, makes both at the same time: the payload does not
-    /// depend on the passphrase. Returns the header and the result of `put_payload`.
+    /// Makes the header and the payload. If a passphrase makes the header slow, makes the header and the payload at the
+    /// same time, because the payload does not depend on the passphrase.
     pub(super) fn make<P>(
         &self,
         put_header: impl Fn(&[u8]) -> Result<(), Error> + Sync,
@@ -208,8 +208,8 @@ impl<'s, 'o> Draft<'s, 'o> {
             put_header(&header).map(|()| header)
         };
         let payload = || put_payload(&self.payload());
-        // A session hashes its passphrase only for the first item. A thread for each item would cost more than this
-        // hash.
+        // A session hashes its passphrase only for the first item. Starting a thread for each item would take more time
+        // than this single hash.
         if !self.start.sealing.recipients.iter().any(|it| matches!(it, Recipient::Passphrase(..))) {
             return Ok((header()?, payload()?));
         }

@@ -25,7 +25,7 @@ use deadpan_ct::Wiped;
 /// How a sealed file divides into parts, and the keys that seal them.
 ///
 /// All parts have the same length, because some data stores require that. Only the last part may be shorter. The header
-/// is as long as one segment and stands at the beginning of part 0, so every part after part 0 begins with a segment.
+/// is as long as one segment and is at the beginning of part 0, so every later part begins with a segment.
 ///
 /// ```
 /// use deadpan_seal::{Header, Identity, Kem, PrivateKey, Recipient, Sealing, open};
@@ -102,12 +102,12 @@ impl Beginning {
 }
 
 impl Sealing {
-    /// Begins a sealed file for `length` bytes of data in parts that have room for `each` segments of 256 KiB.
+    /// Begins a sealed file for `length` bytes of data. Each part has room for `each` segments of 256 KiB.
     ///
     /// # Errors
     /// [`Error::Invalid`] if `each` is 0, or for age files and signed files, which cannot be made in parts;
-    /// [`Error::TooMany`] if the recipients do not fit into a segment; [`Error::TooLong`]; or another error if the
-    /// system fails.
+    /// [`Error::TooMany`] if the recipients do not fit into a segment; [`Error::TooLong`] if the data are too long;
+    /// another error if the system fails.
     pub fn divide(&self, length: u64, each: u64) -> Result<(Parts, Beginning), Error> {
         if !self.signing.is_empty() {
             return Err(Error::Invalid("a signed file cannot be made in parts"));
@@ -136,7 +136,6 @@ impl Parts {
         (self.segments.count() + 1).div_ceil(self.each)
     }
 
-    /// Returns the numbers of the segments in a part.
     fn segments(&self, part: u64) -> Range<u64> {
         let count = self.segments.count();
         let first = part.saturating_mul(self.each);
@@ -212,8 +211,8 @@ impl Parts {
 }
 
 impl Opened {
-    /// Returns how a sealed file for `length` bytes of data divides into parts with room for `each` segments. The
-    /// header that was opened must come from a ticket ([`Beginning::ticket`]). `input` is the rest of the ticket.
+    /// Returns how a sealed file for `length` bytes of data divides into parts. Each part has room for `each` segments.
+    /// The header that was opened must come from a ticket ([`Beginning::ticket`]). `input` is the rest of the ticket.
     ///
     /// # Errors
     /// [`Error::Invalid`] for the same reasons as in [`Sealing::divide`]. Another error if the rest of the ticket was

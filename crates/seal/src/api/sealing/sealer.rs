@@ -11,11 +11,10 @@ use crate::format::deadpan::trailer::{Claim, Recorder, Signing, WatchedCipher};
 use crate::format::payload::{AnyPayload, OwnedCipher};
 use crate::format::segment;
 
-/// Seals the segments, and hashes them if the file is signed.
 type SealCipher = WatchedCipher<OwnedCipher, Option<Arc<Recorder<'static>>>>;
 
-/// A writer that seals the bytes written to it. Call [`Sealer::finish`] at the end. Without this call, the output is
-/// cut short, and readers refuse the output.
+/// A writer that seals the bytes written to it. Call [`Sealer::finish`] at the end. Without a call of
+/// [`Sealer::finish`], the output is cut short, and readers refuse it.
 #[must_use = "without `finish` the output is cut short, and refused"]
 pub struct Sealer<W> {
     writer: segment::SegmentWriter<SealCipher, W>,
@@ -24,7 +23,6 @@ pub struct Sealer<W> {
     ending: Option<TrailerToWrite>,
 }
 
-/// The inputs for the trailer of a signed file.
 pub(super) struct TrailerToWrite {
     pub(super) recorder: Arc<Recorder<'static>>,
     pub(super) signing: Signing,

@@ -30,10 +30,11 @@ pub const BEGIN: &str = "-----BEGIN AGE ENCRYPTED FILE-----";
 const END: &str = "-----END AGE ENCRYPTED FILE-----";
 const COLUMNS: usize = 64;
 const LINE_BYTES: usize = COLUMNS / 4 * 3;
-/// The maximum number of bytes of white space before or after the armor. The reader refuses more white space, so that
-/// it ends even if white space never ends.
+/// The maximum number of bytes of white space before or after the armor. The reader refuses more white space.
+/// Otherwise, endless white space would keep the reader busy forever.
 const MOST_SPACE: usize = 1024;
-/// The length of the longest line that the reader looks at. A marker or a full line fits, with its line end.
+/// The number of bytes of a line that the reader reads at most. This is enough for a marker or a full line, with its
+/// line end.
 const LONGEST: u64 = 80;
 
 /// A writer of armor. Without a call of [`ArmorWriter::finish`], the end of the armor is missing.
@@ -121,8 +122,8 @@ enum ArmorState {
     Failed,
 }
 
-/// A reader of armor. It reads to the end of the armor and to the end of the input. If the armor is not valid, the
-/// reader's error holds an [`Error::Armor`].
+/// A reader of armor. The reader reads to the end of the armor, and then to the end of the input. If the armor is not
+/// valid, the reader's error contains an [`Error::Armor`].
 pub struct ArmorReader<R> {
     input: BufReader<R>,
     state: ArmorState,
@@ -130,7 +131,7 @@ pub struct ArmorReader<R> {
     bytes: [u8; LINE_BYTES],
     taken: usize,
     length: usize,
-    /// The error to report after the bytes that were handed out last.
+    /// The error that the next call of `read` returns, after the bytes before the fault.
     failure: Option<io::Error>,
 }
 
@@ -200,7 +201,7 @@ impl<R: Read> ArmorReader<R> {
             if !self.line.iter().all(u8::is_ascii_whitespace) {
                 break;
             }
-            // A line of this length was not read to its end.
+            // If the line has the length `LONGEST`, the reader has not read it to its end.
             inside = self.line.len() as u64 == LONGEST;
             skipped += self.line.len() + 1;
             if skipped > MOST_SPACE {
@@ -260,7 +261,7 @@ impl<R: Read> Read for ArmorReader<R> {
                 match self.advance() {
                     Ok(()) => continue,
                     Err(error) if done == 0 => return Err(error),
-                    // The reader hands out the bytes before the fault first.
+                    // The reader first returns the bytes before the fault, and then the error.
                     Err(error) => {
                         self.failure = Some(error);
                         break;

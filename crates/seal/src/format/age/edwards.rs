@@ -1,6 +1,6 @@
 //! The X25519 form of Ed25519 public keys: u = (1 + y) / (1 - y) modulo 2^255 - 19 (RFC 7748, section 4.1).
 //!
-//! This module handles only public keys, so its functions do not run in constant time.
+//! This module uses only public keys, so its functions do not run in constant time.
 
 /// A number modulo 2^255 - 19, in four limbs. Between two steps of a calculation, the number may be greater than the
 /// prime.
@@ -20,7 +20,7 @@ pub(super) fn to_x25519(point: &[u8; 32]) -> Option<[u8; 32]> {
     bytes[31] &= 0x7f;
     let y = Field::from_bytes(&bytes)?;
     let square = y.times(y);
-    // x² = (y² - 1) / (d y² + 1) has a root if the quotient times any square is a square.
+    // x² = (y² - 1) / (d y² + 1), so a point exists only if this quotient has a square root.
     let x_square = square.minus(ONE).times(D.times(square).plus(ONE).inverse());
     if !x_square.is_square() || y == ONE {
         return None;
@@ -46,7 +46,6 @@ impl Field {
         bytes
     }
 
-    /// Returns the same number, reduced below the prime.
     fn reduced(mut self) -> Self {
         while !self.0.iter().rev().lt(PRIME.iter().rev()) {
             let mut borrow = false;
@@ -113,7 +112,7 @@ impl Field {
         Self::folded(limbs, carry as u64)
     }
 
-    /// Returns the power with the exponent in these limbs.
+    /// Returns this number to the power of `exponent`, which is given in limbs.
     fn power(self, exponent: [u64; 4]) -> Self {
         (0..256).rev().fold(ONE, |power, bit| {
             let square = power.times(power);
@@ -163,7 +162,7 @@ mod tests {
         let mut neutral = [0; 32];
         neutral[0] = 1;
         assert_eq!(to_x25519(&neutral), None);
-        // These are the bytes of the prime, which is another form of zero.
+        // These bytes are the prime, which is another form of the number zero.
         let mut prime = [0xff; 32];
         (prime[0], prime[31]) = (0xed, 0x7f);
         assert_eq!(to_x25519(&prime), None);

@@ -32,7 +32,6 @@ impl AgeFileKey {
         &self.0
     }
 
-    /// Returns whether the two keys are equal.
     pub(crate) fn same(&self, other: &Self) -> bool {
         self.0.same(&other.0)
     }
@@ -54,12 +53,11 @@ impl AgeFileKey {
         Ok(Secret::copy_of(expected.as_ref()).same(mac))
     }
 
-    /// Derives the key of the payload that begins with this nonce.
     pub(crate) fn payload_key(&self, nonce: &[u8]) -> Result<Secret, Error> {
         derive(&self.0, nonce, b"payload")
     }
 
-    /// Seals the file key under a wrapping key. This wrapping key must seal nothing else.
+    /// The wrapping key must seal nothing except this file key.
     pub(crate) fn seal(&self, wrapping: &[u8]) -> Result<Vec<u8>, Error> {
         let mut sealed = vec![0; SEALED];
         let (output, tag) = sealed.split_at_mut(KEY);

@@ -69,7 +69,7 @@ impl AgeHeader {
         Ok(Self { stanzas, bytes: bytes.to_vec(), mac })
     }
 
-    /// Returns the bytes of a header with these stanzas. [`AgeHeader::read`] accepts these bytes.
+    /// [`AgeHeader::read`] accepts the returned bytes.
     pub(crate) fn build(key: &AgeFileKey, stanzas: &[AgeStanza]) -> Result<Vec<u8>, Error> {
         let mut text = VERSION.to_vec();
         for stanza in stanzas {
@@ -88,12 +88,11 @@ impl AgeHeader {
         Ok(text)
     }
 
-    /// Returns the length of a header whose stanzas have this total length.
+    /// Returns the length of a header, from the total length of its stanzas.
     pub(crate) const fn length_for(stanzas: usize) -> usize {
         VERSION.len() + stanzas + LAST_LINE
     }
 
-    /// Returns the number of bytes in the whole header.
     pub(crate) fn length(&self) -> usize {
         self.bytes.len() + LAST_LINE - END.len()
     }
@@ -112,16 +111,16 @@ fn version_error(text: &[u8]) -> Error {
 /// Finds the end of a header that is read in pieces. Examines each byte once.
 #[derive(Default)]
 struct HeaderLines {
-    /// The beginning of the line that is not complete yet.
+    /// The position where the incomplete line begins.
     line: usize,
     /// The number of bytes that were already searched for line feeds.
     searched: usize,
 }
 
 impl HeaderLines {
-    /// Returns the minimum number of bytes that are missing after `text`, with which the header begins. Returns `None`
-    /// if the header is complete, or if its last line is too long. Reading this number of bytes in one step never goes
-    /// beyond the header.
+    /// Returns the minimum number of bytes that the header still needs after its beginning, `text`. Returns `None` if
+    /// the header is complete, or if its last line is too long. Reading the returned number of bytes in one step never
+    /// goes beyond the header.
     fn missing(&mut self, text: &[u8]) -> Option<usize> {
         while let Some(length) = text[self.searched..].iter().position(|byte| *byte == b'\n') {
             if text[self.line..].starts_with(END) {

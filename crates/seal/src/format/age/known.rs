@@ -1,7 +1,7 @@
 //! The known types of stanzas, and the form that a stanza of each type must have.
 //!
 //! Each type has a fixed number of arguments and allowed lengths of the body. If a stanza of a known type has another
-//! form, the whole header is invalid, even if a key opens the header: no honest writer makes such a stanza. Unknown
+//! form, the whole header is invalid, even if a key opens the header. No honest writer makes such a stanza. Unknown
 //! types are ignored.
 
 use super::AgeStanza;
@@ -52,14 +52,14 @@ pub(super) fn kind(stanza: &AgeStanza) -> Result<Stanza, Error> {
 }
 
 /// Returns whether a plugin may make and open stanzas of this kind. age's specification allows this for tagged stanzas
-/// and for the plugin's own types. Plugins must not use any other type that age defines: keys of these types are
+/// and for the plugin's own types. Plugins must not use any other type that age defines. Keys of these types are
 /// software keys, and no reader would ask a plugin to open their stanzas.
 pub(super) const fn may_be_of_plugin(kind: &Stanza) -> bool {
     matches!(kind, Stanza::Unknown | Stanza::Key(Kem::P256 | Kem::MlKem768P256))
 }
 
-/// Checks a stanza that a plugin has made. A plugin must be allowed to use its type. If the type is known, the stanza
-/// must have the form of the type.
+/// The type of the stanza must be a type that plugins may use. If the type is known, the stanza must have the form of
+/// the type.
 pub(crate) fn check_of_plugin(stanza: &AgeStanza) -> Result<(), Reason> {
     match kind(stanza) {
         Ok(kind) if may_be_of_plugin(&kind) => Ok(()),

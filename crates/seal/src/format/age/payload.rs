@@ -15,7 +15,7 @@ use crate::primitive::entropy::Entropy;
 use crate::primitive::imp::chacha20_poly1305::{ChaCha, KEY, TAG};
 use deadpan_ct::Wipe;
 
-/// The number of bytes in the payload's nonce, which stands before the first chunk.
+/// The number of bytes in the payload's nonce, which precedes the first chunk.
 pub(crate) const NONCE: usize = 16;
 /// The number of bytes of data in a full chunk.
 const DATA: usize = 64 << 10;
@@ -39,7 +39,7 @@ impl Chunks {
         if read_full(&mut input, &mut nonce).map_err(Error::Read)? < NONCE {
             return Err(Error::Truncated);
         }
-        // A nonce is random, so only once in 2¹²⁸ files does it begin like the text of a header.
+        // The nonce is random, so it begins like the text of a header only once in 2¹²⁸ files.
         if is_age(&nonce) {
             return Err(Error::WholeFile);
         }
@@ -104,7 +104,7 @@ impl ChunkCipher {
     }
 
     /// Opens a chunk into `data`, which must be 16 bytes shorter, because it holds no tag. After a failure, `data`
-    /// holds nothing of the chunk.
+    /// contains no data of the chunk.
     ///
     /// # Errors
     /// If the chunk was changed or belongs to another position, or if `last` does not match the chunk.
@@ -118,7 +118,7 @@ impl ChunkCipher {
         if self.is_open(chunk, last, sealed, data) {
             return Ok(());
         }
-        // Opening the chunk with the opposite of `last` shows what happened to the file.
+        // If the chunk opens with the opposite of `last`, the file was cut short or bytes were added.
         if self.is_open(chunk, !last, sealed, data) {
             data.wipe();
             return Err(if last { Error::Truncated } else { Error::Trailing });
@@ -126,7 +126,7 @@ impl ChunkCipher {
         Err(Error::Segment { segment: chunk })
     }
 
-    /// Opens a chunk, and returns whether the chunk opened. After a failure, `data` is wiped.
+    /// After a failure, `data` is wiped.
     fn is_open(&self, chunk: u64, last: bool, sealed: &[u8], data: &mut [u8]) -> bool {
         let (input, tag) = sealed.split_last_chunk::<TAG>().expect("a tag");
         let opened = self.0.0.open(&nonce(chunk, last), input, tag, data);
@@ -161,7 +161,7 @@ impl SegmentCipher for ChunkCipher {
     }
 
     fn open_misplaced(&mut self, chunk: u64, last: bool, sealed: &[u8], data: &mut [u8]) -> bool {
-        // If `last` is set, the chunk was sealed as a chunk before the last one, and such a chunk must be full.
+        // If `last` is set, the chunk was sealed as a chunk before the last one, so it must be full.
         (!last || data.len() == DATA) && self.is_open(chunk, !last, sealed, data)
     }
 }

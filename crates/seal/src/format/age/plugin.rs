@@ -1,4 +1,5 @@
-//! Plugins' recipients in age files. The plugin gets the file key itself. The header holds the plugin's stanzas.
+//! Plugins' recipients in age files. The plugin receives the file key itself, and wraps it. The header holds the
+//! plugin's stanzas.
 
 use super::known::may_be_of_plugin;
 use super::{AgeFileKey, AgeStanza};
@@ -13,8 +14,8 @@ pub(super) fn wrap(recipient: &plugin::Recipient, file: &AgeFileKey) -> Result<(
     Ok((wrapping.stanzas.pop().unwrap_or_default(), wrapping.labels))
 }
 
-/// Returns the file key if the plugin unwraps the key. The plugin gets all stanzas. It is started only if one of the
-/// stanzas may belong to a plugin. May leak: whether the plugin unwraps a stanza.
+/// Returns the file key if the plugin unwraps the key. The plugin gets all stanzas. The plugin is started only if one
+/// of the stanzas may belong to a plugin. May leak: whether the plugin unwraps a stanza.
 pub(crate) fn unwrap<'s>(
     identity: &plugin::Identity,
     stanzas: &'s [(Stanza, AgeStanza)],

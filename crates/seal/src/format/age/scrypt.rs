@@ -26,8 +26,8 @@ pub(super) fn cost(stanza: &AgeStanza) -> Result<Cost, Error> {
     if known::decode(salt).is_none_or(|salt| salt.len() != SALT) || stanza.body.len() != SEALED {
         return Err(FORM);
     }
-    // The exponent is a number without a sign and without leading zeros. The digits are checked first. If parsing then
-    // fails, the number is too large.
+    // The exponent is a number without a sign and without leading zeros. The digits are checked first. The digits are
+    // checked before parsing, so if parsing fails, the number is too large.
     if !exponent.bytes().all(|byte| byte.is_ascii_digit()) || exponent.starts_with('0') || exponent.is_empty() {
         return Err(FORM);
     }
@@ -37,7 +37,6 @@ pub(super) fn cost(stanza: &AgeStanza) -> Result<Cost, Error> {
     }
 }
 
-/// Returns the exponent of N for a cost.
 fn exponent(cost: Cost) -> u32 {
     cost.memory.max(2).ilog2().min(MOST)
 }
@@ -80,7 +79,7 @@ pub(super) fn unwrap(passphrase: &Passphrase, stanza: &AgeStanza) -> Result<Opti
 fn stretch(passphrase: &Passphrase, salt: &[u8], exponent: u32) -> Result<Secret, Error> {
     let mut key = Secret::zeroed(32);
     let n = 1_u64 << exponent;
-    // This is the memory for scrypt's table and for a few more blocks.
+    // `memory` is enough for scrypt's table and a few more blocks.
     let memory = usize::try_from(128 * R * (n + 3)).unwrap_or(usize::MAX);
     let done = imp::scrypt::derive(passphrase.as_bytes(), &[LABEL, salt].concat(), n, R, 1, memory, &mut key);
     if done { Ok(key) } else { Err(Error::System("not enough memory")) }

@@ -1,7 +1,7 @@
-//! Recipients that are SSH keys: `ssh-ed25519`, which is used as an X25519 key, and `ssh-rsa`.
+//! Recipients that are SSH keys: `ssh-ed25519` keys, which are used as X25519 keys, and `ssh-rsa` keys.
 //!
 //! The first argument of a stanza is a tag: the beginning of a hash of the public key. The owner, and anybody else who
-//! knows the public key, recognizes the stanza by this tag.
+//! knows the public key, recognizes the stanza by its tag.
 
 use aws_lc_rs::digest::{SHA256, SHA512, digest};
 
@@ -31,7 +31,6 @@ pub(super) fn check(key: &SshPublic) -> Result<(), Error> {
     }
 }
 
-/// Returns the X25519 form of an Ed25519 key.
 fn point(key: &SshPublic) -> Result<[u8; 32], Error> {
     key.raw().and_then(<[u8]>::as_array).and_then(edwards::to_x25519).ok_or(INVALID)
 }
@@ -40,7 +39,7 @@ fn tag(key: &SshPublic) -> [u8; TAG] {
     digest(&SHA256, key.blob()).as_ref().first_chunk().copied().unwrap_or_default()
 }
 
-/// Returns the tweak of an Ed25519 key. The tweak binds the shared secret to the SSH key.
+/// The tweak binds the shared secret to the SSH key.
 fn tweak(key: &SshPublic) -> Result<Secret, Error> {
     derive(b"", key.blob(), ED25519)
 }
@@ -57,7 +56,7 @@ pub(super) fn wrap(key: &SshPublic, file: &AgeFileKey) -> Result<AgeStanza, Erro
     Ok(AgeStanza { tag: name, args: vec![tag, known::encode(&share)], body: file.seal(&wrapping)? })
 }
 
-/// Returns the file key if the stanza was sealed to this key. May leak: whether it was sealed to this key.
+/// Returns the file key if the stanza was sealed to this key. May leak: whether the stanza was sealed to this key.
 pub(super) fn unwrap(key: &OpensshKey, stanza: &AgeStanza) -> Result<Tried, Error> {
     let public = key.public();
     if public.kind().name() != stanza.tag || known::argument(stanza, 0)? != tag(public) {
@@ -66,7 +65,7 @@ pub(super) fn unwrap(key: &OpensshKey, stanza: &AgeStanza) -> Result<Tried, Erro
     opened(key, stanza).map(Tried::tagged)
 }
 
-/// Returns the file key if the stanza was sealed to this key. The stanza must have the key's tag.
+/// The stanza must have the key's tag.
 fn opened(key: &OpensshKey, stanza: &AgeStanza) -> Result<Option<AgeFileKey>, Error> {
     let public = key.public();
     match (key.material(), public.rsa()) {

@@ -9,7 +9,7 @@ use deadpan_base64::STANDARD_NO_PAD;
 /// The number of symbols in a full line of a body, and the number of bytes that these symbols encode.
 const COLUMNS: usize = 64;
 const LINE_BYTES: usize = COLUMNS / 4 * 3;
-/// The length of the longest stanza that is read, in bytes of text. The longest header has the same length.
+/// The length of the longest stanza that is read, in bytes of text. The maximum length of a header is the same.
 const LONGEST: u64 = 1 << 20;
 /// The beginning of a stanza.
 const ARROW: &[u8] = b"-> ";
@@ -77,7 +77,7 @@ impl AgeStanza {
     /// Reads the next stanza, and no byte after the stanza. Returns `None` if the input ends before the stanza.
     ///
     /// # Errors
-    /// If the input cannot be read, if it ends within the stanza, or if it is not a stanza in the one valid encoding;
+    /// If the input cannot be read, ends within the stanza, or has a stanza that is not in the only valid encoding;
     /// [`Error::Limit`] if the stanza is longer than a mebibyte.
     pub fn read(input: impl BufRead) -> Result<Option<Self>, Error> {
         let mut input = input.take(LONGEST);

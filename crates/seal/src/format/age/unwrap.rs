@@ -5,12 +5,12 @@ use std::cell::Cell;
 use super::{AgeFileKey, AgeStanza, hpke, scrypt, ssh, x25519};
 use crate::{Error, Identity, Kem, Stanza};
 
-/// After this many stanzas that have the tag of a key but do not open with this key, the reader gives up the header. A
-/// tag has four bytes, so honest headers have no such stanzas. Everybody who knows a public key can write a thousand
-/// such stanzas, and RSA takes milliseconds for each. age gives up after the first such stanza.
+/// The reader refuses a header after this number of stanzas that have the tag of a key but do not open with the key. A
+/// tag has four bytes, so in an honest header the stanzas of other keys do not have this tag. An attacker who knows a
+/// public key can write a thousand stanzas with its tag, and trying an RSA key on each of them takes milliseconds. age
+/// gives up after the first such stanza.
 const MOST_MISTAGGED: usize = 8;
 
-/// The result of trying a key on a stanza.
 pub(super) enum Tried {
     Opened(AgeFileKey),
     /// The stanza's tag shows that the stanza was sealed to another key, or the stanza has no tag and does not open.

@@ -11,7 +11,7 @@ const POST_QUANTUM: &str = "postquantum";
 /// The stanzas of one recipient, and the sorted labels of these stanzas.
 type Wrapped = (Vec<AgeStanza>, Vec<String>);
 
-/// Checks that age knows recipients of these kinds. The caller must already have checked that post-quantum and
+/// Checks that age supports recipients of these kinds. The caller must already have checked that post-quantum and
 /// classical keys do not mix.
 pub(crate) fn check(recipients: &[Recipient]) -> Result<(), Error> {
     for recipient in recipients {
@@ -31,8 +31,8 @@ pub(crate) fn check(recipients: &[Recipient]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns the length of the header if the recipient is a passphrase. This function does not hash the passphrase, which
-/// would take long.
+/// Returns the length of the header if the recipient is a passphrase. This function does not hash the passphrase,
+/// because hashing takes long.
 pub(crate) fn passphrase_length(recipients: &[Recipient]) -> Option<usize> {
     match recipients {
         [Recipient::Passphrase(_, cost)] => Some(AgeHeader::length_for(scrypt::length(*cost))),
@@ -41,7 +41,7 @@ pub(crate) fn passphrase_length(recipients: &[Recipient]) -> Option<usize> {
 }
 
 /// Seals the file key to all new recipients. `kept` are the recipients that are already in the file. Returns the new
-/// stanzas. All recipients must have the same labels as the plugins' stanzas, unless `mixed` is set.
+/// stanzas. If `mixed` is not set, all recipients must have the same labels as the plugins' stanzas.
 pub(crate) fn wrap_all(
     recipients: &[Recipient],
     kept: &[recipient::Stanza],
@@ -84,5 +84,5 @@ fn labels(mode: Mode) -> Vec<String> {
     if mode == Mode::Ecc { Vec::new() } else { vec![POST_QUANTUM.to_owned()] }
 }
 
-/// [`check`] has already refused these recipients.
+/// The error for recipients that age does not support, which [`check`] has already refused.
 const NONE: Error = Error::Invalid("age has no such recipients");

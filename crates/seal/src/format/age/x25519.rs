@@ -24,8 +24,8 @@ pub(super) fn unwrap(key: &PrivateKey, stanza: &AgeStanza) -> Result<Option<AgeF
     AgeFileKey::open(&wrapping, &stanza.body)
 }
 
-/// Makes an ephemeral key, and returns the share of this key and the wrapping key. A `tweak` multiplies the shared
-/// secret. Only SSH keys have a tweak.
+/// Makes an ephemeral key, and returns its public half (the share) and the wrapping key. A `tweak` multiplies the
+/// shared secret. Only SSH keys have a tweak.
 pub(super) fn agree(recipient: &[u8; 32], tweak: Option<&[u8; 32]>, info: &[u8]) -> Result<([u8; 32], Secret), Error> {
     let ephemeral = Secret::random(32)?;
     let ephemeral = ephemeral.as_array().ok_or(LENGTH)?;
@@ -35,7 +35,7 @@ pub(super) fn agree(recipient: &[u8; 32], tweak: Option<&[u8; 32]>, info: &[u8])
     Ok((share, derive(&shared, &[&share[..], recipient].concat(), info)?))
 }
 
-/// Returns the wrapping key that the owner of `recipient` shares with the maker of `share`.
+/// Returns the wrapping key for the owner of `recipient`, computed from the ephemeral public key `share`.
 pub(super) fn agreed(
     scalar: &[u8; 32],
     recipient: &[u8; 32],

@@ -27,7 +27,7 @@ impl FileKey {
         &self.secret
     }
 
-    /// Returns whether the two keys are equal. May leak: the answer.
+    /// May leak: the answer.
     pub(crate) fn same(&self, other: &Self) -> bool {
         self.secret.same(&other.secret)
     }
@@ -49,9 +49,9 @@ impl FileKey {
         Ok(key)
     }
 
-    /// Derives the random bytes with which this file key is encapsulated to a public key. These bytes are as secret as
-    /// the file key, and they differ for each public key and each file. A holder of the file key can make a recipient's
-    /// entry again, and can so find the entry of a known public key.
+    /// Derives the random bytes with which this file key is encapsulated to a public key. The random bytes are as
+    /// secret as the file key, and they differ for each public key and each file. A holder of the file key can make a
+    /// recipient's entry again, and can so find the entry of a known public key.
     pub(crate) fn encapsulation(&self, key: &PublicKey) -> Result<Secret, Error> {
         let info = [&b"deadpan v1 encapsulation"[..], &key.kem().id().to_be_bytes(), key.as_bytes()].concat();
         self.expand(&info, key.kem().random_len())

@@ -32,7 +32,7 @@ pub use streams::{Reader, SeekReader, Writer};
 use crate::Error;
 pub use crate::format::segment::Segments;
 
-/// The number of bytes in FLOE's header, which stands before the first segment.
+/// The number of bytes in FLOE's header, which precedes the first segment.
 pub const HEADER: usize = PARAMETERS + IV + HEADER_TAG;
 /// The number of bytes by which a sealed segment is longer than its data.
 pub const OVERHEAD: usize = LENGTH + NONCE + TAG;

@@ -13,8 +13,8 @@ use crate::format::deadpan::file_key::FileKey;
 use crate::format::deadpan::floe;
 use crate::format::deadpan::layout::{Entry, Preamble};
 
-/// The number of bytes before the recipients. These bytes are the preamble, the header's length and the number of
-/// recipients.
+/// The number of bytes in a header before the recipients. The bytes before the recipients are the preamble, the
+/// header's length and the number of recipients.
 pub(crate) const FIXED: usize = Preamble::LENGTH + 4 + 2;
 pub(crate) const MAC: usize = 32;
 /// The length of the longest header that is written or read.
@@ -22,11 +22,11 @@ pub(crate) const LONGEST: usize = 1 << 20;
 /// The number of bytes in a page. A payload of more than one unit begins on a page, because systems copy whole pages
 /// fastest.
 pub(crate) const PAGE: usize = 4096;
-/// The slack in the header of a file whose payload is longer than a unit. The slack has room for eight more recipients
-/// with X-Wing keys, so that recipients can be added without copying the payload.
+/// The minimum number of free bytes (the slack) in the header of a file whose payload is longer than a unit. The slack
+/// has room for eight more recipients with X-Wing keys, so that recipients can be added without copying the payload.
 pub(crate) const ROOM: usize = 8 * (4 + 1168);
 
-/// Returns the length of a header with bodies of these lengths and a metadata box.
+/// Returns the length of a header, from the lengths of the entries' bodies and of the metadata box.
 pub(crate) fn length(bodies: impl Iterator<Item = usize>, metadata: usize) -> usize {
     FIXED + bodies.map(|body| 4 + body).sum::<usize>() + 4 + metadata + MAC
 }
@@ -40,8 +40,8 @@ pub(crate) fn with_room(needed: usize) -> usize {
     aligned.min(LAST).max(needed)
 }
 
-/// Returns the bytes of a header with this `length`, including the slack. [`Parsed::read`] accepts these bytes: a new
-/// header may replace a header that opens, so this function reads the new header back before it returns it.
+/// Returns the bytes of a header with this `length`, including the slack. A new header may replace a header that opens,
+/// so this function checks that [`Parsed::read`] accepts the new header.
 pub(crate) fn build(key: &FileKey, entries: &[Entry], metadata: &[u8], length: usize) -> Result<Vec<u8>, Error> {
     let header = encode(key, entries, metadata, length)?;
     Parsed::read(&header[..]).map_err(|_| Error::System("a new header cannot be read back"))?;

@@ -19,7 +19,6 @@ impl Preamble {
     /// The preamble of a signed file. Flag bit 0 announces a trailer.
     pub(crate) const SIGNED: Self = Self::new(1);
 
-    /// Returns the preamble with these flags.
     pub(crate) const fn new(flags: u8) -> Self {
         let mut bytes = [0; Self::LENGTH];
         let (start, rest) = bytes.split_at_mut(SIGNATURE);
@@ -38,7 +37,6 @@ impl Preamble {
     }
 }
 
-/// The entry of a recipient in a header: a type and a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) kind: u16,

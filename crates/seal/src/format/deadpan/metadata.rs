@@ -10,7 +10,7 @@ use crate::{Error, Secret};
 
 const NONCE: usize = 12;
 const TAG: usize = 16;
-/// The length of a box is rounded up in steps of this many bytes, so that boxes with names of different lengths look
+/// The length of a box is rounded up to a multiple of this number, so that boxes with names of different lengths look
 /// alike.
 const STEP: usize = 256;
 /// The length of the shortest box.
@@ -27,7 +27,7 @@ const NAME: u8 = 4;
 /// The kind of the data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
-    /// Bytes that come from no file, for example from a pipe.
+    /// Bytes that do not come from a file, for example bytes from a pipe.
     #[default]
     Bytes,
     /// The contents of a file.
@@ -41,9 +41,10 @@ pub enum Kind {
 pub struct Metadata {
     /// The kind of the data.
     pub kind: Kind,
-    /// The last component of the path, in the system's bytes. The name never contains `/` or `\`, and is never `.` or
-    /// `..`. The program that uses the name must still handle other names that a system forbids (on Windows, `C:x`
-    /// leads to another folder) and characters that a terminal would interpret as commands.
+    /// The last component of the path, as bytes in the system's encoding. The name never contains `/` or `\`, and is
+    /// never `.` or `..`. The program that uses the name must still refuse other names that its system forbids (on
+    /// Windows, `C:x` leads to another folder). It must also escape characters that a terminal would interpret as
+    /// commands.
     pub name: Option<Vec<u8>>,
     /// The time at which the file was last changed.
     pub modified: Option<SystemTime>,
@@ -68,7 +69,6 @@ fn is_name(name: &[u8]) -> bool {
 }
 
 impl Metadata {
-    /// Checks that the metadata can be stored.
     pub(crate) fn check(&self) -> Result<(), Error> {
         if self.name.as_deref().is_some_and(|name| !is_name(name)) {
             return Err(Error::Invalid(

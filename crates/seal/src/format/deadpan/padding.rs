@@ -10,7 +10,6 @@ use deadpan_pad::padme;
 /// The first byte of the padding.
 pub(crate) const MARK: u8 = 0x80;
 
-/// Returns the padded length of data of this length.
 pub(crate) fn padded_length(data: u64) -> Result<u64, Error> {
     data.checked_add(1).and_then(padme).ok_or(Error::TooLong)
 }
@@ -19,7 +18,7 @@ pub(crate) fn padded_length(data: u64) -> Result<u64, Error> {
 pub(crate) struct Padded<R> {
     input: R,
     length: u64,
-    /// The number of bytes of padding that are left. Before the end of the data, this is `None`.
+    /// The number of bytes of padding that are left. Before the end of the data, this field is `None`.
     left: Option<u64>,
 }
 
@@ -60,7 +59,7 @@ pub(crate) fn write_padding(data: u64, output: &mut impl Write) -> io::Result<()
     io::copy(&mut Padded { input: io::empty(), length: data, left: None }, output).map(drop)
 }
 
-/// Returns the data with their padding. The result is wiped when it is dropped.
+/// Returns the data with their padding.
 pub(crate) fn padded(data: &[u8]) -> Result<Wiped<Vec<u8>>, Error> {
     let length = padded_length(data.len() as u64)?;
     let mut padded = Wiped::new(Vec::new());
@@ -97,12 +96,12 @@ impl End {
     }
 }
 
-/// Removes the padding from data that pass in order. A mark and the zeros after it are held back until another byte
-/// follows.
+/// Removes the padding from data that arrive in order. Holds back a mark (the byte 0x80) and the zeros after it until
+/// another byte follows.
 #[derive(Debug, Default)]
 pub(crate) struct Stripper {
     seen: u64,
-    /// The number of zeros after a mark. This is `None` if the last byte that was not zero is no mark.
+    /// The number of zeros after a mark. The field is `None` if the last byte that is not zero is not a mark.
     held: Option<u64>,
 }
 
@@ -111,7 +110,7 @@ pub(crate) struct Stripper {
 pub(crate) struct PassedOn {
     /// If this is set, a mark and this many zeros come first.
     pub(crate) before: Option<u64>,
-    /// The number of bytes to pass on after that, from the beginning of the piece.
+    /// The number of bytes to pass on from the beginning of the piece, after the mark and the zeros.
     pub(crate) length: usize,
 }
 
@@ -141,7 +140,7 @@ impl Stripper {
     }
 }
 
-/// Writes a mark and zeros that were held back but are data.
+/// Writes a mark and zeros that were held back, but that belong to the data.
 pub(crate) fn write_held(zeros: u64, output: &mut impl Write) -> io::Result<()> {
     output.write_all(&[MARK])?;
     io::copy(&mut io::repeat(0).take(zeros), output).map(drop)

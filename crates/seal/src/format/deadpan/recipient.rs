@@ -33,11 +33,11 @@ pub enum Recipient {
     Passphrase(Passphrase, Cost),
     /// Everybody who knows the passphrase of a session. The passphrase is hashed once for many files.
     Session(Session),
-    /// The owners of a group of keys. A given number of any owners can open the file together.
+    /// The owners of a group of keys. A given number of the owners can open the file together.
     Threshold(Threshold),
-    /// The owner of an SSH key. Only age files have such recipients.
+    /// The owner of an SSH key. Only age files can be sealed to SSH keys.
     Ssh(SshPublic),
-    /// The owner of a key that a plugin of age knows. Sealing a file starts the plugin.
+    /// The owner of a key that a plugin of age uses. Sealing a file starts the plugin.
     Plugin(crate::format::plugin::Recipient),
 }
 
@@ -66,8 +66,9 @@ impl From<&Self> for Recipient {
     }
 }
 
-/// One recipient or several, for [`seal()`](crate::seal()) and [`Sealing::to`](crate::Sealing::to): a public key, a
-/// passphrase, a session or a [`Recipient`], or an array, a vector or a slice of such values.
+/// One recipient or several recipients, for [`seal()`](crate::seal()) and [`Sealing::to`](crate::Sealing::to): a public
+/// key, a passphrase, a session or a [`Recipient`]. Several recipients are an array, a vector or a slice of such
+/// values.
 pub trait IntoRecipients {
     /// Returns the recipients.
     fn into_recipients(self) -> Vec<Recipient>;
@@ -139,7 +140,7 @@ pub enum Stanza {
     },
     /// An SSH key of this kind, in an age file.
     Ssh(openssh::SshKind),
-    /// A recipient of an age file that has an unknown type. Readers ignore such a recipient.
+    /// A recipient with an unknown type, in an age file. Readers ignore such a recipient.
     Unknown,
 }
 
@@ -231,7 +232,7 @@ impl Recipient {
         }
     }
 
-    /// Seals the file key to this recipient. Returns one entry, or the entries for all shares of a threshold.
+    /// Returns one entry, or the entries for all shares of a threshold.
     pub(crate) fn wrap(&self, file: &FileKey, entropy: Entropy) -> Result<Vec<Entry>, Error> {
         let entry = match self {
             Self::Key(key) => key::wrap(key, file)?,
@@ -248,14 +249,14 @@ impl Recipient {
     }
 }
 
-/// Seals the file key to all recipients. Returns the entries.
+/// Returns the entries.
 pub(crate) fn wrap_all(recipients: &[Recipient], file: &FileKey, entropy: Entropy) -> Result<Vec<Entry>, Error> {
     let entries: Result<Vec<_>, Error> = recipients.iter().map(|it| it.wrap(file, entropy)).collect();
     Ok(entries?.into_iter().flatten().collect())
 }
 
-/// Returns the recipients without repeated keys. The file key and the public key determine the entry. So a repeated key
-/// would have the same entry twice, and everybody would see that one recipient was named twice.
+/// The file key and the public key determine the entry. A repeated key would have two equal entries, and everybody
+/// would see that one recipient was named twice.
 pub(crate) fn distinct(recipients: Vec<Recipient>) -> Vec<Recipient> {
     let mut distinct: Vec<Recipient> = Vec::with_capacity(recipients.len());
     let mut seen = std::collections::HashSet::new();
@@ -271,8 +272,8 @@ pub(crate) fn distinct(recipients: Vec<Recipient>) -> Vec<Recipient> {
     distinct
 }
 
-/// Checks a list of recipients. The list must not be empty, and may have at most one passphrase. Unless `mixed` is set,
-/// it must not have classical keys together with post-quantum or hybrid keys.
+/// Checks a list of recipients. The list must not be empty, and may have at most one passphrase. If `mixed` is not set,
+/// the list must not contain classical keys together with post-quantum or hybrid keys.
 pub(crate) fn check(recipients: &[Recipient], mixed: bool) -> Result<(), Error> {
     check_beside(&[], recipients, mixed)
 }
@@ -297,9 +298,8 @@ pub(crate) fn check_beside(kept: &[Stanza], added: &[Recipient], mixed: bool) ->
     check_modes(kept, added, mixed)
 }
 
-/// Checks that no list has classical recipients together with post-quantum or hybrid recipients, unless `mixed` is set.
-/// The mode of a plugin's recipient is known only after the plugin has wrapped its key. If the header's recipients are
-/// already mixed, they may stay mixed.
+/// If `mixed` is not set, checks that the list does not contain classical recipients together with post-quantum or
+/// hybrid recipients. The mode of a plugin's recipient is known only after the plugin has wrapped its key.
 fn check_modes(kept: &[Stanza], added: &[Recipient], mixed: bool) -> Result<(), Error> {
     let of_plugin = |recipient: &Recipient| match recipient {
         Recipient::Plugin(plugin) => plugin.prepared.as_ref().map(|prepared| prepared.mode()),

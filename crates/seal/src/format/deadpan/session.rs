@@ -1,4 +1,4 @@
-//! Many items under one passphrase that is hashed only once.
+//! Sessions: many items are sealed under one passphrase, which is hashed only once.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -16,8 +16,8 @@ pub(crate) const SALT: usize = 16;
 const KEPT: usize = 16;
 
 /// A passphrase for many items. [`crate::Recipient::Passphrase`] hashes the passphrase for each item, which takes a
-/// tenth to a quarter of a second. A session hashes the passphrase once for all items that it seals. For the items that
-/// it opens, it hashes the passphrase once more for each other salt.
+/// tenth to a quarter of a second. A session hashes the passphrase once for all items that it seals. To open items with
+/// another salt, the session hashes the passphrase once more for each salt.
 ///
 /// Everybody can see which items were sealed in the same session, because these items have the same salt. Each item has
 /// its own file key, which is sealed under its own wrapping key. A clone of a session is the same session.
@@ -104,8 +104,8 @@ impl Session {
         Ok(Self { shared: Arc::new(shared), max_cost: passphrase.max_cost() })
     }
 
-    /// Returns the same session with another limit on the cost of items that are opened. Both values share the existing
-    /// hashes. Items with the session's own cost or a lower cost always open.
+    /// Returns the same session with another limit on the cost of items that are opened. Both sessions share the
+    /// existing hashes. Items with the session's own cost or a lower cost always open.
     #[must_use]
     pub fn with_max_cost(mut self, max: MaxCost) -> Self {
         self.max_cost = max;
@@ -119,7 +119,6 @@ impl Session {
         Recipient::Session(self.clone())
     }
 
-    /// Returns the passphrase, with the session's limit on the cost.
     pub(crate) fn passphrase(&self) -> Passphrase {
         self.shared.passphrase.clone().with_max_cost(self.max_cost)
     }
@@ -132,8 +131,8 @@ impl Session {
         &self.shared.salt
     }
 
-    /// Returns the forms of the passphrase to try on a salt, in order. On the session's own salt, NFC is first: the
-    /// session's items are sealed with this form, and it is already hashed.
+    /// Returns the forms of the passphrase to try on a salt, in order. For the session's own salt, NFC comes first: the
+    /// session seals its items with this form, so this hash usually exists already.
     pub(crate) fn forms(&self, salt: &[u8; SALT]) -> Vec<Form> {
         let mut forms = self.shared.passphrase.forms();
         if salt == self.salt() {
@@ -142,8 +141,8 @@ impl Session {
         forms
     }
 
-    /// Returns `length` bytes of Argon2id over the passphrase in a form. Computes the bytes only if they are not
-    /// cached.
+    /// Returns `length` bytes of the Argon2id hash of the passphrase in the given form. Computes the bytes only if they
+    /// are not cached.
     pub(crate) fn stretch(&self, form: Form, cost: Cost, salt: &[u8; SALT], length: usize) -> Result<Secret, Error> {
         let Cost { memory, passes, .. } = self.shared.cost;
         if !MaxCost::new(memory, passes).allows(cost) {
@@ -164,7 +163,6 @@ impl Session {
         Ok(answer)
     }
 
-    /// Returns how often the passphrase was hashed.
     #[cfg(test)]
     pub(crate) fn hashes(&self) -> usize {
         lock(&self.shared.kept).made
@@ -172,7 +170,7 @@ impl Session {
 }
 
 impl SessionState {
-    /// Returns the cell for these inputs. If the session keeps the cell in its list, the cell becomes the latest one.
+    /// Returns the cell for these inputs. A cell in the list of other hashes becomes the latest cell of the list.
     fn cell(&self, question: HashQuestion) -> Arc<Cell> {
         if question == (HashQuestion { form: Form::Composed, cost: self.cost, salt: self.salt, length: KEY }) {
             return self.own.clone();

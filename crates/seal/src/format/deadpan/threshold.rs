@@ -38,7 +38,7 @@ use crate::primitive::entropy::Entropy;
 use crate::{Error, PublicKey};
 use entry::Split;
 
-/// The members of a group, and the number of members that are needed. Any members of this number open a file together.
+/// The members of a group, and the number of members that are needed. Any `needed` members open a file together.
 #[derive(Clone, Debug)]
 pub struct Threshold {
     needed: u8,
@@ -52,8 +52,8 @@ impl Threshold {
     /// Makes a group of which any `needed` members open a file together.
     ///
     /// # Errors
-    /// [`Error::Threshold`] if `needed` is below 2 or above the number of members, if there are more than 255 members,
-    /// or if a key is in the list twice, because its owner would have two shares.
+    /// [`Error::Threshold`] if `needed` is below 2 or above the number of members, or if there are more than 255
+    /// members. Also if a key is in the list twice, because its owner would have two shares.
     pub fn new(needed: usize, members: Vec<PublicKey>) -> Result<Self, Error> {
         let of = members.len();
         if needed < 2 {
@@ -97,8 +97,8 @@ impl Threshold {
 
 const TOO_MANY: &str = "a threshold has at most 255 keys";
 
-/// The numbers of a share: the number of shares that are needed, the number of shares that exist, and the index of this
-/// share, which counts from 1.
+/// The numbers of a share: how many shares are needed, how many shares exist, and the index of this share, which counts
+/// from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Numbers {
     pub(crate) needed: u8,

@@ -1,4 +1,4 @@
-//! The client of plugins. Its settings determine how to find plugins and how to talk to plugins.
+//! The client of plugins. The settings of the client determine how to find plugins and how to talk to plugins.
 
 use std::ffi::OsString;
 use std::sync::Arc;

@@ -44,8 +44,8 @@ pub enum Answer {
     No,
     /// The text that the user typed.
     Text(Secret),
-    /// There is no user to ask, or the user did not answer. This is reported to the plugin, and the plugin decides how
-    /// to go on.
+    /// There is no user to ask, or the user did not answer. The client reports this answer to the plugin, and the
+    /// plugin decides how to continue.
     Nobody,
 }
 
@@ -55,7 +55,7 @@ pub trait Dialog: Send + Sync {
     /// during this call.
     fn ask(&self, program: &str, question: &Question) -> Answer;
 
-    /// Is called when a plugin was started. The result is dropped when the plugin has ended. If a signal ends the
+    /// Is called after a plugin was started. The result is dropped when the plugin has ended. If a signal ends the
     /// calling program, the program should first stop the plugin with `process`.
     fn started(&self, process: &Process) -> Box<dyn Any> {
         let _ = process;

@@ -37,7 +37,7 @@ pub enum Reason {
     // The caller.
     /// The plugin allows only other recipients that have the same labels. The text lists the labels.
     Labels(String),
-    /// There is no such program in the folders of `PATH`.
+    /// The folders of `PATH` contain no program of this plugin.
     Missing,
 
     // The plugin itself.
@@ -51,7 +51,7 @@ pub enum Reason {
     Flood(&'static str),
     /// The plugin broke the protocol.
     Protocol(&'static str),
-    /// The plugin made a stanza whose type age defines. Either plugins must not make stanzas of this type, or the
+    /// The plugin made a stanza of a type that age defines. Either plugins must not make stanzas of this type, or the
     /// stanza does not have the form of its type.
     Stanza(Tag),
     /// The plugin unwrapped a key that does not have 16 bytes. The number is the length of the key.
@@ -155,7 +155,6 @@ impl fmt::Display for PluginError {
     }
 }
 
-/// Returns a text that describes how a program ended.
 fn ended(status: ExitStatus) -> String {
     use std::os::unix::process::ExitStatusExt;
     match (status.code(), status.signal()) {

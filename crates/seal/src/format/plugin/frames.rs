@@ -12,7 +12,7 @@ pub(super) const LONGEST: usize = 64 << 10;
 const COLUMNS: usize = 64;
 const START: &[u8] = b"-> ";
 
-/// Bytes that were received but are not used yet. They may contain keys, so they are wiped.
+/// Bytes that were received but are not used yet. The bytes may contain keys, so they are wiped.
 pub(super) struct Frames {
     bytes: Wiped<Vec<u8>>,
     /// The number of bytes in the whole lines of the first stanza.

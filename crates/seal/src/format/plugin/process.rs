@@ -1,4 +1,5 @@
-//! The program of a plugin. This module starts it without a shell, and in any case stops it and waits for its end.
+//! The program of a plugin. This module starts the program without a shell. In any case, it stops the program and waits
+//! for its end.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -59,8 +60,8 @@ impl Process {
     }
 }
 
-/// Starts the plugin with this state machine, and lets `talk` talk to the plugin. When this function returns, the
-/// program has ended in any case.
+/// Starts the plugin with this state machine, and calls `talk` to communicate with the plugin. When this function
+/// returns, the program has ended in any case.
 pub(super) fn run<T>(
     name: &PluginName,
     client: &Client,
@@ -140,7 +141,8 @@ impl Pipes<'_> {
         Ok(())
     }
 
-    /// Waits until the given direction is ready or the time is over. Reads standard error while it waits.
+    /// Waits until the given direction is ready or the time is over. While it waits, this function reads standard
+    /// error.
     fn wait(&mut self, reading: bool, until: Instant) -> Result<(), Reason> {
         loop {
             let now = Instant::now();

@@ -11,7 +11,7 @@ pub(crate) fn text(stanzas: &[AgeStanza]) -> Result<Vec<u8>, Error> {
     Ok(text)
 }
 
-/// Reads 1 to 16 stanzas. Returns `None` if the text is not the only valid form of such stanzas.
+/// Reads 1 to 16 stanzas. Returns `None` if the text is not in the only valid form.
 pub(crate) fn parse(mut text: &[u8]) -> Option<Vec<AgeStanza>> {
     let mut stanzas = Vec::new();
     while let Some(stanza) = AgeStanza::read(&mut text).ok()? {

@@ -1,5 +1,5 @@
-//! A conversation with a plugin. The two sides exchange stanzas. The number, size and time of the plugin's stanzas are
-//! limited.
+//! A conversation with a plugin. The two sides exchange stanzas. The number and the size of the plugin's stanzas are
+//! limited, and also the time for them.
 
 use std::time::{Duration, Instant};
 
@@ -13,9 +13,9 @@ use deadpan_base64::STANDARD_NO_PAD;
 
 /// The maximum number of stanzas that a plugin may send, in addition to one stanza for each expected key.
 const MOST: usize = 256;
-/// The factor for the time that a plugin may be silent after a message to the user.
+/// After a message to the user, the plugin may be silent for the usual time multiplied by this factor.
 const AFTER_MESSAGE: u32 = 5;
-/// After this time of silence, the client reports to the user that the plugin may be waiting.
+/// The time of silence after which the client reports to the user that the plugin may be waiting.
 const NOTICE: Duration = Duration::from_secs(5);
 
 /// The two directions of the connection to a plugin.
@@ -77,7 +77,7 @@ impl<'a> Talk<'a> {
         self.tell(&[b"ok"], b"")
     }
 
-    /// Sends a command with a random name. Plugins must ignore unknown commands, and this command makes sure that they
+    /// Sends a command with a random name. Plugins must ignore unknown commands, and this command tests whether they
     /// do.
     pub(super) fn grease(&mut self) -> Result<(), Reason> {
         let random = crate::Secret::random(8).map_err(|error| Reason::Pipe(std::io::Error::other(error)))?;
@@ -85,7 +85,6 @@ impl<'a> Talk<'a> {
         self.tell(&[format!("grease-{word}").as_bytes()], b"")
     }
 
-    /// Returns the next stanza of the plugin.
     pub(super) fn next(&mut self) -> Result<AgeStanza, Reason> {
         self.left = self.left.checked_sub(1).ok_or(Reason::Flood("too many messages"))?;
         let limit = std::mem::replace(&mut self.limit, self.client.silence);
@@ -112,7 +111,7 @@ impl<'a> Talk<'a> {
         }
     }
 
-    /// Answers a command that has the same meaning while wrapping and while unwrapping. Answers any other command as
+    /// Answers a command that means the same while wrapping and while unwrapping. Answers any other command as
     /// unsupported.
     pub(super) fn answer(&mut self, stanza: &AgeStanza) -> Result<(), Reason> {
         let said = text::lines(&stanza.body);
@@ -139,7 +138,7 @@ impl<'a> Talk<'a> {
         }
     }
 
-    /// Records an error that the plugin reports. The plugin decides when the conversation ends.
+    /// Records an error that the plugin reports. The conversation continues until the plugin ends it.
     pub(super) fn refused(&mut self, stanza: &AgeStanza) -> Result<(), Reason> {
         let about = match stanza.args.first().map(String::as_str) {
             Some("recipient") => About::Recipient,
@@ -159,7 +158,7 @@ impl<'a> Talk<'a> {
 }
 
 impl Talk<'_> {
-    /// Runs a phase that the plugin controls, until the plugin is done. `act` returns whether it knows the command.
+    /// Runs a phase that the plugin controls, until the plugin is done. `act` returns whether it supports the command.
     pub(super) fn listen(
         &mut self,
         act: impl FnMut(&mut Self, &mut AgeStanza) -> Result<bool, Reason>,
@@ -198,7 +197,8 @@ fn confirm(args: &[String], text: String) -> Result<Question, Reason> {
     }
 }
 
-/// Reads the number of a file among `count` files. Accepts only the one valid form of the number.
+/// Reads the number of a file among `count` files. Accepts a number only in its shortest form, without a sign or
+/// leading zeros.
 pub(super) fn index(text: Option<&String>, count: usize) -> Result<usize, Reason> {
     let number = text.and_then(|text| text.parse::<usize>().ok().filter(|number| number.to_string() == *text));
     number.filter(|number| *number < count).ok_or(Reason::Protocol("a number of a file that it was not given"))

@@ -5,10 +5,10 @@ use std::sync::Mutex;
 use super::*;
 use crate::Fault;
 
-/// A plugin that sends all its lines immediately. It does not react to the client's messages.
+/// A plugin that sends all its lines immediately. This plugin does not react to the client's messages.
 struct Script<'a> {
     says: &'a [u8],
-    /// The maximum number of bytes that one call receives.
+    /// The maximum number of bytes that one call of `receive` returns.
     step: usize,
     heard: Vec<u8>,
 }
@@ -161,7 +161,7 @@ fn a_key_is_unwrapped() {
     let expected =
         [stanza("0 dummy"), stanza("0 other"), stanza("1 X25519")].concat() + "-> done\n\n-> ok\n\n-> ok\n\n";
     assert!(heard.ends_with(&expected), "{heard}");
-    // If the plugin unwraps no key, this is no error.
+    // It is not an error if the plugin unwraps no key.
     assert!(unwrap("-> done\n\n").is_ok_and(|keys| keys.iter().all(Option::is_none)));
 }
 
@@ -206,7 +206,7 @@ fn plugins_that_lie_are_refused() {
         let words = if says.is_empty() { "closed its output" } else { words };
         assert!(error.starts_with("age-plugin-dummy ") && error.contains(words), "{says:?}: {error}");
     }
-    // An error counts even if the plugin also made stanzas.
+    // An error from the plugin counts even if the plugin also made stanzas.
     assert!(wrap(&format!("{stanza}-> error internal\n\n-> done\n\n")).is_err());
     assert!(wrap(&format!("-> request-secret\nUElOPw\n{stanza}-> done\n\n")).is_ok());
     let key = "-> file-key 0\nAQEBAQEBAQEBAQEBAQEBAQ\n";

@@ -7,7 +7,6 @@ use crate::Secret;
 use crate::format::age::AgeStanza;
 use deadpan_ct::Wipe;
 
-/// Returns the key of each file that the plugin has unwrapped.
 pub(super) fn unwrap(
     talk: &mut Talk<'_>,
     identity: &[u8],

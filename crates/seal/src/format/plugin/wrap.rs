@@ -52,7 +52,7 @@ pub(super) fn wrap(talk: &mut Talk<'_>, command: &str, text: &[u8], keys: &[Secr
         talk.ok().map(|()| true)
     })?;
     if let Some(reason) = talk.excuse().filter(|reason| {
-        // A plugin may go on if a question has no answer.
+        // A plugin may continue if nobody answers its question.
         matches!(reason, Reason::Refused { .. }) || stanzas.iter().any(Vec::is_empty)
     }) {
         return Err(reason);

@@ -26,7 +26,8 @@ pub struct SegmentReader<C, R> {
 enum ReaderState {
     More,
     Finished,
-    /// The data of a segment that was sealed as the last one were handed out, but more bytes follow this segment.
+    /// The reader has returned the data of a segment that was sealed as the last one, but more bytes follow this
+    /// segment.
     Trailing,
     Truncated,
     Failed,
@@ -39,7 +40,7 @@ impl<C, R> fmt::Debug for SegmentReader<C, R> {
 }
 
 impl<C: SegmentCipher, R: Read> SegmentReader<C, R> {
-    /// Reads segments from `input`, and opens them with `cipher`. `input` begins with the first segment.
+    /// `input` begins with the first segment.
     pub(crate) fn over(cipher: C, input: R) -> Self {
         Self {
             cipher,

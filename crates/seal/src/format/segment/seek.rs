@@ -43,15 +43,15 @@ impl<C: SegmentCipher, R: Read + Seek> SeekReader<C, R> {
         Ok(reader)
     }
 
-    /// Does the same as [`over`](Self::over), but the last segments may be damaged or missing. The length of the data
-    /// is computed from the length of the input.
+    /// Does the same as [`over`](Self::over), but allows that the last segments are damaged or missing. The length of
+    /// the data is computed from the length of the input.
     ///
     /// # Errors
     /// If there is no segment.
     pub(crate) fn over_damaged(cipher: C, input: R, begin: u64, end: u64) -> Result<Self, Error> {
         let sealed = end.checked_sub(begin).ok_or(Error::Truncated)?;
         let segments = Segments::for_sealed(cipher.shape(), sealed).or_else(|_| {
-            // The bytes at the end are too short for a segment, so they are ignored.
+            // If the bytes at the end are too short for a segment, they are ignored.
             Segments::for_sealed(cipher.shape(), sealed - sealed % cipher.shape().sealed as u64)
         });
         Ok(Self::with_segments(cipher, input, begin, segments?, false))
@@ -69,7 +69,7 @@ impl<C: SegmentCipher, R: Read + Seek> SeekReader<C, R> {
         self.segments.data()
     }
 
-    /// Opens a segment, unless the segment is already open.
+    /// Opens a segment if the segment is not open yet.
     fn hold(&mut self, segment: u64) -> Result<(), Error> {
         if self.held == Some(segment) {
             return Ok(());
@@ -84,7 +84,7 @@ impl<C: SegmentCipher, R: Read + Seek> SeekReader<C, R> {
         self.data.resize(data, 0);
         let is_last = self.segments.is_last(segment);
         match self.cipher.open(segment, is_last, &self.sealed, &mut self.data) {
-            // More segments may have followed before the file was cut.
+            // If the file was cut, more segments may have followed, so this segment may not be the last one.
             Err(_) if is_last && !self.ends => self.cipher.open(segment, false, &self.sealed, &mut self.data)?,
             opened => opened?,
         }
@@ -99,8 +99,7 @@ impl<C: SegmentCipher, R: Read + Seek> SeekReader<C, R> {
         self.position
     }
 
-    /// Moves the position to the end of the segment that holds it, even if this segment does not open. Returns the new
-    /// position.
+    /// Moves the position to the end of its segment, even if this segment does not open. Returns the new position.
     pub(crate) fn skip_segment(&mut self) -> u64 {
         let full = self.cipher.shape().data() as u64;
         self.position = (self.position / full + 1).saturating_mul(full).min(self.length());

@@ -26,7 +26,7 @@ impl<C, W> fmt::Debug for SegmentWriter<C, W> {
 }
 
 impl<C: SegmentCipher, W: Write> SegmentWriter<C, W> {
-    /// Seals segments with `cipher`, and writes them to `output`. `output` must already have the header.
+    /// `output` must already have the header.
     pub(crate) fn over(cipher: C, output: W) -> Self {
         let length = cipher.shape().data();
         Self {
@@ -41,8 +41,7 @@ impl<C: SegmentCipher, W: Write> SegmentWriter<C, W> {
 
     fn put(&mut self, last: bool) -> io::Result<()> {
         self.sealed.resize(self.data.len() + self.cipher.shape().overhead, 0);
-        // After any failure below, the output is not complete. Writing again after the failure would make a payload
-        // with a gap.
+        // After a failure, the output is not complete. Writing again after the failure would make a payload with a gap.
         self.failed = true;
         self.cipher.seal(self.segment, last, &self.data, &mut self.sealed).map_err(Error::into_io)?;
         self.output.write_all(&self.sealed)?;
@@ -76,7 +75,7 @@ impl<C: SegmentCipher, W: Write> Write for SegmentWriter<C, W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.check()?;
         let full = self.cipher.shape().data();
-        // A full segment waits until more data arrive, because then it is not the last segment.
+        // A full segment is written only when more data arrive, because then it is not the last segment.
         if self.data.len() == full && !bytes.is_empty() {
             self.put(false)?;
         }
@@ -85,7 +84,7 @@ impl<C: SegmentCipher, W: Write> Write for SegmentWriter<C, W> {
         Ok(taken)
     }
 
-    /// Flushes only full segments, because a short segment would be the last segment.
+    /// Does not write a short segment, because only the last segment may be short.
     fn flush(&mut self) -> io::Result<()> {
         self.check()?;
         self.output.flush()

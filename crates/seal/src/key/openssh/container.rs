@@ -18,12 +18,11 @@ use deadpan_ct::declassify_bytes;
 
 const MAGIC: &[u8] = b"openssh-key-v1\0";
 const DAMAGED: &str = "the OpenSSH key file is damaged";
-/// The most rounds of bcrypt that a file may request. These rounds take about 10 seconds. `ssh-keygen` writes 16 or 24
-/// by default. The limit is low under a fuzzer, because the fuzzer has to try many files.
+/// The maximum number of rounds of bcrypt that a file may request. These rounds take about 10 seconds. `ssh-keygen`
+/// uses 16 or 24 rounds by default. The limit is low under a fuzzer, because the fuzzer has to try many files.
 const MAX_ROUNDS: u32 = if cfg!(fuzzing) { 1 } else { 1024 };
 /// The longest salt that the reader accepts. OpenSSH writes 16 bytes.
 const MAX_SALT: usize = 64;
-/// The longest private part that the reader accepts.
 const MAX_PRIVATE: usize = 1 << 16;
 
 /// A way to encrypt the private part.
@@ -63,8 +62,8 @@ impl ContainerCipher {
         if matches!(self, Self::Gcm(_)) { 16 } else { 0 }
     }
 
-    /// Returns the length of the key and the length of the initialization vector. The key derivation produces both
-    /// values.
+    /// Returns the length of the key and the length of the initialization vector. The key derivation produces the key
+    /// and the initialization vector.
     fn key_len(self) -> (usize, usize) {
         match self {
             Self::None => (0, 0),

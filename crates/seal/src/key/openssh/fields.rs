@@ -40,11 +40,10 @@ impl<'a> Fields<'a> {
     }
 
     /// Returns the next number of any length (`mpint`), without the leading zero byte. The number must be positive and
-    /// have the shortest form. May leak: whether the number meets these conditions, and its length.
+    /// have the shortest form. May leak: whether the number is positive and in its shortest form, and its length.
     pub(super) fn big(&mut self) -> Result<&'a [u8], Trouble> {
         const BAD: Trouble = Trouble::Malformed("a number in the RSA key is not positive or not minimal");
         let bytes = self.string()?;
-        // Returns whether the sign bit of a byte is set.
         let sign = |place: usize| bytes.get(place).map(|byte| Choice::from_bit(*byte >> 7).declassify());
         let is_zero = bytes.first().map(|byte| byte.ct_eq(&0).declassify());
         match (is_zero, sign(0), sign(1)) {
@@ -54,7 +53,6 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Returns the bytes that are not read yet.
     pub(super) const fn rest(&self) -> &'a [u8] {
         self.rest
     }

@@ -90,7 +90,7 @@ impl OpensshKey {
 /// whether the private part is valid.
 pub(super) fn decode(plain: &[u8], public: &SshPublic, block: usize) -> Result<OpensshKey, Trouble> {
     let mut fields = Fields::new(plain, DAMAGED);
-    // With a wrong passphrase, these two numbers differ in all but one of four billion cases.
+    // With a wrong passphrase, these two numbers are equal only once in four billion cases.
     let (one, two) = (fields.bytes(4)?, fields.bytes(4)?);
     if !one.ct_eq(two).declassify() {
         return Err(Trouble::Malformed(DAMAGED));

@@ -60,8 +60,7 @@ impl SshKind {
         }
     }
 
-    /// Returns the kind of key that has this name. Accepts the other name that OpenSSH 10.4 and 10.5 used for the
-    /// composite algorithm.
+    /// Accepts the other name that OpenSSH 10.4 and 10.5 used for the composite algorithm.
     pub(super) fn from_name(name: &str) -> Result<Self, Trouble> {
         if name == "ssh-mldsa44-ed25519@openssh.com" {
             return Ok(Self::MlDsa44Ed25519);
@@ -99,7 +98,8 @@ pub struct SshPublic {
 
 impl SshPublic {
     /// Reads a public key in the binary form of SSH: the name of its kind, then its parts. Each public key has only one
-    /// form, except that the composite algorithm has two names. The function does not check the order of points.
+    /// form, except that the composite algorithm has two names. The function does not check whether a point has a small
+    /// order.
     pub(super) fn decode(blob: &[u8]) -> Result<Self, Trouble> {
         if blob.len() > MAX_BLOB {
             return Err(Trouble::Limit("an SSH public key of more than 16 KiB"));
@@ -142,8 +142,8 @@ impl SshPublic {
         format!("{} {}", self.kind.name(), STANDARD.encode(&self.blob))
     }
 
-    /// Returns the key without its name, for all kinds but RSA: 32 bytes of Ed25519, or ML-DSA's public key, or, for
-    /// the composite algorithm, ML-DSA's public key and then the 32 bytes of Ed25519.
+    /// Returns the key without its name, for all kinds except RSA: 32 bytes for Ed25519; ML-DSA's public key; or, for
+    /// the composite algorithm, ML-DSA's public key and then 32 bytes for Ed25519.
     #[must_use]
     pub fn raw(&self) -> Option<&[u8]> {
         self.kind.key_len()?;
@@ -178,7 +178,6 @@ impl SshPublic {
     }
 }
 
-/// Checks the numbers of an RSA public key.
 fn check_rsa(exponent: &[u8], modulus: &[u8]) -> Result<(), Trouble> {
     let bits = modulus.len() * 8 - modulus.first().map_or(0, |first| first.leading_zeros() as usize);
     if !MODULUS.contains(&bits) {

@@ -5,8 +5,8 @@
 //! which forms opening tries.
 //!
 //! May leak: whether the passphrase is ASCII, whether it is UTF-8, whether it is already in a Unicode form, and its
-//! length in each form. Lookups in the Unicode tables may also leak information about its characters beyond ASCII to
-//! programs that share the processor's caches.
+//! length in each form. Lookups in the Unicode tables may also leak information about the passphrase's characters
+//! beyond ASCII to programs that share the processor's caches.
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -24,7 +24,7 @@ pub(crate) enum Form {
 }
 
 impl Passphrase {
-    /// Returns the passphrase in a form. Returns bytes that are not UTF-8 unchanged.
+    /// Returns the passphrase in a form. If the bytes are not UTF-8, returns them unchanged.
     pub(crate) fn in_form(&self, form: Form) -> Self {
         let Some(text) = self.text_beyond_ascii() else { return self.clone() };
         match form {

@@ -29,7 +29,8 @@ pub(in super::super) fn encode(key: &SigningKey) -> Secret {
     super::assemble(Item::Raw(algorithm::signing(key.scheme()).unwrap_or_default()), &contents)
 }
 
-/// Reads the contents of the octet string. The public key in the structure, if any, must belong to the private key.
+/// Reads a signing key from the contents of the octet string. The public key in the structure, if any, must belong to
+/// the private key.
 pub(super) fn decode(scheme: Scheme, contents: &[u8], public: Option<&[u8]>) -> Result<SigningKey, Trouble> {
     let key = match scheme {
         Scheme::Ed25519 => {

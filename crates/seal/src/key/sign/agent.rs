@@ -1,9 +1,9 @@
 //! Keys in an SSH agent. This module is a client of the agent protocol (draft-ietf-sshm-ssh-agent) over a Unix socket.
 //!
 //! An agent holds private keys, or talks to hardware that holds private keys, and signs without revealing the keys. The
-//! caller passes the path of the socket. By convention, `SSH_AUTH_SOCK` contains this path. Each request opens a new
-//! connection, and one deadline applies to the whole request. This module verifies each signature before it returns the
-//! signature, so it detects a faulty agent at once.
+//! caller passes the path of the socket. By convention, the environment variable `SSH_AUTH_SOCK` contains the path of
+//! the socket. Each request opens a new connection, and one deadline applies to the whole request. This module verifies
+//! each signature before it returns the signature, so it detects a faulty agent at once.
 //!
 //! ```no_run
 //! use deadpan_seal::sign::{Agent, Signer};
@@ -36,10 +36,10 @@ mod number {
     pub(super) const SIGN_RESPONSE: u8 = 14;
 }
 
-/// The most keys that an agent may list. OpenSSH's client has the same limit.
+/// The maximum number of keys that an agent may list. OpenSSH's client also accepts at most 2048 keys.
 const MAX_KEYS: u32 = 2048;
-/// The default time limit for a request. This limit is long, because a person may have to confirm the request or find
-/// the security key.
+/// The default time limit for a request. The time limit is long, because a person may have to confirm the request or
+/// find the security key.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// An SSH agent.
@@ -92,7 +92,7 @@ impl Agent {
         Ok(keys)
     }
 
-    /// Sends a request and returns the contents of the answer. The answer must have the message number `wanted`.
+    /// The answer must have the message number `wanted`.
     fn ask(&self, request: u8, contents: &[u8], wanted: u8) -> Result<Vec<u8>, AgentError> {
         let mut socket = Socket::connect(&self.path, self.timeout)?;
         socket.send(request, contents)?;

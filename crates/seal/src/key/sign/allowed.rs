@@ -1,4 +1,4 @@
-//! `allowed_signers`, the file of `ssh-keygen -Y` that lists people and their keys.
+//! The file `allowed_signers` of `ssh-keygen -Y`, which lists people and their keys.
 //!
 //! ```text
 //! # people           options                                                          key
@@ -7,7 +7,7 @@
 //! ```
 //!
 //! The reader checks lines with keys of unsupported kinds, such as RSA, but these lines never match. The reader refuses
-//! the option `cert-authority`: a reader that ignores this option would know fewer people than the file names.
+//! the option `cert-authority`: a reader that ignores this option would accept fewer people than the file lists.
 //!
 //! ```
 //! use deadpan_seal::sign::{Allowed, Scheme, SigningKey};
@@ -43,7 +43,7 @@ pub struct Allowed {
 struct AllowedSigner {
     /// The patterns for the people, separated by commas.
     principals: String,
-    /// The patterns for the namespaces, separated by commas. If it is `None`, all namespaces are allowed.
+    /// The patterns for the namespaces, separated by commas. If this field is `None`, all namespaces are allowed.
     namespaces: Option<String>,
     /// The period in which the key is valid, in seconds since 1970.
     valid: RangeInclusive<i64>,
@@ -52,7 +52,7 @@ struct AllowedSigner {
 }
 
 impl Allowed {
-    /// Reads a file. Interprets times without a `Z` as UTC; for local times, see [`Allowed::read_in`].
+    /// Reads a file. Interprets times without a `Z` as UTC times. For local times, see [`Allowed::read_in`].
     ///
     /// # Errors
     /// [`SignError::AllowedSigners`] if a line is not valid.
@@ -60,9 +60,9 @@ impl Allowed {
         Self::read_in(text, |time| time)
     }
 
-    /// Reads a file. Interprets times without a `Z` as local times, as `ssh-keygen` does. The function `zone` gets a
-    /// local time in seconds since the start of 1970 by the local clock, and returns this time in seconds since 1970 in
-    /// UTC.
+    /// Reads a file. Interprets times without a `Z` as local times, as `ssh-keygen` does. The function `zone` converts
+    /// local time to UTC: it gets the seconds since the start of 1970 by the local clock, and returns the seconds since
+    /// 1970 in UTC.
     ///
     /// # Errors
     /// [`SignError::AllowedSigners`] if a line is not valid.

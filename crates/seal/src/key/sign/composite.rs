@@ -5,7 +5,7 @@
 //! signature = ML-DSA.Sign(M', ctx = Label) ‖ Ed25519.Sign(M')
 //! ```
 //!
-//! The label prevents that one half of a composite signature is used as a separate signature. Keys and signatures begin
+//! The label prevents the use of one half of a composite signature as a separate signature. Keys and signatures begin
 //! with the post-quantum half.
 
 use aws_lc_rs::digest;

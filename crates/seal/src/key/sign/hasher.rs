@@ -42,7 +42,7 @@ impl Hasher {
         }
     }
 
-    /// Returns the digest of the message: 32 bytes for SHA-256, 64 for SHA-512.
+    /// Returns the digest of the message: 32 bytes for SHA-256, and 64 bytes for SHA-512.
     #[must_use]
     pub fn finish(self) -> Vec<u8> {
         match self.0 {

@@ -50,7 +50,7 @@ impl SigningKey {
     /// Generates a new key.
     ///
     /// # Errors
-    /// [`SignError::Hardware`] for [`Scheme::SkEd25519`], or if the system has no random bytes.
+    /// [`SignError::Hardware`] for [`Scheme::SkEd25519`]. Another error if the system has no random bytes.
     pub fn generate(scheme: Scheme) -> Result<Self, Error> {
         Self::from_seed(scheme, &Secret::random(scheme.private_len())?)
     }
@@ -58,7 +58,7 @@ impl SigningKey {
     /// Computes the key from a seed of [`Scheme::private_len`] bytes.
     ///
     /// # Errors
-    /// If the seed has another length, or for [`Scheme::SkEd25519`].
+    /// If the seed has another length, or if the scheme is [`Scheme::SkEd25519`].
     pub fn from_seed(scheme: Scheme, seed: &[u8]) -> Result<Self, Error> {
         if seed.len() != scheme.private_len() {
             return Err(INVALID_LENGTH);

@@ -16,7 +16,7 @@ use deadpan_base64::{STANDARD, STANDARD_NO_PAD};
 /// `ssh:`.
 const MAX_APPLICATION: usize = 255;
 
-/// The greatest length in base64 of a key in a line.
+/// The greatest length of a key in a line, in base64.
 const MAX_BODY: usize = 1 << 16;
 
 /// A public key that verifies signatures. Clones share one copy.
@@ -38,12 +38,12 @@ impl fmt::Debug for VerifyingKey {
 }
 
 impl VerifyingKey {
-    /// Reads a key in the form that its algorithm defines: 32 bytes for Ed25519, FIPS 204's public key for ML-DSA, and
-    /// for the composite algorithm the ML-DSA key followed by the Ed25519 key.
+    /// Reads a key in the form that its algorithm defines: 32 bytes for Ed25519; FIPS 204's public key for ML-DSA; or,
+    /// for the composite algorithm, the ML-DSA key and then the Ed25519 key.
     ///
     /// # Errors
-    /// If the bytes are not a valid key. Also for [`Scheme::SkEd25519`], because such a key needs an application name,
-    /// too.
+    /// If the bytes are not a valid key. Also if the scheme is [`Scheme::SkEd25519`], because such a key needs an
+    /// application name, too.
     pub fn from_bytes(scheme: Scheme, bytes: &[u8]) -> Result<Self, Error> {
         if scheme == Scheme::SkEd25519 {
             return Err(SignError::Hardware(scheme.name()).into());
@@ -137,9 +137,9 @@ impl VerifyingKey {
         &self.0.application
     }
 
-    /// Returns a short name for the key that people can compare, in the form of [`key::fingerprint`]: the first 128
-    /// bits of SHA-256 over the SPKI form, as base32 in groups of four. A key in hardware has no SPKI form, so its
-    /// fingerprint is computed over its SSH form.
+    /// Returns a short name for the key that people can compare, in the form of [`key::fingerprint`]. The name is the
+    /// first 128 bits of SHA-256 over the SPKI form, as base32 in groups of four. A key in hardware has no SPKI form,
+    /// so its fingerprint is computed over its SSH form.
     #[must_use]
     pub fn fingerprint(&self) -> String {
         key::signing_fingerprint(self)

@@ -39,7 +39,7 @@ impl Signer {
     /// Signs the SHA-512 digest of a message for one purpose. The namespace names the purpose.
     ///
     /// # Errors
-    /// If the namespace is empty, an SSH agent does not sign, or the system fails.
+    /// If the namespace is empty, if an SSH agent refuses to sign, or if the system fails.
     pub fn sign(&self, namespace: &str, digest: &[u8; 64]) -> Result<SshSig, Error> {
         if namespace.is_empty() {
             return Err(SignError::NoNamespace.into());

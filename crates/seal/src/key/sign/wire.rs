@@ -1,6 +1,6 @@
 //! The data types of SSH (RFC 4251 section 5): numbers, and strings after their length.
 
-/// Reads values one after the other. A method returns `None` if the bytes end too early. May leak: lengths.
+/// Reads values one after the other. Each method returns `None` if the bytes end too early. May leak: lengths.
 pub(crate) struct WireReader<'a> {
     rest: &'a [u8],
 }
@@ -35,13 +35,12 @@ impl<'a> WireReader<'a> {
         str::from_utf8(self.string()?).ok()
     }
 
-    /// Returns the bytes that are not read yet.
     #[cfg(test)]
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.rest
     }
 
-    /// Checks that no bytes are left. Returns `Some` in this case, and `None` otherwise.
+    /// Checks that no bytes are left. Returns `Some` if no bytes are left, and `None` otherwise.
     pub(crate) fn end(&self) -> Option<()> {
         self.rest.is_empty().then_some(())
     }

@@ -1,4 +1,4 @@
-//! Fills the segments of a slice: finds the reference block of each new block, and contains the loop over the blocks.
+//! Fills the segments of a slice: loops over the blocks, and finds the reference block of each new block.
 
 use super::{MatrixShape, SLICES, TYPE};
 use crate::primitive::imp::blocks::{Block, WORDS};
@@ -10,8 +10,8 @@ pub(super) struct Slice<'a> {
     shape: MatrixShape,
     pass: usize,
     number: usize,
-    /// The blocks of each other slice. The entry of this slice is empty, because a lane reads only its own segment in
-    /// this slice.
+    /// The blocks of each other slice. The entry of the slice that is being filled is empty, because a lane reads only
+    /// its own segment in that slice.
     others: [&'a [Block]; SLICES],
 }
 
@@ -19,9 +19,9 @@ pub(super) struct Slice<'a> {
 pub(super) struct Segment<'a> {
     lane: usize,
     blocks: &'a mut [Block],
-    /// The source of pseudo-random numbers, in slices in which these numbers do not depend on the data.
+    /// The source of pseudo-random numbers, if these numbers do not depend on the data in this slice.
     addresses: Option<Box<Addresses>>,
-    /// The reference block of the next block.
+    /// The place of the reference block for the next block.
     reference: Reference,
 }
 
@@ -29,7 +29,8 @@ pub(super) struct Segment<'a> {
 #[derive(Clone, Copy, Default)]
 struct Reference {
     slice: usize,
-    /// The index of the block in its slice. If the slice is being filled now, the index of the block in its segment.
+    /// The index of the block in its slice. If the slice is being filled now, this is the index of the block in its
+    /// segment.
     index: usize,
 }
 
@@ -59,7 +60,8 @@ impl Addresses {
         compress.replace(&Block::ZERO, &block, &mut self.block);
     }
 
-    /// Returns the number for the block at `index`. The caller must request the numbers of all indexes in order.
+    /// Returns the pseudo-random number for the block at `index`. The caller must request the numbers for all indexes
+    /// in ascending order.
     fn number(&mut self, compress: Compress, index: usize) -> u64 {
         if index > 0 && index.is_multiple_of(WORDS) {
             self.advance(compress);
@@ -138,7 +140,7 @@ impl<'a> Slice<'a> {
         let x = (random & 0xffff_ffff).pow(2) >> 32;
         let from_end = (area as u64 * x) >> 32;
         let position = area - 1 - from_end as usize;
-        // Positions count from the oldest slice. Three comparisons take less time than a division.
+        // Positions are counted from the oldest slice. Three comparisons take less time than a division.
         let behind: usize = (1..SLICES).map(|slice| usize::from(position >= slice * length)).sum();
         let oldest = if self.pass == 0 { 0 } else { self.number + 1 };
         let slice = (oldest + behind) % SLICES;

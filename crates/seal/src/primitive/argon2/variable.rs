@@ -29,7 +29,7 @@ pub(super) fn long(inputs: &[&[u8]], output: &mut [u8]) {
     if output.len() <= LONGEST {
         return short(&inputs, output);
     }
-    // Each hash gives 32 bytes of output and is the input of the next hash. The last hash goes into the output as a
+    // Each hash gives 32 bytes of output and is the input of the next hash. The last hash is written to the output as a
     // whole.
     let mut hash = Wiped::new([0; LONGEST]);
     short(&inputs, &mut *hash);

@@ -47,7 +47,8 @@ fn rfc_9180() {
     }
 }
 
-/// RFC 9180 has no example for exactly our suite. BoringSSL and Tink use this example in their tests.
+/// RFC 9180 has no example for the suite of this crate. BoringSSL and Tink use the example of this test in their own
+/// tests.
 #[test]
 fn aes_256_gcm() {
     let public = hex("ac66bae9ffa270cf4a89ed9f274e30c0456babae2572aaaf002ff0d8884ab018");
@@ -61,7 +62,7 @@ fn aes_256_gcm() {
     );
 }
 
-/// Tests all vectors of draft-ietf-hpke-pq with our key derivation, for every AEAD.
+/// Tests all vectors of draft-ietf-hpke-pq with the key derivation of this crate, for every AEAD.
 #[test]
 fn hpke_pq() {
     let Some(vectors) = vectors() else { return };
@@ -121,8 +122,8 @@ fn what_was_changed_does_not() {
             changed[at] ^= 0x80;
             assert!(!opens(&key, &enc, b"info", b"aad", &changed), "{kem:?} byte {at}");
         }
-        // The test changes every byte of a short `enc`. In a long `enc`, it changes every 37th byte and the bytes near
-        // the end.
+        // The test changes every byte of a short `enc`. In a long `enc`, the test changes every 37th byte and the bytes
+        // near the end.
         for at in (0..enc.len()).filter(|at| enc.len() < 100 || at % 37 == 0 || at + 70 > enc.len()) {
             let mut changed = enc.clone();
             changed[at] ^= 0x80;

@@ -28,8 +28,8 @@ impl Wipe for Block {
     }
 }
 
-/// Blocks that are zero at first. On drop, their memory returns to the system, which clears it before any other process
-/// sees it.
+/// Blocks that are zero at first. On drop, the memory of the blocks returns to the system, which clears it before any
+/// other process sees it.
 pub(crate) struct Blocks(MmapMut);
 
 impl Blocks {

@@ -1,7 +1,7 @@
 //! ChaCha20-Poly1305 (RFC 8439) without additional data, for the chunks of age files.
 //!
 //! AWS-LC uses registers of at most 32 bytes. On CPUs with AVX-512 and its multiplication of 52-bit numbers, the code
-//! in this module takes two thirds of AWS-LC's time. AWS-LC does the work on CPUs without these instructions, and for
+//! in this module takes two thirds of AWS-LC's time. AWS-LC seals and opens on CPUs without these instructions, and for
 //! data that do not fill whole pieces. AWS-LC is also the reference for the tests.
 
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]

@@ -37,12 +37,12 @@ impl Compress {
         Self::Portable
     }
 
-    /// Replaces `block` by G of the two other blocks. May leak: nothing.
+    /// Replaces `block` by the result of G for the two other blocks. May leak: nothing.
     pub(crate) fn replace(self, previous: &Block, reference: &Block, block: &mut Block) {
         self.run(previous, reference, block, false);
     }
 
-    /// Adds G of the two other blocks to `block`, by exclusive or. May leak: nothing.
+    /// Adds the result of G for the two other blocks to `block`, by exclusive or. May leak: nothing.
     pub(crate) fn add(self, previous: &Block, reference: &Block, block: &mut Block) {
         self.run(previous, reference, block, true);
     }
@@ -114,7 +114,6 @@ fn mix(words: &mut [u64; WORDS], [a, b, c, d]: [usize; 4]) {
 pub(crate) mod tests {
     use super::*;
 
-    /// Returns all back ends that this CPU supports, with their names.
     pub(crate) fn back_ends() -> Vec<(&'static str, Compress)> {
         #[cfg_attr(not(all(target_arch = "x86_64", not(deadpan_portable))), allow(unused_mut))]
         let mut all = vec![("portable", Compress::Portable)];

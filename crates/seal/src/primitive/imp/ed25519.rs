@@ -38,7 +38,7 @@ impl Ed25519Key {
     }
 }
 
-/// Returns whether a signature is right. All inputs are public.
+/// All inputs are public.
 pub(crate) fn verify(public: &[u8; 32], message: &[u8], signature: &[u8; 64]) -> bool {
     // SAFETY: the function gets the message with its length. The function reads 64 bytes from `signature` and 32 bytes
     // from `public`.
@@ -47,7 +47,7 @@ pub(crate) fn verify(public: &[u8; 32], message: &[u8], signature: &[u8; 64]) ->
 
 /// Returns whether a public key is in its canonical form and is not of small order. For a key of small order, there are
 /// signatures that are valid for every message. This function does not check whether the bytes are a point of the
-/// curve. The verification of a signature checks this.
+/// curve. The verification of a signature checks whether the bytes are a point.
 pub(crate) fn is_public(public: &[u8; 32]) -> bool {
     /// The y-coordinates of the points of order 8. The other points of small order have the y-coordinates 0, 1 and −1.
     const ORDER_8: [[u8; 32]; 2] = [

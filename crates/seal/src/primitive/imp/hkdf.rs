@@ -1,4 +1,4 @@
-//! HKDF as separate extract and expand steps. Both steps write to the caller's memory.
+//! HKDF as separate extract and expand steps. The extract step and the expand step write to the caller's memory.
 
 use aws_lc_sys as ffi;
 

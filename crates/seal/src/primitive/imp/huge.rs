@@ -1,6 +1,5 @@
 //! Puts long memory areas on huge pages, because clearing small pages takes longer than filling the memory with data.
 
-/// Asks the system to put a long memory area on huge pages. Does not change the contents of the memory.
 #[cfg(target_os = "linux")]
 pub(crate) fn advise<T>(memory: &mut [T]) {
     const PAGE: usize = 4096;

@@ -1,4 +1,4 @@
-//! SHA3-256 and SHAKE256 (FIPS 202). The results go to the caller's memory.
+//! SHA3-256 and SHAKE256 (FIPS 202). The functions write the results to the caller's memory.
 
 use std::ptr::null_mut;
 
@@ -12,7 +12,7 @@ pub(crate) fn sha3_256(data: &[u8], out: &mut [u8; 32]) -> Result<(), Error> {
     digest(unsafe { ffi::EVP_sha3_256() }, data, out)
 }
 
-/// Computes SHAKE256 and fills `out` with its output. May leak: the lengths.
+/// May leak: the lengths.
 pub(crate) fn shake256(data: &[u8], out: &mut [u8]) -> Result<(), Error> {
     // SAFETY: the function takes no arguments and returns a constant.
     digest(unsafe { ffi::EVP_shake256() }, data, out)
@@ -22,8 +22,8 @@ pub(crate) fn shake256(data: &[u8], out: &mut [u8]) -> Result<(), Error> {
 fn digest(function: *const ffi::EVP_MD, data: &[u8], out: &mut [u8]) -> Result<(), Error> {
     const FAILED: Error = Error::System("hashing failed");
     let mut length = u32::try_from(out.len()).map_err(|_| FAILED)?;
-    // SAFETY: `data` is passed with its length. SHA3-256 writes 32 bytes, and then `out` has 32 bytes. SHAKE256 writes
-    // `length` bytes.
+    // SAFETY: `data` is passed with its length. For SHA3-256, the function writes 32 bytes, and `out` has 32 bytes.
+    // SHAKE256 writes `length` bytes.
     let done = unsafe {
         ffi::EVP_Digest(data.as_ptr().cast(), data.len(), out.as_mut_ptr(), &raw mut length, function, null_mut())
     };

@@ -16,8 +16,8 @@ pub(crate) type Counter = [u8; 16];
 
 /// The number of bytes in a block of AES.
 pub(crate) const BLOCK: usize = 16;
-/// The number of bytes that are cleared at once before the keystream is added to these bytes. So few bytes stay in the
-/// nearest cache.
+/// The number of bytes that are cleared at once before the keystream is added to these bytes. A piece of this length
+/// stays in the nearest cache.
 const CLEARED: usize = 16 << 10;
 
 /// Fills `output` with the keystream that begins at `counter`. May leak: the length of the output, and the counter.
@@ -115,7 +115,7 @@ mod tests {
                     let mut wanted = vec![0; length];
                     reference(&[9; 32], &counter, &mut wanted);
                     for (name, fill) in back_ends() {
-                        // Before the call, the output holds other bytes. The output has guard bytes on both sides.
+                        // The output has guard bytes on both sides.
                         let mut output = vec![0xaa; length + 128];
                         fill(&[9; 32], &counter, &mut output[64..64 + length]);
                         assert!(output[64..64 + length] == wanted, "{name}: {length} from {low}");

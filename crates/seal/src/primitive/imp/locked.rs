@@ -1,5 +1,5 @@
-//! Memory for secrets. As far as the system allows, the memory is locked, so that it is never swapped out, and is
-//! excluded from core dumps.
+//! Memory for secrets. As far as the system allows it, the memory is locked against swapping, and is excluded from core
+//! dumps.
 //!
 //! The system locks whole pages, but secrets are short. So several secrets share a page, and each secret has a slot in
 //! the page. A locked page is kept for later secrets, because mapping, locking and unmapping a page takes microseconds.
@@ -26,7 +26,7 @@ pub(crate) struct Locked {
 
 /// The place of the bytes.
 enum Home {
-    /// The bytes are in a slot. The number is an index of [`SIZES`].
+    /// The bytes are in a slot. The number is an index into [`SIZES`].
     Slot(usize),
     /// The bytes are in their own mapping, because the secret is longer than a slot.
     Own(#[expect(dead_code, reason = "it is unmapped on drop")] MmapMut),
@@ -50,7 +50,8 @@ static SLOTS: [Mutex<Slots>; SIZES.len()] =
     [const { Mutex::new(Slots { pages: Vec::new(), free: Vec::new() }) }; SIZES.len()];
 
 /// Maps memory. If the system allows it, locks the memory and excludes it from core dumps. On many machines, the limit
-/// on locked memory is low. If the limit is reached, memory that may be swapped out is better than an error.
+/// on locked memory is low. If the limit is reached, the memory is not locked: memory that may be swapped out is better
+/// than an error.
 pub(super) fn map(length: usize) -> MmapMut {
     let memory = MmapMut::map_anon(length).expect("the system gives a page of memory");
     #[cfg(unix)]

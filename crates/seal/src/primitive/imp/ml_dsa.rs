@@ -26,7 +26,6 @@ impl MlDsaSet {
         }
     }
 
-    /// Returns the number of bytes in an expanded private key.
     pub(crate) const fn expanded_len(self) -> usize {
         match self {
             Self::Ml44 => 2560,
@@ -34,7 +33,6 @@ impl MlDsaSet {
         }
     }
 
-    /// Returns the number of bytes in a signature.
     pub(crate) const fn signature_len(self) -> usize {
         match self {
             Self::Ml44 => 2420,
@@ -107,8 +105,8 @@ impl MlDsaKey {
     /// the lengths, and how often the algorithm restarted, which reveals nothing about the key.
     ///
     /// AWS-LC hedges each signature with bytes from its own random generator, and has no public function that signs
-    /// without this generator. Unless AWS-LC was built with `AWS_LC_SYS_NO_JITTER_ENTROPY=1`, the generator collects
-    /// jitter once in each process, which takes about 55 milliseconds.
+    /// without this generator. The generator collects jitter once in each process, which takes about 55 milliseconds.
+    /// It collects no jitter if AWS-LC was built with `AWS_LC_SYS_NO_JITTER_ENTROPY=1`.
     pub(crate) fn sign(&self, message: &[u8], context: &[u8], signature: &mut [u8]) -> Result<(), Error> {
         let session = session(&self.pair, context, Direction::Sign)?;
         let mut length = signature.len();
@@ -121,7 +119,7 @@ impl MlDsaKey {
     }
 }
 
-/// Returns whether a signature is right. All inputs are public.
+/// All inputs are public.
 ///
 /// # Errors
 /// If the system has no memory.

@@ -19,7 +19,8 @@ pub(crate) enum MlKemSet {
 }
 
 impl MlKemSet {
-    /// Returns the number of polynomials in a vector. This number determines the lengths in FIPS 203, table 3.
+    /// Returns the number of polynomials in a vector. The number of polynomials determines the lengths in FIPS 203,
+    /// table 3.
     const fn rank(self) -> usize {
         match self {
             Self::Ml768 => 3,
@@ -27,7 +28,6 @@ impl MlKemSet {
         }
     }
 
-    /// Returns the number of bytes in an encapsulation key.
     pub(crate) const fn public_len(self) -> usize {
         384 * self.rank() + 32
     }
@@ -38,7 +38,6 @@ impl MlKemSet {
         768 * self.rank() + 96
     }
 
-    /// Returns the number of bytes in a ciphertext.
     pub(crate) const fn ciphertext_len(self) -> usize {
         match self {
             Self::Ml768 => 1088,
@@ -100,8 +99,8 @@ impl MlKemKey {
             return Ok(None);
         }
         let public = &bytes[384 * set.rank()..][..set.public_len()];
-        // SAFETY: the function gets both slices with their lengths and are copied; the call returns null or a new
-        // object that this code owns.
+        // SAFETY: the function gets both slices with their lengths and copies both slices; the call returns null or a
+        // new object that this code owns.
         let pair = unsafe {
             Owned::new(ffi::EVP_PKEY_kem_new_raw_key(
                 set.nid(),
@@ -129,8 +128,8 @@ impl MlKemKey {
         if done == 1 && length == self.set.public_len() { Ok(()) } else { Err(FAILED) }
     }
 
-    /// Computes the secret from a ciphertext. For a ciphertext that was not made for this key, the function computes an
-    /// unrelated secret (implicit rejection). `ciphertext` has [`MlKemSet::ciphertext_len`] bytes. May leak: nothing.
+    /// For a ciphertext that was not made for this key, the function computes an unrelated secret (implicit rejection).
+    /// `ciphertext` has [`MlKemSet::ciphertext_len`] bytes. May leak: nothing.
     pub(crate) fn decapsulate(&self, ciphertext: &[u8], out: &mut [u8; 32]) -> Result<(), Error> {
         let context = context(&self.pair)?;
         let mut length = out.len();

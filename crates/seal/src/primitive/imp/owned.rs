@@ -30,7 +30,7 @@ impl<T: Free> Owned<T> {
         NonNull::new(object).map(Self).ok_or(Error::System("no memory for cryptography"))
     }
 
-    /// Returns the pointer, for the library's functions. The pointer is valid until `self` is dropped.
+    /// The pointer is valid until `self` is dropped.
     pub(super) fn get(&self) -> *mut T {
         self.0.as_ptr()
     }

@@ -1,17 +1,17 @@
 //! scrypt (RFC 7914), which `aws-lc-rs` does not offer.
 
-/// Fills `output` with the scrypt hash of `passphrase`. Returns `false` if the parameters are not allowed, or if they
-/// need more memory than `memory` or more memory than the system has.
+/// Returns `false` if the parameters are not allowed, or if they need more memory than `memory` or more memory than the
+/// system has.
 ///
 /// May leak: all lengths and parameters. May also leak information about the passphrase to programs that share the
-/// processor's caches, because scrypt by design reads memory at addresses that depend on the passphrase.
+/// processor's caches: by design, scrypt reads memory at addresses that depend on the passphrase.
 #[must_use]
 pub(crate) fn derive(passphrase: &[u8], salt: &[u8], n: u64, r: u64, p: u64, memory: usize, output: &mut [u8]) -> bool {
     assert!(r < 1 << 32, "the caller's ceilings are far below");
     // SAFETY: the three pointers come from slices that live until the call returns, and each pointer is passed with the
     // length of its slice. The function writes only to `output`, which is borrowed for writing, and keeps none of the
-    // pointers. The function checks the parameters itself. Its sums do not overflow for an `r` below 2^32, and the
-    // assertion ensures this bound.
+    // pointers. The function checks the parameters itself. The sums in the function do not overflow for an `r` below
+    // 2^32, and the assertion ensures this bound.
     let done = unsafe {
         aws_lc_sys::EVP_PBE_scrypt(
             passphrase.as_ptr().cast(),

@@ -1,5 +1,5 @@
-//! Uninitialized room at the end of a vector, which several threads initialize piece by piece. Clearing the whole room
-//! first, on one thread, would take as long as sealing.
+//! Uninitialized memory (the room) at the end of a vector, which several threads initialize piece by piece. Clearing
+//! all of this memory first, on one thread, would take as long as sealing.
 
 use std::mem::MaybeUninit;
 use std::slice;
@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::huge;
 
-/// Uninitialized room after the bytes of a vector.
 pub(crate) struct Spare<'a> {
     vector: &'a mut Vec<u8>,
     length: usize,
@@ -29,7 +28,7 @@ impl<'a> Spare<'a> {
         Self { vector, length, cleared: AtomicUsize::new(0) }
     }
 
-    /// Divides the room into pieces of `size` bytes. The last piece may be shorter.
+    /// Divides the uninitialized room into pieces of `size` bytes. The last piece may be shorter.
     pub(crate) fn pieces(&mut self, size: usize) -> impl Iterator<Item = Piece<'_>> + Send {
         let Self { vector, length, cleared } = self;
         *cleared.get_mut() = 0;
@@ -44,15 +43,15 @@ impl<'a> Spare<'a> {
     pub(crate) fn keep(self) {
         assert_eq!(self.cleared.into_inner(), self.length, "every piece was cleared");
         // SAFETY: `new` reserved the room. The bytes of each piece are counted once, after all bytes of the piece were
-        // written, and the pieces of one division do not overlap. The count equals the length of the room, so all bytes
-        // of the room are initialized. The threads that wrote the bytes have ended their borrows, because otherwise
-        // `self` could not be moved.
+        // written, and the pieces of one division do not overlap. The count equals the length of the reserved room, so
+        // all bytes of the room are initialized. The threads that wrote the bytes have ended their borrows, because
+        // otherwise `self` could not be moved.
         unsafe { self.vector.set_len(self.vector.len() + self.length) };
     }
 }
 
 impl<'a> Piece<'a> {
-    /// Clears the piece. Returns its bytes, which are all zero.
+    /// Clears the piece. Returns the bytes of the piece, which are all zero.
     pub(crate) fn clear(self) -> &'a mut [u8] {
         self.memory.fill(MaybeUninit::new(0));
         self.cleared.fetch_add(self.memory.len(), Ordering::Relaxed);

@@ -107,7 +107,7 @@ impl DhScalar {
     }
 }
 
-/// The error for a wrong length. This error does not occur, because the callers check all lengths.
+/// The error for a wrong length. A wrong length does not occur, because the callers check all lengths.
 const MISFIT: Error = Error::System("a key has the wrong length");
 
 /// Encapsulates with a given ephemeral scalar: `Encap` of RFC 9180.

@@ -2,7 +2,8 @@
 //! draft-irtf-cfrg-concrete-hybrid-kems. MLKEM768-X25519 is X-Wing (draft-connolly-cfrg-xwing-kem).
 //!
 //! The shared secret is a hash over the secrets of both halves, the curve's ephemeral public key and the recipient's
-//! public key for the curve. ML-KEM's ciphertext and key are not hashed, because ML-KEM's secret binds them.
+//! public key for the curve. ML-KEM's ciphertext and key are not hashed, because ML-KEM's secret already binds the
+//! ciphertext and the key.
 
 use super::dh::{Curve, DhScalar, SMALL_ORDER};
 use crate::primitive::imp::keccak;
@@ -47,7 +48,7 @@ pub(super) fn encapsulate(
 /// valid. May leak: whether the result is `None`.
 ///
 /// As in RFC 9180's DHKEM, a point of small order is not valid. A point that is not in canonical form is not valid
-/// either. No correct writer sends such points.
+/// either. No correct writer sends points of small order or points in another form.
 pub(super) fn decapsulate(
     label: &[u8],
     key: &MlKemKey,

@@ -52,7 +52,8 @@ impl PrivateKey {
     pub fn generate(kem: Kem) -> Result<Self, Error> {
         loop {
             match Self::from_seed(kem, &Secret::random(kem.private_len())?) {
-                // One in 2^32 random strings is not a P-256 scalar. The loop then tries another string.
+                // One in 2^32 random strings is not a P-256 scalar, so the loop then tries another string. The loop
+                // then tries another string.
                 Err(Error::InvalidKey(_)) => {}
                 other => return other,
             }

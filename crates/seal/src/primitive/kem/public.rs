@@ -23,9 +23,9 @@ impl PublicKey {
     /// Reads a public key in the form of HPKE (`SerializePublicKey`).
     ///
     /// # Errors
-    /// If the bytes are not a valid key of this kind: a wrong length, a point off the curve or not in its canonical
-    /// form, ML-KEM coefficients out of range. This function accepts an X25519 point of small order, but sealing to
-    /// such a key fails.
+    /// If the bytes are not a valid key of this kind: a wrong length, a point that is off the curve or not in its
+    /// canonical form, or ML-KEM coefficients that are out of range. This function accepts an X25519 point of small
+    /// order, but sealing to such a key fails.
     pub fn from_bytes(kem: Kem, bytes: &[u8]) -> Result<Self, Error> {
         if bytes.len() != kem.public_len() {
             return Err(Error::InvalidKey(InvalidKey::PublicLength));

@@ -17,10 +17,10 @@ const KEY: usize = 32;
 /// key, the seed.
 const SEEDED: usize = KEY;
 const SEED: std::ops::Range<usize> = 512..512 + health::SAMPLE;
-/// The greatest number of bytes from one key: one mebibyte, which fits into the caches.
+/// The maximum number of output bytes from one key: one mebibyte, which fits into the caches.
 pub(super) const PIECE: usize = 1 << 20;
 /// The number of bytes at the start of a keystream that hold the next key and the first output. The fastest back end
-/// computes this number of bytes at once.
+/// computes 512 bytes at once.
 pub(super) const FIRST: usize = 512;
 /// The number of bytes between two seeds.
 pub(super) const BETWEEN: u64 = 64 << 20;
@@ -81,7 +81,6 @@ impl Generator {
         self.seed()
     }
 
-    /// Returns the number of seeds that the generator has taken.
     #[cfg(test)]
     pub(super) fn seeds(&self) -> u64 {
         self.seeds
@@ -108,7 +107,8 @@ impl Generator {
 
     /// Returns whether a new seed is due before the generator returns `bytes` bytes.
     fn is_stale(&self, bytes: usize) -> bool {
-        // The page is empty in the child of a fork. On systems without such pages, the process number shows a fork.
+        // The page is empty in the child of a fork. On systems without such pages, a changed process number shows a
+        // fork.
         self.page.bytes()[SEEDED] == 0
             || self.process != process()
             || self.left < bytes as u64

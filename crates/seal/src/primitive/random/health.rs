@@ -1,16 +1,17 @@
 //! Tests of the parts of the random generator.
 //!
-//! The bounds come from NIST SP 800-90B, 4.4, for a source that claims eight bits of entropy for each byte, and for an
-//! error probability of 2^-64 in each comparison. The tests refuse a good source less than once in 2^53 seeds.
+//! The bounds come from NIST SP 800-90B, 4.4. They are for a source that claims eight bits of entropy for each byte,
+//! and for an error probability of 2^-64 in each comparison. The tests refuse a good source less than once in 2^53
+//! seeds.
 
 use crate::Error;
 use crate::primitive::imp::keystream;
 
 /// The number of bytes in a seed, which is also the window length of the second test.
 pub(super) const SAMPLE: usize = 512;
-/// The length of a run of equal bytes that has a probability of 2^-64 at each position.
+/// The number of equal bytes in a run that has a probability of 2^-64 at each position.
 const REPEATED: usize = 9;
-/// The number of times that the first byte of a sample occurs in 512 bytes with a probability below 2^-64.
+/// The first byte of a sample occurs this many times in 512 bytes only with a probability below 2^-64.
 const FREQUENT: usize = 28;
 
 /// Tests the known answer of NIST SP 800-38A, F.5.5, for AES-256 in counter mode.

@@ -106,8 +106,8 @@ fn a_child_does_not_repeat_its_parent() {
     let children = [in_child(|| answer(&mut generator)), in_child(|| answer(&mut generator))];
     let parent = answer(&mut generator);
     assert!(children[0] != parent && children[1] != parent && children[0] != children[1]);
-    // The source gives the same bytes to every process. So the outputs differ only because the child finds an empty
-    // page and takes a second seed.
+    // The seed source in this test gives the same bytes to every process. So the outputs differ only because the child
+    // finds an empty page and takes a second seed.
     let mut generator = fixed(1);
     assert_eq!(
         in_child(|| {

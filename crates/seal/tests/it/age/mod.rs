@@ -8,7 +8,7 @@ use std::io::Read;
 
 use deadpan_seal::{Cursor, Error, Header, Identity, Opened};
 
-/// Opens the header of a file. Returns the opened file and the payload.
+/// Opens the header of a file.
 fn unlock<'a>(sealed: &'a [u8], identities: &[Identity]) -> Result<(Opened, &'a [u8]), Error> {
     let mut rest = sealed;
     let opened = Header::read(&mut rest)?.open(identities)?;

@@ -24,7 +24,6 @@ fn public(found: &Found) -> PublicKey {
     }
 }
 
-/// Asserts that a text contains exactly the given keys.
 #[track_caller]
 fn assert_found(text: &[u8], forms: &[&(Vec<u8>, PublicKey)]) {
     let found = key::read(text).unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(text)));

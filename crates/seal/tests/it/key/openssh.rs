@@ -48,7 +48,6 @@ fn assert_refused<T>(result: Result<T, KeyError>, words: &str) {
     assert!(error.to_string().contains(words), "{error}, and not {words:?}");
 }
 
-/// Checks that a private key belongs to a public line.
 fn assert_pair(key: &OpensshKey, line: &[u8]) {
     let (public, comment) = openssh::public_line(str::from_utf8(line).expect("text")).expect("a line");
     assert_eq!((key.public(), key.comment()), (&public, comment));

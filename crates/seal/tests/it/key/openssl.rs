@@ -1,4 +1,4 @@
-//! Tests that OpenSSL reads our keys, and that our reader reads OpenSSL's keys.
+//! Tests that OpenSSL reads the keys of this crate, and that this crate reads the keys of OpenSSL.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};

@@ -78,8 +78,8 @@ fn a_seed_beside_another_key_is_refused() {
             continue;
         }
         let good = der(&text);
-        // The expanded key begins with the seed's d and z. The secret vector, the encapsulation key, its hash and z
-        // follow.
+        // The seed, which consists of d and z, precedes the expanded key. The expanded key consists of the secret
+        // vector, the encapsulation key, its hash and z.
         let start = good.len() - if name.contains("768") { 2400 } else { 3168 };
         let seed = start - 64 - 4;
         for place in [seed, seed + 40, start, start + 700, good.len() - 1200, good.len() - 50, good.len() - 1] {
@@ -138,8 +138,8 @@ fn x25519_with_and_without_the_public_key() {
     assert_same(&read_private(&pem("PRIVATE KEY", &with_attribute)), &key);
 }
 
-/// The fingerprint of a key must never change, because users compare it with a printed fingerprint. `sha256sum` and
-/// `base32` give the fingerprint in this test for OpenSSL's DER.
+/// The fingerprint of a key must never change, because users compare it with a printed fingerprint. For OpenSSL's DER,
+/// `sha256sum` and `base32` give the same fingerprint as in this test.
 #[test]
 fn fingerprints_do_not_change() {
     let key = PrivateKey::from_seed(Kem::X25519, &[7; 32]).expect("a scalar");

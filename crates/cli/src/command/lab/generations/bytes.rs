@@ -1,6 +1,6 @@
 //! Seals and opens bytes in memory. Each process does the work twice, and only the second time is measured. The memory
-//! of the output is allocated before the second time, as in a program that reuses its buffer. The time of the first
-//! call would mostly show how the system allocates pages.
+//! of the output is already allocated when the second run begins, as in a program that reuses its buffer. The time of
+//! the first call would mostly show how the system allocates pages.
 
 use std::time::Instant;
 
@@ -9,7 +9,7 @@ use deadpan_seal::{Cost, Header, Identity, Kem, Passphrase, PrivateKey, Recipien
 
 const PASSPHRASE: &[u8] = b"correct horse battery staple";
 
-/// A sealing for one recipient, and the identity that opens data for this recipient.
+/// The settings for sealing to one recipient, and the identity that opens data for this recipient.
 struct Lock {
     sealing: Sealing,
     identity: Identity,
@@ -26,7 +26,7 @@ impl Lock {
         Ok(Self { sealing: Sealing::to(vec![Recipient::Key(key.public().clone())])?, identity: Identity::Key(key) })
     }
 
-    /// Opens the sealed bytes, including the work on the passphrase or the key.
+    /// Opens the sealed bytes. The time includes the work on the passphrase or the key.
     fn open(&self, sealed: &[u8], plain: &mut Vec<u8>) -> Result<(), Trouble> {
         let opened = Header::read(sealed)?.open(std::slice::from_ref(&self.identity))?;
         let length = sealed.len() as u64;
@@ -59,7 +59,8 @@ fn seal(job: &Job, lock: &Lock) -> Result<Done, Trouble> {
         lock.sealing.seal_into(&plain, sealed, &Work::default())?;
         Ok(())
     })?;
-    // The input is freed before opening. The comparison generates the input again.
+    // The input is freed before opening. The function `same` generates the input again to compare it with the opened
+    // data.
     drop(plain);
     let mut opened = Vec::new();
     lock.open(&sealed, &mut opened)?;
@@ -77,8 +78,8 @@ fn open(job: &Job, lock: &Lock) -> Result<Done, Trouble> {
     same(job, &opened, seconds)
 }
 
-/// Calls `work` twice and returns the seconds of the second call, for which the memory of the output is already
-/// allocated.
+/// Calls `work` twice and returns the seconds of the second call. At the second call, the memory of the output is
+/// already allocated.
 fn second_time(
     output: &mut Vec<u8>,
     mut work: impl FnMut(&mut Vec<u8>) -> Result<(), Trouble>,

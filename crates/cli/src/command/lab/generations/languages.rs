@@ -1,5 +1,5 @@
-//! The workloads in other languages: Deadpan's package for each language, and the usual way in this language without
-//! Deadpan.
+//! The workloads in other languages: Deadpan's package for each language, and what programs in this language usually
+//! use instead of Deadpan.
 //!
 //! `scripts/bench languages --workers` builds a worker for each language and prints the folder of the workers. The
 //! environment variable `DEADPAN_WORKERS` must name this folder.
@@ -13,7 +13,8 @@ macro_rules! told {
     };
 }
 
-/// Returns a way whose actions a worker runs. The first word of the name is the program that must be installed.
+/// Returns a `Way` whose operations a worker program runs. The first word of the name is the program that must be
+/// installed.
 macro_rules! way {
     ($name:literal, $language:literal, $seal:literal, $open:literal) => {
         Way::peer($name, [told!($language, $seal), told!($language, $open)]).setup(concat!(
@@ -24,7 +25,8 @@ macro_rules! way {
     };
 }
 
-/// Returns the ways for bytes in memory. The output is memory that was used before.
+/// Returns the `Way` values for sealing and opening bytes in memory. The output goes into memory that the program used
+/// before.
 pub(super) fn bytes() -> Vec<Way> {
     vec![
         way!("python3 deadpan", "python", "seal", "open"),
@@ -36,7 +38,7 @@ pub(super) fn bytes() -> Vec<Way> {
     ]
 }
 
-/// Returns the ways for files that are named by path, in the system's folder for temporary files.
+/// Returns the `Way` values for files that are named by path. The files are in the system's folder for temporary files.
 pub(super) fn files() -> Vec<Way> {
     vec![
         way!("python3 deadpan", "python", "file.seal", "file.open"),

@@ -1,5 +1,5 @@
-//! The Base64 targets. Claim: the time of encoding depends only on the length. The time of decoding depends only on the
-//! length and on whether the text is valid.
+//! The Base64 targets. Claim: the time of encoding depends only on the length of the data. The time of decoding depends
+//! only on the length of the text and on whether the text is valid.
 
 use std::hint::black_box;
 
@@ -10,10 +10,10 @@ use deadpan_lab::harness::SizedTarget;
 
 /// The number of symbols in a long text.
 const LONG: usize = 1024;
-/// White space, which a decoder refuses unless it is configured to skip white space.
+/// White space. A decoder refuses white space, except if it is configured to skip it.
 const WHITE_SPACE: &[u8] = b" \t\n\x0b\x0c\r";
 
-/// The classes of symbols, by the ranges for which a codec with branches would take different times.
+/// The classes of symbols. A codec with branches may take a different time for each class.
 fn kinds() -> [(&'static str, Vec<u8>); 5] {
     [
         ("uppercase", (b'A'..=b'Z').collect()),
@@ -33,7 +33,8 @@ pub(super) fn timing() -> Vec<Target> {
     ]
 }
 
-/// Returns a target that encodes bytes, with a class for each kind of symbol. The time may depend only on the length.
+/// Returns a target that encodes bytes, with a class for each kind of symbol. The time of encoding may depend only on
+/// the length of the input.
 fn encoding(name: &str, bytes: usize) -> Target {
     kinds().into_iter().fold(encoder(name, bytes), |target, (kind, symbols)| {
         let mut text = vec![0; bytes / 3 * 4];
@@ -44,10 +45,9 @@ fn encoding(name: &str, bytes: usize) -> Target {
     })
 }
 
-/// Returns a target that decodes texts. The target has a class for each kind of symbol, and classes of texts that are
-/// refused because of white space or another byte that is not a symbol. The time may depend on the length and on
-/// whether a text is refused, because the decoder wipes the output of a refused text, which takes time. Refused texts
-/// are therefore compared only with each other.
+/// The target has a class for each kind of symbol. Other classes contain refused texts, which contain white space or
+/// another byte that is not a symbol. The time may depend on the length and on whether a text is refused: the decoder
+/// takes time to wipe the output of a refused text. Refused texts are therefore compared only with each other.
 fn decoding(name: &str, symbols: usize) -> Target {
     let valid = kinds().into_iter().fold(decoder(name, symbols), |target, (kind, symbols)| {
         target.class(kind, move |random, input| random.fill_from(&symbols, input))

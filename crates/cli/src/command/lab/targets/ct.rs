@@ -78,7 +78,6 @@ pub(super) fn timing() -> Vec<Target> {
     numbers.into_iter().flatten().chain(signs).chain(slices).chain(array()).collect()
 }
 
-/// Returns the targets for all operations on a number type.
 fn number<T: Number>() -> Vec<Target> {
     vec![
         double("eq", |a: T, b| a.ct_eq(&b)),
@@ -106,18 +105,15 @@ fn sign<T: Number + CtSign>() -> Target {
     single("is_negative", |value: T| value.ct_is_negative())
 }
 
-/// Returns a target for a function of one number.
 fn single<T: Number, R: 'static>(operation: &str, function: impl Fn(T) -> R + 'static) -> Target {
     with_singles(Target::new(format!("ct.{operation}.{}", T::NAME), T::SIZE, move |input| function(T::read(input))))
 }
 
-/// Returns a target for a function of two numbers.
 fn double<T: Number, R: 'static>(operation: &str, function: impl Fn(T, T) -> R + 'static) -> Target {
     let run = move |input: &[u8]| function(T::read(input), T::read(&input[T::SIZE..]));
     with_couples(Target::new(format!("ct.{operation}.{}", T::NAME), 2 * T::SIZE, run), T::SIZE, COUPLES)
 }
 
-/// Returns a target for a function of two numbers and a choice.
 fn chosen<T: Number, R: 'static>(operation: &str, function: impl Fn(T, T, Choice) -> R + 'static) -> Target {
     let run =
         move |input: &[u8]| function(T::read(input), T::read(&input[T::SIZE..]), Choice::from_bit(input[2 * T::SIZE]));
@@ -147,7 +143,6 @@ fn table<T: Number>() -> Target {
         .class("beyond", at(ENTRIES, 256 - ENTRIES))
 }
 
-/// Returns the targets for all operations on slices of `bytes` bytes.
 fn slice(bytes: usize, name: &str) -> Vec<Target> {
     let couples = |target| with_couples(with_couples(target, bytes, COUPLES), bytes, ENDS);
     vec![
@@ -190,7 +185,6 @@ fn array() -> [Target; 2] {
     [assign, swap].map(|target| with_choices(with_couples(target, BYTES, COUPLES)))
 }
 
-/// Splits an input into two slices and the choice that follows them.
 fn parts(input: &mut [u8], bytes: usize) -> (&mut [u8], &mut [u8], Choice) {
     let choice = Choice::from_bit(input[2 * bytes]);
     let (a, b) = input[..2 * bytes].split_at_mut(bytes);

@@ -9,9 +9,10 @@
 //! `pad.unpad` may take different times for different lengths of the padding and for an invalid padding. The lab
 //! compares these inputs nevertheless, because the time is in fact the same for all of them.
 //!
-//! Without AVX-512, `pad.pad` and `pad.pad_last_block` read addresses inside the last block that depend on the number
-//! of added bytes, as the documentation of `deadpan_pad` says. On such processors, traces are compared only for equal
-//! numbers of added bytes. In warm caches, the time does not depend on that number.
+//! Without AVX-512, `pad.pad` and `pad.pad_last_block` read inside the last block. The addresses depend on the number
+//! of added bytes, as the documentation of `deadpan_pad` says. On processors without AVX-512, the lab compares traces
+//! only for equal numbers of added bytes. If the data are in the caches, the time does not depend on the number of
+//! added bytes.
 
 use std::hint::black_box;
 
@@ -28,8 +29,8 @@ const PADDED: usize = 2 * BLOCK;
 /// of an input the same alignment.
 const INPUT: usize = PADDED + BLOCK;
 
-/// Random bytes from the lab's generator. Padding's own generator refills its buffer once in hundreds of calls,
-/// independently of the input.
+/// Random bytes from the lab's generator. The generator of `deadpan_pad` is not used: it refills its buffer once in
+/// hundreds of calls, independently of the input.
 struct Noise(Random);
 
 impl deadpan_pad::Random for Noise {
@@ -123,9 +124,9 @@ fn with_counts(target: Target, public: bool) -> Target {
         .against_first()
 }
 
-/// Adds classes of blocks with 1 to 16 bytes of padding, and compares each number of padding bytes with one padding
-/// byte. If the scheme can detect a wrong padding, blocks with a broken padding are compared with valid blocks that
-/// have the same number of padding bytes. `outcome` is the public result for a broken padding.
+/// Adds classes of blocks with 1 to 16 bytes of padding. The lab compares each class with the class for one byte of
+/// padding. If the scheme can detect a wrong padding, blocks with a broken padding are compared with valid blocks of
+/// the same padding length. `outcome` is the public result for a broken padding.
 fn with_paddings(target: Target, scheme: Scheme, outcome: &str) -> Target {
     let whole = |count: usize| move |random: &mut Random, input: &mut [u8]| fill_padded(scheme, count, random, input);
     let broken = |count: usize| {
@@ -163,14 +164,14 @@ fn damage(scheme: Scheme, random: &mut Random, added: &mut [u8]) {
     let last = added.len() - 1;
     match scheme {
         Scheme::Zero => added[last] = 1 + random.below(255) as u8,
-        // The marker byte 0x80 changes to another value that is not zero. With zero, an earlier 0x80 in the data would
-        // become the marker.
+        // The marker byte 0x80 changes to another value that is not zero. If the new value were zero, an earlier byte
+        // 0x80 in the data would become the marker.
         Scheme::Iso7816 => added[0] ^= 1 + random.below(127) as u8,
         Scheme::Pkcs7 | Scheme::AnsiX923 | Scheme::Rfc4303 if last > 0 => {
             let place = random.below(last as u64) as usize;
             added[place] ^= 1 + random.below(255) as u8;
         }
-        // No block has these counts: 0, and 17 or more.
+        // A padding length of 0, or of 17 or more, is never valid.
         _ => added[last] = (BLOCK as u8).wrapping_add(1 + random.below(256 - BLOCK as u64) as u8),
     }
 }

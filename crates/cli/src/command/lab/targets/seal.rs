@@ -16,13 +16,13 @@
 //! | `seal.share.combine` | the shares | their indices, their lengths, their number |
 //! | `seal.message` | the file key and the data | their length |
 //!
-//! The targets from `seal.pem.private` on take microseconds. The lab times one pair of their classes and traces all
-//! their classes, because a bound for many pairs of slow calls takes long. `seal.message` is only traced.
+//! The targets from `seal.pem.private` on take microseconds. The lab traces all classes of these targets, but times
+//! only one pair of classes. Bounds for many pairs of slow calls would take too long. `seal.message` is only traced.
 //!
 //! The following functions are not measured:
 //! - **Argon2id** (the passphrase of a file). From the second half of the first pass on, Argon2id reads addresses that
-//!   depend on the passphrase, which makes attacks costly. The same holds for scrypt in key files. The lab tests no
-//!   claim about Argon2id or scrypt.
+//!   depend on the passphrase, which makes attacks costly. In key files, scrypt also reads addresses that depend on the
+//!   passphrase. The lab tests no claim about Argon2id or scrypt.
 //! - **Sealing.** Keys, IVs and salts are drawn inside the function, so the traces of one input differ. Opening uses
 //!   the same cipher.
 //! - **Different ML-KEM keys.** The matrix is sampled from a public seed by rejection, so the time may differ between
@@ -64,7 +64,7 @@ pub(super) fn speed() -> Vec<SizedTarget> {
     floe::speed()
 }
 
-/// Returns a byte that is not zero. XOR with such a byte changes any byte.
+/// Returns a byte that is not zero. XOR with a byte that is not zero changes the value of any byte.
 fn flaw(random: &mut Random) -> u8 {
     1 + random.below(255) as u8
 }
@@ -92,7 +92,8 @@ fn tag() -> Target {
 }
 
 /// Returns the target that opens whole messages for one key. The file key and the data are secret. The point of a
-/// message is public. The target uses P-256, because with X25519 the check of the point's form depends on the point.
+/// message is public. The target uses P-256, because X25519 checks the form of the point in a way that depends on the
+/// point.
 fn message() -> Target {
     let key = PrivateKey::from_seed(Kem::P256, &[7; 32]).expect("a scalar");
     let public = key.public().clone();
@@ -108,7 +109,8 @@ fn message() -> Target {
             random.fill(&mut data);
             input.copy_from_slice(&sealed(&data));
         })
-        // The allocations of this target make its times vary so much that a bound takes minutes.
+        // The memory allocations of this target make its times vary so much that the lab would need minutes to compute
+        // a bound.
         .untimed()
 }
 

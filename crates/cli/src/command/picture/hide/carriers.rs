@@ -25,7 +25,7 @@ pub fn hide(
     let total = total(input, sealing)?;
     let layout = layout(hide, total)?;
     if let Some(count) = total.and_then(|total| layout.pictures(total)) {
-        // Impossible numbers and existing names are refused before the data are sealed.
+        // Impossible numbers of pictures and existing names are refused before the data are sealed.
         if args.spare > 0 {
             spare::check(count, args.spare).map_err(|error| Failure::picture(&names.shown(), error))?;
         }

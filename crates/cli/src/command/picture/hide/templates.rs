@@ -32,13 +32,14 @@ use deadpan_picture::{Compression, Format, Label, Orientation, Pixels, checksum,
 use deadpan_seal::{Cost, Passphrase, Sealing, key};
 use plan::{TemplateTask, plan, uses};
 
-/// The largest share of black or white samples in a cover that causes no warning. In such a sample, a change has the
-/// same effect as replacing the low bits, and RS and sample pair analysis estimate the share of replaced low bits. The
-/// estimates of these methods for covers without data differ by about this share.
+/// The largest share of black or white samples in a cover that causes no warning. In a black or white sample, a change
+/// has the same effect as replacing the low bits. RS analysis and sample pair analysis estimate the share of replaced
+/// low bits. For covers without data, the estimates of RS and sample pair analysis differ by about this share.
 const CLIPPED: f64 = 0.05;
 /// The largest share of smooth samples at the upper edge that causes no warning. The share is larger if the noise of
-/// the camera is less than one step of the sample values. Then the changes for the seed and the doors increase the
-/// differences between neighbors by more than a fifth. The rows of a photograph differ less than this from each other.
+/// the camera is less than one step of the sample values. In a cover with more smooth samples, the changes for the seed
+/// and the doors increase the differences between neighboring samples by more than a fifth. The rows of a photograph
+/// differ from each other by less than a fifth.
 const SMOOTH: f64 = 0.5;
 
 /// The largest number of pictures whose covers the notes name.
@@ -48,8 +49,8 @@ const SOURCES: usize = 20;
 struct Doors {
     keys: Vec<Secret>,
     /// The passphrase. The hash of the passphrase opens the first pictures of the set. The number of these first
-    /// pictures is one more than the number of pictures that may be lost, and each first picture opens all other
-    /// pictures of the set.
+    /// pictures is one more than the number of pictures that may be lost. Each first picture opens all other pictures
+    /// of the set.
     passphrase: Option<Passphrase>,
     /// A thread holds this lock while it hashes a passphrase, because hashing takes much memory.
     hashing: Mutex<()>,
@@ -68,7 +69,7 @@ impl Doors {
         }
     }
 
-    /// Returns the number of doors of the picture with the most doors.
+    /// Returns the maximum number of doors (slots for secrets) in a picture.
     fn count(&self) -> usize {
         self.keys.len() + usize::from(self.passphrase.is_some())
     }
@@ -104,8 +105,8 @@ pub fn hide(
         let tasks = plan(&rooms, total, args.spare).map_err(|failure| failure.about(&names.shown()))?;
         names.check(Some(tasks.len() as u32), args.output.force, claims)?;
     }
-    // Sealed data are written to a file without a name until their length is known. Data of a file that are not sealed
-    // are read directly from that file.
+    // Sealed data are written to a file without a name until their length is known. Data that are not sealed are read
+    // directly from the input file.
     let (spool, total, mut done);
     let plain = input.file().zip(input.length()).filter(|_| sealing.is_none() && input.positioned);
     if let Some((file, length)) = plain {
@@ -227,8 +228,8 @@ fn sources(covers: &[PathBuf], results: &[Changed], paths: &[PathBuf]) -> Vec<St
 fn reused(covers: &[PathBuf], rooms: &[u64], tasks: &[TemplateTask]) -> Option<String> {
     let uses = uses(tasks);
     let (cover, times) = uses.iter().find(|(_, times)| **times > 1)?;
-    // All parts of the same set have about the same length, so each further picture of a cover needs one more cover of
-    // this size.
+    // All parts of the same set have about the same length, so one more cover of this size can replace each repeated
+    // use of a cover.
     let room = rooms[*cover].max(1);
     let again = |cover: usize, times: u32| u64::from(times - 1) * rooms[cover];
     let more: u64 = uses.iter().map(|(cover, times)| again(*cover, *times)).sum();
@@ -359,7 +360,6 @@ impl Job<'_> {
         Ok(Changed { index: label.index, cover: task.cover, distortion, about })
     }
 
-    /// Reads the part of the data that a picture carries.
     fn part(&self, label: &Label, part: &mut Vec<u8>) -> Result<(), Failure> {
         part.resize(label.length as usize, 0);
         let (file, position) = match self.spares.filter(|_| label.is_spare()) {
@@ -369,7 +369,7 @@ impl Job<'_> {
         file.read_exact_at(part, position).map_err(|error| unread(&error))
     }
 
-    /// Returns a cover. The pixels of the cover may be in the memory of `room`. A cover that is used several times is
+    /// Returns a cover. The pixels of the cover may use the memory of `room`. A cover that is used several times is
     /// decoded only once.
     fn cover(&self, cover: usize, mut room: Vec<u8>) -> Result<Cover, Failure> {
         if self.uses.get(&cover).is_none_or(|uses| *uses < 2) {

@@ -22,8 +22,8 @@ const TRIES: usize = 16;
 const STEPS: usize = 4096;
 
 impl RevealJob<'_> {
-    /// Takes the authentic set out of the group. Returns `None` if the group has no authentic set, or several authentic
-    /// sets.
+    /// Removes the authentic set from the group and returns the set. Returns `None` if the group has no authentic set,
+    /// or several authentic sets.
     pub(super) fn authentic_one(&mut self, group: &mut Vec<Set<Picture>>) -> Option<Set<Picture>> {
         let readable = group.iter().filter(|set| set.is_readable()).count();
         if self.raw || readable == 0 || readable > TRIES {
@@ -47,9 +47,9 @@ impl RevealJob<'_> {
         authentic.map(|at| group.remove(at))
     }
 
-    /// Determines which of the pictures that claim the same place in the set are used. An undamaged copy replaces a
-    /// damaged picture. Of different pictures, the function keeps the pictures with which the sealed data are
-    /// authentic. If no choice makes the data authentic, spare pictures replace all these pictures.
+    /// Determines which pictures to use if several pictures claim the same place in the set. An undamaged copy replaces
+    /// a damaged picture. If the pictures differ, the function keeps the pictures with which the sealed data are
+    /// authentic. If no choice makes the data authentic, spare pictures replace all contested pictures.
     pub(super) fn settle(
         &mut self,
         set: &mut Set<Picture>,
@@ -91,8 +91,8 @@ impl RevealJob<'_> {
     }
 
     /// Finds the contested pictures with which the data are authentic, with a limited number of tries. Returns `None`
-    /// if no choice of pictures makes the data authentic. Also returns `None` if several choices do, because everybody
-    /// can seal data for a public key.
+    /// if no choice of pictures makes the data authentic. Also returns `None` if several choices make the data
+    /// authentic, because everybody can seal data for a public key.
     fn choose(&mut self, set: &Set<Picture>, contests: &[Contest], name: &str) -> Option<Vec<(Label, Picture)>> {
         let (mut choices, mut found, mut tries) = (Choices::new(contests), None, 0);
         for _ in 0..STEPS {
@@ -128,8 +128,8 @@ impl RevealJob<'_> {
     }
 
     /// Finds a picture whose removal makes the data authentic. Somebody may have put this picture in the place of a
-    /// lost picture, and spare pictures replace it. The function first tries the pictures before the first place that
-    /// is not authentic, and begins with the last of these pictures. Then the function tries the spare pictures.
+    /// lost picture. In this case, spare pictures replace it. The function first tries the pictures before the first
+    /// place that is not authentic, in reverse order. The function tries the spare pictures last.
     pub(super) fn intruder(&mut self, reader: &PictureReader, name: &str) -> Option<u32> {
         let end = self.authenticate(reader, name).err()?;
         let (mut labels, spares): (Vec<Label>, Vec<Label>) =
@@ -152,8 +152,8 @@ impl RevealJob<'_> {
         self.job.identities.open(name, &sealed).is_err_and(|failure| failure.exit == Exit::Key)
     }
 
-    /// Opens the data without writing them. Returns the length of the header if the data are authentic. Otherwise
-    /// returns a position as the error: the bytes before this position are not authentic.
+    /// Opens the data without writing them. Returns the length of the header if the data are authentic. If the data are
+    /// not authentic, returns a position as the error: the bytes before this position are not authentic.
     pub(super) fn authenticate(&mut self, reader: &PictureReader, name: &str) -> Result<u64, u64> {
         let (pages, length) = (Watched { pages: PictureSetFile::new(reader), end: AtomicU64::new(0) }, reader.length());
         let end = || pages.end.load(Ordering::Relaxed);

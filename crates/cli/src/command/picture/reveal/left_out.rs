@@ -1,4 +1,4 @@
-//! Messages about the files that give no result.
+//! Messages about files from which nothing was revealed.
 
 use super::{Lack, NAMES, names};
 use crate::command::picture::cover;
@@ -41,7 +41,6 @@ impl Search {
         Some(failure)
     }
 
-    /// Returns the failure for named folders that have no pictures directly in them.
     fn no_pictures(&self) -> Failure {
         let these = if self.folders.len() == 1 { "this folder" } else { "these folders" };
         let message = if self.files.is_empty() {
@@ -58,7 +57,6 @@ impl Search {
         Failure::new(Exit::Data, message, hint).about(&names(&self.folders))
     }
 
-    /// Prints the failures of the damaged files.
     pub(super) fn say_damaged(&self) {
         self.damaged.iter().take(NAMES).for_each(|(_, failure)| failure.say());
         if let Some(more) = self.damaged.len().checked_sub(NAMES).filter(|more| *more > 0) {

@@ -37,7 +37,7 @@ fn take_unless_all(
 }
 
 /// Whether a set is complete and the beginning of its data shows that the data are not sealed. Damaged sealed data can
-/// look the same, so the function also requires that the pictures that were read are undamaged.
+/// also look like unsealed data, so the function requires that the pictures that were read are undamaged.
 fn is_unsealed(set: &Set<Picture>) -> bool {
     if set.claimed_twice().next().is_some() {
         return false;
@@ -51,12 +51,12 @@ fn is_unsealed(set: &Set<Picture>) -> bool {
 /// A function that returns the failure of a group if something is wrong with the sets of the group.
 type Check = fn(&[Set<Picture>], Lack) -> Option<Failure>;
 
-/// Removes the sets that give no result: first the sets in which too many pictures are missing. If several sets are
-/// left, also removes the sets in which too many pictures are damaged. Returns the path of a picture and the failure of
-/// each removed set.
+/// Removes the sets whose data cannot be revealed: first the sets in which too many pictures are missing. If several
+/// sets are left, also removes the sets in which too many pictures are damaged. Returns the path of a picture and the
+/// failure of each removed set.
 ///
-/// To find damage, the function reads all pictures. The function does this only if the program would otherwise refuse
-/// the command.
+/// To find damage, the function reads all pictures. The function reads all pictures only if the program would otherwise
+/// refuse the command.
 pub fn take_broken(groups: &mut Vec<Vec<Set<Picture>>>, lack: Lack) -> Vec<(PathBuf, Failure)> {
     let mut broken = Vec::new();
     let checks: [Check; 2] = [incomplete, |group, _| spoiled(group)];
@@ -84,7 +84,8 @@ pub fn take_foreign(job: &mut RevealJob<'_>, groups: &mut Vec<Vec<Set<Picture>>>
 
 /// Returns whether the data of a set cannot be opened although the pictures of the set are undamaged.
 fn is_foreign(job: &mut RevealJob<'_>, group: &[Set<Picture>]) -> bool {
-    // For several sets that contradict each other, revealing the group determines later which set is right.
+    // If several sets contradict each other, the program determines later which set is right, when it reveals the
+    // group.
     let [set] = group else { return false };
     let name = shown(first_path(set));
     let Ok(reader) = job.reader(set.clone(), &name, &mut Vec::new(), false) else { return true };
@@ -104,8 +105,8 @@ fn incomplete(group: &[Set<Picture>], lack: Lack) -> Option<Failure> {
 }
 
 /// Returns the failure of a group if pictures are damaged and no spare pictures replace the damaged pictures. If
-/// several pictures claim the same place, returns `None`, because revealing the group determines later which picture is
-/// right.
+/// several pictures claim the same place, returns `None`: the program determines later which picture is right, when it
+/// reveals the group.
 fn spoiled(group: &[Set<Picture>]) -> Option<Failure> {
     let [set] = group else { return None };
     if set.claimed_twice().next().is_some() {

@@ -1,24 +1,25 @@
-//! Executable memory near the original code. The copy must be near, because instructions use 32-bit offsets from their
-//! own address to access data.
+//! Executable memory near the original code. The copy must be near the original code, because instructions access data
+//! at 32-bit offsets from their own address.
 
 use std::ffi::c_void;
 
 /// Size in bytes of a cache.
 const SIZE: usize = 48 << 20;
-/// The largest distance between an instruction and its copy. The data may lie at the same distance in the other
-/// direction.
+/// The largest allowed distance between an instruction and its copy. The data that an instruction accesses may be at
+/// the same distance on the other side of the instruction.
 const REACH: u64 = 1 << 30;
 /// The distance between two addresses at which the code tries to map the cache.
 const STRIDE: u64 = 64 << 20;
 
-/// Executable memory that child processes share.
+/// Executable memory for copied code, which child processes share.
 pub(super) struct Cache {
     base: *mut u8,
     used: usize,
 }
 
 impl Cache {
-    /// Creates a cache for each group of code in this process. Returns `None` if the system refuses executable memory.
+    /// Creates a cache near each group of executable mappings in this process. Returns `None` if the system refuses
+    /// executable memory.
     pub(super) fn all() -> Option<Vec<Self>> {
         let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
         let mut caches = Vec::<Self>::new();
@@ -36,7 +37,7 @@ impl Cache {
         (!caches.is_empty()).then_some(caches)
     }
 
-    /// Creates a cache that does not lie directly after the code, because the heap grows there.
+    /// Creates a cache near the code. The cache is not directly after the code, because the heap grows there.
     fn near(from: u64, to: u64) -> Option<Self> {
         let below = (1..16).filter_map(|step| from.checked_sub(step * STRIDE));
         let above = (1..15).map(|step| to + REACH - step * STRIDE);
@@ -56,17 +57,16 @@ impl Cache {
             return None;
         }
         let cache = Self { base: base.cast(), used: 0 };
-        // Old kernels take the address as a hint only.
+        // Old kernels may map the memory at another address than the requested address.
         (base == hint).then_some(cache)
     }
 
-    /// Returns whether code in this range can be copied here.
+    /// Returns whether code in this range of addresses can be copied to this cache.
     pub(super) fn reaches(&self, from: u64, to: u64) -> bool {
         let start = self.base.addr() as u64;
         from.abs_diff(start) < REACH && to.abs_diff(start) < REACH
     }
 
-    /// Returns whether the address lies in this cache.
     pub(super) fn contains(&self, address: u64) -> bool {
         address.wrapping_sub(self.base.addr() as u64) < SIZE as u64
     }
@@ -78,7 +78,6 @@ impl Cache {
         (address as u64, unsafe { std::slice::from_raw_parts_mut(self.base.add(self.used), SIZE - self.used) })
     }
 
-    /// Marks the first `bytes` free bytes as used.
     pub(super) fn keep(&mut self, bytes: usize) {
         self.used = (self.used + bytes).next_multiple_of(16).min(SIZE);
     }
@@ -92,7 +91,7 @@ impl Cache {
     }
 
     /// Changes the jump whose distance is stored at `site`, so that the jump leads to `target`. Does nothing if
-    /// `target` is out of reach.
+    /// `target` is too far away for a 32-bit distance.
     pub(super) fn link(&mut self, site: u64, target: u64) {
         let offset = site.wrapping_sub(self.base.addr() as u64) as usize;
         if let Ok(distance) = i32::try_from(target.wrapping_sub(site + 4) as i64)
@@ -107,7 +106,8 @@ impl Cache {
 
 impl Drop for Cache {
     fn drop(&mut self) {
-        // SAFETY: this unmaps what `at` mapped. No copy runs, because this process does not trace.
+        // SAFETY: this unmaps what `at` mapped. No copied code runs at this moment, because this process does not
+        // trace.
         unsafe { libc::munmap(self.base.cast(), SIZE) };
     }
 }

@@ -1,4 +1,4 @@
-//! Writes machine code. No instruction written here changes flags.
+//! Writes machine code. No instruction that this module writes changes flags.
 
 use iced_x86::{Register, UsedMemory};
 
@@ -8,7 +8,7 @@ use super::state::{EXIT, LOG, LOG_END, LOOKUP, RAX, RCX, RECORD, REQUEST, Reques
 const A: u8 = 0;
 const C: u8 = 1;
 
-/// The machine code that is being written, and its address.
+/// A buffer for the machine code that is being written, and the address of the code.
 pub(super) struct Emit<'c> {
     bytes: &'c mut [u8],
     address: u64,
@@ -50,7 +50,6 @@ impl<'c> Emit<'c> {
         Self { bytes, address, length: 0 }
     }
 
-    /// Returns the number of written bytes.
     pub(super) fn length(&self) -> usize {
         self.length
     }
@@ -69,7 +68,7 @@ impl<'c> Emit<'c> {
         self.bytes(&word.to_le_bytes());
     }
 
-    /// Changes four bytes that were written at `address`.
+    /// Replaces the four bytes at `address`, which were written before.
     pub(super) fn change(&mut self, address: u64, word: u32) {
         let place = (address - self.address) as usize;
         self.bytes[place..place + 4].copy_from_slice(&word.to_le_bytes());
@@ -93,7 +92,7 @@ impl<'c> Emit<'c> {
         self.word(offset);
     }
 
-    /// An instruction with RAX as its register operand, and an operand in memory.
+    /// Writes an instruction whose operands are RAX and an address in memory.
     fn with_rax(&mut self, prefix: Option<u8>, opcode: u8, operand: Operand) {
         if let Some(prefix) = prefix {
             self.bytes(&[prefix]);
@@ -110,8 +109,8 @@ impl<'c> Emit<'c> {
         self.word(operand.displacement as u32);
     }
 
-    /// Writes code that makes a request to the engine. Returns the address at which the number of the request is
-    /// stored.
+    /// Writes code that makes a request to the engine. Returns the address of the four bytes that contain the number of
+    /// the request.
     pub(super) fn request(&mut self, request: Request, number: u32) -> u64 {
         self.bytes(&[0x65, 0xc7, 0x04, 0x25]);
         self.word(REQUEST);
@@ -121,8 +120,8 @@ impl<'c> Emit<'c> {
         place
     }
 
-    /// Writes the beginning of a block, which takes the next record of the log. Returns the addresses of two words for
-    /// the block's number, and the address of the block's start.
+    /// Writes the beginning of a block, which reserves the next record of the log. Returns the addresses of the two
+    /// words that must contain the block's number, and the start address of the block.
     pub(super) fn head(&mut self) -> ([u64; 2], u64) {
         self.restore(C, RCX);
         let full = self.request(Request::Full, 0);
@@ -182,14 +181,14 @@ impl<'c> Emit<'c> {
         self.bytes(&[0x48 | number >> 3, 0x8b, 0xc0 | number & 7]);
     }
 
-    /// Loads RCX with the address of the original instruction after a system call. The processor has loaded RCX with
-    /// the address of the copied instruction instead.
+    /// Writes code that loads into RCX the address that follows the original system call. The processor itself has
+    /// loaded RCX with the address that follows the copied system call.
     pub(super) fn load_next(&mut self, address: u64) {
         self.bytes(&[0x48, 0xb9]);
         self.bytes(&address.to_le_bytes());
     }
 
-    /// Writes code that continues at the copy of the code whose address is in RAX.
+    /// Writes code that continues in copied code. RAX contains the address of the original code.
     pub(super) fn find(&mut self) {
         self.leave(LOOKUP);
     }
@@ -211,8 +210,8 @@ impl<'c> Emit<'c> {
         self.word(bytes);
     }
 
-    /// Writes a jump to a target that is filled in later. The jump happens if `condition` holds. Returns the address of
-    /// the distance in the jump.
+    /// Writes a jump whose target is inserted later. The jump is taken if `condition` is true. Returns the address of
+    /// the four bytes that contain the jump's distance.
     pub(super) fn jump(&mut self, condition: Option<u8>) -> u64 {
         match condition {
             None => self.bytes(&[0xe9]),

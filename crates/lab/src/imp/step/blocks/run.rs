@@ -1,5 +1,5 @@
-//! The assembly code that connects copied code and the engine. No function here changes flags, the stack or a register
-//! that the copied code uses.
+//! The assembly code through which copied code and the engine call each other. No function in this module changes
+//! flags, the stack or a register that the copied code uses.
 
 use std::arch::naked_asm;
 use std::arch::x86_64::_mm_crc32_u64;
@@ -14,7 +14,7 @@ use super::state::{
 pub(super) const COMPONENTS: u32 = 0xe7;
 const FIND: u32 = (Request::Find as u32) << 30;
 
-/// Returns the hash that [`lookup`] uses to find the copy of code.
+/// Returns the hash of an address of code, with which [`lookup`] finds the copy of the code.
 ///
 /// # Safety
 /// The processor must have SSE 4.2.
@@ -26,7 +26,7 @@ pub(super) unsafe fn hash(address: u64) -> u16 {
 /// Saves all registers, calls [`super::on_request`], restores all registers and continues at [`RESUME`].
 ///
 /// # Safety
-/// Only copied code may jump to this function, with its request in [`REQUEST`].
+/// Only copied code may jump to this function, and its request must be in [`REQUEST`].
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn exit() {
     naked_asm!(
@@ -87,8 +87,8 @@ pub(super) unsafe extern "C" fn exit() {
     )
 }
 
-/// Continues at the copy of the code whose address is in RAX. The program's values of RAX and RCX are saved in the
-/// state.
+/// Continues in copied code. RAX contains the address of the original code. The state contains the values of RAX and
+/// RCX that the program expects.
 ///
 /// # Safety
 /// Only copied code may jump to this function.

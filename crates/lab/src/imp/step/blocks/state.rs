@@ -1,22 +1,22 @@
-//! The memory that copied code reaches through the GS segment: saved registers, the log, and a table that maps
-//! addresses of code to addresses of the copied code.
+//! The memory that copied code accesses through the GS segment: saved registers, the log, and a table from addresses of
+//! original code to addresses of copied code.
 
 use super::super::memory::Mapping;
 use super::super::registers::{NOTE, NOTE_MAGIC, VECTORS, WORDS};
 use super::super::{Ran, registers};
 
-/// The offsets of words. The copied code saves RAX and RCX in the first two words.
+/// The offsets of words. The copied code saves RAX and RCX in the first two words of this memory.
 pub(super) const RAX: u32 = 0;
 pub(super) const RCX: u32 = 8;
-/// The place of the last record, as a negative offset from the end of the log.
+/// The position of the last record, as a negative offset from the end of the log.
 pub(super) const LOG: u32 = 16;
 /// The request of the copied code: a [`Request`] and a number.
 pub(super) const REQUEST: u32 = 24;
-/// The address of the original code at which to continue, for [`Request::Find`].
+/// For [`Request::Find`], the address of the original code at which the call continues.
 pub(super) const TARGET: u32 = 32;
-/// The address at which the copied code continues after a request.
+/// The address at which the copied code continues after the engine has served a request.
 pub(super) const RESUME: u32 = 40;
-/// The end of the stack on which requests are handled.
+/// The end of the stack that the engine uses while it serves requests.
 pub(super) const STACK: u32 = 48;
 /// The addresses of `run::exit` and `run::lookup`.
 pub(super) const EXIT: u32 = 56;
@@ -28,8 +28,8 @@ pub(super) const ENGINE: u32 = 80;
 /// The registers, in the order of `uc_mcontext`, and the XSAVE area.
 pub(super) const REGISTERS: u32 = 0x100;
 pub(super) const AREA: u32 = 0x1000;
-/// Two tables with one word for each hash of an address. The first table contains the negated address, and the second
-/// table contains the address of its copy.
+/// Two tables with one word for each hash of an address. The first table contains the negated address of original code,
+/// and the second table contains the address of its copy.
 pub(super) const KEYS: u32 = 0x1_0000;
 pub(super) const COPIES: u32 = KEYS + HASHES as u32 * 8;
 /// The end of the log.
@@ -38,7 +38,8 @@ const SIZE: usize = LOG_END as usize;
 
 /// The number of different hashes of an address.
 const HASHES: usize = 1 << 16;
-/// The number of records in the log. The log fills only a part of the second-level cache.
+/// The number of records in the log. The log has few records so that it fills only a part of the processor's
+/// second-level cache.
 const RECORDS: usize = 512;
 /// The size in bytes of a record.
 pub(super) const RECORD: u32 = size_of::<Ran>() as u32;
@@ -52,9 +53,10 @@ pub(super) enum Request {
     Full = 0,
     /// Find the copy for [`TARGET`].
     Find = 1,
-    /// Find the copy of this link's target, and change the jump so that it leads to the copy.
+    /// Find the copy of the target of the link with this number, and change the link's jump so that it leads to the
+    /// copy.
     Link = 2,
-    /// Record this instruction from its registers.
+    /// Record the slow instruction with this number from the saved registers.
     Slow = 3,
 }
 
@@ -71,7 +73,6 @@ pub(super) struct State {
 }
 
 impl State {
-    /// Returns `None` if the system refuses the memory.
     pub(super) fn new(exit: usize, lookup: usize) -> Option<Self> {
         const ENGINE_STACK: usize = 256 << 10;
         let stack = Mapping::new(ENGINE_STACK)?;
@@ -104,7 +105,6 @@ impl State {
         unsafe { self.memory.start().add(offset as usize).cast::<u64>().write(word) };
     }
 
-    /// Returns a word of the saved registers.
     pub(super) fn register(&self, index: usize) -> u64 {
         self.get(REGISTERS + 8 * index.min(WORDS) as u32)
     }
@@ -115,7 +115,7 @@ impl State {
 
     /// Returns the saved registers.
     pub(super) fn registers(&mut self, layout: registers::Layout) -> registers::Registers<'_> {
-        // SAFETY: the state contains the words, and the XSAVE area to which they point.
+        // SAFETY: the state contains the saved words, and also the XSAVE area to which these words point.
         let mut registers =
             unsafe { registers::Registers::of_words(self.memory.start().add(REGISTERS as usize).cast()) };
         registers.layout = layout;
@@ -138,8 +138,7 @@ impl State {
     pub(super) fn flush(&mut self, each: impl FnOnce(&[Ran]) -> bool) -> bool {
         let count = ((self.get(LOG) as i64 - EMPTY) / i64::from(RECORD)).clamp(0, RECORDS as i64) as usize;
         self.set(LOG, EMPTY as u64);
-        // SAFETY: the log contains this number of records before its end, and the copied code has written these
-        // records.
+        // SAFETY: the last `count` records of the log were written by the copied code.
         let log = unsafe {
             let from = self.memory.start().add(LOG_END as usize - RECORDS * RECORD as usize);
             std::slice::from_raw_parts(from.cast::<Ran>(), count)
@@ -147,7 +146,7 @@ impl State {
         count == 0 || each(log)
     }
 
-    /// Stores the copy of this code in the tables, so that `run::lookup` finds the copy.
+    /// Stores the address of copied code in the tables, so that `run::lookup` finds the copy.
     pub(super) fn remember(&mut self, address: u64, copy: u64) {
         // SAFETY: the engine exists only if the processor has SSE 4.2.
         let hash = (unsafe { super::run::hash(address) } as usize % HASHES) as u32;

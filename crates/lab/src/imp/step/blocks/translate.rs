@@ -8,14 +8,13 @@ use super::emit::{Emit, Operand};
 use super::state::Request;
 use super::{Engine, Link, Piece, Slow};
 
-/// Maximum number of instructions in a block.
 const INSTRUCTIONS: usize = 64;
-/// Maximum number of parts in a block: each instruction with its addresses.
+/// Maximum number of parts in a block: one part for each instruction, and one part for each address.
 const PARTS: usize = INSTRUCTIONS * 5;
 /// The maximum size of the copy of a block in bytes.
 const ROOM: usize = 16 << 10;
 
-/// A jump to code that is not copied yet: the place of the jump's distance, and the jump's target.
+/// A jump to code that is not copied yet: the address of the jump's distance, and the address of the jump's target.
 type Loose = (u64, u64);
 
 /// A block that is being copied.
@@ -40,13 +39,12 @@ struct Original {
     instruction: Instruction,
     bytes: [u8; 15],
     length: usize,
-    /// The offset of a displacement that is relative to the instruction, and the address to which the displacement
-    /// leads.
+    /// If the instruction has a displacement relative to its own address, the offset of the displacement and the
+    /// address to which it leads.
     relative: Option<(usize, u64)>,
 }
 
 impl Original {
-    /// Reads the instruction at `address`, which is about to run.
     fn read(address: u64) -> Self {
         let read = |beyond| {
             let (bytes, length) = code(address, beyond);
@@ -81,11 +79,11 @@ impl Original {
 }
 
 impl Engine {
-    /// Copies the block at `address`, which is about to run, and returns the address of the copy.
+    /// Copies the block at `address`, which the program executes next, and returns the address of the copy.
     pub(super) fn translate(&mut self, address: u64, step: &mut dyn Step) -> Result<u64, Stop> {
         let home = self.caches.iter().position(|cache| cache.reaches(address, address)).ok_or(Stop::Far(address))?;
-        // This code takes the caches out of `self` for a moment, because the emitter borrows a cache while
-        // [`Self::block`] changes `self`.
+        // The caches are temporarily removed from `self`, because the emitter borrows a cache while [`Self::block`]
+        // changes `self`.
         let mut caches = std::mem::take(&mut self.caches);
         let cache = &mut caches[home];
         let (base, bytes) = cache.free();
@@ -106,7 +104,7 @@ impl Engine {
         Ok(copy)
     }
 
-    /// Returns the address of the copy, and the number of bytes that were written.
+    /// Returns the address of the copy, and the size of the copy in bytes.
     fn block(&mut self, from: u64, emit: &mut Emit<'_>, step: &mut dyn Step) -> Result<(u64, usize), Stop> {
         let mut draft = Draft {
             parts: [Part::default(); PARTS],
@@ -218,7 +216,7 @@ impl Engine {
     }
 }
 
-/// Returns whether the block must log this address, because the address is known only when the block runs.
+/// Returns whether the block must log an address, which is the case if the address is unknown until the block executes.
 fn logged(memory: &UsedMemory) -> bool {
     memory.base() != Register::None || memory.index() != Register::None
 }
@@ -229,14 +227,14 @@ fn goto(emit: &mut Emit<'_>, draft: &mut Draft, condition: Option<u8>, target: u
     draft.exits += 1;
 }
 
-/// Writes the end of a block, if the instruction is a branch. Returns whether the instruction is a branch.
+/// If the instruction is a branch, writes the end of the block. Returns whether the instruction is a branch.
 fn flow(original: &Original, emit: &mut Emit<'_>, draft: &mut Draft) -> Result<bool, Stop> {
     let instruction = &original.instruction;
     let (target, next) = (instruction.near_branch_target(), instruction.next_ip());
     let near = instruction.op0_kind() == OpKind::NearBranch64;
     match instruction.flow_control() {
         FlowControl::Next | FlowControl::Exception => return Ok(false),
-        // Only `int3` reaches this arm. The handler of `int3` belongs to the program.
+        // Only `int3` reaches this arm. The program itself handles the signal of `int3`.
         FlowControl::Interrupt => return Ok(false),
         FlowControl::UnconditionalBranch if near => goto(emit, draft, None, target),
         FlowControl::Call if near => {
@@ -248,8 +246,8 @@ fn flow(original: &Original, emit: &mut Emit<'_>, draft: &mut Draft) -> Result<b
             goto(emit, draft, None, next);
         }
         FlowControl::ConditionalBranch if near => {
-            // `loop` and `jrcxz` have only a short form. The copied short jump skips a second jump, which jumps over
-            // the long jump to the target.
+            // `loop` and `jrcxz` exist only as short jumps. If the short jump is taken, it skips the second jump, and
+            // the long jump to the target follows. Otherwise the second jump skips the long jump.
             emit.bytes(&original.bytes[..original.length - 1]);
             emit.bytes(&[2, 0xeb, 5]);
             goto(emit, draft, None, target);
@@ -295,8 +293,8 @@ fn indirect(instruction: &Instruction, emit: &mut Emit<'_>) -> Result<(), Stop> 
     Ok(())
 }
 
-/// Copies an instruction. If the instruction has a displacement that is relative to the instruction, adapts the
-/// displacement to the new place.
+/// Copies an instruction. If the instruction has a displacement relative to its own address, adapts the displacement to
+/// the address of the copy.
 fn copied(original: &Original, emit: &mut Emit<'_>) -> Result<(), Stop> {
     let here = emit.here();
     emit.bytes(&original.bytes[..original.length]);
@@ -308,7 +306,7 @@ fn copied(original: &Original, emit: &mut Emit<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Returns the size of an element of a string instruction that repeats without a condition.
+/// For a string instruction that repeats without a condition, returns the size of an element in bytes.
 fn string(instruction: &Instruction) -> Option<u8> {
     use Mnemonic::{Lodsb, Lodsd, Lodsq, Lodsw, Movsb, Movsd, Movsq, Movsw, Stosb, Stosd, Stosq, Stosw};
     match instruction.mnemonic() {

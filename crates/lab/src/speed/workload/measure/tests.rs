@@ -139,7 +139,6 @@ fn only_the_chosen_peers_are_measured() {
     assert_eq!(plan(&SETS[..1]).steps(&offer), 2 * 2 * 5);
 }
 
-/// Checks the median rate, the fastest rate, the minimum and the ratio of rows against known numbers.
 #[test]
 fn rows_summarize_the_measurements() {
     let offer = offer(vec![copy(), Way::limit("dd", [Action::Run("dd"), Action::Run("dd")])], Subject::File);

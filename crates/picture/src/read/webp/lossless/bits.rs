@@ -17,18 +17,17 @@ pub struct BitReader<R> {
     padding: usize,
 }
 
-/// The next bits, and the place in the buffer of the bits after these bits.
+/// Bits that were taken from the buffer, and the position of the next bits in the buffer.
 #[derive(Clone, Copy, Default)]
 pub struct Ahead {
     pub value: u64,
-    /// The number of bits of `value` that are consumed from the buffer. Higher bits of `value` that are not 0 are
-    /// correct, too.
+    /// The number of bits of `value` that are available. `value` may contain correct bits above these.
     count: u32,
     at: usize,
 }
 
 impl Ahead {
-    /// Makes at least 56 bits available. Returns whether the buffer had enough bytes.
+    /// Makes at least 56 bits available. Returns false if the buffer had too few bytes.
     #[inline(always)]
     pub fn refill(&mut self, buffer: &[u8]) -> bool {
         let Some(next) = buffer.get(self.at..).and_then(|rest| rest.first_chunk::<8>()) else { return false };
@@ -90,7 +89,7 @@ impl<R: Read> BitReader<R> {
         Ok(())
     }
 
-    /// Returns whether bits after the end of the input were consumed.
+    /// Returns whether more bits were consumed than the input has.
     pub fn is_over(&self) -> bool {
         let consumed = 8 * self.ahead.at as i64 - i64::from(self.ahead.count);
         consumed > 8 * (self.buffer.len() as i64 - self.padding as i64)

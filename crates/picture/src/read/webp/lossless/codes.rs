@@ -8,16 +8,16 @@ use super::{Memory, Result};
 
 /// Codes of at most this many bits take one lookup. The codes that libwebp makes for noise have 7 to 9 bits.
 const ROOT: u32 = 10;
-/// Marks an entry that leads to a second table.
+/// Marks a table entry that refers to a second table.
 const LINK: u32 = 0x80;
 
 /// A prefix code.
 pub struct PrefixCode {
-    /// Entries: the symbol above 8 bits with the length of its code, or the place of a second table above [`LINK`] and
-    /// the number of bits that choose an entry of that table. Two bytes would be enough for an entry. But a length
-    /// between other bits takes one more instruction for each symbol, which makes decoding 7 % slower.
+    /// An entry contains a symbol (above 8 bits) and the length of its code, or the position of a second table (above
+    /// [`LINK`]) and the number of bits that are looked up in it. Entries of two bytes would be possible. But then the
+    /// length would need one more instruction for each symbol, and decoding would be 7 % slower.
     table: Vec<u32>,
-    /// Selects the bits that choose an entry.
+    /// A mask for the bits that choose an entry.
     mask: u64,
 }
 
@@ -35,7 +35,7 @@ impl PrefixCode {
         entry >> 8
     }
 
-    /// Returns the only symbol, which takes no bits.
+    /// If the code has only one symbol, returns this symbol, which takes no bits.
     pub fn only(&self) -> Option<u32> {
         (self.mask == 0).then(|| self.table[0] >> 8)
     }
@@ -53,7 +53,7 @@ impl PrefixCode {
         code
     }
 
-    /// Becomes the canonical code with these lengths. `sorted` is memory for symbols.
+    /// Replaces this code by the canonical code with the given lengths. `sorted` is memory for symbols.
     fn make(&mut self, lengths: &Lengths, sorted: &mut Vec<u16>) {
         self.table.clear();
         if let Some(symbol) = lengths.only() {
@@ -66,11 +66,11 @@ impl PrefixCode {
         let longest = counts.iter().rposition(|&count| count > 0).unwrap_or(0) as u32;
         let root = longest.min(ROOT);
         self.mask = (1 << root) - 1;
-        // The next code, with its lowest bit first.
+        // The next code; its first bit is the lowest bit.
         let (mut code, mut symbols) = (0, sorted.iter());
         self.table.push(0);
         for length in 1..=root {
-            // The table already has all shorter codes. The new bit does not change the entries of shorter codes.
+            // The table already contains all shorter codes. The new bit does not change the entries of shorter codes.
             self.table.extend_from_within(..);
             for symbol in symbols.by_ref().take(counts[length as usize] as usize) {
                 self.table[code as usize] = u32::from(*symbol) << 8 | length;
@@ -95,7 +95,6 @@ impl PrefixCode {
     }
 }
 
-/// Sorts symbols by the lengths of their codes.
 fn sort(lengths: &Lengths, sorted: &mut Vec<u16>) {
     let mut places = [0; LONGEST + 1];
     for length in 1..LONGEST {
@@ -112,10 +111,10 @@ fn sort(lengths: &Lengths, sorted: &mut Vec<u16>) {
     }
 }
 
-/// Returns the code after `code`, which has `length` bits. Codes are stored with the first bit lowest, so appending
-/// zero bits to a code does not change its number.
+/// Returns the code after `code`, which has `length` bits. The first bit of a code is its lowest bit, so the number
+/// stays the same if zero bits are appended to the code.
 fn next(code: u32, length: u32) -> u32 {
-    // The highest bit that is 0 becomes 1, and the bits above it become 0.
+    // The highest 0 bit becomes 1, and all bits above it become 0.
     match !code & ((1 << length) - 1) {
         0 => 0,
         zeros => {
@@ -125,8 +124,8 @@ fn next(code: u32, length: u32) -> u32 {
     }
 }
 
-/// Returns how many bits choose an entry of a second table. The first code of this table has `length` bits, and is
-/// number `at` among the codes of this length.
+/// Returns the number of bits that are looked up in a second table. The first code in the second table has `length`
+/// bits, and is code number `at` of this length.
 fn second_bits(counts: &[u32; LONGEST + 1], length: u32, at: u32) -> u32 {
     let mut bits = length - ROOT;
     let mut filled = counts[length as usize] - at;
@@ -137,7 +136,7 @@ fn second_bits(counts: &[u32; LONGEST + 1], length: u32, at: u32) -> u32 {
     bits
 }
 
-/// Memory for reading codes one after the other.
+/// Memory that is used again for each code that is read.
 pub struct CodeScratch {
     lengths: Lengths,
     sorted: Vec<u16>,
@@ -159,10 +158,10 @@ impl CodeScratch {
     }
 }
 
-/// The codes of noise: red and blue take 8 bits each for all values, and alpha takes no bits. So the beginning of the
-/// next pixel depends only on the code of green.
+/// Tables for noise, in which red and blue have codes of 8 bits for all values, and alpha takes no bits. Therefore only
+/// the code of green decides where the next pixel begins.
 pub struct Noise {
-    /// Green at its position in the pixel, and the number of bits of the whole pixel in the lower bits; or [`RARE`].
+    /// Green at its position, and in the lower bits the number of bits of the whole pixel; or [`RARE`].
     green: [u32; 1 << ROOT],
     /// Red and alpha, by the bits of red.
     red: [u32; 256],
@@ -170,7 +169,7 @@ pub struct Noise {
     blue: [u32; 256],
 }
 
-/// The entry for a literal with a longer code, and for a symbol that is not a literal.
+/// Marks a literal with a longer code, or a symbol that is not a literal.
 const RARE: u32 = u32::MAX;
 
 impl Noise {
@@ -180,7 +179,7 @@ impl Noise {
     /// The maximum number of bits of a pixel.
     pub const LONGEST: u32 = ROOT + 16;
 
-    /// Returns the tables. Returns `None` if red or blue is not noise, or if pixels differ in alpha.
+    /// Returns the tables. Returns `None` if the codes of red or blue are not as in noise, or if alpha varies.
     fn new(
         green: &PrefixCode,
         red: &PrefixCode,
@@ -191,7 +190,8 @@ impl Noise {
         let (Some(red), Some(blue), Some(alpha)) = (red.bytes(), blue.bytes(), alpha.only()) else { return Ok(None) };
         memory.take(size_of::<Self>() as u64)?;
         let green = |bits: usize| match green.table[bits & green.mask as usize] {
-            // Second tables lie after the first table, so links are at least as large as symbols that are not literals.
+            // A link contains a position after the first table, so it is also at least 256 << 8, like a symbol that is
+            // not a literal.
             entry if entry >= 256 << 8 => RARE,
             entry => entry + 16,
         };
@@ -199,8 +199,8 @@ impl Noise {
         Ok(Some(Box::new(Self { green: std::array::from_fn(green), red, blue: blue.map(u32::from) })))
     }
 
-    /// Returns the next pixel and consumes its bits, of which [`Self::LONGEST`] must be available. Returns `None` and
-    /// consumes no bits if the pixel is not a literal or has a long code.
+    /// Returns the next pixel and consumes its bits; at least [`Self::LONGEST`] bits must be available. If the pixel is
+    /// not a literal or has a long code, returns `None` and consumes no bits.
     #[inline(always)]
     pub fn pixel(&self, ahead: &mut Ahead) -> Option<u32> {
         let entry = self.green[ahead.value as usize % self.green.len()];
@@ -208,7 +208,7 @@ impl Noise {
             return None;
         }
         let length = entry & 63;
-        // Shifts the bits of red to the lowest bits. The next pixel need not wait for this.
+        // Shifts the bits of red to the lowest bits. The next pixel can be decoded before this shift is done.
         let [red, blue, ..] = (ahead.value << 16 >> length).to_le_bytes();
         ahead.skip(length);
         Some(self.red[usize::from(red)] | entry & 0xff00 | self.blue[usize::from(blue)])
@@ -242,7 +242,7 @@ impl Group {
         Ok(Self { noise, green, red, blue, alpha, distance })
     }
 
-    /// Reads codes that no pixel needs. Invalid codes are an error nevertheless.
+    /// Reads codes that no pixel needs. An invalid code is an error even if no pixel needs it.
     pub fn skip(bits: &mut BitReader<impl Read>, colors: usize, scratch: &mut CodeScratch) -> Result<()> {
         Self::symbols(colors).into_iter().try_for_each(|symbols| scratch.lengths.read(bits, symbols))
     }

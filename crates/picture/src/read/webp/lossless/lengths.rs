@@ -12,7 +12,7 @@ pub const LONGEST: usize = 15;
 /// The order in which a file lists the lengths of the codes for lengths.
 const ORDER: [usize; 19] = [17, 18, 0, 1, 2, 3, 4, 5, 16, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
-/// The lengths of one complete code. The memory is used again for each further code.
+/// The lengths of one complete code. This memory is used again for the next code.
 #[derive(Default)]
 pub struct Lengths {
     /// The length of each symbol's code, or 0 for a symbol without a code. Symbols after the last listed symbol have no
@@ -61,8 +61,8 @@ impl Lengths {
         let width = if bits.read(1)? == 1 { 8 } else { 1 };
         let first = bits.read(width)?;
         let second = if two { bits.read(8)? } else { first };
-        // `image-webp` sorts two symbols in another way than libwebp. A fuzz target compares this decoder with
-        // `image-webp`.
+        // If two symbols are in descending order, `image-webp` differs from libwebp. A fuzz target compares this
+        // decoder with `image-webp`.
         if cfg!(fuzzing) && two && second <= first {
             return Err(Fault::Damaged("it has two symbols that are not in order"));
         }
@@ -79,7 +79,7 @@ impl Lengths {
         Ok(())
     }
 
-    /// Reads the lengths of all symbols. The lengths themselves are stored with a prefix code.
+    /// Reads the lengths of all symbols. The lengths are stored with another prefix code.
     fn read_all(&mut self, bits: &mut BitReader<impl Read>, symbols: usize) -> Result<()> {
         let mut of_lengths = [0; ORDER.len()];
         let count = 4 + bits.read(4)? as usize;

@@ -9,8 +9,8 @@ const BLACK: u32 = 0xff00_0000;
 pub struct Predictor {
     /// The number of the prediction for each square, stored in the green sample.
     tiles: Tiles,
-    /// The row above, followed by the first pixel of the current row. That pixel serves as the upper right neighbor of
-    /// the last pixel.
+    /// The row above the current row, and after it the first pixel of the current row. This first pixel is used as the
+    /// upper right neighbor of the last pixel.
     above: Vec<u32>,
 }
 
@@ -63,15 +63,15 @@ fn predict(mode: u32, row: &mut [u32], from: usize, above: &[u32]) {
         12 => run(row, from, above, |left, corner, top, _| {
             each(left, top, corner, |left, top, corner| left + top - corner)
         }),
-        // `Predictor::new` has checked that there are no other numbers.
+        // Only prediction 13 is left, because `Predictor::new` refuses higher numbers.
         _ => run(row, from, above, |left, corner, top, _| {
             each(average(left, top), corner, 0, |mean, corner, _| mean + (mean - corner) / 2)
         }),
     }
 }
 
-/// Adds a prediction to each pixel from `from` on. `predict` receives the pixels to the left, above to the left, above,
-/// and above to the right.
+/// Adds a prediction to each pixel from `from` on. `predict` receives the left, the upper left, the upper and the upper
+/// right neighbor.
 #[inline(always)]
 fn run(row: &mut [u32], from: usize, above: &[u32], predict: impl Fn(u32, u32, u32, u32) -> u32) {
     let mut left = row[from - 1];
@@ -98,11 +98,11 @@ fn select(left: u32, corner: u32, top: u32) -> u32 {
         let samples = one.to_le_bytes().into_iter().zip(corner.to_le_bytes());
         samples.map(|(one, corner)| u32::from(one.abs_diff(corner))).sum()
     };
-    // The distance of the prediction left + top − corner from left is the distance of top from corner.
+    // For the prediction left + top − corner, the distance to left equals the distance of top from corner.
     if distance(top) < distance(left) { left } else { top }
 }
 
-/// Computes each of the four samples, limited to 0 to 255.
+/// Applies `sample` to each of the four samples, and limits the results to 0 to 255.
 fn each(one: u32, two: u32, three: u32, sample: impl Fn(i32, i32, i32) -> i32) -> u32 {
     let (one, two, three) = (one.to_le_bytes(), two.to_le_bytes(), three.to_le_bytes());
     let at = |at: usize| sample(one[at].into(), two[at].into(), three[at].into()).clamp(0, 255) as u8;

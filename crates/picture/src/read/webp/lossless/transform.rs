@@ -3,7 +3,7 @@
 
 use super::predict::Predictor;
 
-/// A transform, with the data that the file gives for it.
+/// A transform with its parameters from the file.
 pub enum Transform {
     Predict(Predictor),
     Color(Tiles),
@@ -11,7 +11,7 @@ pub enum Transform {
     Palette(Palette),
 }
 
-/// One value for each square of pixels.
+/// One value for each square of pixels in the picture.
 pub struct Tiles {
     /// The binary logarithm of a square's side.
     pub bits: u32,
@@ -28,17 +28,16 @@ impl Tiles {
     }
 }
 
-/// The colors of a palette, and the number of bits of a green sample that choose a color.
+/// The colors of a palette, and how pixels are packed into green samples.
 pub struct Palette {
     pub colors: Vec<u32>,
     /// The width of the picture.
     pub width: usize,
-    /// The binary logarithm of the number of pixels in one green sample.
+    /// The binary logarithm of the number of pixels that are packed into one green sample.
     pub packed: u32,
 }
 
 impl Palette {
-    /// Returns how many pixels a green sample holds, as a binary logarithm.
     pub fn packed(colors: u32) -> u32 {
         match colors {
             0..=2 => 3,
@@ -82,7 +81,7 @@ pub fn add_green(pixel: u32) -> u32 {
     pixel & 0xff00_ff00 | (pixel & 0x00ff_00ff).wrapping_add(green << 16 | green) & 0x00ff_00ff
 }
 
-/// Adds the prediction from green to red, and the predictions from green and red to blue.
+/// Adds to red the value predicted from green, and to blue the values predicted from green and red.
 fn color(pixel: u32, factors: u32) -> u32 {
     let part = |factor: u32, sample: u32| ((i32::from(factor as i8) * i32::from(sample as i8)) >> 5) as u32;
     let (red, green, blue) = (pixel >> 16, pixel >> 8, pixel);

@@ -25,8 +25,8 @@ pub(crate) fn open(
     let Shape { overhead, .. } = payload.shape();
     let data = segments.data_in(0);
     let room = room(output, segments.data(), payload.shape().data());
-    // If somebody made the input longer, it may ask for more room than the disk has. An error here is ignored, because
-    // opening the segments then finds what is wrong with the input.
+    // If somebody made the input longer, the data may seem to be longer than the free space on the disk. An error of
+    // `reserve` is ignored, because opening the segments then finds the fault of the input.
     let _ = output.reserve(segments.data());
     let (shift, workers) = Shift::new(segments, work, data + overhead + room);
     let end = Mutex::new(padding::End::default());
@@ -51,7 +51,7 @@ pub(crate) fn open(
             if padded {
                 end.lock().map_err(|_| Error::Stopped)?.see(position, plain);
             }
-            // Another worker may open the segment after this batch, so bytes are kept for the next write only within a
+            // Bytes wait for the next write only within a batch, because another worker may open the segment after the
             // batch.
             pages.put(output, data, edge.last).map_err(Error::Write)
         });

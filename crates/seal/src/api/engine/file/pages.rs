@@ -1,7 +1,8 @@
 //! Writes whole pages.
 //!
 //! Segments do not end where pages end, and systems write whole pages much faster than parts of pages: unaligned writes
-//! of 1 MiB take 1.3 times as long. So the writer keeps the bytes after the last whole page for the next write.
+//! of 1 MiB take 1.3 times as long. To write whole pages, the writer keeps the bytes after the last whole page for the
+//! next write.
 
 use std::io;
 
@@ -12,7 +13,7 @@ use crate::api::engine::buffer::{Buffer, PAGE};
 /// memory as within a page of the file.
 pub(super) struct Pages {
     buffer: Buffer,
-    /// The position in the file where the buffer begins. This position is the beginning of a page.
+    /// The position in the file where the buffer begins. The position is the beginning of a page of the file.
     base: u64,
     /// `from` and `to` are the range of the buffer that is filled but not yet written.
     from: usize,
@@ -43,8 +44,8 @@ impl Pages {
         &mut self.buffer[begin..self.to]
     }
 
-    /// Writes the buffer up to the last whole page, but writes nothing if another `next` bytes fit into the buffer.
-    /// Writes the whole buffer at the end of a batch, where `all` is set.
+    /// Writes the buffer up to the last whole page, but writes nothing if another `next` bytes fit into the buffer. If
+    /// `all` is set, at the end of a batch, writes the whole buffer.
     pub(super) fn put(&mut self, output: &impl WriteAt, next: usize, all: bool) -> io::Result<()> {
         if !all && self.to + next <= self.buffer.len() {
             return Ok(());

@@ -16,8 +16,8 @@ pub(crate) struct Plain<'a, R> {
 }
 
 impl<R: ReadAt> Plain<'_, R> {
-    /// Returns the bytes at `position`, as many as the buffer is long. If the input lies in memory, returns a reference
-    /// into the input. Otherwise fills the buffer and returns the buffer.
+    /// Returns as many bytes from `position` on as `buffer` has. If the input is in memory, returns a reference into
+    /// the input. If the bytes are not in memory, fills the buffer and returns it.
     fn take<'b>(&'b self, buffer: &'b mut [u8], position: u64) -> Result<&'b [u8], Error> {
         if position + buffer.len() as u64 <= self.length
             && let Some(there) = self.input.bytes_at(position, buffer.len())
@@ -28,7 +28,7 @@ impl<R: ReadAt> Plain<'_, R> {
         Ok(buffer)
     }
 
-    /// Fills `buffer` with the bytes at a position. The padding is at the positions after the end of the data.
+    /// The padding is at the positions after the end of the data.
     fn read(&self, buffer: &mut [u8], position: u64) -> Result<(), Error> {
         let here =
             usize::try_from(self.length.saturating_sub(position)).map_or(buffer.len(), |left| left.min(buffer.len()));
@@ -44,7 +44,7 @@ impl<R: ReadAt> Plain<'_, R> {
     }
 }
 
-/// Seals `source` in `segments`, which begin at `begin` in `output`.
+/// Seals `source` into the segments that begin at `begin` in `output`.
 pub(crate) fn seal(
     payload: &impl Payload,
     source: &Plain<'_, impl ReadAt>,

@@ -7,7 +7,7 @@ use crate::format::fill::read_full;
 use crate::{Error, Work};
 use deadpan_ct::Wiped;
 
-/// A unit and the remaining work on the unit, or the number of a unit that failed and the error.
+/// A unit and the remaining work on the unit. After a failure: the number of the failed unit, and the error.
 pub(crate) type Next<R> = Result<(Unit, R), (u64, Error)>;
 
 /// A source of units.
@@ -21,7 +21,7 @@ pub(crate) trait Input: Send {
     /// Returns the number of bytes that were read ahead.
     fn ready(&self) -> usize;
 
-    /// Returns the number of bytes that were handed out.
+    /// Returns the number of bytes in the units that `next` has returned.
     fn read(&self) -> u64;
 
     /// Returns the next unit, an error, or `None` at the end.
@@ -30,12 +30,12 @@ pub(crate) trait Input: Send {
     fn complete(rest: Self::Rest, bytes: &mut [u8]) -> Result<(), Error>;
 }
 
-/// A stream in units. The stream reads one byte more than the unit to know whether the unit is the last one. The next
-/// unit begins with that byte.
+/// A stream in units. The stream reads one byte more than a unit, to find out whether the unit is the last one. The
+/// next unit begins with this extra byte.
 pub(crate) struct Stream<R> {
     input: R,
     unit: usize,
-    /// The byte that was read ahead. Before the first unit is handed out, this is the whole first unit.
+    /// The byte that was read ahead. Until `next` returns the first unit, this field contains the whole first unit.
     ahead: Wiped<Vec<u8>>,
     number: u64,
     read: u64,
@@ -43,7 +43,6 @@ pub(crate) struct Stream<R> {
     finished: bool,
 }
 
-/// The number and the length of a unit, and whether the unit is the last one.
 #[derive(Debug)]
 pub(crate) struct Unit {
     pub(super) number: u64,
@@ -52,7 +51,7 @@ pub(crate) struct Unit {
 }
 
 impl<R: Read> Stream<R> {
-    /// Reads the first unit of `unit` bytes.
+    /// Reads the first unit, of `unit` bytes, in advance.
     pub(crate) fn start(mut input: R, unit: usize) -> Result<Self, Error> {
         // The buffer has its full size from the start: memory that grows leaves copies of its contents behind.
         let mut ahead = Wiped::new(vec![0; unit + 1]);
@@ -69,7 +68,7 @@ impl<R: Read> Stream<R> {
         let ready = self.ahead.len();
         buffer[..ready].copy_from_slice(&self.ahead);
         if ready > 1 {
-            // The first unit is handed out, and its memory is freed.
+            // `buffer` now contains the first unit, so the other memory of this unit is freed.
             self.ahead = Wiped::new(Vec::with_capacity(1));
         }
         self.ahead.clear();

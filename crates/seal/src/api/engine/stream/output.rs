@@ -11,8 +11,7 @@ use crate::{Error, Work};
 pub(super) struct Output<S> {
     state: Mutex<OutputState<S>>,
     turn: Condvar,
-    /// Whether the work has ended with an error. A worker can read this flag without waiting for the worker that
-    /// writes.
+    /// A worker can read this flag without waiting for the worker that writes.
     failed: AtomicBool,
 }
 
@@ -40,14 +39,14 @@ impl<S: Drain> Output<S> {
         self.failed.load(Ordering::Relaxed)
     }
 
-    /// Ends the work with an error, unless the work has failed already.
+    /// Records an error, unless an earlier error is recorded, and ends the work.
     fn fail(&self, state: &mut OutputState<S>, error: Error) {
         state.failure.get_or_insert(error);
         self.failed.store(true, Ordering::Relaxed);
     }
 
-    /// Writes a unit when its turn comes. Then does the rest of the work on the unit, while another worker writes the
-    /// next unit. A failure in the rest of the work counts only if no earlier failure was recorded.
+    /// Writes a unit when its turn comes. After the write, does the remaining work on the unit, while another worker
+    /// writes the next unit. A failure in the rest of the work counts only if no earlier failure was recorded.
     pub(super) fn put(&self, number: u64, bytes: &[u8], result: Result<usize, Error>, work: &Work<'_>) {
         let waiting = |state: &mut OutputState<S>| S::ORDERED && state.next != number && state.failure.is_none();
         let mut state = self.lock();

@@ -38,7 +38,7 @@ fn all_ways_give_the_same_bytes_and_open_each_others() {
                 assert!(output == sealed, "{length} bytes through pipes on {threads}, padded: {padded}");
                 open_in_all_ways(&sealed, &data, threads);
             }
-            // A sealing writer always makes the short header.
+            // The writer from `write_to` always makes a header without room for more recipients.
             let mut writer = sealing.write_to(Vec::new()).expect("a header");
             data.chunks(77_777).for_each(|piece| writer.write_all(piece).expect("written"));
             open_in_all_ways(&writer.finish().expect("finished"), &data, 2);

@@ -1,4 +1,4 @@
-//! Tests of sources and sinks that leave work to all threads.
+//! Tests of sources and sinks whose slow work runs on all threads.
 
 use std::io;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::*;
 use crate::{Sink, Source, Taken};
 
-/// A source that fills in data only in `complete`. The source can fail at a given position.
+/// A source that fills in data only in `complete`.
 #[derive(Clone)]
 pub(super) struct Lazy {
     data: Arc<Vec<u8>>,
@@ -52,7 +52,7 @@ impl Source for Lazy {
     }
 }
 
-/// A sink. Any thread writes data to it, each piece at the position of the piece.
+/// A sink. Any thread can write to this sink, and writes each piece at the position of the piece.
 #[derive(Clone, Default)]
 struct Places {
     data: Arc<Mutex<Vec<u8>>>,

@@ -8,7 +8,7 @@ use super::*;
 use crate::key::sign::{Scheme, SigningKey};
 use crate::{Cursor, Format, Kem, PrivateKey, ReadAt};
 
-/// A sealed file whose bytes after `begin` have changed when they are read a second time.
+/// A sealed file. When the bytes after `begin` are read a second time, they have changed.
 struct Changing {
     sealed: Vec<u8>,
     begin: u64,

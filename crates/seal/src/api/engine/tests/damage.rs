@@ -4,7 +4,7 @@ use super::*;
 use crate::format::deadpan::floe::{Message, Parameters};
 use crate::tests::foreign::Foreign;
 
-/// Returns the error of opening the payload of `sealed`. All engines must give the same error.
+/// All engines must give the same error.
 fn refusal(sealed: &[u8]) -> Option<String> {
     let (opened, payload) = match opened(sealed) {
         Ok(opened) => opened,
@@ -125,7 +125,7 @@ fn memory_holds_nothing_after_a_refusal_and_readers_stay_failed() {
         assert!(opened.open(payload).is_err(), "{number}");
         let mut plain = vec![0x55; good.len()];
         assert!(opened.open_into(&&sealed[..], sealed.len() as u64, &mut plain, &work(1)).is_err(), "{number}");
-        // Each byte of the room for the data was cleared, or was never written.
+        // Each byte of the output buffer is 0 (cleared) or 0x55 (never written).
         assert!(plain.iter().all(|byte| matches!(byte, 0 | 0x55)), "{number}");
         let mut reader = opened.read_from(payload).expect("a payload");
         assert!(reader.read_to_end(&mut Vec::new()).is_err(), "{number}");

@@ -50,7 +50,7 @@ fn failures_of_the_system_are_told_apart() {
 #[derive(Default)]
 struct Cramped {
     asked: AtomicU64,
-    /// The end of the last byte that was written.
+    /// The position after the last byte that was written.
     end: AtomicU64,
 }
 
@@ -87,7 +87,7 @@ fn a_file_has_its_blocks_before_it_is_written() {
     for (wanted, worth) in [(1_u64 << 20, false), (9 << 20, true)] {
         let file = tempfile::tempfile().expect("a temporary file");
         file.reserve(wanted).expect("room");
-        // This is more room than the disk has, so the system reserves nothing.
+        // The disk has fewer than 2^60 bytes, so the system reserves nothing.
         let _ = file.reserve(1 << 60);
         let about = file.metadata().expect("a file");
         assert_eq!(about.len(), 0, "after a crash, it must not end in zeros");

@@ -1,13 +1,13 @@
-//! Tests with segment lengths that the program does not write. Opened segments then begin anywhere in a page, and a
-//! page holds many segments.
+//! Tests with segment lengths that the program does not write. With such lengths, opened segments begin anywhere in a
+//! page, and a page contains many segments.
 
 use super::agree::open_in_all_ways;
 use super::*;
 use crate::format::deadpan::padding::Padded;
 use crate::tests::foreign::Foreign;
 
-/// Returns lengths of data that end near the end of one of the first segments, at each offset in a page, or near the
-/// end of a batch.
+/// Returns lengths of data. The data end near the end of one of the first segments, at each offset in a page, or near
+/// the end of a batch.
 fn lengths(segment: u32) -> Vec<usize> {
     let data = segment as usize - 32;
     let counts: &[usize] = if data < 10_000 { &[0, 1, 2, 3, 127, 128, 129] } else { &[0, 1, 2] };

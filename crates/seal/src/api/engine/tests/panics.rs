@@ -1,4 +1,5 @@
-//! Tests with code of the caller that panics while the streamed engine works. The other workers must not wait forever.
+//! Tests with code of the caller that panics while the streamed engine works. If one worker panics, the other workers
+//! must not wait forever.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,7 +16,7 @@ enum Whose {
     Nobody,
 }
 
-/// Counts calls, and panics at one call without printing a message. Before it panics, it waits until the other workers
+/// Counts calls, and panics at one of them without printing a message. Before the panic, waits until the other workers
 /// have had time to wait for this worker.
 struct Fuse {
     calls: AtomicUsize,
@@ -50,8 +51,8 @@ impl<W: Write> Write for Burning<'_, W> {
     }
 }
 
-/// Seals or opens with a panic at call number `at` of one part of the caller's code. Returns whether the panic reached
-/// the caller, and whether that part of the code was called so often that it panicked.
+/// Seals or opens while one part of the caller's code panics, at its call number `at`. Returns the panic, if it reached
+/// the caller. Also returns whether the part of the code was called often enough to panic.
 fn run(open: bool, threads: usize, whose: Whose, at: usize, input: &[u8]) -> (std::thread::Result<bool>, bool) {
     let fuse = std::sync::Arc::new(Fuse { calls: AtomicUsize::new(0), at });
     let (input, inside) = (input.to_vec(), fuse.clone());

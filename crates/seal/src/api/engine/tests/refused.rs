@@ -2,7 +2,6 @@
 
 use super::*;
 
-/// Returns whether the error is the caller's fault.
 fn is_callers<T>(result: Result<T, Error>) -> bool {
     result.is_err_and(|error| error.fault() == Fault::Caller)
 }

@@ -64,8 +64,8 @@ fn one_read_brings_all_segments_and_no_others() {
     changed[begin as usize + (3 << 18) + 40] ^= 1;
     assert!(excerpt(&opened, &changed, 300_000..700_000).is_ok(), "the damage is elsewhere");
     assert!(matches!(excerpt(&opened, &changed, 300_000..800_000), Err(Error::Segment { segment: 3 })));
-    // A file that was cut after the range still has the whole range. A range in the segment that now seems to be the
-    // last segment does not open.
+    // A file that was cut after the range still has the whole range. A range does not open if it is in the segment that
+    // now seems to be the last segment.
     let cut = &sealed[..begin as usize + (4 << 18)];
     assert!(excerpt(&opened, cut, 300_000..700_000).is_ok());
     assert!(matches!(excerpt(&opened, cut, 800_000..800_001), Err(Error::Segment { segment: 3 } | Error::Truncated)));

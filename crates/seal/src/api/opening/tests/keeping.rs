@@ -51,8 +51,8 @@ fn each_kind_of_recipient_is_found_and_removed_alone() {
     assert!(opened.recipients_of(&stranger).expect("searched").is_empty());
 }
 
-/// The entries of one recipient in two files have nothing in common, and tell a stranger nothing. Only a holder of the
-/// file key can find the recipient's entry.
+/// The entries of one recipient in two files have nothing in common, and reveal nothing to a stranger. Only a holder of
+/// the file key can find the recipient's entry.
 #[test]
 fn a_recipient_is_found_with_the_right_file_key_only() {
     for kem in Kem::ALL {
@@ -71,7 +71,8 @@ fn a_recipient_is_found_with_the_right_file_key_only() {
     }
 }
 
-/// Earlier versions took random bytes for each entry. The private key still finds its entry.
+/// Earlier versions made each entry with random bytes. A private key still finds an entry that was made with random
+/// bytes.
 #[test]
 fn entries_of_other_writers_are_found_by_their_own_keys() {
     let key = PrivateKey::generate(Kem::XWing).expect("a key");
@@ -146,7 +147,7 @@ fn the_slack_has_room_for_eight_more() {
             }
             let again = Header::read(&header[..]).expect("a header");
             assert_eq!(again.stanzas().len(), 2 + count);
-            // A header that was made longer has free room again.
+            // A header that was made longer has free space for recipients again.
             assert!(header.len() == old || !all_fit || again.slack() as usize >= ROOM);
         }
         let by_one = [key(Kem::XWing).1, key(Kem::XWing).1];
@@ -182,7 +183,7 @@ fn entries_that_nobody_here_opens_stay_as_they_are() {
     assert_eq!(parsed.entries[0].1, entry(&recipient(), 0));
 }
 
-/// Writes out the rule of docs/format-seal.md.
+/// Computes the random bytes step by step, by the rule in docs/format-seal.md.
 #[test]
 fn the_random_bytes_are_those_of_the_page() {
     let key = PrivateKey::generate(Kem::XWing).expect("a key");

@@ -23,7 +23,6 @@ fn part(parts: &Parts, number: u64, data: &[u8]) -> Vec<u8> {
     sealed
 }
 
-/// Joins the parts, and copies the header to the beginning of part 0.
 fn joined(parts: Vec<Vec<u8>>, beginning: &Beginning) -> Vec<u8> {
     let mut sealed = parts.concat();
     assert!(sealed[..SEGMENT].iter().all(|byte| *byte == 0x55), "the place of the header stays as it is");

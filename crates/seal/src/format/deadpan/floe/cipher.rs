@@ -86,8 +86,7 @@ impl<M: AsRef<Message>> Cipher<M> {
         let (nonce, rest) = rest.split_at_mut(NONCE);
         let (output, tag) = rest.split_at_mut(data.len());
         length.copy_from_slice(&if last { ((data.len() + OVERHEAD) as u32).to_be_bytes() } else { MORE });
-        // A new IV is drawn for each segment. IVs that are drawn in advance would be used twice after a fork or a
-        // snapshot.
+        // A new IV is drawn for each segment. If IVs were drawn in advance, a fork or a snapshot would use them twice.
         let fresh = self.message().nonce(segment)?;
         nonce.copy_from_slice(&fresh);
         self.key(segment)?
@@ -102,8 +101,8 @@ impl<M: AsRef<Message>> Cipher<M> {
             .map_err(|_| Error::System("sealing failed"))
     }
 
-    /// Opens a segment into `data`, which must be shorter than `sealed` by [`OVERHEAD`]. After a failure, `data` holds
-    /// nothing of the segment.
+    /// Opens a segment into `data`, which must be shorter than `sealed` by [`OVERHEAD`]. After a failure, `data`
+    /// contains no data of the segment.
     ///
     /// # Errors
     /// If the segment was changed or belongs to another position, or if `last` does not match the segment.

@@ -19,7 +19,7 @@ pub struct Parameters {
 }
 
 impl Default for Parameters {
-    /// Returns parameters for segments of 256 KiB, with a new key for each 2^20 segments.
+    /// Returns parameters for segments of 256 KiB, with a new key after every 2^20 segments.
     fn default() -> Self {
         Self { segment: 256 << 10, rotation: 20 }
     }
@@ -32,8 +32,8 @@ impl Parameters {
         if segment as usize > OVERHEAD && segment < u32::MAX { Some(Self { segment, rotation: 20 }) } else { None }
     }
 
-    /// Changes the key each 2^`bits` segments. The specification uses 20 bits. Other values occur only in known
-    /// answers.
+    /// Sets the key to change after every 2^`bits` segments. The specification uses 20 bits. Other values than 20 occur
+    /// only in the known answers of tests.
     #[must_use]
     pub const fn with_rotation(self, bits: u32) -> Self {
         Self { rotation: if bits < 64 { bits } else { 63 }, ..self }
@@ -61,7 +61,7 @@ impl Parameters {
         Self::decode(&bytes)
     }
 
-    /// Returns how this many bytes of sealed segments divide into segments.
+    /// Returns how `sealed` bytes divide into sealed segments.
     ///
     /// # Errors
     /// If no message has this length.
@@ -93,7 +93,7 @@ impl Parameters {
 /// A message. A message seals and opens segments, so it holds the message key.
 pub struct Message {
     parameters: Parameters,
-    /// The beginning of the input of each key derivation: the parameters and the IV. The purpose and `aad` follow.
+    /// The parameters and the IV, with which the input of each key derivation begins. The purpose and `aad` follow.
     prefix: [u8; PARAMETERS + IV],
     aad: Box<[u8]>,
     /// The message key, from which the keys of the segments are derived.
@@ -156,8 +156,8 @@ impl Message {
         Self::resume_with_rotation(key, aad, header, Parameters::default().rotation)
     }
 
-    /// Resumes a message like [`Message::resume`], with a key that changes each 2^`bits` segments. The header does not
-    /// contain `bits`.
+    /// Resumes a message like [`Message::resume`], but with a new key after every 2^`bits` segments. The header does
+    /// not contain `bits`.
     ///
     /// # Errors
     /// If the header is not well formed, or was not made with this key and `aad`.
@@ -190,7 +190,6 @@ impl Message {
         hkdf::expand(HkdfHash::Sha384, key, &[&self.prefix, purpose[0], purpose[1], &self.aad].concat(), output)
     }
 
-    /// Derives the key of all segments in this epoch.
     pub(super) fn segment_key(&self, epoch: u64, key: &mut [u8; 32]) -> Result<(), Error> {
         self.expand(&self.key, [b"DEK:", &(epoch << self.parameters.rotation).to_be_bytes()], key)
     }
@@ -233,7 +232,7 @@ impl Message {
         Payload::segments_for(self, data)
     }
 
-    /// Returns how this many bytes of sealed segments divide into segments.
+    /// Returns how `sealed` bytes divide into sealed segments.
     ///
     /// # Errors
     /// If no message has this length.

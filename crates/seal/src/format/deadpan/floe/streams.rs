@@ -26,7 +26,7 @@ impl<M: AsRef<Message>, R: Read> Reader<M, R> {
 }
 
 impl<M: AsRef<Message>, R: Read + Seek> SeekReader<M, R> {
-    /// Reads the segments of `message`, which lie between `begin` and the end of `input`.
+    /// Reads the segments of `message`, which are between `begin` and the end of `input`.
     ///
     /// # Errors
     /// If the length cannot be right, or the last segment does not open.

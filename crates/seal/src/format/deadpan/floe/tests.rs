@@ -15,7 +15,6 @@ use crate::primitive::entropy::Entropy;
 const KEY: [u8; 32] = [0; 32];
 const AAD: &[u8] = b"This is AAD";
 
-/// Makes a message in segments of 64 bytes.
 fn message() -> Message {
     Message::start(Parameters::with_segment(64).expect("long enough"), &KEY, AAD).expect("a message").0
 }

@@ -3,7 +3,6 @@
 
 use crate::LooksLike;
 
-/// The first bytes of well-known formats, and the names of these formats.
 const FORMATS: &[(&[u8], &str)] = &[
     (b"\x1f\x8b\x08", "a gzip file"),
     (b"PK\x03\x04", "a zip file"),
@@ -19,7 +18,7 @@ const FORMATS: &[(&[u8], &str)] = &[
     (b"\x7fELF", "a program"),
 ];
 
-/// Returns the kind of a file that does not begin with the signature. The first 16 bytes decide.
+/// Returns the kind of a file that does not begin with the signature of a sealed file. The first 16 bytes decide.
 pub(super) fn looks_like(start: &[u8]) -> LooksLike {
     let begins = |with: &[u8]| start.starts_with(with);
     if start.is_empty() {
@@ -48,8 +47,8 @@ pub(super) fn looks_like(start: &[u8]) -> LooksLike {
 }
 
 /// Returns whether these bytes look like the beginning of a binary OpenPGP file. The first packet of such a file is a
-/// session key for a public key or a passphrase, or encrypted, compressed or padded data (RFC 9580, sections 4.2 and
-/// 5). About one in 500 other files passes this check by chance.
+/// session key for a public key or a passphrase. Or it contains encrypted, compressed or padded data (RFC 9580,
+/// sections 4.2 and 5). About one in 500 other files passes this check by chance.
 fn is_openpgp(start: &[u8]) -> bool {
     let Some((&first, rest)) = start.split_first() else { return false };
     let (tag, length) = match first {
@@ -61,11 +60,11 @@ fn is_openpgp(start: &[u8]) -> bool {
         0x80.. => (first >> 2 & 0x0f, [1, 2, 4, 0][usize::from(first & 3)]),
         _ => return false,
     };
-    // The next byte is the version of the packet, or the number of its compression.
+    // The next byte is the version of the packet or, for compressed data, the number of the compression algorithm.
     match (tag, rest.get(length)) {
         (1, Some(3 | 6)) | (3, Some(4..=6)) | (18, Some(1 | 2)) => true,
-        // Compressed data without a length have a compression number from 0 to 3. Compressed data with a length are not
-        // recognized, because many other files begin in the same way.
+        // If compressed data have no length field, the number of their compression algorithm is from 0 to 3. Compressed
+        // data with a length field are not recognized, because many other files begin in the same way.
         (8, Some(0..=3)) => length == 0,
         _ => false,
     }

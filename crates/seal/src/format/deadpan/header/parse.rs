@@ -1,4 +1,4 @@
-//! Reads a header strictly. Only one encoding of each meaning is accepted, and each length is checked against a bound
+//! Reads a header strictly. Each value has only one accepted encoding, and each length is checked against a bound
 //! before it is used.
 
 use std::io::Read;
@@ -18,7 +18,6 @@ use deadpan_ct::CtZero;
 pub(crate) struct Parsed {
     pub(crate) preamble: Preamble,
     pub(crate) entries: Vec<(Stanza, Entry)>,
-    /// The entries of a threshold, if the header has a threshold.
     pub(crate) group: Option<Group>,
     pub(crate) metadata: Vec<u8>,
     pub(crate) slack: usize,
@@ -27,7 +26,7 @@ pub(crate) struct Parsed {
     pub(crate) mac: [u8; MAC],
 }
 
-/// The length of the shortest possible header. It has one recipient of the shortest kind.
+/// The shortest header has one recipient of the shortest kind.
 const SHORTEST: usize = FIXED + SHORTEST_ENTRY + 4 + metadata::SHORTEST + MAC;
 const SHORTEST_ENTRY: usize = 4 + SHORTEST_PLUGIN;
 
@@ -71,7 +70,6 @@ impl Parsed {
         Ok(Self { preamble, entries, group, metadata, slack, bytes, mac })
     }
 
-    /// Returns the number of bytes in the whole header.
     pub(crate) fn length(&self) -> usize {
         self.bytes.len() + MAC
     }
@@ -134,8 +132,8 @@ impl<'a> RestOfHeader<'a> {
     }
 }
 
-/// Checks a segment length. Deadpan writes FLOE's default length, and also reads the other lengths that pass this
-/// check.
+/// Checks a segment length. Deadpan writes segments of FLOE's default length, and also reads segments of the other
+/// lengths that pass this check.
 pub(crate) fn check_segment(length: usize) -> Result<(), Error> {
     if (4 << 10..=16 << 20).contains(&length) {
         Ok(())

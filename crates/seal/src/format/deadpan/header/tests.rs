@@ -15,7 +15,6 @@ fn sealed() -> Vec<u8> {
         .expect("sealed")
 }
 
-/// Returns the error for a file that begins with these bytes.
 fn error(bytes: &[u8]) -> Error {
     let begin = Instant::now();
     let error =
@@ -54,7 +53,7 @@ fn other_files_are_told_apart() {
         (b"-----BEGIN PGP MESSAGE-----\n\n", LooksLike::OpenPgp),
         (b"-----BEGIN PRIVATE KEY-----\n", LooksLike::Pem),
         (b"Salted__01234567", LooksLike::OpenSsl),
-        // These are messages as GnuPG writes them: to an RSA key, to a key on Curve25519, with a passphrase, and
+        // The bytes begin messages as GnuPG writes them: to an RSA key, to a key on Curve25519, with a passphrase, and
         // signed. New packets follow.
         (b"\x85\x02\x0c\x03................", LooksLike::OpenPgp),
         (b"\x84\x5e\x03.................", LooksLike::OpenPgp),
@@ -115,7 +114,7 @@ fn every_length_is_held_against_the_others() {
 
 #[test]
 fn hostile_headers_cost_next_to_nothing() {
-    // The header announces 65 535 recipients. It has 64 KiB, or the maximum length.
+    // The header announces 65 535 recipients. The header has 64 KiB, or the maximum length.
     for length in [64 << 10, LONGEST] {
         let mut bytes = sealed();
         bytes.resize(length + 1000, 0xff);

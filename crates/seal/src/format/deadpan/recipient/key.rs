@@ -19,8 +19,8 @@ pub(crate) const fn body(kem: Kem) -> usize {
     kem.enc_len() + KEY + hpke::TAG
 }
 
-/// Returns the entry of a public key. For one file key, the entry is the same each time. The random bytes of HPKE are
-/// derived from the file key. They never seal any other message than this file key.
+/// Returns the entry of a public key. For the same file key and public key, the entry is always the same. The random
+/// bytes of HPKE are derived from the file key. These random bytes never seal a message other than this file key.
 pub(crate) fn wrap(key: &PublicKey, file: &FileKey) -> Result<Entry, Error> {
     let random = file.encapsulation(key)?;
     let (mut body, sealed) = hpke::seal_from(&hpke::OURS, key, &random, &info(file.preamble()), b"", file.bytes())?;
@@ -28,7 +28,7 @@ pub(crate) fn wrap(key: &PublicKey, file: &FileKey) -> Result<Entry, Error> {
     Ok(Entry { kind: key.kem().id(), body })
 }
 
-/// Returns the file key if the entry was sealed to this key. May leak: whether it was sealed to this key.
+/// Returns the file key if the entry was sealed to this key. May leak: whether the entry was sealed to this key.
 pub(crate) fn unwrap(key: &PrivateKey, preamble: Preamble, entry: &Entry) -> Result<Option<FileKey>, Error> {
     let (enc, sealed) = entry.body.split_at(key.kem().enc_len());
     Ok(hpke::open(key, enc, &info(preamble), b"", sealed)?.and_then(|secret| FileKey::from_secret(secret, preamble)))

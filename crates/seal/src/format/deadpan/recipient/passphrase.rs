@@ -105,7 +105,7 @@ pub(crate) fn wrap(
     Ok(Entry { kind: PASSPHRASE, body: seal(&key, cost, &[&salt, &commitment], file)? })
 }
 
-/// Returns a body: the cost, the fields in `open`, and the file key sealed under the wrapping key.
+/// Returns a body: the cost, the unencrypted fields `open`, and the file key sealed under the wrapping key.
 pub(super) fn seal(key: &LessSafeKey, cost: Cost, open: &[&[u8]], file: &FileKey) -> Result<Vec<u8>, Error> {
     let cost = [cost.memory, cost.passes, cost.lanes].map(u32::to_be_bytes).concat();
     let mut body = [&cost, &open.concat()[..], &[0; KEY + TAG]].concat();
@@ -130,7 +130,7 @@ pub(crate) fn unwrap(passphrase: &impl Stretch, preamble: Preamble, entry: &Entr
     })
 }
 
-/// Opens the file key with the wrapping key. Returns `None` if `commitment` differs from the promised commitment.
+/// Returns `None` if `commitment` differs from the commitment in the entry (`promised`).
 pub(super) fn open(
     key: &LessSafeKey,
     preamble: Preamble,

@@ -117,8 +117,8 @@ pub(crate) fn stanza(body: &[u8]) -> Result<Stanza, Error> {
     Ok(Stanza::Plugin { tag, mode })
 }
 
-/// Returns the file key and the entry that opened, if the plugin unwraps the key of one of the plugin entries. The
-/// plugin is started only if the header has plugin entries, and only once for all entries. May leak: which entry opens.
+/// If the plugin unwraps the key of a plugin entry, returns the file key and this entry. The plugin is started only if
+/// the header has plugin entries, and only once for all entries. May leak: which entry opens.
 pub(crate) fn unwrap<'e>(
     identity: &plugin::Identity,
     preamble: Preamble,
@@ -176,7 +176,7 @@ pub(crate) fn prepare(recipients: &[Recipient], mixed: bool) -> Result<Option<Ve
     Ok(Some(prepared))
 }
 
-/// Gives wrapped keys that were not used to seal anything back to their recipients, for the next file.
+/// Gives each wrapped key that sealed nothing back to its recipient, for the next file.
 pub(crate) fn put_back(prepared: &[Recipient]) {
     for recipient in prepared {
         if let Recipient::Plugin(plugin) = recipient

@@ -1,9 +1,9 @@
 //! The file key, sealed under a passphrase that was hashed once for many items. The hash is combined with an item
 //! number.
 //!
-//! A passphrase entry for one file derives the wrapping key from the passphrase and the salt alone. In a session, this
-//! wrapping key would seal many file keys under one key and one IV, and any two entries would reveal the difference of
-//! their file keys.
+//! A passphrase entry for one file derives the wrapping key from the passphrase and the salt alone. In a session, a
+//! wrapping key without an item number would seal many file keys with one IV. Any two entries would then reveal the
+//! difference of their file keys.
 
 use aws_lc_rs::aead::LessSafeKey;
 

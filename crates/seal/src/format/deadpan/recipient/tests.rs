@@ -90,8 +90,7 @@ fn a_passphrase_entry_tells_another_passphrase_from_a_changed_file() {
         for place in part {
             let mut changed = good.clone();
             changed.body[place] ^= 1;
-            // The error depends only on the entry, both if the header's MAC is right and if the change made the MAC
-            // wrong.
+            // Only the entry determines the error, whether the header's MAC is right or wrong.
             let mut sealed = Foreign::default().seal(b"data");
             sealed[FIXED + 4 + place] ^= 1;
             for sealed in [Foreign::default().seal_to(&[changed], b"data"), sealed] {
@@ -130,8 +129,8 @@ fn the_first_body_that_opens_decides() {
     }
 }
 
-/// The test writes out the bytes of docs/format-seal.md. It does not use the program's constants, because they would
-/// change together with the program.
+/// The test contains a copy of the bytes in docs/format-seal.md. The test does not use the program's constants, because
+/// the constants would change together with the program.
 #[test]
 fn hpke_is_bound_to_what_the_page_says() {
     const INFO: &[u8] = b"deadpan v1 recipient\x89DPN\x0d\x0a\x1a\x0a\x01\x00";
@@ -154,14 +153,14 @@ fn hpke_is_bound_to_what_the_page_says() {
     }
     assert!(by_hand(INFO, &INFO[20..]).is_none() && by_hand(INFO, b"\0").is_none());
 
-    // In the other direction, the test makes a recipient by hand, and the program opens it.
+    // Conversely, the test makes an entry by hand, and the program opens it.
     let (mut body, ciphertext) = hpke::seal(key.public(), INFO, b"", file_key(0).bytes()).expect("sealed");
     body.extend_from_slice(&ciphertext);
     let sealed = Foreign::default().seal_to(&[Entry { kind: 0x0020, body }], b"data");
     open(&sealed, Identity::Key(key)).expect("the program opens it");
 }
 
-/// The passphrases are the same letters, in the bytes of different systems: in NFC, in NFD, and in neither form.
+/// The passphrases have the same letters in different bytes: in NFC, in NFD, and in neither form.
 #[test]
 fn a_passphrase_opens_in_each_unicode_form() {
     const FORMS: [&str; 3] = ["\u{1e69}\u{e9}", "s\u{323}\u{307}e\u{301}", "s\u{307}\u{323}\u{e9}"];
@@ -179,13 +178,13 @@ fn a_passphrase_opens_in_each_unicode_form() {
                 assert!(matches!(open(&sealed, wrong), Err(Error::WrongPassphrase)));
             }
         }
-        // Another writer may hash the bytes as they were typed. The same bytes open such a file. A passphrase in NFC
+        // Another program may hash the bytes as they were typed. The same bytes open such a file. A passphrase in NFC
         // also opens a file whose passphrase was typed in NFD.
         let raw = passphrase::wrap(typed, Form::Typed, CHEAP, &file_key(0), Entropy::Fixed(0)).expect("wrapped");
         let raw = Foreign::default().seal_to(&[raw], b"data");
         open(&raw, Identity::from(typed)).expect("as it was typed");
         let by_nfc = open(&raw, Identity::from(&passphrases[0]));
-        // The third passphrase is in neither form, and no form of the other passphrases has its bytes.
+        // The third passphrase is in neither NFC nor NFD, and no form of the other passphrases has its bytes.
         assert_eq!(by_nfc.is_ok(), typed.as_bytes() != passphrases[2].as_bytes());
     }
 }

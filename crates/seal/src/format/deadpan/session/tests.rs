@@ -134,7 +134,8 @@ fn threads_that_ask_at_once_wait_for_one_hash() {
     assert_eq!(session.hashes(), 1);
 }
 
-/// The hash of a hostile item takes seconds. Meanwhile, it must not block a server that opens other items.
+/// The hash of a hostile item takes seconds. Meanwhile, the hash of the hostile item must not block a server that opens
+/// other items.
 #[test]
 fn threads_that_ask_other_questions_do_not_wait() {
     let session = mine();

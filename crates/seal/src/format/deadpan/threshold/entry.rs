@@ -14,18 +14,16 @@ use deadpan_ct::Wiped;
 pub(crate) const KIND: u16 = 0xff04;
 /// The length of a check value.
 pub(super) const CHECK: usize = 32;
-/// The number of bytes before the sealed share. They hold the numbers, the KEM, the check value of the file key and the
-/// check value of the share.
+/// The number of bytes in the body of an entry before the sealed share. These bytes contain the numbers, the KEM, the
+/// check value of the file key and the check value of the share.
 const HEAD: usize = 3 + 2 + CHECK + CHECK;
 
 /// The label of the HPKE that seals a share.
 const SEAL: &[u8] = b"deadpan v1 share";
 /// The label of a share's check value.
 const SHARE_CHECK: &[u8] = b"deadpan v1 share check";
-/// The label of the file key's check value.
 const KEY_CHECK: &str = "deadpan v1 threshold check";
 
-/// Returns the length of the body for a key of this kind.
 pub(crate) const fn body(kem: Kem) -> usize {
     HEAD + kem.enc_len() + KEY + hpke::TAG
 }
@@ -72,14 +70,14 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Returns the `info` of a share's HPKE. The digest of the group covers K, N and all check values, so a share opens
-/// only in its own place. As for recipients with a key, the additional data are empty.
+/// The digest of the group covers K, N and all check values, so a share opens only at its own position in its own
+/// group. The additional data are empty, as in entries for a single key.
 fn info(preamble: Preamble, index: u8, group: &[u8; CHECK]) -> Vec<u8> {
     [SEAL, preamble.bytes(), &[index], group].concat()
 }
 
-/// Returns the check value of a share. The check value commits to the share. It reveals nothing about the share,
-/// because the share is as hard to guess as a random number of 32 bytes.
+/// Returns the check value of a share. The check value commits to the share. The check value reveals nothing about the
+/// share, because the share is as hard to guess as a random number of 32 bytes.
 pub(super) fn share_check(preamble: Preamble, numbers: Numbers, share: &[u8]) -> Result<Secret, Error> {
     let mut extracted = Wiped::new([0; KEY]);
     hkdf::extract(preamble.bytes(), share, &mut extracted)?;
@@ -88,12 +86,11 @@ pub(super) fn share_check(preamble: Preamble, numbers: Numbers, share: &[u8]) ->
     Ok(check)
 }
 
-/// Returns the check value of the file key.
 pub(super) fn key_check(file: &FileKey) -> Result<Secret, Error> {
     file.derive(KEY_CHECK)
 }
 
-/// Returns the bytes of a check value. The header shows these bytes to everybody.
+/// Returns the bytes of a check value. Everybody can see these bytes in the header.
 fn public(check: &Secret) -> Result<[u8; CHECK], Error> {
     check.as_array().copied().ok_or(Error::System("key derivation failed"))
 }
@@ -101,7 +98,7 @@ fn public(check: &Secret) -> Result<[u8; CHECK], Error> {
 /// The shares of a file key and their check values, before they are sealed to the members.
 pub(crate) struct Split {
     pub(crate) key_check: [u8; CHECK],
-    /// The shares with their check values. The order is the order of the indices, which count from 1.
+    /// The shares with their check values. The shares are in the order of their indices, which count from 1.
     pub(crate) shares: Vec<(Numbers, Secret, [u8; CHECK])>,
 }
 

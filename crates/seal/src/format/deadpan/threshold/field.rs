@@ -1,5 +1,5 @@
 //! The field GF(256) of AES, with the polynomial x⁸ + x⁴ + x³ + x + 1. Operations work on eight elements at once. No
-//! table, no jump and no address depends on an element.
+//! table index, no jump and no address depends on the value of an element.
 
 use deadpan_ct::Choice;
 
@@ -10,7 +10,7 @@ const ONES: u64 = 0x0101_0101_0101_0101;
 #[inline(always)]
 fn double(word: u64) -> u64 {
     let carried = word >> 7 & ONES;
-    // Without x⁸, the polynomial is hexadecimal 1b: bits 0, 1, 3 and 4.
+    // x⁸ equals the rest of the polynomial, which is hexadecimal 1b: bits 0, 1, 3 and 4.
     (word & !(ONES << 7)) << 1 ^ carried ^ carried << 1 ^ carried << 3 ^ carried << 4
 }
 
@@ -25,7 +25,6 @@ fn scale(mut word: u64, factor: u8) -> u64 {
     product
 }
 
-/// Returns the product of two elements.
 pub(super) fn multiply(a: u8, b: u8) -> u8 {
     scale(a.into(), b) as u8
 }
@@ -41,18 +40,19 @@ pub(super) fn invert(a: u8) -> u8 {
     product
 }
 
-/// Adds `factor` times each element of `addend` to `sum`. May leak: the shorter of the lengths.
+/// Adds `factor` times each element of `addend` to `sum`. May leak: the length of the shorter slice.
 pub(super) fn add_multiple(sum: &mut [u8], addend: &[u8], factor: u8) {
     each_word(sum, addend, |sum, addend| sum ^ scale(addend, factor));
 }
 
 /// Multiplies each element of `value` by `factor` and adds `addend`. This is one step of Horner's rule. May leak: the
-/// shorter of the lengths.
+/// length of the shorter slice.
 pub(super) fn multiply_and_add(value: &mut [u8], factor: u8, addend: &[u8]) {
     each_word(value, addend, |value, addend| scale(value, factor) ^ addend);
 }
 
-/// Replaces each word of `left` by the result of `operate` on both words. Missing bytes of the last word are zeros.
+/// Replaces each word of `left` by the result of `operate` on this word and the corresponding word of `right`. Missing
+/// bytes of the last word are zeros.
 fn each_word(left: &mut [u8], right: &[u8], operate: impl Fn(u64, u64) -> u64) {
     for (left, right) in left.chunks_mut(8).zip(right.chunks(8)) {
         let length = left.len().min(right.len());

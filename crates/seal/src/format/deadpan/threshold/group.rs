@@ -11,8 +11,8 @@ use crate::{Error, Identity, PublicKey, Stanza};
 /// The label of a group's digest.
 const GROUP: &[u8] = b"deadpan v1 threshold";
 
-/// The threshold group that was found in the entries of a header. The group is well formed. In everything else, it is
-/// only as trustworthy as the header.
+/// The threshold group that was found in the entries of a header. The group is well formed. Apart from its form, the
+/// group is only as trustworthy as the header.
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
     pub(crate) needed: u8,
@@ -33,8 +33,8 @@ pub(crate) struct GatheredShares {
 }
 
 impl Group {
-    /// Finds the group in a header's entries. All N entries must be present, without other entries between them, and in
-    /// the order of their indices. They must have the same numbers and the same check value of the file key.
+    /// All N entries must be present, without other entries between them, and in the order of their indices. All
+    /// entries must have the same K, the same N and the same check value of the file key.
     pub(crate) fn find(preamble: Preamble, entries: &[(Stanza, Entry)]) -> Result<Option<Self>, Error> {
         let is_part = |(stanza, _): &(Stanza, Entry)| matches!(stanza, Stanza::Share { .. });
         let Some(begin) = entries.iter().position(is_part) else { return Ok(None) };
@@ -59,7 +59,6 @@ impl Group {
         Ok(Some(Self { needed, of, begin, key_check: *first.key_check, digest }))
     }
 
-    /// Returns the digest of the group, which is different in each file.
     pub(crate) fn digest(&self) -> &[u8; CHECK] {
         &self.digest
     }
@@ -69,8 +68,8 @@ impl Group {
         super::share::fingerprint(&self.digest)
     }
 
-    /// Gathers the shares that are among the identities, and the shares that the identities can open. A share that
-    /// comes twice counts once.
+    /// Gathers the shares in `identities`, and the shares that the identities can open. A share that comes twice counts
+    /// once.
     pub(crate) fn gather(
         &self,
         preamble: Preamble,
@@ -92,7 +91,7 @@ impl Group {
                     }
                 }
                 Identity::Share(share) if share.group == self.digest => {
-                    // The digest of the group covers K and N. But the author of a share can write any numbers into the
+                    // The digest of the group covers K and N. The author of a share can write any numbers into the
                     // share, so the numbers are compared, too.
                     match parts().nth(usize::from(share.numbers.index) - 1).transpose()? {
                         Some(part) if part.numbers == share.numbers => {
@@ -113,7 +112,7 @@ impl Group {
         let shares: Vec<_> = shares.iter().map(|share| (share.numbers.index, &share.value[..])).collect();
         let secret = shamir::combine(&shares[..usize::from(self.needed).min(shares.len())]);
         let file = FileKey::from_secret(secret, preamble).ok_or(Error::System("key derivation failed"))?;
-        // Each share has the check value that the header promises. If the file key is still wrong, the writer of the
+        // Each share has the check value that is in the header. If the file key is still wrong, the writer of the
         // header made shares that do not belong together.
         let right = entry::key_check(&file)?.same(&self.key_check);
         if right { Ok(file) } else { Err(Error::HeaderForged) }
@@ -121,7 +120,7 @@ impl Group {
 }
 
 impl GatheredShares {
-    /// Adds a share if the share is right and was not added yet. Returns whether the share is right.
+    /// Adds a share if the share is right and was not added before. Returns whether the share is right.
     fn add(&mut self, share: Share, part: Part<'_>, preamble: Preamble) -> Result<bool, Error> {
         if !entry::share_check(preamble, share.numbers, &share.value)?.same(part.share_check) {
             self.refuse(ShareFault::Wrong(share.numbers.index));

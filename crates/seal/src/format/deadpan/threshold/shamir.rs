@@ -1,11 +1,11 @@
-//! Shamir's secret sharing over GF(256): any K of N shares give the secret back, and K − 1 shares reveal nothing about
-//! the secret.
+//! Shamir's secret sharing over GF(256): any K of N shares determine the secret, and K − 1 shares reveal nothing about
+//! it.
 //!
-//! This module makes bare shares, for a protocol of your own. They have no check value, so a wrong share gives a wrong
-//! secret without an error. [`Threshold`](super::Threshold) adds the checks that a file needs.
+//! This module makes shares without check values, for your own protocols. Without a check value, a wrong share gives a
+//! wrong secret without an error. [`Threshold`](super::Threshold) adds the checks that a file needs.
 //!
-//! Each byte has its own polynomial of degree K − 1. The byte of the secret is the polynomial's value at 0, and the
-//! byte of share i is the value at i. All other coefficients are random.
+//! Each byte of the secret has its own polynomial of degree K − 1. The byte of the secret is the polynomial's value at
+//! 0, and the byte of share i is the value at i. All other coefficients are random.
 //!
 //! ```
 //! use deadpan_seal::Secret;
@@ -24,8 +24,7 @@ use super::field::{add_multiple, invert, multiply, multiply_and_add};
 use crate::Secret;
 
 /// Returns the share with this index, from 1 to 255. `coefficients` must be random, as long as the secret, and the same
-/// for all shares of the secret. The number of coefficients is one less than the number of shares that give the secret
-/// back.
+/// for all shares of the secret. The number of coefficients is one less than the number of shares that are needed.
 ///
 /// May leak: the lengths, and the number of coefficients.
 #[must_use]
@@ -39,8 +38,8 @@ pub fn share(secret: &[u8], coefficients: &[Secret], index: u8) -> Secret {
     value
 }
 
-/// Returns the secret that these shares give. Each share comes with its index. There must be at least as many shares as
-/// are needed, and their indices must differ.
+/// Returns the secret that these shares determine. Each share comes with its index. There must be at least as many
+/// shares as are needed, and their indices must differ.
 ///
 /// May leak: the indices, the lengths, and the number of shares.
 #[must_use]
@@ -53,8 +52,8 @@ pub fn combine(shares: &[(u8, &[u8])]) -> Secret {
     secret
 }
 
-/// Returns Lagrange's factor for the value at 0 of the share with this index. The factor is the product of j / (j −
-/// index) over all other indices j. In this field, subtraction is XOR.
+/// Returns Lagrange's factor for the share with this index, to compute the polynomial's value at 0. The factor is the
+/// product of j / (j − index) over all other indices j. In this field, subtraction is XOR.
 fn at_zero(index: u8, all: impl Iterator<Item = u8>) -> u8 {
     all.filter(|other| *other != index)
         .fold(1, |factor, other| multiply(factor, multiply(other, invert(other ^ index))))

@@ -12,8 +12,9 @@ use crate::{Error, Secret};
 const START: &[u8; 16] = b"deadpan v1 share";
 
 /// One share of the key of one sealed file. [`Header::shares`](crate::Header::shares) takes the share from the header.
-/// A person who has enough shares can open the file: pass each share to [`Header::open`](crate::Header::open) as an
-/// [`Identity::Share`](crate::Identity::Share). Before you send a share, seal it to the person who collects the shares.
+/// A person who has enough shares can open the file. This person passes each share to
+/// [`Header::open`](crate::Header::open) as an [`Identity::Share`](crate::Identity::Share). Before you send a share,
+/// seal it to the person who collects the shares.
 #[derive(Clone)]
 pub struct Share {
     pub(super) numbers: Numbers,
@@ -32,11 +33,11 @@ impl Share {
     /// The length of a share in bytes.
     pub const LENGTH: usize = START.len() + 3 + CHECK + KEY;
 
-    /// Reads the bytes of [`Share::to_bytes`].
+    /// Reads a share from the bytes that [`Share::to_bytes`] returns.
     ///
     /// # Errors
-    /// [`ShareFault::Form`] if the bytes are not a share. Whether the share is right is checked only when it is used to
-    /// open a file.
+    /// [`ShareFault::Form`] if the bytes are not a share. This function does not check whether the share is right.
+    /// [`Header::open`](crate::Header::open) checks it.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let wrong = Error::Share(ShareFault::Form);
         let Some(rest) = bytes.strip_prefix(START) else { return Err(wrong) };
@@ -95,8 +96,8 @@ pub enum ShareFault {
     Form,
     /// The share belongs to another file. The other file may contain the same data, but was sealed separately.
     OtherFile,
-    /// The share with this number does not have the check value that the header promises. The share's holder changed
-    /// it, or somebody changed it on the way.
+    /// The share with this number does not have the check value that is in the header. The holder of the share changed
+    /// it, or somebody changed it during the transfer.
     Wrong(u8),
 }
 

@@ -1,5 +1,5 @@
-//! Tests of thresholds. They check which owners open a file together, and use headers and shares that were changed or
-//! made up.
+//! Tests of thresholds. The tests check which owners open a file together, and use headers and shares that were changed
+//! or made up.
 
 use super::entry::Part;
 use super::*;
@@ -281,7 +281,7 @@ fn hostile_headers_are_refused() {
     refused(&[&good[..], &good].concat(), &keys, malformed, "two groups");
 }
 
-/// A share opens only in its own place, because HPKE authenticates the index, the numbers, the check values and the
+/// A share opens only at its own position, because HPKE authenticates the index, the numbers, the check values and the
 /// type.
 #[test]
 fn a_share_cannot_be_moved() {
@@ -289,7 +289,7 @@ fn a_share_cannot_be_moved() {
     let (good, other) = (entries(2, &keys), entries(2, &keys));
     let same = keys.iter().map(|_| keys[0].clone()).collect::<Vec<_>>();
     let none_fits = |error: &Error| matches!(error, Error::NoKeyFits(_));
-    // The sealed shares of two members change places. Keys 0 and 1 then open no share, and key 2 alone is not enough.
+    // The sealed shares of two members are exchanged. Keys 0 and 1 then open no share, and key 2 alone is not enough.
     let mut swapped = good.clone();
     let (first, rest) = swapped.split_at_mut(1);
     first[0].body[69..].swap_with_slice(&mut rest[0].body[69..]);
@@ -307,7 +307,7 @@ fn a_share_cannot_be_moved() {
     let mut real = Threshold::new(2, members(&keys)).and_then(|it| it.wrap(&file_key(0), Entropy::System)).expect("it");
     real[1] = good[1].clone();
     refused(&real, &keys, none_fits, "an entry of another group");
-    // A share is put into a header as a plain recipient, and a plain recipient as a share.
+    // A share is put into a header as a plain recipient, and then a plain recipient is put into a header as a share.
     let plain = vec![Entry { kind: 0x20, body: good[0].body[69..].to_vec() }];
     refused(&plain, &keys, none_fits, "a share as a recipient");
     let mut share = good;
@@ -316,15 +316,15 @@ fn a_share_cannot_be_moved() {
     refused(&share, &same[..1], none_fits, "a recipient as a share");
 }
 
-/// A hostile sealer can make shares that do not belong together. Even so, no two groups of members get two different
-/// keys from the shares.
+/// A hostile sealer can make shares that do not belong together. Nevertheless, no two groups of members get two
+/// different file keys from these shares.
 #[test]
 fn shares_that_do_not_belong_together_open_nothing() {
     let keys = keys(Kem::X25519, 3);
     let group = Threshold::new(2, members(&keys)).expect("a group");
     let mut split = Split::new(&file_key(0), 2, 3, Entropy::Fixed(0)).expect("split");
     let other = Split::new(&file_key(1), 2, 3, Entropy::Fixed(1)).expect("split");
-    // The third share belongs to another file key, and has the matching check value.
+    // The third share comes from another file key, and has the check value for this share.
     split.shares[2] = other.shares[2].clone();
     let digest = split.digest(Preamble::PLAIN);
     let seal = |(number, key)| split.seal(number, key, Preamble::PLAIN, &digest).expect("sealed");
@@ -347,7 +347,7 @@ fn shares_that_do_not_belong_together_open_nothing() {
     open(&sealed, &identities(&keys)).expect("the others are enough");
 }
 
-/// Another writer may give two shares to one key. These shares count as two.
+/// Another program may give two shares to one key. These shares count as two.
 #[test]
 fn a_key_can_hold_several_shares_of_other_writers() {
     let keys = keys(Kem::X25519, 2);
@@ -360,8 +360,8 @@ fn a_key_can_hold_several_shares_of_other_writers() {
     assert!(matches!(error(&sealed, &identities(&keys[1..])), Error::TooFewShares { .. }));
 }
 
-/// The test writes out the bytes of docs/format-seal.md. It does not use the program's constants, because they would
-/// change together with the program.
+/// The test contains a copy of the bytes in docs/format-seal.md. The test does not use the program's constants, because
+/// the constants would change together with the program.
 #[test]
 fn the_bytes_are_what_the_page_says() {
     const P: &[u8] = b"\x89DPN\x0d\x0a\x1a\x0a\x01\x00";
@@ -397,7 +397,8 @@ fn the_bytes_are_what_the_page_says() {
     let _: &Secret = &file;
 }
 
-/// A new group for the same file key needs new coefficients. Otherwise two groups would have the same shares.
+/// A new group for the same file key needs new coefficients. With the same coefficients, two groups would have the same
+/// shares.
 #[test]
 fn coefficients_are_new_each_time() {
     let split = || Split::new(&file_key(0), 3, 3, Entropy::System).expect("split");

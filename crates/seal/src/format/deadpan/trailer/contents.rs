@@ -11,7 +11,7 @@ use deadpan_ct::Wiped;
 pub(crate) const MOST_SIGNATURES: usize = 16;
 /// The maximum length of a signature, as an SSHSIG blob with its public key. ML-DSA-65 needs 5.5 KB.
 const LONGEST_SIGNATURE: usize = 8192;
-/// The length of a box is rounded up in steps of this many bytes, so that boxes with signatures of different lengths
+/// The length of a box is rounded up to a multiple of this number, so that boxes with signatures of different lengths
 /// look alike.
 const STEP: usize = 4096;
 
@@ -37,7 +37,6 @@ pub(crate) fn length(pages: u64, statement: usize, signatures: impl Iterator<Ite
     plain_length(pages as usize, statement, signatures).next_multiple_of(STEP) + EXTRA
 }
 
-/// Returns the number of bytes in the box, without padding.
 fn plain_length(pages: usize, statement: usize, signatures: impl Iterator<Item = usize>) -> usize {
     pages * HASH + (4 + statement + 1) + signatures.map(|length| 2 + length).sum::<usize>()
 }

@@ -1,4 +1,5 @@
-//! The footer: the last bytes of a signed file. The footer shows where the parts of the trailer begin.
+//! The footer: the last bytes of a signed file. The numbers in the footer determine where the parts of the trailer
+//! begin.
 
 use aws_lc_rs::hmac;
 
@@ -18,12 +19,10 @@ const FIELDS: usize = 8 + 4;
 const MAC: usize = 32;
 const LABEL: &str = "deadpan v1 footer";
 
-/// The lengths of the parts of a trailer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Footer {
-    /// The number of segments. It determines the number and the lengths of the leaf pages.
+    /// The number of segments. The number of segments determines the number and the lengths of the leaf pages.
     pub(crate) segments: u64,
-    /// The number of bytes in the sealed box.
     pub(crate) sealed_box: usize,
 }
 

@@ -71,7 +71,7 @@ impl Leaves {
     }
 
     /// Returns the last page and the tree above all pages. If the last page is full, [`Leaves::add`] has already
-    /// returned it, and this method returns no page. Removes all leaves and hashes that were added.
+    /// returned it, so this method returns no page. Removes all leaves and hashes that were added.
     ///
     /// # Errors
     /// If a segment is missing.
@@ -93,7 +93,6 @@ impl Leaves {
         Ok((last, Tree { segments, length, pages: hashes.into_values().collect() }))
     }
 
-    /// Returns the number of pages that are kept.
     #[cfg(test)]
     pub(crate) fn kept(&self) -> usize {
         self.state.lock().incomplete.len()

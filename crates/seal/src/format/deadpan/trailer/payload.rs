@@ -12,14 +12,14 @@ const MORE: [u8; MARK] = [0xff; MARK];
 /// A reader of the segments of a payload. The reader ends after the last segment, and leaves the trailer in the inner
 /// reader. If no trailer follows, the reader returns all bytes.
 ///
-/// The marks are not authentic, and neither are the other bytes that this reader returns. Opening the segments shows
-/// whether the marks are right.
+/// Neither the marks nor the other bytes that this reader returns are authentic. Opening the segments shows whether the
+/// marks are right.
 pub(crate) struct PayloadReader<R> {
     input: R,
     /// The length of a segment, or `None` if no trailer follows.
     segment: Option<usize>,
     mark: [u8; MARK],
-    /// The number of bytes of the mark that were read, and the number of bytes that were returned.
+    /// The number of bytes of the mark that were read, and the number of these bytes that were returned.
     read: usize,
     returned: usize,
     /// The number of bytes after the segment's mark that were not returned yet.
@@ -44,7 +44,7 @@ impl<R: Read> PayloadReader<R> {
         self.returned = 0;
         let said = u32::from_be_bytes(self.mark) as usize;
         self.last = self.read < MARK || (self.mark != MORE && (OVERHEAD..=segment).contains(&said));
-        // If the mark is not valid, the segment counts as a full segment, and will not open.
+        // If the mark is not valid, the segment counts as a full segment. Such a segment does not open.
         let length = if self.last { said } else { segment };
         self.left = if self.read < MARK { 0 } else { length - MARK };
         Ok(())

@@ -43,12 +43,10 @@ impl<'a> Recorder<'a> {
         self.leaves.hasher()
     }
 
-    /// Hashes the data of a segment that is being sealed.
     pub(crate) fn record(&self, segment: u64, data: &[u8]) -> Result<(), Error> {
         self.add(segment, &self.hasher().leaf(segment, data), data.len())
     }
 
-    /// Adds the leaf of a segment with `length` bytes of data.
     pub(crate) fn add(&self, segment: u64, leaf: &Hash, length: usize) -> Result<(), Error> {
         let Some(page) = self.leaves.add(segment, leaf, length) else { return Ok(()) };
         self.leaves.completed(page.0, tree::page(page.0, &page.1));
@@ -57,8 +55,8 @@ impl<'a> Recorder<'a> {
     }
 
     /// Makes the rest of the trailer. `sign` returns the signatures of a SHA-512 digest. Writes the trailer to
-    /// `output`. If the shelf has the position of the trailer, writes the trailer there instead. Returns the length of
-    /// the trailer.
+    /// `output`. If the shelf has an output and a position for the pages, writes the trailer to this output instead,
+    /// after the pages. Returns the length of the trailer.
     pub(crate) fn finish(
         self,
         key: &FileKey,

@@ -1,6 +1,6 @@
 //! The place where sealed leaf pages wait until the trailer is written. If the positions of the pages in the output are
-//! known, the pages are written there immediately. Otherwise the first pages wait in memory, and further pages in a
-//! temporary file.
+//! known, the pages are written there immediately. Otherwise the first pages wait in memory, and further pages wait in
+//! a temporary file.
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use super::footer::FULL_PAGE;
 use crate::{Error, WriteAt};
 
-/// The maximum number of sealed pages in memory. They take 4 MiB, and belong to 32 GiB of data.
+/// The maximum number of sealed pages in memory. These pages take 4 MiB, and belong to 32 GiB of data.
 const HELD: u64 = 16;
 
 /// The sealed leaf pages of one file.
@@ -23,7 +23,7 @@ pub(crate) enum Shelf<'a> {
 /// Pages that wait because their positions are not known yet.
 #[derive(Default)]
 pub(crate) struct Held {
-    /// The pages with the lowest numbers. All these pages are full. `None` stands for a page that is still missing.
+    /// The pages with the lowest numbers. All these pages are full. `None` means that a page is still missing.
     first: Vec<Option<Vec<u8>>>,
     /// The full pages after that. The file has no name, and its contents are encrypted.
     rest: Option<File>,
@@ -92,7 +92,7 @@ impl Held {
 mod tests {
     use super::*;
 
-    /// Pages may be added in any order. They wait in memory and in the file, and are written in order.
+    /// Pages may be added in any order. Pages wait in memory and in the file, and are written in order.
     #[test]
     fn pages_come_out_in_order() {
         let page = |number: u64, length: u64| vec![number as u8; length as usize];
@@ -101,7 +101,7 @@ mod tests {
             let wanted: Vec<u8> = (0..count).flat_map(|number| page(number, length(number))).collect();
             for step in [1, 3, count - 1] {
                 let shelf = Shelf::held();
-                // This order has each page once, in steps of `step`.
+                // This order contains each page once, in steps of `step`.
                 let order = (0..step.max(1)).flat_map(|from| (from..count).step_by(step.max(1) as usize));
                 order.for_each(|number| shelf.put(number, page(number, length(number))).expect("put"));
                 let Shelf::Held(held) = &shelf else { panic!("held") };

@@ -26,8 +26,8 @@ pub enum Audience {
         /// The number of recipients that the signers named.
         recipients: usize,
     },
-    /// The signers named recipients, but the recipient who opened the file is not one of the named recipients: one of
-    /// the named recipients forwarded the file.
+    /// The signers named recipients, but not the recipient who opened the file: one of the named recipients forwarded
+    /// the file.
     Others {
         /// The number of recipients that the signers named.
         recipients: usize,
@@ -41,7 +41,7 @@ impl Signatures {
         &self.keys
     }
 
-    /// Returns the time of signing that the signers state, in whole seconds.
+    /// Returns the time of signing, as the signers state it, in whole seconds.
     #[must_use]
     pub fn time(&self) -> SystemTime {
         self.time
@@ -53,8 +53,8 @@ impl Signatures {
         self.audience
     }
 
-    /// Returns whether the signers meant the recipient who opened the file. This is true if the signers named this
-    /// recipient, or if they named no recipients.
+    /// Returns whether the signers intended the file for the recipient who opened it. Returns `true` if the signers
+    /// named this recipient, or if they named no recipients.
     #[must_use]
     pub fn are_for_opener(&self) -> bool {
         !matches!(self.audience, Audience::Others { .. })

@@ -80,7 +80,7 @@ impl Signing {
                         entries.by_ref().take(threshold.members().len() - 1).for_each(drop);
                         group.as_ref().map(Addressee::group)
                     }
-                    // A recipient of another kind has no public part that could be named, so the entry itself is named.
+                    // A recipient of another kind has no public part, so the entry itself is named.
                     _ => Some(Addressee::entry(first)),
                 }
             };

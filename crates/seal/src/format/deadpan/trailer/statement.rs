@@ -1,5 +1,5 @@
-//! The statement consists of the bytes that are signed. It describes the sealed data, the time of sealing, the signers
-//! and the recipients.
+//! The statement consists of the bytes that are signed. The statement describes the sealed data, the time of sealing,
+//! the signers and the recipients.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -15,9 +15,9 @@ use crate::key::sign::VerifyingKey;
 use crate::primitive::entropy::Entropy;
 use crate::{Error, PublicKey};
 
-/// The namespace of the signatures. Signatures for other purposes have other namespaces, so they are not valid here.
+/// The namespace of the signatures. Signatures for other purposes have other namespaces, so such signatures are not
+/// valid for a file.
 pub(crate) const NAMESPACE: &str = "deadpan-v1";
-/// The length of the longest statement.
 pub(crate) const LONGEST_STATEMENT: usize = length(metadata::LONGEST_FIELDS, MOST_SIGNATURES, MOST_MARKS);
 
 const VERSION: u8 = 2;
@@ -31,8 +31,8 @@ const LATEST: u64 = 253_402_300_799;
 const ANYONE: u8 = 0;
 const NAMED: u8 = 1;
 
-/// Returns the number of bytes in a statement with this many bytes of metadata, this many signers, and this many marks.
-/// `marks` is 0 if the statement is for anyone.
+/// Returns the number of bytes in a statement, from the number of bytes of metadata, the number of signers, and the
+/// number of marks. If the statement names no recipients, `marks` is 0.
 pub(crate) const fn length(metadata: usize, signers: usize, marks: usize) -> usize {
     let named = if marks == 0 { 0 } else { SALT + 2 + marks * HASH };
     1 + Preamble::LENGTH + 2 + metadata + HASH + 8 + 8 + 1 + signers * HASH + 1 + named
@@ -87,8 +87,8 @@ impl Addressee {
         Self([&key.kem().id().to_be_bytes()[..], key.as_bytes()].concat())
     }
 
-    /// Names everybody who can open this entry of a header. This is for passphrases, which have no public part that
-    /// could be named.
+    /// Names everybody who can open this entry of a header. A passphrase is named in this way, because it has no public
+    /// part that could be named.
     pub(crate) fn entry(entry: &Entry) -> Self {
         Self([&entry.kind.to_be_bytes()[..], &entry.body].concat())
     }
@@ -116,7 +116,6 @@ impl Addressees {
         Ok(Self::Named { salt, marks })
     }
 
-    /// Returns whether the signer named this recipient.
     pub(crate) fn names(&self, recipient: &Addressee) -> bool {
         match self {
             Self::Anyone => false,
@@ -182,14 +181,13 @@ impl Statement {
         Ok(Self { preamble, metadata, root, length, time, signers, audience })
     }
 
-    /// Returns the time of signing as a system time.
     pub(crate) fn time(&self) -> SystemTime {
         UNIX_EPOCH + Duration::from_secs(self.time)
     }
 }
 
-/// Returns the present time for a statement. If the clock shows a time before 1970 or after 9999, returns the first
-/// second of 1970 or the last second of 9999. Returns a fixed time if the entropy is fixed.
+/// Returns the present time for a statement. If the clock shows a time before 1970, returns the first second of 1970.
+/// If the clock shows a time after 9999, returns the last second of 9999. Returns a fixed time if the entropy is fixed.
 pub(crate) fn now(entropy: Entropy) -> u64 {
     match entropy {
         Entropy::System => SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs()).min(LATEST),

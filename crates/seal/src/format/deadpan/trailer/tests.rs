@@ -1,4 +1,4 @@
-//! Tests of signed files. They use all ways of sealing and opening, and files that somebody has changed.
+//! Tests of signed files. The tests use all ways of sealing and opening, and files that somebody has changed.
 
 mod agree;
 mod audience;
@@ -51,7 +51,7 @@ fn opened(sealed: &[u8]) -> Result<(Opened, &[u8]), Error> {
 
 type Outcome = Result<(Vec<u8>, Option<Signatures>), Error>;
 
-/// Opens a file in every way. Returns the name and the result of each way.
+/// Opens a file in every way. Opens a file in all ways, and returns the name and the result of each way.
 fn all_ways(sealed: &[u8]) -> Vec<(String, Outcome)> {
     let (opened, payload) = match opened(sealed) {
         Ok(opened) => opened,
@@ -122,8 +122,8 @@ fn assert_refused(sealed: &[u8], what: &str) -> Vec<Error> {
     errors
 }
 
-/// A signed file of another writer. It has short segments, and its parts can be changed as a recipient with the file
-/// key could change them.
+/// A signed file of another writer. The file has short segments, and a test can change its parts in the same way as a
+/// recipient with the file key.
 struct ForeignTrailer {
     key: FileKey,
     segment: u32,

@@ -1,4 +1,5 @@
-//! The hash tree over the data of a file. Its levels are segments, pages of segments, and the root, which is signed.
+//! The hash tree over the data of a file. The levels of the tree are segments, pages of segments, and the root, which
+//! is signed.
 //!
 //! The leaves are hashed when segments are sealed or opened, so the data are in the processor's cache.
 
@@ -17,14 +18,14 @@ const TREE: &str = "deadpan v1 signed tree";
 
 pub(crate) type Hash = [u8; HASH];
 
-/// The number of bytes in a chunk of BLAKE3. A leaf is the hash of whole chunks: if the input ended with a part of a
+/// The number of bytes in a chunk of BLAKE3. A leaf is the hash of whole chunks. If the input ended with a part of a
 /// chunk, BLAKE3 would hash the last sixteen chunks in small steps, which takes a third more time.
 const CHUNK: usize = 1 << 10;
 /// The number of bytes that BLAKE3 hashes in one step on the fastest processors, if it gets these bytes in one call.
 const LANES: usize = 16 * CHUNK;
 
-/// The number of bytes before the data in the input of a leaf's hash. They hold the number of the segment and the
-/// length of its data.
+/// The number of bytes before the data in the input of a leaf's hash. These bytes contain the number of the segment and
+/// the length of its data.
 const FIELDS: usize = 16;
 
 /// Hashes segments to leaves.
@@ -39,14 +40,14 @@ impl LeafHasher {
     /// Returns the leaf of a segment: the hash of its number, the length of its data, the data, and zeros up to a
     /// multiple of [`CHUNK`]. May leak: the length.
     ///
-    /// The length distinguishes data from zeros. Signing only the total length of the data would not be enough:
-    /// somebody with the file key can seal the same data in longer or shorter segments, and so move zeros from one
-    /// segment to another.
+    /// The length distinguishes data from zeros. It is not enough to sign only the total length of the data: somebody
+    /// with the file key can seal the same data in longer or shorter segments. Zeros could then move from one segment
+    /// to another.
     pub(crate) fn leaf(&self, segment: u64, data: &[u8]) -> Hash {
         let mut hasher = self.0.clone();
         let (start, rest) = data.split_at(data.len().min(LANES - FIELDS));
-        // The middle of the data is hashed without a copy. The start and the end are copied, because fields or zeros
-        // are hashed together with them.
+        // The middle of the data is hashed without a copy. The start and the end are copied, because they are hashed
+        // together with fields or zeros.
         let (middle, end) = rest.split_at(rest.len() / LANES * LANES);
         let mut edge = Wiped::new([0; LANES]);
         edge[..8].copy_from_slice(&segment.to_be_bytes());
@@ -61,17 +62,14 @@ impl LeafHasher {
     }
 }
 
-/// Returns the hash of a page of leaves.
 pub(crate) fn page(number: u64, leaves: &[u8]) -> Hash {
     Hasher::new_derive_key(PAGE).update(&number.to_be_bytes()).update(leaves).finalize().into()
 }
 
-/// Returns the number of pages that the leaves of this many segments fill.
 pub(crate) const fn pages(segments: u64) -> u64 {
     segments.div_ceil(LEAVES)
 }
 
-/// Returns the number of leaves in a page of a file with this many segments.
 pub(crate) const fn leaves_in(page: u64, segments: u64) -> usize {
     let rest = segments.saturating_sub(page * LEAVES);
     (if rest < LEAVES { rest } else { LEAVES }) as usize

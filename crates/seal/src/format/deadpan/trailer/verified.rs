@@ -20,8 +20,8 @@ use crate::format::fill::read_full;
 use crate::key::sign::{Hash, SshSig};
 use deadpan_ct::Wiped;
 
-/// The maximum number of leaf pages in memory. A page has 256 KiB. A few pages are enough, because workers are near
-/// each other in the file.
+/// The maximum number of leaf pages in memory. A page has 256 KiB. A few pages are enough, because all workers read
+/// nearby positions of the file.
 const CACHED: usize = 2;
 
 /// The values that a reader knows from the header of a signed file.
@@ -29,12 +29,11 @@ pub(crate) struct Expected<'a> {
     pub(crate) key: &'a FileKey,
     /// The fields of the metadata box.
     pub(crate) metadata: Vec<u8>,
-    /// The recipient who opened the header.
     pub(crate) opener: &'a Addressee,
 }
 
-/// The upper part of the hash tree of a signed file. The signatures of the file are right. Segments are compared with
-/// the leaves below this part of the tree.
+/// The upper part of the hash tree of a signed file. The signatures of the file were checked and are right. Segments
+/// are compared with the leaves below this part of the tree.
 pub(crate) struct Verified {
     tree: Tree,
     pub(crate) signatures: Signatures,

@@ -1,5 +1,5 @@
-//! A payload with a watch. The watch sees the data of each segment when the segment is sealed or opened, while the data
-//! are in the processor's cache.
+//! A payload with a watch. The watch reads the data of each segment when the segment is sealed or opened, while the
+//! data are in the processor's cache.
 
 use std::io::{Read, Seek, SeekFrom};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::format::segment::{Payload, SegmentCipher, Shape};
 use crate::{Error, ReadAt};
 use deadpan_ct::Wipe;
 
-/// A watch sees the data of each segment. Several threads call it.
+/// A watch reads the data of each segment. Several threads call it.
 pub(crate) trait Watch {
     fn see(&self, segment: u64, data: &[u8]) -> Result<(), Error>;
 }
@@ -63,7 +63,7 @@ impl<C: SegmentCipher, W: Watch> SegmentCipher for WatchedCipher<C, W> {
         self.watch.see(segment, data).inspect_err(|_| data.wipe())
     }
 
-    /// Only age files can have misplaced segments that open, and age files have no watch.
+    /// A misplaced segment can open only in an age file, and age files have no watch.
     fn open_misplaced(&mut self, segment: u64, last: bool, sealed: &[u8], data: &mut [u8]) -> bool {
         self.cipher.open_misplaced(segment, last, sealed, data)
     }
@@ -88,7 +88,6 @@ impl<W: Watch> Watch for Arc<W> {
     }
 }
 
-/// Hashes the segments that are sealed.
 impl Watch for Recorder<'_> {
     fn see(&self, segment: u64, data: &[u8]) -> Result<(), Error> {
         self.record(segment, data)

@@ -23,8 +23,8 @@ pub(super) struct Socket {
 }
 
 impl Socket {
-    /// Connects to the agent. The system has no time-out for connecting to a Unix socket, so another thread connects,
-    /// and may wait longer than the deadline.
+    /// Connects to the agent. The system has no time-out for connecting to a Unix socket. So another thread connects,
+    /// and that thread may wait longer than the deadline.
     pub(super) fn connect(path: &Path, timeout: Duration) -> Result<Self, AgentError> {
         let deadline = Instant::now() + timeout;
         let (sender, receiver) = mpsc::channel();
@@ -59,7 +59,7 @@ impl Socket {
         Ok(())
     }
 
-    /// Receives a message. Returns its number and its contents.
+    /// Receives a message. Returns the number and the contents of the message.
     pub(super) fn receive(&mut self) -> Result<(u8, Vec<u8>), AgentError> {
         let mut head = [0; 4];
         self.fill(&mut head)?;

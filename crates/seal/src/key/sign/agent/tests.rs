@@ -43,7 +43,7 @@ fn list(keys: &[(&[u8], &[u8])]) -> Vec<u8> {
     message(12, &[&(keys_len(&keys) as u32).to_be_bytes(), &keys[..]].concat())
 }
 
-/// Returns the number of keys in a list, each of which is a pair of strings.
+/// Returns the number of keys in a list. Each key is a pair of strings.
 fn keys_len(mut keys: &[u8]) -> usize {
     let mut count = 0;
     while !keys.is_empty() {
@@ -159,7 +159,6 @@ fn lies_are_noticed() {
     };
     let wrap = |blob: &[u8]| message(14, &wire::strings(&[blob]));
 
-    // A signature by another key and a signature over other data are refused.
     let error = agent_error(signed_by(&key, move |request| wrap(&by(&stranger, "ssh-ed25519", &data(request)))));
     assert!(matches!(error, AgentError::WrongSignature));
     let other = key.clone();

@@ -6,10 +6,8 @@ use super::{AllowedSigner, time};
 use crate::key::openssh;
 use crate::key::{KeyError, Unsupported};
 
-/// A description of the fault in a line.
 type Fault = Cow<'static, str>;
 
-/// White space between the parts of a line.
 const SPACE: [char; 3] = [' ', '\t', '\r'];
 
 /// Returns the entry in a line, or `None` if the line is empty or a comment.

@@ -14,10 +14,10 @@ pub(super) fn list(patterns: &str, text: &str) -> bool {
 }
 
 /// Returns whether a pattern fits the whole text. `*` stands for any number of bytes, and `?` stands for one byte. The
-/// time is at most proportional to the product of the two lengths.
+/// running time is at most proportional to the product of the two lengths.
 fn fits(pattern: &[u8], text: &[u8]) -> bool {
     let (mut at, mut place) = (0, 0);
-    // The place of the last `*` in the pattern, and the end of the bytes in the text that this `*` stands for.
+    // The position of the last `*` in the pattern, and the end of the bytes in the text that this `*` stands for.
     let mut star = None;
     while place < text.len() {
         match pattern.get(at) {

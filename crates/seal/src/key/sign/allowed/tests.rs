@@ -177,7 +177,7 @@ fn times() {
     }
 }
 
-/// Checks that this crate gives the same verdicts as `ssh-keygen -Y verify` and `ssh-keygen -Y find-principals`.
+/// Checks that this crate gives the same results as `ssh-keygen -Y verify` and `ssh-keygen -Y find-principals`.
 #[test]
 fn the_installed_ssh_keygen_agrees() {
     let folder = tempfile::tempdir().unwrap();

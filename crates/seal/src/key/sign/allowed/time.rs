@@ -26,7 +26,6 @@ pub(super) fn read(text: &str, zone: impl Fn(i64) -> i64) -> Option<i64> {
     Some(if is_utc { time } else { zone(time) })
 }
 
-/// Returns the number of days from 1970-01-01 to a date of the Gregorian calendar.
 fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     // In this computation a year begins in March, so that the leap day is the last day of the year.
     let year = if month < 3 { year - 1 } else { year };

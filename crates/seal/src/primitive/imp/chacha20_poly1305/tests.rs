@@ -3,7 +3,6 @@ use std::array;
 use super::*;
 use deadpan_base64::hex;
 
-/// Returns all back ends that this CPU supports, with their names.
 fn back_ends(key: &[u8; KEY]) -> Vec<(&'static str, ChaCha)> {
     let chosen = ChaCha::new(key).expect("a key");
     if !is_wide(&chosen) {

@@ -1,7 +1,7 @@
 //! ChaCha20-Poly1305 on registers of 64 bytes. The code processes one kibibyte at a time.
 //!
 //! Sixteen registers hold the state of sixteen blocks of ChaCha20, and each register holds one word of every block.
-//! Poly1305 is summed in eight lanes, and each lane sums every eighth block. The steps of Poly1305 stand between the
+//! Poly1305 is summed in eight lanes, and each lane sums every eighth block. The code mixes steps of Poly1305 with
 //! rounds of ChaCha20, because the processor can execute instructions of both algorithms at the same time.
 
 use std::arch::x86_64::*;
@@ -68,7 +68,7 @@ fn seal(key: &[u8; KEY], nonce: &[u8; NONCE], data: &[Piece], output: &mut [Piec
     let poly1305 = poly1305::Poly1305Key::new(&block(&initial));
     let mut sum = Sum::new(&poly1305);
     for (number, data) in data.iter().enumerate() {
-        // The previous piece is summed while the keystream of this piece is computed.
+        // While the keystream of this piece is computed, the previous piece is summed.
         let stream = match number.checked_sub(1) {
             None => keystream(&initial, number, |_| ()),
             Some(before) => keystream(&initial, number, |round| sum.step(round, &output[before])),
@@ -129,7 +129,7 @@ fn block(initial: &Initial) -> Wiped<[u32; WORDS]> {
     words
 }
 
-/// Returns the keystream of a piece, one register for each word of the blocks. Calls `step` in each double round.
+/// Returns the keystream of a piece. Each register holds one word of all blocks. Calls `step` in each double round.
 // SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,avx512ifma")]
 #[inline]
@@ -182,7 +182,7 @@ fn add(stream: [__m512i; WORDS], input: &Piece, output: &mut Piece) {
     }
 }
 
-/// Rearranges the registers. Before, each register holds one word of all blocks. Afterwards, each register holds all
+/// Rearranges the registers. At first, each register holds one word of all blocks. Afterwards, each register holds all
 /// words of one block.
 // SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,avx512ifma")]
@@ -204,10 +204,10 @@ fn blocks(words: [__m512i; WORDS]) -> [__m512i; WORDS] {
     let mut blocks = [_mm512_setzero_si512(); WORDS];
     for place in 0..4 {
         let [a, b, c, d] = fours.map(|four| four[place]);
-        // Take the quarters 0 and 1 of both registers, then the quarters 2 and 3.
+        // `lower` takes the quarters 0 and 1 of both registers, and `upper` takes the quarters 2 and 3.
         let lower = |x, y| _mm512_shuffle_i32x4::<0b01_00_01_00>(x, y);
         let upper = |x, y| _mm512_shuffle_i32x4::<0b11_10_11_10>(x, y);
-        // Take the quarters 0 and 2 of both registers, then the quarters 1 and 3.
+        // `even` takes the quarters 0 and 2 of both registers, and `odd` takes the quarters 1 and 3.
         let even = |x, y| _mm512_shuffle_i32x4::<0b10_00_10_00>(x, y);
         let odd = |x, y| _mm512_shuffle_i32x4::<0b11_01_11_01>(x, y);
         blocks[place] = even(lower(a, b), lower(c, d));
@@ -238,8 +238,8 @@ impl Sum {
         let zero = [_mm512_setzero_si512(); 3];
         let mut powers = Wiped::new([0; 5 * LAZY]);
         let (step, mut power) = (key.power(LANES), [1, 0, 0]);
-        // The previous sum is multiplied by the power for four groups, the first group by the power for three groups,
-        // and so on.
+        // The previous sum is multiplied by the power for four groups, and the first group by the power for three
+        // groups. The next groups follow in the same way.
         for place in powers.as_chunks_mut().0.iter_mut().rev() {
             power = multiply(&power, step);
             *place = [power[0], power[1], power[2], 20 * power[1], 20 * power[2]];
@@ -247,7 +247,7 @@ impl Sum {
         Self { sum: zero, low: zero, high: zero, powers }
     }
 
-    /// Executes one step for a piece. The groups of a piece need the steps 0 to 7. Further steps do nothing.
+    /// Executes one step for a piece. The steps 0 to 7 process the groups of a piece. Further steps do nothing.
     // SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,avx512ifma")]
     #[inline]

@@ -63,7 +63,7 @@ fn avx512(previous: &Block, reference: &Block, block: &mut Block, add: bool) {
     let rows = permute_rows(input);
     let columns = permute_columns(rows);
     for (register, output) in columns.into_iter().enumerate() {
-        // The input is loaded a second time, because the registers have no room to keep it.
+        // The input is loaded a second time, because there are not enough registers to keep it.
         let input = _mm512_xor_si512(load(previous, register), load(reference, register));
         let mut output = _mm512_xor_si512(output, input);
         if add {
@@ -113,7 +113,7 @@ fn permute_rows(matrix: [__m512i; REGISTERS]) -> [__m512i; REGISTERS] {
 #[target_feature(enable = "avx512f,avx512bw")]
 #[inline]
 fn permute_columns(matrix: [__m512i; REGISTERS]) -> [__m512i; REGISTERS] {
-    // Take the columns 0 to 3 of both rows, then the columns 4 to 7 of both rows.
+    // The closure takes the columns 0 to 3 of both rows, and then the columns 4 to 7 of both rows.
     let rows = |word: usize| -> Four { array::from_fn(|i| matrix[4 * word + 2 * (i % 2) + i / 2]) };
     let [mut a, mut b, mut c, mut d] = [rows(0), rows(1), rows(2), rows(3)];
     mix(&mut a, &mut b, &mut c, &mut d);

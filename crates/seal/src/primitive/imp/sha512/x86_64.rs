@@ -146,8 +146,8 @@ impl Sha512Message {
 }
 
 /// Computes one round (section 6.4.2). `sums[first + round]` is the sum of the schedule and the constant for the round.
-/// `bc` is b ^ c. The majority of a, b and c is ((a ^ b) & (b ^ c)) ^ b, so the value a ^ b is kept for the next round,
-/// in which this value is b ^ c. The order of the instructions matters, because compilers choose a slower order.
+/// `bc` is b ^ c. The majority of a, b and c is ((a ^ b) & (b ^ c)) ^ b. The value a ^ b is kept for the next round, in
+/// which it is the value b ^ c. The order of the instructions matters, because compilers choose a slower order.
 macro_rules! round {
     (
         $a:ident $b:ident $d:ident $e:ident $f:ident $g:ident $h:ident $bc:ident
@@ -262,7 +262,7 @@ macro_rules! back_end {
 }
 
 back_end!(avx2, "avx2,bmi1,bmi2");
-// With these instructions, the compiler replaces two shifts and an "or" by one rotation.
+// With AVX-512, the compiler replaces two shifts and an "or" by one rotation.
 back_end!(avx512, "avx2,bmi1,bmi2,avx512f,avx512vl");
 
 /// Returns the words of two blocks. Each register holds two words of the first block, and the words at the same places

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::*;
 
-/// Returns the published vectors for our kinds of keys, or `None` if the files are missing.
+/// Returns the published vectors for the supported kinds of keys, or `None` if the files are missing.
 pub(crate) fn vectors() -> Option<Vec<Value>> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/vectors/hpke-pq/test-vectors.json");
     let Ok(text) = std::fs::read(path) else {

@@ -43,10 +43,10 @@ fn p256_points_off_the_curve_or_in_other_forms() {
             |point| point[64] ^= 1,
             |point| point[1..].fill(0),
             |point| point.fill(0),
-            // This is the hybrid form of a point, with the right parity.
+            // This change makes the hybrid form of a point, with the right parity.
             |point| point[0] = 6 | (point[64] & 1),
             |point| point[0] = 2 | (point[64] & 1),
-            // This point has an x that is not below the prime.
+            // This change makes an x that is not below the prime.
             |point| point[1..33].fill(0xff),
         ];
         for change in changes {
@@ -101,8 +101,8 @@ fn x25519_points_of_small_order() {
 /// same key, and a change in a file could stay unnoticed.
 #[test]
 fn x25519_points_in_other_forms() {
-    // These are all numbers from the prime to the greatest number of 255 bits. Modulo the prime, these numbers equal 0
-    // to 18.
+    // The list contains all numbers from the prime to the greatest number of 255 bits. Modulo the prime, these numbers
+    // equal 0 to 18.
     let others: Vec<_> = (0xed..=0xff).map(|last: u8| hex(&format!("{last:02x}{}7f", "ff".repeat(30)))).collect();
     assert_eq!(others.len(), 19);
     for kem in [Kem::X25519, Kem::XWing] {
@@ -113,7 +113,7 @@ fn x25519_points_in_other_forms() {
             assert!(invalid(PublicKey::from_bytes(kem, &put(public, point))), "{kem:?} {point:?}");
             assert!(private.decapsulate(&put(&enc, point)).unwrap().is_none(), "{kem:?} {point:?}");
         }
-        // A valid point becomes invalid if the highest bit is set. RFC 7748 tells readers to ignore this bit.
+        // A valid point becomes invalid if the highest bit is set. RFC 7748 tells readers to ignore the highest bit.
         for (bytes, refused) in [
             (public, &(|bytes: &[u8]| invalid(PublicKey::from_bytes(kem, bytes))) as &dyn Fn(&[u8]) -> bool),
             (&enc, &|bytes| private.decapsulate(bytes).unwrap().is_none()),
@@ -123,8 +123,8 @@ fn x25519_points_in_other_forms() {
             assert!(!refused(bytes) && refused(&changed), "{kem:?}");
         }
     }
-    // The greatest number below the prime is a point of small order. The number before it is an ordinary point, and is
-    // accepted.
+    // The greatest number below the prime is a point of small order. The number before the greatest one is an ordinary
+    // point, and is accepted.
     let below = hex(&format!("eb{}7f", "ff".repeat(30)));
     assert!(PublicKey::from_bytes(Kem::X25519, &below).is_ok());
 }

@@ -125,7 +125,7 @@ fn ml_kem_key_generation() {
             assert_eq!(from_seed.public(), from_expanded.public());
             let (enc, shared) = from_seed.public().encapsulate().unwrap();
             assert!(from_expanded.decapsulate(&enc).unwrap().unwrap().same(&shared));
-            // Implicit rejection gives the same secret too, because both forms know z.
+            // Implicit rejection also gives the same secret, because both forms contain z.
             let mut changed = enc;
             changed[7] ^= 1;
             assert!(

@@ -26,9 +26,9 @@ pub(super) fn pem_private() -> Target {
         .pair("zeros", "random")
 }
 
-/// Returns the target that unlocks a protected key without success. Either the passphrase is wrong, or the ciphertext
+/// Returns the target that tries to unlock a protected key and fails. Either the passphrase is wrong, or the ciphertext
 /// was changed so that the padding, the frame before the key, or both are wrong. The error is the same in all cases, so
-/// the time must be the same. An input is a passphrase, then the key file.
+/// the time must be the same. An input contains a passphrase and then the key file.
 pub(super) fn pbes2_unpad() -> Target {
     let text = |der: &[u8]| pem::encode("ENCRYPTED PRIVATE KEY", der).expect("a label").into_bytes();
     let target = Target::new("seal.pbes2.unpad", BLOCK + text(&ENCRYPTED).len(), |input| {
@@ -54,7 +54,7 @@ pub(super) fn pbes2_unpad() -> Target {
             input[BLOCK..].copy_from_slice(&text(&ENCRYPTED));
         })
         .class("first byte of the padding wrong", changed(|random, der| der[PADDING] ^= flaw(random)))
-        // If its highest bit is changed, the last byte is never a valid count.
+        // If the highest bit of the last byte is changed, the byte is never a valid padding length.
         .class("last byte of the padding wrong", changed(|random, der| der[PADDING + BLOCK - 1] ^= 0x80 | flaw(random)))
         .class("a padding of one byte", changed(|_, der| der[PADDING + BLOCK - 1] ^= 16 ^ 1))
         .class("no sequence", changed(|random, der| der[FRAME] ^= flaw(random)))
@@ -100,9 +100,9 @@ pub(super) fn p256() -> Target {
     another_key("seal.key.p256", Kem::P256).pair("random", "zeros in front")
 }
 
-/// Returns a target that opens messages without success. Either the ciphertext is wrong, or the encapsulated secret is
-/// wrong. For a wrong encapsulated secret, ML-KEM returns another secret without an error. An input is the encapsulated
-/// secret, then the ciphertext.
+/// Returns a target that tries to open messages and fails. Either the ciphertext is wrong, or the encapsulated secret
+/// is wrong. For a wrong encapsulated secret, ML-KEM returns another secret without an error. An input contains the
+/// encapsulated secret and then the ciphertext.
 fn rejecting(name: &str, kem: Kem) -> Target {
     const LATTICE: usize = 1088;
     let key = PrivateKey::generate(kem).expect("random bytes");
@@ -115,8 +115,9 @@ fn rejecting(name: &str, kem: Kem) -> Target {
     let changed = |place: usize| {
         let public = public.clone();
         move |random: &mut Random, input: &mut [u8]| {
-            // An X25519 point is public, and the function checks whether the point is below 2^255 − 19. This check
-            // reads only the last byte unless that byte is 127, so points that end with 127 are left out.
+            // An X25519 point is public, and the function checks whether the point is below 2^255 − 19. The check of an
+            // X25519 point reads more than its last byte only if that byte is 127. Points that end with 127 are
+            // therefore left out.
             let (enc, sealed) =
                 std::iter::repeat_with(|| hpke::seal(&public, b"", b"", &[0; TAG]).expect("a recipient"))
                     .find(|(enc, _)| enc.last() != Some(&0x7f))
@@ -132,7 +133,8 @@ fn rejecting(name: &str, kem: Kem) -> Target {
         .class("rejected, random", move |random, input| {
             random.fill(&mut input[..LATTICE]);
             random.fill(&mut input[enc_len..]);
-            // For kinds with a curve, 9 is the smallest coordinate of a point that does not have a small order.
+            // In messages of kinds with an elliptic curve, 9 is the smallest coordinate of a point whose order is not
+            // small.
             input[LATTICE..enc_len].fill(0);
             input[LATTICE..enc_len].iter_mut().take(1).for_each(|byte| *byte = 9);
         })

@@ -8,7 +8,7 @@ use deadpan_seal::threshold::shamir;
 /// The number of shares that are needed to compute the secret.
 const NEEDED: usize = 3;
 
-/// Returns the target that makes a share. An input is the secret, then the coefficients.
+/// An input contains the secret and then the coefficients.
 pub(super) fn share() -> Target {
     let mut coefficients: Vec<_> = (1..NEEDED).map(|_| Secret::zeroed(TAG)).collect();
     let target = Target::new("seal.share.make", NEEDED * TAG, move |input| {

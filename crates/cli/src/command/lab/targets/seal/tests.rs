@@ -3,7 +3,6 @@ use deadpan_base64::pem;
 use deadpan_seal::key::{Found, KeyError, private_pem, read};
 use deadpan_seal::{Kem, Passphrase};
 
-/// Calls `check` with the name of each class and inputs of the class.
 fn each(mut target: Target, check: impl Fn(&str, &[u8])) {
     let mut random = Random::new(1);
     let mut input = vec![0; target.length()];

@@ -50,8 +50,8 @@ fn too_many() -> Failure {
     Failure::usage("the set would have too many pictures", "choose more or larger covers")
 }
 
-/// Uses the first covers whose rooms together are large enough. Fills each cover in proportion to its room, because a
-/// picture with fewer hidden bits shows less.
+/// Uses the first covers that together can carry all data. Fills each cover in proportion to its capacity, because
+/// fewer hidden bits in a picture are harder to detect.
 fn in_proportion(rooms: &[u64], label: Label) -> Result<Vec<TemplateTask>, Failure> {
     let total = label.total;
     let usable: Vec<usize> = (0..rooms.len()).filter(|cover| rooms[*cover] > 0).collect();
@@ -73,8 +73,8 @@ fn in_proportion(rooms: &[u64], label: Label) -> Result<Vec<TemplateTask>, Failu
     let mut tasks = Vec::new();
     for (index, cover) in (0..).zip(chosen) {
         before += rooms[cover];
-        // The share of a picture is at most the room of the picture, because all rooms together are large enough.
-        // Rounding up the end of a share can add one byte, and `min` in the next line removes this byte again.
+        // The share of a picture is at most its capacity, because all pictures together have enough capacity. Rounding
+        // up the end of a share can add one byte, and `min` in the next line removes this byte again.
         let end = (u128::from(total) * u128::from(before)).div_ceil(room.into()) as u64;
         let end = end.min(offset + rooms[cover]);
         let length = (end - offset) as u32;
@@ -88,8 +88,8 @@ fn in_proportion(rooms: &[u64], label: Label) -> Result<Vec<TemplateTask>, Failu
     }
 }
 
-/// Leaves out pictures that are not needed, and begins with the smallest picture. `spare` is the number of bytes of
-/// room that the data do not need.
+/// Leaves out pictures that are not needed, beginning with the smallest picture. `spare` is the number of bytes of
+/// capacity that the data do not need.
 fn leave_out(chosen: &mut Vec<usize>, rooms: &[u64], mut spare: u64) {
     let mut smallest: Vec<usize> = (0..chosen.len()).collect();
     smallest.sort_by_key(|at| rooms[chosen[*at]]);
@@ -102,16 +102,16 @@ fn leave_out(chosen: &mut Vec<usize>, rooms: &[u64], mut spare: u64) {
     chosen.retain(|_| is_needed.next().unwrap_or(true));
 }
 
-/// Returns the largest possible length of a part for each cover that can carry data, in a set with spare pictures. The
-/// longest length comes first.
+/// For a set with spare pictures, returns the maximum length of a part for each cover that can carry data. The longest
+/// length comes first.
 fn lengths(rooms: &[u64]) -> Vec<u64> {
     let mut lengths: Vec<u64> = rooms.iter().map(|room| room / WORD * WORD).filter(|room| *room > 0).collect();
     lengths.sort_unstable_by(|one, other| other.cmp(one));
     lengths
 }
 
-/// Gives all pictures of the data parts of the same length, except that the last part may be shorter. Gives the spare
-/// pictures after them parts of the length of the longest part.
+/// Plans parts of the same length for all pictures of the data, except that the last part may be shorter. After these
+/// parts, plans parts for the spare pictures, which have the length of the longest part.
 fn equal(rooms: &[u64], label: Label) -> Result<Vec<TemplateTask>, Failure> {
     let (total, spares) = (label.total, label.spares);
     let lengths = lengths(rooms);
@@ -119,12 +119,12 @@ fn equal(rooms: &[u64], label: Label) -> Result<Vec<TemplateTask>, Failure> {
         return Err(too_small());
     }
     // With longer parts, the set needs fewer pictures, but covers that are too small for these parts cannot be used.
-    // The best length uses each cover as few times as possible. Of several such lengths, the best length needs the
-    // fewest pictures.
+    // The best length uses each cover as few times as possible. If several lengths are equally good in this respect,
+    // the best length needs the fewest pictures.
     let (mut best, mut refused) = (None, None);
     for (at, room) in (1_u64..).zip(&lengths) {
         let pictures = total.div_ceil(*room).max(1) + u64::from(spares);
-        // The covers for the lengths from the first length to this length have enough room for a part of this length.
+        // The lengths are sorted, so the first `at` covers have enough room for a part of this length.
         let fits = lengths.get(at as usize).is_none_or(|next| next < room);
         let uses = pictures.div_ceil(at);
         let possible = u32::try_from(pictures - u64::from(spares)).map(|count| spare::check(count, spares));
@@ -137,9 +137,9 @@ fn equal(rooms: &[u64], label: Label) -> Result<Vec<TemplateTask>, Failure> {
     let (_, room) = best.ok_or_else(|| refused.map_or_else(too_many, |error| Failure::picture("", error)))?;
     let count = total.div_ceil(room).max(1);
     let part = total.div_ceil(count).next_multiple_of(WORD);
-    // The number of pictures is computed again, so that each part has data. Rounding a part up to words could leave no
-    // data for the last part only if the set had more pictures than a part has words. In this case the parts are as
-    // long as the room.
+    // The number of pictures is computed again, so that each part has data. Rounding a part up to whole words can leave
+    // no data for the last part. This happens only if the set has more pictures than a part has words. In this case,
+    // each part has the length `room`.
     let count = total.div_ceil(part.max(1)).max(1) as u32;
     let usable = (0..rooms.len()).filter(|cover| rooms[*cover] >= room);
     let tasks = (0..count + spares).zip(usable.cycle()).map(|(index, cover)| {

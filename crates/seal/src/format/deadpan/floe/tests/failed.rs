@@ -1,8 +1,8 @@
-//! Tests that readers and writers do not go on after a failure. Undamaged segments stay readable at positions.
+//! Tests that readers and writers do not continue after a failure. Undamaged segments stay readable at positions.
 
 use super::*;
 
-/// Returns a message of four full segments and a short segment. The segment with this number is damaged.
+/// Returns a message of four full segments and a short segment. The segment with the number `segment` is damaged.
 fn damaged(segment: usize) -> (Arc<Message>, Vec<u8>, Vec<u8>) {
     let data: Vec<u8> = (0..140).collect();
     let (message, mut sealed) = (message(), Vec::new());
@@ -43,7 +43,7 @@ impl<T> Hiccup<T> {
         Self { inner, left, failed: false }
     }
 
-    /// Returns how many of `length` bytes the writer takes.
+    /// Returns how many of `length` bytes the writer accepts.
     fn allow(&mut self, length: usize) -> std::io::Result<usize> {
         if self.left == 0 && !self.failed {
             self.failed = true;
@@ -121,7 +121,7 @@ fn a_reader_anywhere_goes_on_beside_a_damaged_segment() {
 fn nothing_of_a_refused_segment_is_left() {
     let (message, sealed, data) = damaged(1);
     let mut cipher = message.cipher();
-    // The changes hit one bit of the ciphertext, of the tag, or of the IV.
+    // Each change flips one bit of the ciphertext, of the tag, or of the IV.
     for place in [20, 47, 63, 5] {
         let mut segment = sealed[..64].to_vec();
         segment[place] ^= 1;

@@ -58,7 +58,7 @@ fn all_ways_make_the_same_trailer() {
             let room = sealing.seal_into(&data, &mut into, &Work::default()).expect("sealed");
             assert!(into[..room] == sealed, "{what}: into a buffer");
             assert_opens(&sealed, &data, std::slice::from_ref(&key), &what);
-            // A sealing writer always makes the short header.
+            // The writer from `write_to` always makes a header without room for more recipients.
             let mut writer = sealing.write_to(Vec::new()).expect("a header");
             data.chunks(77_777).for_each(|piece| writer.write_all(piece).expect("written"));
             assert_opens(&writer.finish().expect("finished"), &data, &[key], &what);

@@ -32,7 +32,7 @@ fn recipients_are_told_that_the_file_is_for_them() {
     assert_eq!(audience(&sealed, Identity::Key(alice)), Audience::Anyone);
 }
 
-/// Bob seals the key of Alice's file to Carol. The signature stays right, and Carol's program reports that the file was
+/// Bob seals the key of Alice's file to Carol. The signature stays valid, and Carol's program reports that the file was
 /// for others.
 #[test]
 fn a_forwarded_file_is_told_as_such() {

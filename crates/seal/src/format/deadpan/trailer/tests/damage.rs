@@ -41,7 +41,8 @@ fn a_trailer_belongs_to_its_file() {
     for data in [&b"data"[..], &long] {
         let (sealed, begin) = signed(data, 1);
         let trailer = &sealed[begin..];
-        // The other files contain the same data, sealed again, and other data of the same length.
+        // One of the other files contains the same data, sealed again. The second file contains other data of the same
+        // length.
         let (again, _) = signed(data, 2);
         let (other, _) = signed(&data.iter().map(|byte| byte ^ 1).collect::<Vec<_>>(), 3);
         for other in [&again, &other] {
@@ -52,7 +53,6 @@ fn a_trailer_belongs_to_its_file() {
         let header = Header::read(&sealed[..]).expect("a header").length() as usize;
         let payload = &sealed[header..begin];
         assert_refused(&[&sealed[..header], trailer, payload].concat(), "a trailer before the payload");
-        // The parts of the trailer are in another order.
         let (leaves, rest) = trailer.split_at(trailer.len() - 4124 - 44);
         let (signatures, footer) = rest.split_at(4124);
         for parts in [[signatures, leaves, footer], [leaves, footer, signatures], [footer, leaves, signatures]] {
@@ -61,7 +61,6 @@ fn a_trailer_belongs_to_its_file() {
         for part in [[signatures, footer], [leaves, footer], [leaves, signatures]] {
             assert_refused(&[&sealed[..begin], &part.concat()].concat(), "a part is missing");
         }
-        // The file has a trailer, but no flag announces it.
         let plain = Sealing::to(vec![recipient()]).and_then(|it| it.seal(data)).expect("sealed");
         assert_refused(&[&plain[..], trailer].concat(), "a trailer without its flag");
         let mut flagged = plain.clone();

@@ -11,7 +11,6 @@ use crate::format::deadpan::trailer::tree::{self, LeafHasher, Tree};
 const SEGMENTS: usize = 20;
 const FULL: usize = 4064;
 
-/// The name of a change, and the change itself.
 type Change<T> = (&'static str, fn(&mut T));
 
 /// The parts of a signed file. Somebody with the file key can change the parts.
@@ -127,10 +126,10 @@ fn changed_data_show_however_much_is_sealed_again() {
             parts.rehash(level);
             assert_forged(&parts.seal(), &format!("segment {segment}, hashed again up to {level}"));
         }
-        // The data become shorter or longer, or change places.
+        // The changes make the data shorter or longer, or exchange segments.
         let changes: [fn(&mut Vec<Vec<u8>>); 5] = [
             |data| data.last_mut().expect("segments").truncate(1000),
-            // The zero is hashed as padding of the leaf in any case, so the leaf differs only by the length.
+            // A zero after the data is also hashed as padding, so only the length makes the leaf different.
             |data| data.last_mut().expect("segments").push(0),
             |data| data.last_mut().expect("segments").push(1),
             |data| data.swap(3, 4),
@@ -254,7 +253,7 @@ fn a_signature_that_was_removed_or_added_shows() {
     assert_forged(&parts.seal(), "a third signature");
     parts.inside.signatures.remove(0);
     assert_forged(&parts.seal(), "another one in the place of the first");
-    // The remaining signers must sign a new statement.
+    // After a removal, the remaining signers must sign a new statement.
     parts.sign(&[&bob]);
     assert_opens(&parts.seal(), &data, &[bob_key], "signed by one anew");
 }
@@ -276,8 +275,8 @@ fn changed_metadata_show() {
     assert_forged(&with(&other), "another name");
 }
 
-/// The length of the segments is not signed, so a recipient can choose another length. Even then, the check must
-/// distinguish data from the zeros that fill a leaf.
+/// The length of the segments is not signed, so a recipient can choose another length. With another length, too, the
+/// check must distinguish data from the zeros that fill a leaf.
 #[test]
 fn zeros_do_not_move_from_one_segment_to_another() {
     let (signer, key) = signer();
