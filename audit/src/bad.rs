@@ -1,4 +1,4 @@
-//! Known leaks. An audit that does not report each of them is broken.
+//! Known leaks. An audit that does not report each of these leaks is broken.
 
 use core::slice::from_raw_parts;
 
@@ -13,7 +13,8 @@ pub unsafe extern "C" fn bad_early_exit__ppp(a: *const u8, b: *const u8, length:
     a.iter().zip(b).all(|(a, b)| a == b)
 }
 
-/// A comparison by `==` on slices. The compiler makes it a call to `memcmp`, which stops at the first difference.
+/// A comparison by `==` on slices. The compiler converts the comparison to a call to `memcmp`, which stops at the first
+/// difference.
 ///
 /// # Safety
 /// The pointers are valid for `length` bytes.
@@ -72,8 +73,7 @@ pub unsafe extern "C" fn bad_pkcs7__p(block: *const [u8; 16]) -> usize {
     16 - count
 }
 
-/// A mask of which the compiler knows that it is all ones or all zeros. At -O3, the compiler replaces the mask by a
-/// jump.
+/// A mask that the compiler knows to be all ones or all zeros. At -O3, the compiler replaces the mask by a jump.
 ///
 /// # Safety
 /// The pointers are valid.

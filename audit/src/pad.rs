@@ -1,8 +1,8 @@
-//! Audited functions of `deadpan-pad`: every back end, with a constant scheme, for blocks of 16 bytes and for blocks of
-//! any size.
+//! Audited functions of `deadpan-pad`. They use every back end, a constant scheme, and blocks of 16 bytes or of any
+//! size.
 //!
-//! The number of data bytes in a block is secret, with one exception: the number is public if `pad` gets it as the
-//! length of a slice and reads the slice byte by byte.
+//! The number of data bytes in a block is secret. Exception: if `pad` gets the number as the length of a slice and
+//! reads this slice byte by byte, the number is public.
 
 use core::slice::{from_raw_parts, from_raw_parts_mut};
 
@@ -20,8 +20,8 @@ macro_rules! pad {
             const ROW: Row = Row::for_scheme(Scheme::$scheme, COMMON);
 
             /// # Safety
-            /// `data` is valid for `length` bytes, which are fewer than 16. `block` is valid for 16 bytes. The CPU has
-            /// the back end.
+            /// `data` is valid for `length` bytes, and `length` is less than 16. `block` is valid for 16 bytes. The CPU
+            /// has the back end.
             #[unsafe(export_name = concat!(
                 "ok_pad_16_", stringify!($scheme), "_", stringify!($backend), "__p", $letter, "pss"
             ))]
@@ -101,11 +101,12 @@ macro_rules! pad {
     )* };
 }
 
-/// Returns the start value that `Padding` passes to the back end: the start value of the row, or a random value.
+/// Returns the start value that `Padding` passes to the back end: the start value in the scheme's row, or a random
+/// value.
 #[inline(always)]
 fn value(row: &Row, drawn: u8, empty: u8) -> Value {
-    // Only `ArbitraryTail` draws its start value. Its check derives the padding bytes from the last byte, and its row
-    // has no start value.
+    // Only `ArbitraryTail` has a random start value. The padding check of `ArbitraryTail` derives the padding bytes
+    // from the last byte, and the row of `ArbitraryTail` contains no start value.
     let draws = row.follows != 0 && row.value.data == 0;
     if draws { Value { data: drawn, empty } } else { row.value }
 }
@@ -118,8 +119,8 @@ unsafe fn noise_for<'a>(row: &Row, noise: *const Noise) -> &'a Noise {
     if row.noisy == 0 { &NO_NOISE } else { unsafe { &*noise } }
 }
 
-// In the order of the list, the schemes fill with: zeros; a count; zeros and a count; noise and a count; a sequence; a
-// mark; a drawn byte; a complement.
+// The listed schemes fill a block with these bytes, in this order: zeros; a count; zeros and a count; noise and a
+// count; a sequence; a mark; a random byte; a complement.
 pad!(portable, length "p": Zero Pkcs7 AnsiX923 Iso10126 Rfc4303 Iso7816 ArbitraryTail NotLast);
 pad!(sse2, length "p": Zero Pkcs7 AnsiX923 Iso10126 Rfc4303 Iso7816 ArbitraryTail NotLast);
 pad!(avx512, length "s": Zero Pkcs7 AnsiX923 Iso10126 Rfc4303 Iso7816 ArbitraryTail NotLast);

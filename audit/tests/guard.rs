@@ -28,7 +28,7 @@ struct Pages {
     mapping: *mut u8,
 }
 
-/// The guard page next to which a buffer lies.
+/// Which of the two guard pages is next to a buffer.
 #[derive(Clone, Copy, Debug)]
 enum Side {
     Start,
@@ -50,7 +50,7 @@ impl Pages {
         Self { mapping: mapping.cast() }
     }
 
-    /// Returns a copy of `items` next to a guard.
+    /// Returns a copy of `items` next to a guard page.
     #[allow(unsafe_code)]
     fn put<T: Copy>(&mut self, side: Side, items: &[T]) -> &mut [T] {
         let size = size_of_val(items);
@@ -83,7 +83,7 @@ fn lengths() -> impl Iterator<Item = usize> {
     (0..=300).chain(1000..1100).chain(4095..=4097)
 }
 
-/// Runs `check` for each length, with input and output next to either guard.
+/// Calls `run` for each length and for each combination of guard pages next to the input and the output.
 fn each(mut run: impl FnMut(usize, [Side; 2])) {
     // This line bypasses the test harness, because the harness shows output only for failures.
     let _ = writeln!(std::io::stderr(), "level {}", deadpan_ct::cpu::level().name());

@@ -24,8 +24,8 @@ macro_rules! register {
         impl Register for $int {
             #[inline(always)]
             fn hide(mut self) -> Self {
-                // SAFETY: the statement is empty; it keeps its one register, and touches neither memory, stack nor
-                // flags.
+                // SAFETY: the statement is empty. It leaves its register unchanged, and touches neither memory, stack
+                // nor flags.
                 unsafe { asm!($template, inout($class) self, options(nomem, nostack, preserves_flags)) };
                 self
             }
@@ -102,7 +102,7 @@ impl<T: Register> Register for (T, T) {
     }
 }
 
-/// Returns the slice. The compiler then knows nothing about its address, length and contents.
+/// Returns the slice. The compiler then knows nothing about the address, length and contents of the slice.
 #[inline(always)]
 #[must_use]
 pub fn hide_bytes(slice: &[u8]) -> &[u8] {
@@ -116,19 +116,20 @@ pub fn hide_bytes(slice: &[u8]) -> &[u8] {
     }
 }
 
-/// Returns the mutable slice. The compiler then knows nothing about its address, length and contents.
+/// Returns the mutable slice. The compiler then knows nothing about the address, length and contents of the slice.
 #[inline(always)]
 #[must_use]
 pub fn hide_bytes_mut(slice: &mut [u8]) -> &mut [u8] {
     let (mut address, mut length) = (slice.as_mut_ptr(), slice.len());
-    // SAFETY: as in `hide_bytes`; the borrow is unique because `slice` is not used again.
+    // SAFETY: as in `hide_bytes`, the statement is empty and leaves both registers unchanged. The borrow is unique
+    // because `slice` is not used again.
     unsafe {
         asm!("/* {0} {1} */", inout(reg) address, inout(reg) length, options(nostack, preserves_flags));
         core::slice::from_raw_parts_mut(address, length)
     }
 }
 
-/// Returns the reference. The compiler then knows nothing about its address and contents.
+/// Returns the reference. The compiler then knows nothing about the address and contents of the value.
 #[inline(always)]
 #[must_use]
 pub fn hide_ref<T>(value: &T) -> &T {
@@ -141,19 +142,19 @@ pub fn hide_ref<T>(value: &T) -> &T {
     }
 }
 
-/// Returns the mutable reference. The compiler then knows nothing about its address and contents.
+/// Returns the mutable reference. The compiler then knows nothing about the address and contents of the value.
 #[inline(always)]
 #[must_use]
 pub fn hide_mut<T>(value: &mut T) -> &mut T {
     let mut address = core::ptr::from_mut(value);
-    // SAFETY: as in `hide_ref`; the borrow is unique because `value` is not used again.
+    // SAFETY: as in `hide_ref`, the statement is empty and leaves the register unchanged. The borrow is unique because
+    // `value` is not used again.
     unsafe {
         asm!("/* {0} */", inout(reg) address, options(nostack, preserves_flags));
         &mut *address
     }
 }
 
-/// Makes the compiler write the value to memory.
 #[inline(always)]
 pub fn sink_ref<T: ?Sized>(value: &T) {
     let address = core::ptr::from_ref(value).cast::<u8>();
@@ -163,7 +164,7 @@ pub fn sink_ref<T: ?Sized>(value: &T) {
 }
 
 /// Moves the code after this call by `PLACE` times 16 bytes. The call also prevents the compiler from merging this code
-/// with its copies.
+/// with other copies of the same code.
 #[inline(always)]
 pub fn shift<const PLACE: usize>() {
     // SAFETY: the instructions are no-operations.

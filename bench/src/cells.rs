@@ -5,7 +5,7 @@ use deadpan_lab::speed::field::{Effort, Field};
 use deadpan_lab::speed::workload::{Plan, Trouble, beside};
 use deadpan_lab::{Random, Watch};
 
-/// The function with which the other functions of a cell are compared, unless the cell names another function.
+/// The function with which the other functions of a cell are compared, if the cell does not name another function.
 const OURS: &str = "deadpan";
 
 /// The timing promise of a function.
@@ -19,9 +19,11 @@ pub enum Role {
     NoPromise,
     /// A peer that is known to leak.
     Leaks,
-    /// Plain operators and jumps on secrets. The times show how fast the same work is without protection of secrets.
+    /// A contestant that uses plain operators, and jumps that depend on secrets. The times of such a contestant show
+    /// the speed of the same work without protection of secrets.
     Plain,
-    /// Other work of the same size, such as a copy; or only the loop, with its loads and barriers but without a call.
+    /// A yardstick: other work of the same size, such as a copy, or an empty loop with its loads and barriers but
+    /// without a call.
     Yardstick,
 }
 
@@ -49,12 +51,10 @@ impl<'a> Cell<'a> {
         Self { section, name: name.into(), bytes, yardstick: OURS, field, entries }
     }
 
-    /// Sets the function with which the other functions are compared.
     pub fn beside(self, yardstick: &'static str) -> Self {
         Self { yardstick, ..self }
     }
 
-    /// Sets a function that runs before each round and is not timed.
     pub fn before_round(&mut self, action: impl FnMut() + 'a) {
         self.field.before_round(action);
     }
@@ -70,7 +70,6 @@ impl<'a> Cell<'a> {
         self.enter(name, role, 1, true, move |turns| (0..turns).for_each(|_| drop(std::hint::black_box(function()))));
     }
 
-    /// Adds a function to one of several rows of the cell.
     pub fn enter_row(
         &mut self,
         row: &str,
@@ -94,7 +93,6 @@ impl<'a> Cell<'a> {
     }
 }
 
-/// Measures cells and keeps their rows.
 pub struct Cells<'r> {
     /// The plan of the measurement.
     pub plan: &'r Plan,
@@ -135,7 +133,6 @@ impl<'r> Cells<'r> {
         self.keep(rows);
     }
 
-    /// Adds rows to the result, and shows these rows.
     pub fn keep(&mut self, rows: Vec<GenerationRow>) {
         (self.show)(&rows);
         self.rows.extend(rows);

@@ -1,11 +1,10 @@
 //! Compares `deadpan-ct` with subtle, ctutils, cmov, constant_time_eq and plain operators.
 //!
 //! The cells measure the throughput of independent calls. The loop loads operands from arrays in the cache and hides
-//! each operand in a register. It sinks every answer in a register. The answer of a comparison is sunk in the form that
-//! has no cost for the library: the mask of `deadpan-ct`, the result of subtle's `unwrap_u8`, the condition byte of
-//! cmov, or a `bool`. ctutils has no form without a cost: its `to_u8` contains a `black_box`, which costs a store and a
-//! load. The cells *eq, then select* use the choice inside each library, so this difference does not affect these
-//! cells.
+//! each operand in a register. The loop sinks every result in a register. The loop sinks the result of a comparison in
+//! the cheapest form of each library: the mask of `deadpan-ct`, the result of subtle's `unwrap_u8`, the condition byte
+//! of cmov, or a `bool`. ctutils has no free form: its `to_u8` contains a `black_box`, which costs a store and a load.
+//! The cells *eq, then select* use the choice inside each library, so the cost of `to_u8` does not affect these cells.
 
 mod array;
 mod choices;
@@ -19,8 +18,8 @@ use crate::barrier::shift;
 use crate::cells::Cells;
 use deadpan_lab::speed::field::round;
 
-/// Number of operands in each array. All arrays fit into the first-level cache together with the choices. The number is
-/// so large that the branch predictor cannot learn the operands.
+/// Number of operands in each array. All arrays fit into the first-level cache together with the choices. The number of
+/// operands is so large that the branch predictor cannot learn the operands.
 const LANES: usize = 256;
 
 /// Measures every cell.
@@ -35,8 +34,8 @@ pub fn run(bench: &mut Cells<'_>) {
 /// Calls `step` with each lane, and repeats this `turns` times. This is the timed loop of all cells.
 ///
 /// The code contains the loop four times, at different distances from a cache line, and each round uses the next copy
-/// of the loop. The reason: if the same instructions lie at another address, the time of a call of a quarter of a
-/// nanosecond can change by up to a half.
+/// of the loop. The reason: the time of a call of a quarter of a nanosecond depends on the address of the instructions,
+/// and can change by up to a half.
 #[inline(always)]
 fn each(turns: usize, mut step: impl FnMut(usize)) {
     match round() % 4 {

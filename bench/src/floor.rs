@@ -64,7 +64,7 @@ fn run(plan: &Plan, watch: &mut dyn Watch, show: &mut dyn FnMut(&[GenerationRow]
 }
 
 /// Pins the process to its present core, so that the process does not move to another core during a round. Returns
-/// `None` if the system does not allow this.
+/// `None` if the system does not allow pinning.
 fn stay() -> Option<usize> {
     let core = sched_getcpu();
     let mut cores = CpuSet::new();

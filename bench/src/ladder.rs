@@ -14,7 +14,6 @@ use deadpan_lab::speed::workload::Trouble;
 
 const LEVELS: [&str; 3] = ["avx2", "ssse3", "portable"];
 
-/// Runs a child process for each level.
 pub fn run(bench: &mut Cells<'_>) {
     if !bench.wants("base64", "avx2 only, encode 16 KiB") {
         return;

@@ -1,5 +1,5 @@
-//! The table of messages. It measures sealing and opening with a key, a session and a passphrase, for bytes in memory
-//! and for files of this process. It also measures reads at random places of a long sealed file.
+//! The table of messages. The benchmark measures sealing and opening with a key, a session and a passphrase, for bytes
+//! in memory and for files of this process. The benchmark also measures reads at random places of a long sealed file.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -50,7 +50,6 @@ fn run(plan: &Plan, watch: &mut dyn Watch, show: &mut dyn FnMut(&[GenerationRow]
     cells.finish()
 }
 
-/// A recipient, and the identity that can open data for this recipient.
 struct Lock {
     sealing: Sealing,
     identity: Identity,
@@ -78,8 +77,8 @@ impl Lock {
     }
 }
 
-/// Adds sealing to the first cell and opening to the second cell. Both operations are added twice: with new memory, and
-/// with memory that is used again.
+/// Adds sealing to the first cell and opening to the second cell. Sealing and opening are both added twice: with new
+/// memory, and with memory that is used again.
 fn enter<'a>(cells: &mut [Cell<'a>; 2], lock: &'a Lock, name: &str, plain: &'a [u8], sealed: &'a [u8]) {
     let [seal, open] = cells;
     let (mut into, mut back) = (vec![0; sealed.len()], vec![0; plain.len()]);
@@ -170,7 +169,6 @@ fn files(cells: &mut Cells<'_>, size: usize, name: &str) -> Result<(), Trouble> 
     Ok(())
 }
 
-/// Seals a long file of zeros once, and reads from it at random places.
 fn reads(cells: &mut Cells<'_>) -> Result<(), Trouble> {
     let length = if cells.plan.quick { FAR / 100 } else { FAR };
     let lock = Lock::key()?;

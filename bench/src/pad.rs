@@ -1,9 +1,9 @@
 //! Compares `deadpan-pad` with versions that leak and with RustCrypto's `block-padding`. Blocks have 16 bytes, and the
 //! messages need 1, 8 and 15 bytes of padding.
 //!
-//! All rows of a cell are timed interleaved. So the goals can compare rows of `deadpan-pad` with each other: one byte
-//! of padding with fifteen bytes, and valid padding with invalid padding. A turn repeats one message, and the branch
-//! predictor learns this message. With real messages, the leaking contestants would be slower.
+//! The measurements of all rows of a cell are interleaved. Goals can therefore compare rows of `deadpan-pad` with each
+//! other: one byte of padding with fifteen bytes of padding, and valid padding with invalid padding. A turn repeats one
+//! message, and the branch predictor learns this message. With real messages, the leaking contestants would be slower.
 
 mod peer;
 mod plain;
@@ -20,16 +20,15 @@ use deadpan_pad::{Padding, Scheme};
 use peer::Peer;
 use plain::Plain;
 
-/// Number of bytes in a block. Only `block-padding` knows this number at compile time.
+/// Number of bytes in a block. Only `block-padding` knows the block size at compile time.
 const BLOCK: usize = 16;
 
-/// The numbers of padding bytes, and the names of their rows.
 const ROWS: [(usize, &str); 3] = [(1, "1 pad byte"), (8, "8 pad bytes"), (15, "15 pad bytes")];
 
 /// The row with 8 bytes of invalid padding. Contestants must refuse this padding.
 const INVALID: &str = "8 pad bytes, invalid";
 
-/// The section of the schemes that draw random bytes.
+/// The name of the section for schemes with random padding bytes.
 const RANDOM: &str = "pad with random bytes";
 
 /// The measured operations, named as in `deadpan-pad`. All outputs are long enough.
@@ -114,7 +113,7 @@ fn cell(bench: &mut Cells<'_>, name: String, operation: Operation, scheme: Schem
             Scheme::Zero => message.enter_peer::<block_padding::ZeroPadding>(&mut cell, &stage, operation),
             Scheme::Pkcs7 => message.enter_peer::<block_padding::Pkcs7>(&mut cell, &stage, operation),
             Scheme::AnsiX923 => message.enter_peer::<block_padding::AnsiX923>(&mut cell, &stage, operation),
-            // The ISO 10126 padding of this contestant fills like PKCS#7, without random bytes.
+            // `block-padding` fills an ISO 10126 padding like a PKCS#7 padding, without random bytes.
             Scheme::Iso10126 => message.enter_peer::<block_padding::Iso10126>(&mut cell, &stage, operation),
             Scheme::Iso7816 => message.enter_peer::<block_padding::Iso7816>(&mut cell, &stage, operation),
             _ => {}
@@ -123,7 +122,7 @@ fn cell(bench: &mut Cells<'_>, name: String, operation: Operation, scheme: Schem
     bench.run(cell);
 }
 
-/// The message of a row. For unpadding, it includes whether the padding is valid.
+/// The message of a row. For unpadding, the message states whether the padding is valid.
 struct Message {
     row: &'static str,
     data: Vec<u8>,
@@ -134,7 +133,7 @@ struct Message {
 }
 
 /// The input and output buffers of all contestants. All contestants share these buffers, so that the addresses are the
-/// same for all rows. Both buffers move before each round.
+/// same for all rows. The input buffer and the output buffer move before each round.
 struct Stage {
     input: RefCell<Movable>,
     output: RefCell<Movable>,
@@ -151,13 +150,14 @@ impl Stage {
         cell.before_round(move || {
             let past = random.bits() as usize;
             self.input.borrow_mut().relocate(past % 64 * 16);
-            // The output lies in the other half of the page. The CPU at first treats two addresses with equal low bits
-            // as the same address.
+            // The input lies in the first half of a page, and the output lies in the second half of a page. The CPU at
+            // first treats two addresses with equal low bits as the same address.
             self.output.borrow_mut().relocate(2048 + past / 64 % 64 * 16);
         });
     }
 
-    /// Copies the input to its buffer and makes the calls. The copy takes one ten-thousandth of the time of the turn.
+    /// Copies the input to its buffer and makes the calls. The copy takes one ten-thousandth of the time of the
+    /// measured calls.
     #[inline(always)]
     fn turn(&self, input: &[u8], turns: usize, call: impl Fn(&[u8], &mut [u8])) {
         let (mut place, mut output) = (self.input.borrow_mut(), self.output.borrow_mut());

@@ -1,4 +1,4 @@
-//! The tables of programs. They measure commands of Deadpan and of other programs as whole processes.
+//! The tables of programs. The tables measure commands of Deadpan and of other programs as whole processes.
 //!
 //! A program that is not installed is skipped, and the page reports this. `scripts/bench` installs the peers first.
 
@@ -17,15 +17,12 @@ const KEYGEN_ECC: &str = "'{self}' keygen --mode ecc --no-passphrase";
 const KEYGEN_PQC: &str = "'{self}' keygen --mode pqc --no-passphrase";
 const KEYGEN: &str = "'{self}' keygen --mode hybrid --no-passphrase";
 
-/// The command that makes an X25519 key of age.
 const AGE_KEY: &str = "age-keygen -o {keys}/age.key && age-keygen -y {keys}/age.key > {keys}/age.pub";
 
-/// The command that makes a gpg key without a passphrase for the user `bench`.
 const GPG_KEY: &str = "gpg --batch --quiet --pinentry-mode loopback --passphrase '' --quick-generate-key bench \
     future-default default never";
 const END_AGENT: &str = "gpgconf --kill all";
 
-/// Lines that print facts about the machine and the build for the page.
 const MACHINE: [&str; 5] = [
     "stat -f -c 'file system: %T' {parent}",
     "awk '/MemTotal/ { printf \"memory: %.1f GiB\", $2 / 1048576 }' /proc/meminfo",
@@ -45,12 +42,11 @@ fn facts<const N: usize>(versions: [&'static str; N]) -> Vec<&'static str> {
     MACHINE.into_iter().chain(versions).collect()
 }
 
-/// Returns an operation and its inverse.
 fn operations<const N: usize>(names: [&'static str; N]) -> Vec<Operation> {
     names.map(Operation::new).into()
 }
 
-/// Returns the way that seals and opens with a key of one mode. The key has no passphrase.
+/// Returns a `Way` (a measured variant) that seals and opens with a key of one mode. The key has no passphrase.
 fn deadpan(name: &'static str, seal: &'static str, keygen: &'static str) -> Way {
     Way::ours(name, [Run(seal), Run("{self} open -o {out} {made}")]).setup(keygen)
 }

@@ -20,14 +20,14 @@ var (
 	RawURLEncoding = Encoding{3}
 )
 
-// EncodeToString returns the text of bytes. It panics if libdeadpan cannot be loaded.
+// EncodeToString returns the text of bytes. EncodeToString panics if libdeadpan cannot be loaded.
 func (e Encoding) EncodeToString(data []byte) string {
 	text := e.AppendEncode(nil, data)
 	return unsafe.String(unsafe.SliceData(text), len(text))
 }
 
-// AppendEncode appends the text of bytes to dst. It panics if libdeadpan cannot be loaded, or if data shares memory
-// with the spare capacity of dst.
+// AppendEncode appends the text of bytes to dst. AppendEncode panics if libdeadpan cannot be loaded, or if data shares
+// memory with the spare capacity of dst.
 func (e Encoding) AppendEncode(dst, data []byte) []byte {
 	text, err := fill(dst, 0, func(room []byte, length *int, err *abi.Handle) int32 {
 		return abi.Base64Encode(e.alphabet, data, room, length, err)

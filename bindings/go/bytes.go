@@ -12,7 +12,7 @@ func Seal(plain []byte, to ...Recipient) ([]byte, error) {
 	return trim(AppendSeal(context.Background(), nil, plain, nil, to...))
 }
 
-// Open opens sealed bytes with the first key that fits, and returns the data in a new slice. It returns either all of
+// Open opens sealed bytes with the first key that fits, and returns the data in a new slice. Open returns either all of
 // the data or no data.
 func Open(sealed []byte, keys ...Identity) ([]byte, error) {
 	return trim(AppendOpen(context.Background(), nil, sealed, nil, keys...))
@@ -46,8 +46,9 @@ func AppendSeal(ctx context.Context, dst, plain []byte, options *SealOptions, to
 	return sealed, err
 }
 
-// AppendOpen opens sealed bytes with the first key that fits, and appends the data to dst, which may be nil. It appends
-// either all of the data or no data. A spare capacity of as many bytes as the sealed data have is always enough.
+// AppendOpen opens sealed bytes with the first key that fits, and appends the data to dst, which may be nil. AppendOpen
+// appends either all of the data or no data. A spare capacity is always large enough if it is as long as the sealed
+// data.
 //
 // The spare capacity of dst must not share memory with sealed. After an error, AppendOpen returns dst unchanged.
 func AppendOpen(ctx context.Context, dst, sealed []byte, options *OpenOptions, keys ...Identity) ([]byte, error) {
@@ -93,8 +94,9 @@ func Random(buffer []byte) error {
 	return run(func(err *abi.Handle) int32 { return abi.Random(buffer, err) })
 }
 
-// ConstantTimeCompare returns 1 if both slices have the same contents, and 0 otherwise. Its time depends on the lengths
-// only. Slices of different lengths count as different. It panics if libdeadpan cannot be loaded.
+// ConstantTimeCompare returns 1 if both slices have the same contents, and 0 otherwise. The time of ConstantTimeCompare
+// depends on the lengths only. Slices of different lengths count as different. ConstantTimeCompare panics if libdeadpan
+// cannot be loaded.
 func ConstantTimeCompare(one, other []byte) int {
 	if len(one) != len(other) {
 		return 0

@@ -129,7 +129,8 @@ func TestBuffersAreUsedAgain(t *testing.T) {
 	}
 	same(t, opened, plain)
 
-	// The earlier bytes of the buffer stay in front, both in small buffers and in buffers that are not zeroed.
+	// The bytes that the buffer already contains stay at its beginning, both in small buffers and in buffers that are
+	// not zeroed.
 	for _, length := range []int{0, 10, 1000, 100_000} {
 		for _, spare := range []int{0, 1, 50, 3000} {
 			front := append(make([]byte, 0, 5+spare), "front"...)
@@ -162,7 +163,7 @@ func TestMemoryThatWasNotZeroedDoesNotShow(t *testing.T) {
 	key := shared()
 	sealed := must(deadpan.Seal(data(200_000), key.Public()))(t)
 	for range 20 {
-		// Makes garbage. The next buffer may be made of its memory.
+		// Makes garbage. The next buffer may reuse the memory of this garbage.
 		bytes.Repeat([]byte{0xaa}, 300_000)
 		opened := must(deadpan.AppendOpen(ctx, nil, sealed, nil, key))(t)
 		for _, left := range opened[len(opened):cap(opened)] {

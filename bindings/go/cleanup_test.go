@@ -25,8 +25,8 @@ func TestTheGarbageCollectorFrees(t *testing.T) {
 	}
 }
 
-// forget makes a resource of each kind. For each resource, it returns a function that reports whether the library still
-// holds the resource.
+// forget makes a resource of each kind. For each resource, forget returns a function that reports whether the library
+// still stores the resource.
 func forget(t *testing.T) map[string]func() bool {
 	key, err := GenerateKey(X25519)
 	if err != nil {

@@ -9,14 +9,14 @@
 //
 // # The library
 //
-// The package searches libdeadpan when the program runs: at the path in the environment variable DEADPAN_LIBRARY, or,
-// without this variable, in the places where the system looks for libraries. The package needs no C compiler, and
+// The package searches for libdeadpan when the program runs: at the path in the environment variable DEADPAN_LIBRARY.
+// Without this variable, the system looks for libdeadpan in its usual places. The package needs no C compiler, and
 // programs can be cross-compiled. If there is no library, functions return [ErrLibrary], with a text that explains how
 // to get the library. Functions that return no error panic instead. The package also compiles on systems other than
 // 64-bit Linux and macOS, and behaves there as if there were no library.
 //
-// With the build tag deadpan_cgo, the linker connects the library instead. A call costs a tenth of a microsecond
-// without the tag, and a third of this time with the tag.
+// With the build tag deadpan_cgo, the linker connects the library when the program is built. Without the build tag, a
+// call costs a tenth of a microsecond. With the build tag, a call costs a third of this time.
 //
 // # Recipients and identities
 //
@@ -48,14 +48,15 @@
 //
 // # Stopping and progress
 //
-// When a context is done, the library stops within a few milliseconds, and leaves no output file or folder. The error
-// is both [ErrStopped] and the context's error. The library does not interrupt your own Read or Write while it waits.
-// Your own functions (Read, Write, Progress) are called by the goroutine that called the package, and may panic.
+// When a context is done, the library stops within a few milliseconds, and leaves no output file or folder. If a
+// context stops the work, the error is both [ErrStopped] and the context's error. If your own Read or Write waits, the
+// library does not interrupt it. Your own functions (Read, Write, Progress) are called by the goroutine that called the
+// package, and may panic.
 //
 // # Goroutines and secrets
 //
 // Any number of goroutines may use a key, passphrase or session at once, and a goroutine may close it while others use
 // it. Nobody may change an input, or use an output, while a function works on it. Close wipes the secrets in the
-// library. Without Close, they are wiped some time after the program has dropped its last reference. The program itself
-// must clear secrets in its Go slices.
+// library. Without Close, the secrets of a value are wiped some time after the program has dropped the last reference
+// to the value. The program itself must clear secrets in its Go slices.
 package deadpan

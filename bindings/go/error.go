@@ -13,8 +13,8 @@ import (
 //
 //	if errors.Is(err, deadpan.ErrTampered) {
 //
-// Some codes are special cases of others: [ErrTruncated] and [ErrSignature] are also [ErrTampered], [ErrPassphrase] and
-// [ErrCostly] are also [ErrNoKey], and [ErrLocked] is also [ErrKey]. [ErrTruncated] is also
+// Some codes are special cases of other codes: [ErrTruncated] and [ErrSignature] are also [ErrTampered],
+// [ErrPassphrase] and [ErrCostly] are also [ErrNoKey], and [ErrLocked] is also [ErrKey]. [ErrTruncated] is also
 // [io.ErrUnexpectedEOF], [ErrExists] is also [fs.ErrExist], and [ErrClosed] is also [fs.ErrClosed].
 type Code int32
 
@@ -86,7 +86,7 @@ func (c Code) Is(target error) bool {
 	return false
 }
 
-// An Error is the type of all errors of this package. It has a code, and a text that names the file or the key.
+// An Error is the type of all errors of this package. An Error has a code, and a text that names the file or the key.
 type Error struct {
 	Code Code
 	// Text is the library's description of the error.
@@ -139,13 +139,11 @@ func textOf(code Code, handle abi.Handle) string {
 	}
 }
 
-// run calls the library, and returns its error.
 func run(call func(err *abi.Handle) int32) error {
 	var handle abi.Handle
 	return failure(call(&handle), handle)
 }
 
-// wrong returns the error for an argument that is not valid.
 func wrong(format string, values ...any) error {
 	return &Error{Code: ErrArgument, Text: fmt.Sprintf(format, values...)}
 }

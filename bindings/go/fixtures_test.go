@@ -29,7 +29,6 @@ func generate(kind deadpan.Kind) *deadpan.PrivateKey {
 	return key
 }
 
-// check makes the test fail if there is an error.
 func check(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -37,7 +36,6 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// must returns a value, or makes the test fail if there is an error.
 func must[T any](value T, err error) func(testing.TB) T {
 	return func(t testing.TB) T {
 		t.Helper()
@@ -61,7 +59,7 @@ func same(t testing.TB, got, want []byte) {
 	}
 }
 
-// data returns varied bytes. Their period is not the chunk size of any layer.
+// data returns varied bytes. The period of these bytes is not the chunk size of any layer.
 func data(length int) []byte {
 	bytes := make([]byte, length)
 	for place := range min(length, 99_991) {
@@ -78,7 +76,6 @@ func passphrase(t testing.TB, text string) *deadpan.Passphrase {
 	return must(deadpan.NewPassphrase([]byte(text)))(t)
 }
 
-// write makes a file in a folder, and returns its path.
 func write(t testing.TB, folder, name string, bytes []byte) string {
 	t.Helper()
 	path := filepath.Join(folder, name)
@@ -86,7 +83,6 @@ func write(t testing.TB, folder, name string, bytes []byte) string {
 	return path
 }
 
-// names returns the names in a folder.
 func names(t testing.TB, folder string) []string {
 	t.Helper()
 	var names []string
@@ -96,7 +92,6 @@ func names(t testing.TB, folder string) []string {
 	return names
 }
 
-// within ends the test if something takes too long.
 func within(t testing.TB, limit time.Duration, do func()) {
 	t.Helper()
 	done := make(chan struct{})

@@ -54,7 +54,7 @@ type Entry struct {
 	Size int64
 }
 
-// ListFolder lists the entries of a sealed folder. It reads only the index, and not the files.
+// ListFolder lists the entries of a sealed folder. ListFolder reads only the index, and not the files.
 func ListFolder(ctx context.Context, input string, options *OpenOptions, keys ...Identity) ([]Entry, error) {
 	if ctx == nil {
 		return nil, wrong("the context is nil")

@@ -17,7 +17,7 @@ type Info struct {
 	// Length is the length of the sealed file, and HeaderLength is the length of its header.
 	Length       int64 `json:"length"`
 	HeaderLength int64 `json:"header_length"`
-	// Signed reports whether the file has a signature. It does not report whether the signature is right.
+	// Signed reports whether the file has a signature. Signed does not report whether the signature is right.
 	Signed     bool            `json:"signed"`
 	Recipients []InfoRecipient `json:"recipients"`
 
@@ -46,7 +46,7 @@ type InfoRecipient struct {
 }
 
 // Inspect describes a sealed file. The description has the public properties of the file. If one of the keys opens the
-// file, it also has the name, time and mode.
+// file, the description also has the name, time and mode.
 func Inspect(input string, options *OpenOptions, keys ...Identity) (*Info, error) {
 	if err := checkPaths(input); err != nil {
 		return nil, err

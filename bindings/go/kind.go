@@ -5,7 +5,7 @@ import "fmt"
 // A Kind is a kind of key, by its number in HPKE's registry.
 type Kind int32
 
-// The kinds of keys. [XWing] is hybrid: choose it unless you have a reason against it.
+// The kinds of keys. [XWing] is hybrid: choose it if you have no reason against it.
 const (
 	P256         Kind = 0x0010
 	X25519       Kind = 0x0020

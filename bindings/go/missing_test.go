@@ -17,7 +17,7 @@ func TestALibraryThatIsMissing(t *testing.T) {
 			t.Errorf("%q is not in the error:\n%s", part, none)
 		}
 	}
-	// A library that is not libdeadpan. Every program on this system can load it.
+	// A library that is not libdeadpan. Every program on this system can load the C library libc.
 	another := again(t, "missing", "DEADPAN_LIBRARY=libc.so.6")
 	if !strings.Contains(another, "libc.so.6 is not libdeadpan of this version") {
 		t.Errorf("another library is taken for libdeadpan:\n%s", another)

@@ -24,7 +24,8 @@ func (p Padding) Pad(data []byte, block int) ([]byte, error) {
 	})
 }
 
-// Unpad returns padded data without their padding, as a part of the same slice. Its time depends only on the length.
+// Unpad returns padded data without their padding, as a part of the same slice. The time of Unpad depends only on the
+// length.
 func (p Padding) Unpad(data []byte, block int) ([]byte, error) {
 	var length int
 	err := run(func(err *abi.Handle) int32 { return abi.Unpad(int32(p), block, data, &length, err) })

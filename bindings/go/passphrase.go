@@ -6,8 +6,8 @@ import (
 	"deadpan/internal/abi"
 )
 
-// A Passphrase seals and opens data. It is a [Recipient] and an [Identity]. Each use hashes the passphrase, which takes
-// about a second and much memory on purpose. For many items with one passphrase, use a [Session].
+// A Passphrase seals and opens data. This type is a [Recipient] and an [Identity]. Each use hashes the passphrase,
+// which takes about a second and much memory on purpose. For many items with one passphrase, use a [Session].
 type Passphrase struct {
 	held                     resource
 	handle, sealing, opening abi.Handle
@@ -49,7 +49,7 @@ func (p *Passphrase) String() string {
 }
 
 // Close wipes the passphrase. Without Close, the secret is wiped some time after the program has dropped its last
-// reference.
+// reference to this value.
 func (p *Passphrase) Close() error {
 	if p != nil {
 		p.held.close()
@@ -71,8 +71,8 @@ func (p *Passphrase) identity() (part, error) {
 	return part{p.handle, abi.OpeningAddPassphrase, p.opening}, p.held.check()
 }
 
-// A Session is a passphrase that was hashed once, for many items. It is a [Recipient] and an [Identity]. The passphrase
-// of a session also opens the data that the session has sealed.
+// A Session is a passphrase that was hashed once, for many items. This type is a [Recipient] and an [Identity]. The
+// passphrase of a session also opens the data that the session has sealed.
 type Session struct {
 	held                     resource
 	handle, sealing, opening abi.Handle
@@ -112,7 +112,7 @@ func (s *Session) String() string {
 }
 
 // Close wipes the session. Without Close, the secret is wiped some time after the program has dropped its last
-// reference.
+// reference to this value.
 func (s *Session) Close() error {
 	if s != nil {
 		s.held.close()

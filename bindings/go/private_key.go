@@ -13,8 +13,8 @@ const (
 	formAge = 1
 )
 
-// textRoom is enough for every written key. With less room, a private key might have to be written twice, and each
-// protection of a key takes a second.
+// textRoom is a number of bytes that is enough for every written key. With a smaller buffer, a private key might have
+// to be written twice, and each protection of a key takes a second.
 const textRoom = 16 << 10
 
 // A PrivateKey opens data that were sealed to its public key. It is an [Identity].
@@ -34,8 +34,8 @@ func GenerateKey(kind Kind) (*PrivateKey, error) {
 	return newPrivateKey(handle)
 }
 
-// ParsePrivateKey reads PEM or an age identity. A text with several keys is an error. The passphrase may be nil.
-// Without a passphrase, a protected key gives [ErrLocked].
+// ParsePrivateKey reads PEM or an age identity. A text with several keys is an error. The passphrase may be nil. If the
+// key is protected and the passphrase is nil, the error is [ErrLocked].
 func ParsePrivateKey(text []byte, passphrase *Passphrase) (*PrivateKey, error) {
 	unlock, err := passphrase.optional()
 	if err != nil {
@@ -81,7 +81,7 @@ func (k *PrivateKey) Public() *PublicKey {
 	return k.public
 }
 
-// PEM writes the key as PEM. The key is protected with the passphrase unless the passphrase is nil. Clear the text
+// PEM writes the key as PEM. The key is protected with the passphrase if the passphrase is not nil. Clear the text
 // after use.
 func (k *PrivateKey) PEM(passphrase *Passphrase) ([]byte, error) {
 	protect, err := passphrase.optional()
@@ -138,7 +138,8 @@ func (k *PrivateKey) String() string {
 	return "private key of " + k.public.String()
 }
 
-// Close wipes the key. Without Close, the secret is wiped some time after the program has dropped its last reference.
+// Close wipes the key. Without Close, the secret is wiped some time after the program has dropped its last reference to
+// this value.
 func (k *PrivateKey) Close() error {
 	if k != nil {
 		k.held.close()

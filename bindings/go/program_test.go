@@ -103,7 +103,8 @@ func TestTenThousandCallsDoNotGrow(t *testing.T) {
 	}
 }
 
-// resident returns how much memory the program uses. It skips the test if the system does not report it.
+// resident returns how much memory the program uses. resident skips the test if the system does not report the memory
+// use.
 func resident(t *testing.T) int {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/statm")

@@ -13,7 +13,7 @@ import (
 	"deadpan/internal/abi"
 )
 
-// A Reader reads the data of a sealed file at any place, and opens only the parts that are read. It is an
+// A Reader reads the data of a sealed file at any place, and opens only the parts that are read. A Reader is an
 // [io.ReadSeekCloser] and an [io.ReaderAt]. Any goroutine may use a Reader. Goroutines that use the same Reader at once
 // wait for each other.
 //
@@ -150,8 +150,7 @@ func (r *Reader) Seek(offset int64, whence int) (int64, error) {
 	return offset, nil
 }
 
-// Close frees the Reader. It does not close the reader or file that the sealed data come from. Closing twice does
-// nothing.
+// Close frees the Reader. Close does not close the underlying reader or file. Closing twice does nothing.
 func (r *Reader) Close() error {
 	if r != nil {
 		r.held.close()
@@ -159,7 +158,6 @@ func (r *Reader) Close() error {
 	return nil
 }
 
-// readAt reads data from an offset while the caller holds the lock.
 func (r *Reader) readAt(buffer []byte, offset int64) (int, error) {
 	if err := r.held.check(); err != nil {
 		return 0, err
@@ -192,14 +190,13 @@ type source struct {
 	exited   bool
 }
 
-// readAt fills a buffer of the library.
 func (s *source) readAt(position uint64, buffer []byte) int64 {
 	switch s.reader.(type) {
 	case *os.File, *bytes.Reader, *strings.Reader:
 		return s.caught(buffer, position)
 	}
-	// Other readers read into a buffer of Go, in another goroutine. This goroutine may panic or end without harm to the
-	// library.
+	// Readers of other types read into a Go buffer, in a separate goroutine. The separate goroutine may panic or end
+	// without harm to the library.
 	if cap(s.buffer) < len(buffer) {
 		s.buffer = make([]byte, len(buffer))
 	}
@@ -222,8 +219,8 @@ func (s *source) readAt(position uint64, buffer []byte) int64 {
 	return said
 }
 
-// caught reads into a buffer of the library. A reader that is a nil pointer panics, and no panic may pass through the
-// library.
+// caught reads into a buffer of the library, and catches a panic of the reader. A reader that is a nil pointer panics,
+// and no panic may pass through the library.
 func (s *source) caught(buffer []byte, position uint64) (said int64) {
 	said = -1
 	defer func() {
@@ -250,8 +247,8 @@ func (s *source) check(buffer []byte, read func() (int, error)) int64 {
 	return -1
 }
 
-// explain continues a panic of the caller's reader. Otherwise, it returns the error of the caller's reader instead of
-// the library's error.
+// If the caller's reader has panicked, explain continues the panic. If the caller's reader has not panicked, explain
+// returns the error of the reader instead of the library's error.
 func (s *source) explain(err error) error {
 	cause, panicked, exited := s.failed, s.panicked, s.exited
 	s.failed, s.panicked, s.exited = nil, nil, false

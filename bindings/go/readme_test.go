@@ -22,7 +22,6 @@ func TestTheReadmeShowsTheExamples(t *testing.T) {
 	}
 }
 
-// flat returns a text without indentation.
 func flat(text string) string {
 	var lines []string
 	for line := range strings.Lines(text) {

@@ -2,12 +2,12 @@ package deadpan
 
 import "deadpan/internal/abi"
 
-// A Recipient can open the data that are sealed to it. It is a [*PublicKey], a [*Passphrase] or a [*Session].
+// A Recipient can open the data that are sealed to it. A Recipient is a [*PublicKey], a [*Passphrase] or a [*Session].
 type Recipient interface {
 	recipient() (part, error)
 }
 
-// An Identity opens sealed data. It is a [*PrivateKey], a [*Passphrase] or a [*Session].
+// An Identity opens sealed data. An Identity is a [*PrivateKey], a [*Passphrase] or a [*Session].
 type Identity interface {
 	identity() (part, error)
 }
@@ -15,7 +15,6 @@ type Identity interface {
 // A part is the library's form of one recipient or identity.
 type part struct {
 	handle abi.Handle
-	// add puts the part into a list of recipients or identities.
 	add add
 	// alone is a list that contains only this part. Making the list once saves three calls for each item.
 	alone abi.Handle
@@ -55,10 +54,10 @@ type OpenOptions struct {
 	Progress func(done int64)
 }
 
-// A MaxCost limits the cost of trying a [Passphrase] or [Session]. Sealed data contain the cost of opening them. Data
-// that need more than the limit give [ErrCostly] before any work is done. The zero value stands for the library's
-// limit: 2.5 GiB and 3 passes. The cost of data that this package seals is 256 MiB and 3 passes, which is MaxCost{256
-// << 10, 3}.
+// A MaxCost limits the cost of trying a [Passphrase] or [Session]. Sealed data contain the cost of opening them. If
+// data need more than the limit, functions return [ErrCostly] before any work is done. The zero value stands for the
+// library's limit: 2.5 GiB and 3 passes. The cost of data that this package seals is 256 MiB and 3 passes, which is
+// MaxCost{256 << 10, 3}.
 type MaxCost struct {
 	// Memory is the most memory, in KiB.
 	Memory uint32
@@ -103,10 +102,9 @@ func flag(on bool) int32 {
 	return 0
 }
 
-// A list is a list of recipients or identities in the library.
 type list struct {
 	handle abi.Handle
-	// free frees the list. It is nil if the list belongs to its only part.
+	// free frees the list. If the list belongs to its only part, free is nil.
 	free func(abi.Handle) int32
 }
 
@@ -116,7 +114,6 @@ func (l list) release() {
 	}
 }
 
-// newList makes a list in the library, and fills it.
 func newList(
 	begin func(list, err *abi.Handle) int32, free func(abi.Handle) int32, fill func(list abi.Handle) error,
 ) (list, error) {
@@ -209,13 +206,11 @@ func choose(sealing abi.Handle, options SealOptions) error {
 	return nil
 }
 
-// sealingTo makes a list of recipients that contains only one part.
 func sealingTo(add add, handle abi.Handle) (abi.Handle, error) {
 	made, err := newList(abi.SealingNew, abi.SealingFree, part{handle: handle, add: add}.addTo)
 	return made.handle, err
 }
 
-// openingWith makes a list of identities that contains only one part.
 func openingWith(add add, handle abi.Handle) (abi.Handle, error) {
 	made, err := newList(abi.OpeningNew, abi.OpeningFree, part{handle: handle, add: add}.addTo)
 	return made.handle, err

@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// A resource owns handles of the library until the resource is closed, or until the garbage collector finds that
-// nothing refers to its owner.
+// A resource owns handles of the library until the resource is closed. If nothing refers to the owner of the resource,
+// the garbage collector frees the handles.
 //
 // The owner keeps the numbers of its handles after the handles are freed. The library refuses freed handles, so closing
 // a key while another goroutine uses it does no harm.
@@ -31,7 +31,6 @@ func (r *resource) close() {
 	}
 }
 
-// check returns an error if the resource was closed, or never made.
 func (r *resource) check() error {
 	if r.free == nil {
 		return wrong("a key, passphrase, session, reader or writer was not made by a function of this package")

@@ -7,8 +7,9 @@ import (
 	"deadpan/internal/abi"
 )
 
-// fill appends the library's output to dst. It first tries a room of `guess` bytes. If the room is too small, the
-// library reports how much it needs, and fill calls the library again. After an error, fill returns dst unchanged.
+// fill appends the library's output to dst. fill first tries a buffer with `guess` free bytes. If the buffer is too
+// small, the library reports the needed length, and fill calls the library again. After an error, fill returns dst
+// unchanged.
 func fill(dst []byte, guess int, call func(room []byte, length *int, err *abi.Handle) int32) ([]byte, error) {
 	filled := grow(dst, guess)
 	for {
@@ -35,7 +36,7 @@ func fill(dst []byte, guess int, call func(room []byte, length *int, err *abi.Ha
 	}
 }
 
-// trim returns the bytes of a new buffer without spare capacity. It copies the bytes if the buffer would waste much
+// trim returns the bytes of a new buffer without spare capacity. trim copies the bytes if the buffer would waste much
 // memory.
 func trim(filled []byte, err error) ([]byte, error) {
 	if err != nil {
@@ -49,10 +50,9 @@ func trim(filled []byte, err error) ([]byte, error) {
 	return trimmed, nil
 }
 
-// zeroed is the length from which zeroing a buffer costs more than avoiding the zeroing.
+// zeroed is a buffer length: from this length on, zeroing a buffer costs more than avoiding the zeroing.
 const zeroed = 32 << 10
 
-// grow returns dst with spare capacity for `more` bytes.
 func grow(dst []byte, more int) []byte {
 	if cap(dst)-len(dst) >= more {
 		return dst

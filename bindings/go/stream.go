@@ -40,7 +40,7 @@ func OpenStream(ctx context.Context, w io.Writer, r io.Reader, options *OpenOpti
 	return stream(ctx, w, r, options.work(), calls{list.handle, abi.OpenStream, abi.OpenDescriptor})
 }
 
-// calls are the two ways in which the library seals or opens a stream.
+// calls holds the library's two functions for a stream: one uses callbacks, and one uses descriptors.
 type calls struct {
 	list        abi.Handle
 	callbacks   func(list abi.Handle, user uintptr, work abi.Handle, err *abi.Handle) int32
@@ -71,7 +71,7 @@ func stream(ctx context.Context, w io.Writer, r io.Reader, work work, calls call
 	return exchange.explain(err)
 }
 
-// regular returns a reader or writer as a file, if it is a regular file.
+// If a reader or writer is a regular file, regular returns this file.
 func regular(stream any) (*os.File, bool) {
 	file, ok := stream.(*os.File)
 	if !ok || file == nil {
@@ -98,7 +98,7 @@ func withDescriptors(input, output *os.File, call func(input, output int32, err 
 			result = run(func(err *abi.Handle) int32 { return call(int32(in), int32(out), err) })
 		})
 	})
-	// Control fails only if the file is closed.
+	// Control returns an error only if the file is closed.
 	switch {
 	case err != nil:
 		return failed(ErrRead, &fs.PathError{Op: "read", Path: input.Name(), Err: fs.ErrClosed})
@@ -108,19 +108,21 @@ func withDescriptors(input, output *os.File, call func(input, output int32, err 
 	return result
 }
 
-// failed returns the error for a reader or writer of the caller that failed.
+// failed returns the error for a failure of the caller's reader or writer.
 func failed(code Code, cause error) error {
 	return &Error{Code: code, Text: code.message() + ": " + cause.Error(), causes: []error{cause}}
 }
 
-// A request asks to fill or write a buffer for a thread of the library. The thread waits for the answer.
+// A request asks the caller's goroutine to fill or write a buffer for a thread of the library. The thread waits for the
+// answer.
 type request struct {
 	buffer []byte
 	answer chan<- int64
 	do     func(buffer []byte) int64
 }
 
-// serve answers a request. If a function of the caller panics, the panic continues after the answer.
+// serve answers a request. If a function of the caller panics, serve first sends the answer, and then the panic
+// continues.
 func (r request) serve() {
 	answer := int64(-1)
 	defer func() { r.answer <- answer }()
@@ -131,11 +133,11 @@ func (r request) refuse() {
 	r.answer <- -1
 }
 
-// pieceSize is the length of the buffers that a Read or Write of the caller gets. These buffers belong to Go. So a
-// reader or writer that keeps a buffer, although this is forbidden, does no harm to the memory of the library.
+// pieceSize is the length of the buffers that a Read or Write of the caller gets. These buffers belong to Go. If a
+// reader or writer keeps a buffer, which is forbidden, the memory of the library is still safe.
 const pieceSize = 64 << 10
 
-// An exchange brings requests from threads of the library to the goroutine that serves them.
+// An exchange passes requests from the library's threads to the goroutine that serves the requests.
 type exchange struct {
 	ctx      context.Context
 	reader   io.Reader
@@ -145,7 +147,6 @@ type exchange struct {
 	piece []byte
 	// pending is an error that a Read has returned together with bytes.
 	pending error
-	// readFailed and writeFailed are errors of the caller's functions.
 	readFailed, writeFailed error
 }
 
@@ -165,7 +166,7 @@ func (e *exchange) target() *abi.Target {
 	}
 }
 
-// read fills a buffer, or less of it if the reader ends.
+// read fills a buffer. If the reader ends, read fills only a part of the buffer.
 func (e *exchange) read(buffer []byte) int64 {
 	done, idle := 0, 0
 	for done < len(buffer) && e.pending == nil {
@@ -236,7 +237,6 @@ func (e *exchange) explain(err error) error {
 	return err
 }
 
-// writeAll writes bytes to a writer of the caller.
 func writeAll(writer io.Writer, bytes []byte) error {
 	count, err := writer.Write(bytes)
 	switch {

@@ -45,7 +45,6 @@ func TestReadersThatAreOdd(t *testing.T) {
 	}
 }
 
-// limited reads at most a given number of bytes at a time.
 type limited struct {
 	reader io.Reader
 	most   int
@@ -66,7 +65,6 @@ func (p *pauses) Read([]byte) (int, error) {
 	return 0, nil
 }
 
-// stream is a reader and a writer whose results a test chooses.
 type stream struct {
 	read  func(buffer []byte) (int, error)
 	write func(bytes []byte) (int, error)
@@ -77,8 +75,8 @@ func (s stream) Write(bytes []byte) (int, error) { return s.write(bytes) }
 
 func full(buffer []byte) (int, error) { return len(buffer), nil }
 
-// says returns a function with wrong results: it reports `more` bytes above the length of the buffer, or exactly
-// `exactly` bytes.
+// says returns a function that reports a wrong number of bytes: `more` bytes more than the length of the buffer, or
+// exactly `exactly` bytes.
 func says(more, exactly int) func([]byte) (int, error) {
 	return func(buffer []byte) (int, error) {
 		if more != 0 {

@@ -15,8 +15,8 @@ import (
 	"deadpan"
 )
 
-// vectors returns the folder of test vectors, which is next to the repository. It skips the test if there is no such
-// folder.
+// vectors returns the folder of test vectors, which is next to the repository. vectors skips the test if there is no
+// such folder.
 func vectors(t *testing.T, kind string) string {
 	t.Helper()
 	folder, err := filepath.Abs(filepath.Join("..", "..", "..", "shared", "vectors", kind))

@@ -9,22 +9,20 @@ import (
 	"deadpan/internal/abi"
 )
 
-// interval is the time between two calls of a progress function.
 const interval = 50 * time.Millisecond
 
-// work holds the options for work of the library.
 type work struct {
 	threads  int
 	progress func(done int64)
 }
 
-// do calls the library. It stops the library's work when the context is done, and reports progress while the library
-// works.
+// do calls the library. The function stops the library's work when the context is done, and reports progress while the
+// library works.
 func (w work) do(ctx context.Context, call func(work abi.Handle) error) error {
 	return w.serve(ctx, nil, call)
 }
 
-// serve calls the library as do does, and also answers requests in the goroutine of the caller.
+// Like do, serve calls the library. In addition, serve answers requests in the caller's goroutine.
 func (w work) serve(ctx context.Context, requests <-chan request, call func(work abi.Handle) error) error {
 	if ctx == nil {
 		return wrong("the context is nil")
@@ -60,7 +58,7 @@ func (w work) serve(ctx context.Context, requests <-chan request, call func(work
 	return err
 }
 
-// watch lets another goroutine call the library. So the caller's functions run in the caller's goroutine, and their
+// watch calls the library in another goroutine. So the caller's functions run in the caller's goroutine, and their
 // panics do not pass through C.
 func (w work) watch(handle abi.Handle, requests <-chan request, call func(work abi.Handle) error) error {
 	done := make(chan error, 1)
@@ -68,8 +66,8 @@ func (w work) watch(handle abi.Handle, requests <-chan request, call func(work a
 	var ended bool
 	defer func() {
 		if !ended {
-			// Here a function of the caller has panicked or ended the goroutine. The library must finish before the panic
-			// continues.
+			// At this point, a function of the caller has panicked or has ended the goroutine. The library must finish
+			// before the panic continues.
 			abi.WorkStop(handle, 1, nil)
 			refuse(requests, done)
 		}
@@ -114,7 +112,6 @@ func refuse(requests <-chan request, done <-chan error) {
 	}
 }
 
-// stopped returns the error of work that a context has stopped.
 func stopped(ctx context.Context) error {
 	causes := []error{ctx.Err()}
 	if cause := context.Cause(ctx); cause != ctx.Err() {

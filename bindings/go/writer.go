@@ -171,14 +171,13 @@ func (w *Writer) attempt(do func() error) error {
 	if w.failed != nil {
 		return w.failed
 	}
-	// This error stays stored if the other writer panics or ends the goroutine.
+	// If the other writer panics or ends the goroutine, this ErrWrite error stays stored.
 	w.failed = &Error{Code: ErrWrite, Text: "the writer has failed before"}
 	w.failed = do()
 	runtime.KeepAlive(w)
 	return w.failed
 }
 
-// flush writes the sealed bytes to the other writer.
 func (w *Writer) flush() error {
 	bytes := w.sealed.bytes
 	w.sealed.bytes = w.sealed.bytes[:0]

@@ -54,7 +54,7 @@ func TestWritersAndReaders(t *testing.T) {
 		check(t, reader.Close())
 		check(t, reader.Close())
 	}
-	// The data are written at once, and in many pieces.
+	// The test writes the data in one call, and in many pieces.
 	var sealed bytes.Buffer
 	writer := must(deadpan.NewWriter(&sealed, nil, key.Public()))(t)
 	if count := must(writer.Write(data(2_000_000)))(t); count != 2_000_000 {

@@ -1,5 +1,5 @@
-//! Opening an age file: all ways of opening agree and return the data. For a changed file, they return at most whole
-//! chunks from its beginning, and always an error.
+//! Opening an age file: all ways of opening agree and return the data. For a changed file, all ways of opening return
+//! an error, and at most whole chunks from the beginning of the file.
 //!
 //! Input: the ways to seal, the sizes of the pieces, changes to the file, the length of the data, and the first bytes
 //! of the data.
@@ -51,7 +51,7 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-/// Opens a file in all ways. Returns `None` if its header does not open.
+/// Opens a file in all ways. Returns `None` if the header of the file does not open.
 fn open(file: &[u8], cuts: &Cuts) -> Option<[(Vec<u8>, bool); 4]> {
     let mut payload = file;
     let identity = Identity::Key(sealed::identity().clone());

@@ -1,6 +1,6 @@
 //! Encoding any bytes in all configurations: three ways of encoding agree with the reference, and decoding returns the
-//! bytes. After one byte is replaced, the verdict is still the same as with the reference. The same checks run for
-//! hexadecimal.
+//! bytes. After one byte is replaced, the verdict is still the same as with the reference. The checks for base64 also
+//! run for hexadecimal.
 //!
 //! Input: the position and the value of the byte to replace, then the bytes.
 #![no_main]
@@ -80,7 +80,6 @@ fn hexadecimal(bytes: &[u8], flaw: (usize, u8)) {
     );
 }
 
-/// Returns the text with one byte replaced.
 fn damage(text: String, (place, byte): (usize, u8)) -> Vec<u8> {
     let mut text = text.into_bytes();
     let length = text.len().max(1);

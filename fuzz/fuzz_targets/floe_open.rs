@@ -79,7 +79,7 @@ fn assert_opens(sealed: &[u8], data: &[u8], length: usize, cuts: &Cuts) {
     seek.rewind().expect("the start");
     assert_eq!(read(seek, cuts), (data.to_vec(), true), "SeekReader");
 
-    // Opens each segment alone, the last one first.
+    // Opens each segment alone, from the last segment to the first segment.
     let layout = message.segments_in(segments.len() as u64).expect("unchanged");
     let mut cipher = message.cipher();
     for number in (0..layout.count()).rev() {
@@ -94,7 +94,7 @@ fn assert_opens(sealed: &[u8], data: &[u8], length: usize, cuts: &Cuts) {
     assert!(Message::resume(&KEY, b"other", header).is_err() && Message::resume(&[8; 32], ABOUT, header).is_err());
 }
 
-/// Checks that no way of opening accepts `sealed`, which no sealing function made. Before its error, a reader may
+/// Checks that every way of opening refuses `sealed`, which no sealing function made. Before its error, a reader may
 /// return whole segments of `data`.
 fn assert_refused(sealed: &[u8], data: &[u8], length: usize, cuts: &Cuts) {
     assert!(floe::open(&KEY, ABOUT, sealed).is_err(), "open");

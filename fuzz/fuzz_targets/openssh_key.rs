@@ -31,7 +31,6 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-/// Writes a public key as a line, and reads it back.
 fn again(key: &SshPublic) {
     let name = key.blob().get(4..4 + usize::from(key.blob()[3])).expect("a name");
     let line = format!("{} {}", str::from_utf8(name).expect("text"), STANDARD.encode(key.blob()));

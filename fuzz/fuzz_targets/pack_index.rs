@@ -39,7 +39,7 @@ fuzz_target!(|data: &[u8]| {
             assert!(components(before) < components(entry), "out of order");
             assert!(before.end() <= entry.begin, "one over the other");
         }
-        // Entries that come before an error may lie in a part of the index to which their paths do not belong.
+        // If an index has an error, entries before the error may be in the wrong part of the index for their paths.
         let found = contents.find(&entry.path);
         assert!(!whole || found.is_ok_and(|found| found.as_ref() == Some(entry)), "not found again");
     }

@@ -45,7 +45,6 @@ struct Came {
     failed: u64,
     /// The names in the target folder.
     names: Vec<String>,
-    /// The bytes that were unpacked to a stream.
     single: Vec<u8>,
 }
 
@@ -71,7 +70,8 @@ fn unpacked(archive: &[u8], step: usize, keep_going: bool, take: Take, wanted: &
     assert_eq!(fs::read_dir(place.path()).expect("a folder").count(), 1, "something was made beside the target");
     let failed = outcome.as_ref().map_or(0, |outcome| outcome.failed);
     let (mut names, mut single) = (Vec::new(), Vec::new());
-    // After an error, the result depends on the pieces, because they decide how much was unpacked before the error.
+    // After an error, the result depends on the sizes of the pieces, which decide how much was unpacked before the
+    // error.
     if outcome.is_ok() {
         list(&target, &mut names);
         single.clone_from(&stream.0.lock().expect("nobody panicked"));
@@ -112,7 +112,6 @@ fn list(folder: &Path, names: &mut Vec<String>) {
     }
 }
 
-/// Corrects the checksum of each header.
 fn repair(archive: &mut [u8]) {
     for block in archive.chunks_exact_mut(512).filter(|block| &block[257..262] == b"ustar") {
         block[148..156].fill(b' ');

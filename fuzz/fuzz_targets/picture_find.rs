@@ -1,5 +1,5 @@
-//! Forged pictures that look as if they carry data: the search in them returns only values within their bounds, and the
-//! part of the data can be read. The doors, labels and checksums are correct, so that the library examines their
+//! Forged pictures that look like pictures with data. The search for data returns only values within their bounds, and
+//! the part of the data can be read. The doors, labels and checksums are correct, so that the library examines their
 //! contents.
 //!
 //! Input: the number of the test. For a template, its samples and the contents of a door follow; for a carrier, its
@@ -111,7 +111,6 @@ fn a_carrier(mut input: Input<'_>) {
     }
 }
 
-/// Returns the file of a carrier that is filled with data.
 fn whole(layout: Layout) -> io::Result<Vec<u8>> {
     let mut file = tempfile::tempfile()?;
     let writer = Writer::new(layout, |_| file.try_clone()).expect("a size that carries bytes");

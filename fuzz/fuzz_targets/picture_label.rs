@@ -1,5 +1,5 @@
-//! Any bytes as the label of a picture: an accepted label is the same after writing and reading it, and the part that
-//! it describes lies within the data.
+//! Any bytes as the label of a picture. An accepted label is the same after writing and reading it, and the part that
+//! the label describes lies within the data.
 //!
 //! Input: a sequence of labels.
 #![no_main]

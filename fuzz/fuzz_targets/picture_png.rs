@@ -1,4 +1,4 @@
-//! Any bytes as the deflate blocks of a PNG picture, with the right checksums: if our readers accept the picture, the
+//! Any bytes as the deflate blocks of a PNG picture, with the right checksums. If our readers accept the picture, the
 //! crate `png` also accepts it and returns the same pixels.
 //!
 //! Input: width, height, whether the picture is gray, and the blocks.

@@ -1,6 +1,6 @@
-//! Any bytes as the frame of a lossless WebP picture: our decoder never panics and keeps the limits, and if
-//! `image-webp` also accepts the picture, both return the same pixels. Reading only the first rows returns the same
-//! pixels as reading all rows.
+//! Any bytes as the frame of a lossless WebP picture. Our decoder never panics and keeps the limits, and if
+//! `image-webp` also accepts the picture, both decoders return the same pixels. Reading only the first rows returns the
+//! same pixels as reading all rows.
 //!
 //! Input: a frame, without its signature.
 #![no_main]

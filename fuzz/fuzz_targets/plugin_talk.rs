@@ -1,4 +1,4 @@
-//! A client that talks to a plugin: for any messages of the plugin, the client ends, and never returns a key of the
+//! A client that talks to a plugin. For any messages of the plugin, the client ends, and never returns a key of the
 //! wrong length or a stanza of the wrong form.
 #![no_main]
 

@@ -2,9 +2,8 @@
 //! writing and reading it. If its authentication code is right, the header opens exactly if the format allows its
 //! metadata.
 //!
-//! Input: a header that is used unchanged. If the input starts with a byte that begins no header, then parts follow,
-//! which the target joins with the right authentication code, or metadata and recipients, which the target seals and
-//! then changes.
+//! Input: a header that is used unchanged. If the first byte of the input begins no header, the target makes a header.
+//! It joins parts with the right authentication code, or it seals metadata to recipients and then changes the header.
 #![no_main]
 
 use std::sync::OnceLock;
@@ -18,7 +17,6 @@ use deadpan_seal::{
     Cost, Error, Header, Identity, Kem, Kind, Metadata, Passphrase, PrivateKey, Recipient, Sealing, Stanza,
 };
 
-/// The lowest cost that Argon2id allows.
 const CHEAP: Cost = Cost { memory: 8, passes: 1, lanes: 1 };
 
 fuzz_target!(|data: &[u8]| match data {
@@ -29,7 +27,6 @@ fuzz_target!(|data: &[u8]| match data {
     other => drop(read_twice(other)),
 });
 
-/// Reads the header at the front of `bytes`, if there is one.
 fn read_twice(bytes: &[u8]) -> Option<Header> {
     let mut rest = bytes;
     let header = Header::read(&mut rest).ok()?;

@@ -1,5 +1,5 @@
-//! Opening a sealed file: all ways of opening agree and return the data. For a changed file, they return at most whole
-//! segments from its beginning. Padding is removed only if it is right.
+//! Opening a sealed file: all ways of opening agree and return the data. For a changed file, all ways of opening return
+//! at most whole segments from the beginning of the file. Padding is removed only if it is right.
 //!
 //! Input: the writer of the file and its options, the sizes of the pieces, changes to the file, and the data.
 #![no_main]

@@ -50,7 +50,7 @@ fn share(bytes: &[u8]) {
     let (header, keys) = file();
     let header = Header::read(&header[..]).expect("a header");
     let own = header.shares(keys).expect("three shares");
-    // The fuzzer cannot know the number of the group, so zeros in the input stand for it.
+    // The fuzzer cannot know the number of the group, so zeros in the input stand for this number.
     let mut bytes = bytes.to_vec();
     if bytes.len() == Share::LENGTH && bytes[19..51] == [0; 32] {
         bytes[19..51].copy_from_slice(&own[0].to_bytes()[19..51]);

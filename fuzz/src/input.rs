@@ -77,8 +77,8 @@ impl<'a> Input<'a> {
         std::mem::take(&mut self.0)
     }
 
-    /// Takes the rest as bytes to encode. The first byte says whether a long run of other bytes precedes them, so that
-    /// the kernels for long inputs run.
+    /// Takes the rest as bytes to encode. The first byte says whether a long run of other bytes comes before the bytes
+    /// to encode, so that the kernels for long inputs run.
     pub fn bytes(&mut self) -> Vec<u8> {
         let front = if self.byte() & 1 == 1 { self.word() % 3000 } else { 0 };
         // The pattern repeats only after 256 bytes, which is more than a kernel takes at once.
@@ -87,9 +87,9 @@ impl<'a> Input<'a> {
         bytes
     }
 
-    /// Takes the rest as a text to decode. The first byte says whether valid symbols precede it: none, any number, or
-    /// as many as move the rest to the border of a stream's block. The first byte also says whether most of the other
-    /// bytes become symbols.
+    /// Takes the rest as a text to decode. The first byte says whether valid symbols come before the text: none, any
+    /// number, or as many as move the rest to the border of a stream's block. The first byte also says whether most of
+    /// the other bytes become symbols.
     pub fn text(&mut self, alphabet: Alphabet) -> Vec<u8> {
         let symbols = alphabet.symbols();
         let kind = self.byte();

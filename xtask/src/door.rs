@@ -39,7 +39,7 @@ pub(crate) fn faults(sources: &[(String, String)]) -> Vec<String> {
     faults
 }
 
-/// Returns the lines that access files without crates/disk. Lines of tests do not count; tests stand at the end of a
+/// Returns the lines that access files without crates/disk. The check ignores lines of tests, which are at the end of a
 /// file.
 fn around(source: &str) -> Vec<(usize, String)> {
     let code = source.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();

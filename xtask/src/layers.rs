@@ -1,4 +1,4 @@
-//! `cargo xtask layers` checks three rules: crates depend only on the crates that docs/ARCHITECTURE.md allows, a wing
+//! `cargo xtask layers` checks three rules. Crates depend only on the crates that docs/ARCHITECTURE.md allows, a wing
 //! of a crate depends only on the wings after it, and only crates/disk opens files.
 
 use std::collections::BTreeSet;
@@ -108,7 +108,6 @@ fn is_tool(package: &Package) -> bool {
     TOOLS.contains(&top)
 }
 
-/// Reports the dependencies that are not allowed.
 fn faults(packages: &[Package]) -> Vec<String> {
     let ours: BTreeSet<&str> = packages.iter().map(|package| package.name.as_str()).collect();
     let tools: BTreeSet<&str> =

@@ -1,5 +1,5 @@
-//! Checks of the workspace: the dependencies between crates, the places of `unsafe`, the width of lines, the groups of
-//! imports, the pins of packages that scripts install, and the machine code of branch-free functions.
+//! Checks of the workspace: dependencies between crates, places of `unsafe`, width of lines, groups of imports, pins of
+//! packages that scripts install, and machine code of branch-free functions.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool")]
 
 mod asm;

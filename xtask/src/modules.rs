@@ -23,9 +23,7 @@ pub(crate) struct Module {
     imported: BTreeMap<String, Path>,
     /// The lengths of the functions in the file, in lines.
     pub(crate) functions: Vec<usize>,
-    /// The structs, enums, unions, traits and types in the file.
     pub(crate) types: Vec<String>,
-    /// The number of functions with the name `of`.
     pub(crate) of: usize,
 }
 
@@ -60,7 +58,6 @@ impl Modules {
         self.0.iter()
     }
 
-    /// Returns the modules that `path` imports from.
     pub(crate) fn imports(&self, path: &Path) -> BTreeSet<Path> {
         let named = self.0.get(path).into_iter().flat_map(|module| &module.named);
         named.map(|named| self.holder(named, DEPTH)).filter(|holder| holder != path).collect()
@@ -118,7 +115,6 @@ fn path_of(file: &str) -> Path {
     if stem == "lib" { Path::new() } else { stem.split('/').map(str::to_owned).collect() }
 }
 
-/// Returns the modules that a file declares for tests only.
 fn declared_for_tests(path: &Path, items: &[Item]) -> Vec<Path> {
     let declared = items.iter().filter_map(|item| match item {
         Item::Mod(module) if is_test(&module.attrs) => Some(module.ident.to_string()),

@@ -37,7 +37,6 @@ pub(crate) fn run() -> Result<Outcome, String> {
     Ok(Outcome::Clean)
 }
 
-/// Returns the crates that these files belong to.
 fn crates(sources: &[(String, String)]) -> Vec<&str> {
     let mut names: Vec<&str> = sources.iter().filter_map(|(file, _)| crate_of(file)).collect();
     names.dedup();

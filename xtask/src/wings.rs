@@ -149,7 +149,6 @@ impl House {
         faults
     }
 
-    /// Whether the module `from` may import from the module `to`.
     fn allows(&self, from: &Path, to: &Path) -> bool {
         match (self.rank(from), self.rank(to)) {
             // The root may import from all modules of the crate.

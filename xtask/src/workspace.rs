@@ -8,7 +8,6 @@ use serde_json::Value;
 pub(crate) struct Workspace {
     pub(crate) root: PathBuf,
     pub(crate) target: PathBuf,
-    /// The members, as described by `cargo metadata`.
     pub(crate) packages: Vec<Value>,
 }
 

@@ -62,7 +62,7 @@ fn encoding(tally: &mut Tally, name: &str, codec: Base64, plain: &[u8], text: &[
     }
 }
 
-/// Decodes a secret `text` in all ways. The text encodes `plain`, or the text is not valid.
+/// Decodes a secret `text` with every decoding function. The text encodes `plain`, or the text is not valid.
 fn decoding(tally: &mut Tally, name: &str, codec: Base64, text: &[u8], plain: Option<&[u8]>) {
     let secret = hide(text);
     let expected = plain.ok_or(Error::Invalid);
@@ -101,7 +101,8 @@ fn wrong(tally: &mut Tally, name: &str, codec: Base64, text: &[u8]) {
     decoding(tally, &format!("{name}, ==="), codec, &[&text[..symbols], b"==="].concat(), None);
 }
 
-/// Tries bits after the last byte. A strict codec refuses these bits, and a lenient codec accepts them.
+/// Tries bits after the last byte. A strict codec refuses bits after the last byte, and a lenient codec accepts these
+/// bits.
 fn trailing_bits(tally: &mut Tally, name: &str, codec: Base64, plain: &[u8], text: &[u8]) {
     let (shift, bits) = match plain.len() % 3 {
         1 => (4, 0x30),
@@ -111,7 +112,7 @@ fn trailing_bits(tally: &mut Tally, name: &str, codec: Base64, plain: &[u8], tex
     let value = (plain[plain.len() - 1] << shift) & bits;
     let last = plain.len() + plain.len() / 3;
     let mut changed = text.to_vec();
-    // The value is at most 61. For such values, both alphabets have the same symbol.
+    // The value is at most 61. The two alphabets have the same symbol for each value up to 61.
     changed[last] = Alphabet::Standard.symbols()[usize::from(value | 1)];
     decoding(tally, &format!("{name}, trailing bits"), codec, &changed, None);
     decoding(tally, &format!("{name}, trailing bits ignored"), codec.ignoring_trailing_bits(), &changed, Some(plain));

@@ -1,4 +1,4 @@
-//! Known leaks. If Valgrind does not report one of these leaks, the results of the other cases have no meaning.
+//! Known leaks. If Valgrind does not report one of the known leaks, the results of the other cases have no meaning.
 
 use core::hint::black_box;
 

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Valgrind hides AVX-512 from programs, so this test reaches at most the level `avx2`; `cargo xtask asm` covers
-//! AVX-512. The last cases are known leaks. Valgrind must report each of these leaks, because a test that reports
+//! AVX-512. The last cases are known leaks. Valgrind must report each of these known leaks, because a test that reports
 //! nothing could be broken.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 

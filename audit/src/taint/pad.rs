@@ -47,7 +47,7 @@ pub(crate) fn run(tally: &mut Tally) {
     }
 }
 
-/// Pads in every way, and unpads the result.
+/// Pads with every padding function, and unpads the result.
 fn round_trip(tally: &mut Tally, padding: Padding, data: &[u8]) {
     let (length, block) = (data.len(), usize::from(padding.block()));
     let full = length / block * block;
@@ -72,7 +72,7 @@ fn round_trip(tally: &mut Tally, padding: Padding, data: &[u8]) {
     tally.case(format_args!("pad_last_block_with {name}"), || {
         is_right(padding.pad_last_block_with(&secret, &mut vec![0; block + 1], &mut Secret(2)).map(together))
     });
-    // When padding in place, the length is secret too.
+    // The tests of in-place padding also mark the length as secret.
     let buffer = || hide(&[data, &vec![9; whole + 1 - length]].concat());
     tally.case(format_args!("pad_in_place {name}"), || {
         is_right(padding.pad_in_place(&mut buffer(), hide_one(length)).map(|padded| show(padded)))
@@ -88,7 +88,7 @@ fn round_trip(tally: &mut Tally, padding: Padding, data: &[u8]) {
     }
 }
 
-/// Unpads in every way, and compares with the reference.
+/// Unpads with every unpadding function, and compares the results with the reference implementation.
 fn removing(tally: &mut Tally, padding: Padding, padded: &[u8]) {
     let name = format!("{padding:?} {padded:02x?}");
     let block = usize::from(padding.block());
@@ -131,12 +131,12 @@ fn wrong(tally: &mut Tally, padding: Padding, blocks: usize) {
     tally.case(format_args!("unpad_mut {name}"), || padding.unpad_mut(&mut secret[..part]) == Err(Error::NotBlocks));
 }
 
-/// Tries the two functions that contain a jump which depends on whether they return `None`. Both functions are `const`,
-/// and a `const` function cannot declassify a value. So one report is expected, as the documentation of the functions
-/// states.
+/// Tries the two functions that contain a secret-dependent jump: the jump depends on whether the result is `None`. Both
+/// functions are `const`, and a `const` function cannot declassify a value. The test therefore expects one report,
+/// which the documentation of the functions mentions.
 pub(crate) fn run_disclosing(tally: &mut Tally) {
-    // `black_box` prevents inlining of the functions. Otherwise a jump of the caller on `None` would count as a jump of
-    // the crate.
+    // `black_box` prevents inlining of the functions. If a function were inlined, a jump of the caller on `None` would
+    // count as a jump of the crate.
     let padme: fn(u64) -> Option<u64> = black_box(padme);
     for length in (0..300).chain([1_000_000, 1 << 40, (1 << 62) - 1, 1 << 63, u64::MAX - (1 << 57), u64::MAX]) {
         let expected = plain_padme(length);

@@ -1,4 +1,5 @@
-//! Reference implementations of base64 and hex. They use tables and jumps, so that they are easy to check.
+//! Reference implementations of base64 and hex. The reference implementations use tables and jumps, so that they are
+//! easy to check.
 
 use deadpan_base64::Alphabet;
 
@@ -19,7 +20,6 @@ pub(crate) fn hex(digits: &[u8; 16], input: &[u8]) -> Vec<u8> {
     input.iter().flat_map(|byte| [digits[usize::from(byte >> 4)], digits[usize::from(byte & 15)]]).collect()
 }
 
-/// Inserts white space of every kind into a text.
 pub(crate) fn spaced(text: &[u8], gap: usize) -> Vec<u8> {
     let kinds = [&b" "[..], b"\n", b"\r\n", b"\t\x0b\x0c", b""];
     let pieces = text.chunks(gap).zip(kinds.into_iter().cycle());

@@ -4,7 +4,7 @@ use core::hint::black_box;
 
 use deadpan_ct::imp::{Plain, bytes_mut, valgrind};
 
-/// Returns lengths around every step of every kernel, and around the blocks of streams.
+/// Returns lengths near each step length of each kernel, and lengths near the block lengths of streams.
 pub(crate) fn lengths() -> impl Iterator<Item = usize> {
     (0..=130)
         .chain([191, 192, 193, 255, 256, 257, 300, 511, 512, 513, 767, 768, 769, 1023, 1024, 1025, 4095, 4096, 4097])

@@ -4,13 +4,12 @@ use deadpan_lab::Random;
 use deadpan_picture::template::{self, Bits, Hiding, Order, Secret, Seed};
 use deadpan_picture::{Error, Label, Pixels};
 
-/// The way in which samples are changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Way {
-    /// The way of templates: each sample changes to the nearest number with the wanted low bits. A key determines the
-    /// places of these samples.
+    /// Templates change each sample to the nearest number that has the wanted low bits. A key determines which samples
+    /// a template changes.
     Template,
-    /// The low bits of the same number of samples are replaced, in random places.
+    /// Replacement puts the wanted low bits into as many random samples as a template would change.
     Replacement,
 }
 
@@ -19,7 +18,7 @@ impl Way {
     pub const ALL: [Self; 2] = [Self::Template, Self::Replacement];
 }
 
-/// Fills `share` percent of the capacity that a cover has with `bits` bits in each sample.
+/// Hides data in a copy of a cover: `bits` bits in each sample, and `share` percent of the capacity.
 pub fn embed(cover: &Pixels, way: Way, bits: u8, share: u32, seed: u64) -> Result<Pixels, Error> {
     let mut result = cover.clone();
     let random = &mut Random::new(seed ^ u64::from(bits) << 32 ^ u64::from(share) << 40);

@@ -1,10 +1,12 @@
-//! Measures how often five known detectors find the data that a template carries: `scripts/bench detectors`, or `cargo
-//! bench -p deadpan-bench --bench picture_detectors -- [--covers N] [--photographs FOLDER] [--markdown FILE]`.
+//! Measures how often five known detectors find the data that a template hides in a picture: `scripts/bench detectors`,
+//! or `cargo bench -p deadpan-bench --bench picture_detectors -- [--covers N] [--photographs FOLDER] [--markdown
+//! FILE]`.
 //!
 //! The benchmark examines each cover without data, and again with data in 1, 5, 20 and 100 % of its capacity, at 1 to 4
 //! bits in each sample. Templates put the data into the cover. As a control, low-bit replacement puts the same amount
-//! of data into the same number of samples; the detectors of replacement must find this control. A detector raises an
-//! alarm if its score exceeds a threshold. 5 % of the covers exceed this threshold.
+//! of data as a template into the same number of samples. The detectors of low-bit replacement must find the data of
+//! this control. A detector raises an alarm if its score exceeds a threshold. 5 % of the covers without data have a
+//! score above this threshold.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod embed;

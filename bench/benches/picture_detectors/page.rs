@@ -50,8 +50,8 @@ fn covers(page: &mut String, study: &Study) {
     );
 }
 
-/// Writes a table with templates and the control side by side. For the control, the table has only the detectors of
-/// replacement.
+/// Writes a table in which templates and the control have adjacent columns. For the control, the table has only the
+/// detectors that look for low-bit replacement.
 fn both(page: &mut String, value: impl Fn(Treatment, usize) -> String) {
     let control = DETECTORS[..OF_REPLACEMENT].join(" | ");
     let _ = writeln!(page, "| bits | filled | template: {} | control: {control} |", DETECTORS.join(" | "));
@@ -99,7 +99,6 @@ fn kinds(page: &mut String, study: &Study) {
     }
 }
 
-/// Writes the table of the lowest signal-to-noise ratios.
 fn noise(page: &mut String, study: &Study) {
     let _ = writeln!(page, "\n## Peak signal-to-noise ratio\n\nThe lowest of all covers, with all room filled.\n");
     let _ = writeln!(page, "| bits | template | control |\n|--:|--:|--:|");
@@ -109,8 +108,8 @@ fn noise(page: &mut String, study: &Study) {
     }
 }
 
-/// Returns the score with the sign that the detector gives it. The study reverses the sign of the scores of chi-square
-/// and HCF-COM.
+/// Formats a score with the sign that the detector originally computes. The study stores the scores of chi-square and
+/// HCF-COM with reversed signs.
 fn score(detector: usize, score: f64) -> String {
     match DETECTORS[detector] {
         "chi-square" => format!("{:.2}", -score),

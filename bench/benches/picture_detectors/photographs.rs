@@ -25,7 +25,6 @@ pub fn covers(folder: &Path) -> Result<Vec<Pixels>, Box<dyn Error>> {
     Ok(covers)
 }
 
-/// Cuts a photograph into equal pieces.
 fn cut(photograph: &Pixels) -> Vec<Pixels> {
     let (width, height) = (photograph.width as usize, photograph.height as usize);
     let (columns, rows) = (width.div_ceil(SIZE.0), height.div_ceil(SIZE.1));

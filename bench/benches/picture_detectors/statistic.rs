@@ -3,7 +3,7 @@
 /// The share of the covers without data that may raise an alarm.
 pub const FALSE_ALARMS: f64 = 0.05;
 
-/// Returns the score that at most 5 % of these scores exceed.
+/// Returns a threshold: at most 5 % of the given scores are higher.
 pub fn threshold(scores: &[f64]) -> f64 {
     let mut sorted = scores.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -11,7 +11,6 @@ pub fn threshold(scores: &[f64]) -> f64 {
     sorted[scores.len() - 1 - above]
 }
 
-/// The number of scores that exceed a threshold, and the number of all scores.
 #[derive(Clone, Copy, Debug)]
 pub struct Rate {
     /// The number of alarms.
@@ -21,7 +20,6 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// Counts the scores above a threshold.
     pub fn of(scores: &[f64], threshold: f64) -> Self {
         Self { alarms: scores.iter().filter(|&&score| score > threshold).count(), all: scores.len() }
     }
@@ -42,8 +40,8 @@ impl Rate {
     }
 }
 
-/// Returns the area under the curve of detections over false alarms: the probability that the score of a picture with
-/// data exceeds the score of a cover. A tie counts half.
+/// Returns the area under the curve of detections over false alarms. The area is the probability that a picture with
+/// data has a higher score than a cover. A tie counts half.
 pub fn area(covers: &[f64], with_data: &[f64]) -> f64 {
     let wins = with_data.iter().flat_map(|one| {
         covers.iter().map(move |cover| match one.total_cmp(cover) {

@@ -10,13 +10,12 @@ use deadpan_picture::{Error, Pixels, analysis};
 pub const SHARES: [u32; 4] = [1, 5, 20, 100];
 /// The detectors, in the order of the scores.
 pub const DETECTORS: [&str; 5] = ["chi-square", "RS", "sample pairs", "HCF-COM", "HCF-COM of neighbors"];
-/// The number of detectors that look for replaced low bits. These detectors come first in [`DETECTORS`].
+/// The number of detectors that look for replaced low bits. The detectors of replaced low bits come first in
+/// [`DETECTORS`].
 pub const OF_REPLACEMENT: usize = 3;
 
-/// The scores of one picture, in the order of the detectors.
 type Scores = [f64; DETECTORS.len()];
 
-/// The way in which data were put into a cover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Treatment {
     /// The way of changing samples.
@@ -41,12 +40,12 @@ pub struct Study {
     kinds: Vec<&'static str>,
     covers: Vec<Scores>,
     treated: BTreeMap<Treatment, Vec<Scores>>,
-    /// The lowest peak signal-to-noise ratio of each treatment.
+    /// The lowest peak signal-to-noise ratio for each treatment of the covers.
     pub psnr: BTreeMap<Treatment, f64>,
 }
 
 impl Study {
-    /// Examines a cover without data and with data in all ways.
+    /// Examines a cover without data, and examines the cover again after every treatment.
     pub fn add(&mut self, kind: &'static str, cover: &Pixels, seed: u64) -> Result<(), Error> {
         self.kinds.push(kind);
         self.covers.push(scores(cover));
@@ -64,14 +63,14 @@ impl Study {
         Ok(())
     }
 
-    /// Returns each kind of cover with the number of its covers.
     pub fn kinds(&self) -> BTreeMap<&'static str, usize> {
         let mut kinds = BTreeMap::new();
         self.kinds.iter().for_each(|kind| *kinds.entry(*kind).or_insert(0) += 1);
         kinds
     }
 
-    /// Returns the outcome of a detector. `kind` selects the covers that count, for the outcome and for the threshold.
+    /// Returns the outcome of a detector. If `kind` is not `None`, only covers of this kind count, both for the outcome
+    /// and for the threshold.
     pub fn outcome(&self, detector: usize, treatment: Treatment, kind: Option<&str>) -> Outcome {
         let covers = self.select(&self.covers, detector, kind);
         let treated = self.select(&self.treated[&treatment], detector, kind);
@@ -91,9 +90,9 @@ impl Study {
     }
 }
 
-/// Returns the scores of the detectors. Low scores of chi-square and HCF-COM are suspicious: equal pairs of values give
-/// a low chi-square statistic, and a smooth histogram gives a low ratio of HCF-COM. The function therefore reverses the
-/// signs of these scores. If a detector cannot judge a picture, the picture is not suspicious.
+/// Low scores of chi-square and HCF-COM are suspicious: equal pairs of values give a low chi-square statistic, and a
+/// smooth histogram gives a low ratio of HCF-COM. The function therefore reverses the signs of these scores. If a
+/// detector cannot judge a picture, the picture is not suspicious.
 fn scores(picture: &Pixels) -> Scores {
     let findings = analysis::examine(picture);
     let turned = |score: Option<f64>| score.map(|score| -score);

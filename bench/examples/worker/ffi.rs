@@ -14,7 +14,6 @@ use deadpan_seal::key::private_pem;
 type Handle = *mut c_void;
 type Code = i32;
 
-/// The C library, with the handles for one key.
 pub(crate) struct C {
     library: Library,
     sealing: Handle,
@@ -24,8 +23,8 @@ pub(crate) struct C {
 impl C {
     pub(crate) fn load(key: &PrivateKey) -> Result<Self, Box<dyn Error>> {
         let path = env::var_os("DEADPAN_LIBRARY").ok_or("DEADPAN_LIBRARY is not set")?;
-        // SAFETY: the library is part of this project. Loading it runs only the initialization that the standard
-        // library needs.
+        // SAFETY: the library is part of this project. Loading the library runs only the initialization that the
+        // standard library needs.
         let library = unsafe { Library::new(&path) }?;
         let text = private_pem(key);
         let [mut private, mut public, mut sealing, mut opening] = [null_mut::<c_void>(); 4];
@@ -51,7 +50,7 @@ impl C {
         Ok(Self { library, sealing, opening })
     }
 
-    /// Seals or opens; both functions have the same types.
+    /// Calls the function `name` of the library, which is a sealing or an opening function.
     fn run(&self, name: &[u8], handle: Handle, input: &[u8], output: &mut [u8]) -> usize {
         type Run = unsafe extern "C" fn(
             Handle,

@@ -20,7 +20,6 @@ use deadpan_base64::STANDARD;
 use deadpan_seal::{Header, Identity, Kem, PrivateKey, Recipient, Sealing, Work};
 use ffi::C;
 
-/// Data of one size: plain, sealed and opened.
 struct Data {
     plain: Vec<u8>,
     sealed: Vec<u8>,
@@ -36,7 +35,6 @@ struct Worker {
     files: Option<Files>,
 }
 
-/// A folder with keys and a file for the command-line program.
 struct Files {
     folder: PathBuf,
     size: usize,
@@ -45,7 +43,7 @@ struct Files {
 impl Files {
     fn new(plain: &[u8]) -> Result<Self, Box<dyn Error>> {
         let folder = env::temp_dir().join(format!("deadpan-worker-{}", std::process::id()));
-        // An earlier worker with the same process number may have left a folder with this name behind.
+        // An earlier worker with the same process number may have left a folder with this name.
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder)?;
         fs::write(folder.join("plain"), plain)?;
@@ -87,7 +85,7 @@ impl Worker {
         Ok(Self { sealing, identities: [Identity::Key(key)], c, data, files: None })
     }
 
-    /// Answers a line: runs the operation that the line names, and returns the nanoseconds that the operation took.
+    /// Runs the operation that a line names, and returns the duration of the operation in nanoseconds.
     fn answer(&mut self, line: &str) -> Result<String, Box<dyn Error>> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let [name, size, times] = words[..] else { return Err("a line is NAME SIZE TIMES".into()) };
@@ -102,7 +100,7 @@ impl Worker {
         Ok(took.to_string())
     }
 
-    /// Makes the data of this size, unless the data exist already.
+    /// Makes the data of this size, if these data do not exist already.
     fn prepare(&mut self, name: &str, size: usize) -> Result<(), Box<dyn Error>> {
         if self.data.plain.len() != size || self.data.sealed.is_empty() {
             self.files = None;
@@ -149,7 +147,7 @@ impl Worker {
             }
             _ => return Err(format!("there is no operation {name}").into()),
         };
-        // Empty data may give an empty result.
+        // If the input is empty, the result may also be empty.
         if done == 0 && !plain.is_empty() { Err("nothing was done".into()) } else { Ok(()) }
     }
 
@@ -167,8 +165,8 @@ impl Worker {
             }
             "seal" | "open" | "c.seal" | "c.open" => self.data.opened == self.data.plain,
             "base64.seal" | "base64.open" => STANDARD.decode(&self.data.text)? == self.data.plain,
-            // The other operations make the same results as `seal` and `open`. For these operations, only the number of
-            // bytes is checked, after each call.
+            // The operations without a case above return the same results as `seal` and `open`. For operations without
+            // a case above, only the number of result bytes is checked, after each call.
             _ => true,
         };
         if same { Ok(()) } else { Err("the data did not come back".into()) }

@@ -16,7 +16,7 @@ use deadpan_lab::Random;
 struct Arrays<const N: usize> {
     left: Box<[[u8; N]; LANES]>,
     right: Box<[[u8; N]; LANES]>,
-    /// The arrays to which assignments write.
+    /// The target arrays of assignments.
     target: RefCell<Box<[[u8; N]; LANES]>>,
 }
 
@@ -85,7 +85,7 @@ impl<const N: usize> Arrays<N> {
         });
     }
 
-    /// Enters an operation that returns a new array. The array is stored to memory.
+    /// Adds to the cell an operation that returns a new array. The array is stored to memory.
     fn select<'a>(&'a self, cell: &mut Cell<'a>, choices: &'a Choices) {
         let bits = &*choices.plain;
         self.pick(cell, ("deadpan", Ours), &choices.ours, bits, |a, b, yes| yes.select(*a, *b));

@@ -43,7 +43,6 @@ fn select<'a, T: Integer>(cell: &mut Cell<'a>, pairs: &'a Pairs<T>, choices: &'a
     pairs.choose(cell, ("plain if", Plain), (&choices.plain, choices), right, right);
 }
 
-/// Selects by using the conditional assignment of each library.
 fn assign<'a, T: Integer>(cell: &mut Cell<'a>, pairs: &'a Pairs<T>, choices: &'a Choices) {
     let right = |a, b, yes| if yes { b } else { a };
     pairs.choose(cell, ("deadpan", Ours), (&choices.ours, choices), right, |mut a, b, yes| {

@@ -1,4 +1,4 @@
-//! Cells that compare integers: equal, zero, less, greater, at most, and a comparison whose answer is used.
+//! Cells that compare integers: equal, zero, less, greater, at most, and a comparison that is followed by a selection.
 
 use super::pairs::{Integer, Ordered, Pairs};
 use crate::cells::Role::{ConstantTime, Ours, Plain};

@@ -6,7 +6,6 @@ use crate::barrier::Register;
 use crate::cells::{Cell, Cells, Role};
 use deadpan_lab::Random;
 
-/// An integer type that all libraries support.
 pub trait Integer:
     Register
     + Ord
@@ -89,7 +88,7 @@ impl<T: Integer> Pairs<T> {
         });
     }
 
-    /// Enters an operation that returns one or two integers of the type.
+    /// Adds to the cell an operation that returns one or two integers of the type.
     pub fn compute<'a, R: Register>(
         &'a self,
         cell: &mut Cell<'a>,
@@ -104,7 +103,7 @@ impl<T: Integer> Pairs<T> {
         });
     }
 
-    /// Enters an operation that takes a secret choice.
+    /// Adds to the cell an operation that takes a secret choice.
     pub fn choose<'a, C: Copy, R: Register>(
         &'a self,
         cell: &mut Cell<'a>,

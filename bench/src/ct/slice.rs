@@ -1,4 +1,4 @@
-//! Operations on byte slices whose length the compiler does not know: comparing (with `memcmp` as a yardstick),
+//! Operations on byte slices of a length that the compiler does not know: comparing (with `memcmp` as a yardstick),
 //! assigning and swapping.
 //!
 //! The compared slices are equal, so that `memcmp` has to read everything as well. Successive calls work on different
@@ -21,7 +21,7 @@ use deadpan_lab::Random;
 /// power of two, and long lengths.
 const LENGTHS: [usize; 7] = [16, 32, 64, 100, 256, 1024, 4096];
 
-/// All slices of one side together take this many bytes of the first-level cache.
+/// The maximum total size of all left slices, and of all right slices, in bytes of the first-level cache.
 const SIDE: usize = 16 * 1024;
 
 struct Slices {
@@ -42,8 +42,8 @@ struct Shelf {
 }
 
 impl Shelf {
-    /// Makes copies of `bytes`. The first copy starts `past` bytes after the start of a page. With different values of
-    /// `past`, the addresses of two shelves differ in their low bits.
+    /// Makes copies of `bytes`. The first copy starts `past` bytes after the start of a page. Two `Shelf` values with
+    /// different `past` have addresses with different low bits.
     fn new(bytes: &[u8], past: usize) -> Self {
         let length = bytes.len();
         let stride = length.next_multiple_of(16) + if length.is_multiple_of(64) { 16 } else { 0 };

@@ -43,15 +43,15 @@ pub fn offer(quick: bool) -> Offer {
     }
 }
 
-/// Returns the action that asks a worker for an operation.
+/// Returns the action that asks a worker program to run an operation.
 macro_rules! told {
     ($language:literal, $operation:literal) => {
         Told(concat!("\"$DEADPAN_WORKERS/ask\" ", $language, " ", $operation, " {bytes} > '{result}'"))
     };
 }
 
-/// Returns a way whose actions ask a worker for its operations. The first word of a peer's name is the program that
-/// must be installed.
+/// Returns a variant whose actions ask a worker program to run operations. The first word of a peer's name is the
+/// program that must be installed.
 macro_rules! way {
     ($make:ident, $name:literal, $language:literal, $seal:literal, $open:literal) => {
         Way::$make($name, [told!($language, $seal), told!($language, $open)]).setup(concat!(

@@ -1,4 +1,4 @@
-//! Pairs of commands, on one core and on all cores: age files of Deadpan and of `age`, and signed files and unsigned
+//! Pairs of commands, on one core and on all cores: Deadpan and `age` on age files, and Deadpan on signed and unsigned
 //! files.
 
 use super::{AGE_KEY, OPENSSL, facts, operations};
@@ -19,7 +19,7 @@ fn set(quick: bool) -> Vec<Set> {
     vec![if quick { Set::file("64 MiB", 64 << 20) } else { Set::file("1 GiB", 1 << 30).rounds_of(7) }]
 }
 
-/// Makes a workload twice: once with all its ways on one core, and once with all its ways on all cores.
+/// Makes a workload twice: first with all variants on one core, and then with all variants on all cores.
 fn on_cores(names: [&'static str; 2], make: impl Fn(&'static str) -> Workload) -> [Workload; 2] {
     let [mut alone, all] = names.map(make);
     alone.ways = alone.ways.into_iter().map(Way::alone).collect();
@@ -115,6 +115,6 @@ pub fn signing(quick: bool) -> Offer {
     }
 }
 
-/// The line that makes a key for sealing and a key for signing. All ways have the same line, so that the line runs only
+/// The line that makes a key for sealing and a key for signing. All variants use the same line, so the line runs only
 /// once.
 const SIGN_KEY: &str = "'{self}' keygen --mode hybrid --no-passphrase && '{self}' keygen --sign --no-passphrase";

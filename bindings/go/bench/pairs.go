@@ -15,7 +15,7 @@ import (
 
 var errOther = errors.New("other bytes came back")
 
-// A pair seals and opens data that are ready, and checks whether the opened data are the data that were sealed.
+// A pair seals and opens prepared data, and checks whether the opened data are equal to the original data.
 type pair struct {
 	seal, open, look func() error
 	close            func()
@@ -26,9 +26,8 @@ var kinds = map[string]func(size int) (*pair, error){
 	"age": withAge, "std": withStandardLibrary,
 }
 
-// inMemory makes a pair of two functions. Both append to a buffer, which they may use again.
+// inMemory makes a pair of two functions. Both functions append to a buffer, which they may use again.
 func inMemory(size int, seal, open func(buffer, data []byte) ([]byte, error)) *pair {
-	// The data are bytes with different values.
 	plain := make([]byte, size)
 	for place := range plain {
 		plain[place] = byte(place * 31 >> 3)
@@ -52,7 +51,6 @@ func inMemory(size int, seal, open func(buffer, data []byte) ([]byte, error)) *p
 	}
 }
 
-// withKey makes a pair that seals with Deadpan and a new key.
 func withKey(make func(size int, key *deadpan.PrivateKey) (*pair, error)) func(int) (*pair, error) {
 	return func(size int) (*pair, error) {
 		key, err := deadpan.GenerateKey(deadpan.XWing)

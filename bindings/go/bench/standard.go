@@ -53,7 +53,7 @@ func withStandardLibrary(size int) (*pair, error) {
 	return inMemory(size, seal, open), nil
 }
 
-// An exporter gives the key of the chunks.
+// An exporter derives the key of the chunks.
 type exporter interface {
 	Export(purpose string, length int) ([]byte, error)
 }

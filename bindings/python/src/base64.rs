@@ -14,7 +14,7 @@ use deadpan_base64::{Base64, Error, STANDARD, URL_SAFE};
 use deadpan_ct::{CtEq, Wiped};
 use deadpan_seal::ReadAt;
 
-/// Data longer than this are encoded and decoded without the interpreter's lock.
+/// Data that are longer than this number of bytes are encoded and decoded without the interpreter's lock.
 const BRIEF: usize = 4096;
 /// The number of bytes of a buffer that are copied and encoded at once. It is a multiple of three.
 const PIECE: usize = 48 << 10;
@@ -229,7 +229,7 @@ fn decoded<'py>(
         let piece = if let Some(pair) = pair {
             let piece = &mut *changed;
             piece.extend_from_slice(text);
-            // `+` and `/` are invalid in the text, unless they are in the pair.
+            // `+` and `/` are invalid in the text, except if they are in the pair.
             replace(piece, USUAL, USUAL.map(|symbol| if pair.contains(&symbol) { symbol } else { b'?' }));
             replace(piece, pair, USUAL);
             piece
@@ -241,7 +241,7 @@ fn decoded<'py>(
     })
 }
 
-/// Turns pieces of `from` bytes into pieces of `to` bytes, and returns all of these pieces, which have `room` bytes
+/// Converts each piece of `from` bytes to a piece of `to` bytes, and returns all results, which have `room` bytes
 /// together. `turn` returns whether a piece is valid. Invalid pieces do not end the reading, so that the time does not
 /// depend on the place of a flaw.
 fn turned<'py>(
@@ -306,7 +306,6 @@ fn replace(text: &mut [u8], from: Pair, to: Pair) {
     }
 }
 
-/// Returns the two symbols of `altchars`.
 fn pair(altchars: &Bound<'_, PyAny>) -> PyResult<Pair> {
     let symbols = buffer::text(altchars)?;
     <Pair>::try_from(&*symbols)

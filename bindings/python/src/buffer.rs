@@ -7,7 +7,8 @@ use pyo3::types::{PyBytes, PyString};
 use crate::imp::{Memory, Pinned};
 use deadpan_ct::Wiped;
 
-/// Buffers up to this length are copied whole before they are sealed or opened. Longer buffers are copied in pieces.
+/// Buffers up to this length are copied as a whole before they are sealed or opened. Longer buffers are copied in
+/// pieces.
 pub(crate) const SHORT: usize = 256 << 10;
 
 /// Data of a caller.
@@ -46,7 +47,6 @@ impl<'a> Input<'a> {
         Ok(Self::Shared(Pinned::readable(value)?))
     }
 
-    /// Takes a text, given as `str` or as bytes.
     pub(crate) fn text(value: &'a Bound<'_, PyAny>) -> PyResult<Self> {
         match value.cast::<PyString>() {
             Ok(text) => Ok(Self::Bytes(text.to_str()?.as_bytes())),
@@ -75,7 +75,6 @@ impl<'a> Input<'a> {
     }
 }
 
-/// Returns the bytes of a text or of a buffer.
 pub(crate) fn text<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<Fixed<'a>> {
     match Input::text(value)? {
         Input::Bytes(bytes) => Ok(Fixed::Own(bytes)),
@@ -83,7 +82,6 @@ pub(crate) fn text<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<Fixed<'a>> {
     }
 }
 
-/// Returns the error for a buffer that cannot be used.
 pub(crate) fn unfit(why: &str) -> PyErr {
     PyBufferError::new_err(why.to_owned())
 }

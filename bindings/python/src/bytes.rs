@@ -48,8 +48,9 @@ pub(crate) fn seal<'py>(
 }
 
 /// Opens sealed bytes. Returns all of the data, or raises an exception. `keys` is one key or several keys: private
-/// keys, passphrases, sessions. `max_cost` is a `MaxCost`, which limits the cost of trying a passphrase or session.
-/// Data that need more raise `CostlyError` before any work is done. `progress` and `threads` work as in `seal`.
+/// keys, passphrases, sessions. `max_cost` is a `MaxCost`, which limits the cost of trying a passphrase or session. If
+/// the data need more than this limit, the function raises `CostlyError` before any work is done. `progress` and
+/// `threads` work as in `seal`.
 #[pyfunction]
 #[pyo3(signature = (data, keys, *, max_cost = None, progress = None, threads = 0))]
 pub(crate) fn open<'py>(
@@ -158,7 +159,6 @@ fn apart<'a>(data: &'a Bound<'_, PyAny>, out: &Bound<'_, PyAny>) -> PyResult<(In
     }
 }
 
-/// Returns all of the data if they are short and the caller wants no progress.
 fn short<'a>(data: &'a Input<'_>, how: How<'_, '_>) -> Option<Fixed<'a>> {
     if how.progress.is_none() { data.short() } else { None }
 }

@@ -62,13 +62,11 @@ pub(crate) fn exception(fault: Fault) -> PyErr {
     }
 }
 
-/// Returns the system's text for an error number.
 fn reason(errno: i32) -> String {
     let text = std::io::Error::from_raw_os_error(errno).to_string();
     text.rsplit_once(" (os error").map_or(text.clone(), |(reason, _)| reason.to_owned())
 }
 
-/// Returns the exception for an error of the engine.
 pub(crate) fn raised(error: impl Into<Fault>) -> PyErr {
     exception(error.into())
 }

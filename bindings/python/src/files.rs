@@ -12,7 +12,6 @@ use crate::to::{Limit, Options, identities, sealing};
 use crate::work;
 use deadpan_bind::Kind;
 
-/// Returns the length of a file, if it is known.
 fn length(path: &std::path::Path) -> Option<u64> {
     std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file).map(|about| about.len())
 }

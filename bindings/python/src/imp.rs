@@ -14,14 +14,14 @@ use crate::buffer::unfit;
 use deadpan_ct::Wiped;
 use deadpan_seal::{ReadAt, WriteAt};
 
-/// Memory that other threads may read and write at the same time. Code copies bytes from and to it, and never makes a
-/// reference to it.
+/// Memory that other threads may read and write at the same time. Code copies bytes from and to this memory, and never
+/// makes a reference to the memory.
 #[derive(Clone, Copy)]
 pub(crate) struct Memory<'a> {
     start: *mut u8,
     length: usize,
     writable: bool,
-    /// The same memory as a slice, if it never changes.
+    /// The bytes of the memory as a slice, if the bytes never change.
     fixed: Option<&'a [u8]>,
     holder: PhantomData<&'a [u8]>,
 }
@@ -48,13 +48,11 @@ impl<'a> Memory<'a> {
         self.length
     }
 
-    /// Returns whether the two memories have bytes in common.
     pub(crate) fn overlaps(self, other: Self) -> bool {
         let (one, two) = (self.start as usize, other.start as usize);
         one < two + other.length && two < one + self.length && self.length > 0 && other.length > 0
     }
 
-    /// Returns a copy of the current bytes.
     pub(crate) fn copy(self) -> Wiped<Vec<u8>> {
         let mut copy = Wiped::new(vec![0; self.length]);
         self.read(&mut copy, 0);
@@ -84,7 +82,6 @@ impl<'a> Memory<'a> {
         Some(())
     }
 
-    /// Overwrites the first bytes with zeros.
     pub(crate) fn wipe(self, length: usize) {
         const ZEROS: [u8; 4096] = [0; 4096];
         for begin in (0..length.min(self.length)).step_by(ZEROS.len()) {
@@ -94,7 +91,8 @@ impl<'a> Memory<'a> {
     }
 }
 
-/// Memory of this length does not fit into a cache. Nobody reads its bytes soon, so the caches need not hold them.
+/// Memory of this length does not fit into a cache. The bytes of such a long copy are not read again soon, so the
+/// caches need not hold them.
 const BEYOND: usize = 32 << 20;
 
 /// Copies bytes.
@@ -110,7 +108,7 @@ unsafe fn copy(to: *mut u8, bytes: &[u8]) {
 /// as long.
 ///
 /// # Safety
-/// The same condition as for `copy`.
+/// The caller must fulfill the condition of `copy`.
 #[cfg(target_arch = "x86_64")]
 unsafe fn copy_past(to: *mut u8, bytes: &[u8]) {
     use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
@@ -186,8 +184,8 @@ impl Pinned {
 #[cfg(target_os = "linux")]
 const HUGE: usize = 8 << 20;
 
-/// A new `bytes` object that Python code has not seen yet. Its bytes are not initialized, because filling them with
-/// zeros takes as long as sealing.
+/// A new `bytes` object that Python code has not seen yet. The bytes of the new object are not initialized, because
+/// filling them with zeros takes as long as sealing.
 pub(crate) struct NewBytes<'py> {
     bytes: Bound<'py, PyBytes>,
     length: usize,
@@ -196,8 +194,8 @@ pub(crate) struct NewBytes<'py> {
 impl<'py> NewBytes<'py> {
     pub(crate) fn new(py: Python<'py>, length: u64) -> PyResult<Self> {
         let length = isize::try_from(length).map_err(|_| pyo3::exceptions::PyMemoryError::new_err(()))?;
-        // SAFETY: without a text, Python makes an object with this number of bytes of any value, or fails with an
-        // exception.
+        // SAFETY: if the pointer to the text is NULL, Python makes an object with `length` uninitialized bytes, or
+        // fails with an exception.
         let bytes = unsafe {
             let made = ffi::PyBytes_FromStringAndSize(std::ptr::null(), length);
             Bound::from_owned_ptr_or_err(py, made)?.cast_into_unchecked::<PyBytes>()
@@ -218,7 +216,7 @@ impl<'py> NewBytes<'py> {
         let begin = start.align_offset(PAGE);
         if length >= HUGE && begin < PAGE {
             // SAFETY: the range lies within the object and begins on a page. The advice has no effect that a program
-            // can see. Without it, filling the memory is only slower.
+            // can see. Without huge pages, filling the memory is only slower.
             let _ = unsafe { madvise(start.add(begin).cast(), (length - begin) / PAGE * PAGE, Advice::LinuxHugepage) };
         }
     }
@@ -227,8 +225,8 @@ impl<'py> NewBytes<'py> {
     fn advise(&mut self) {}
 
     pub(crate) fn memory(&mut self) -> Memory<'_> {
-        // SAFETY: this is a `bytes` object, and its bytes live as long as it does. Nobody else has the object yet, so
-        // writing is allowed.
+        // SAFETY: this is a `bytes` object, and its bytes live as long as the object. Nobody else has the object yet,
+        // so writing is allowed.
         let start = unsafe { ffi::PyBytes_AsString(self.bytes.as_ptr()) }.cast::<u8>();
         Memory { start, length: self.length, writable: true, fixed: None, holder: PhantomData }
     }
@@ -251,7 +249,7 @@ impl<'py> NewBytes<'py> {
         self.with(length as u64, |data| PyBytes::new(py, data))
     }
 
-    /// Passes the first `length` bytes, which the caller has written, to a function, and wipes all bytes afterwards.
+    /// Calls a function with the first `length` bytes, which the caller has written. Wipes all bytes afterwards.
     pub(crate) fn with<T>(mut self, length: u64, use_them: impl FnOnce(&[u8]) -> T) -> T {
         let length = usize::try_from(length).map_or(self.length, |length| length.min(self.length));
         let result = use_them(&self.bytes.as_bytes()[..length]);

@@ -89,7 +89,7 @@ impl PrivateKey {
         PublicKey(self.0.public().clone())
     }
 
-    /// Compares the contents of the keys' files in constant time. May leak: the kinds and the lengths.
+    /// Compares two keys by the contents of their files, in constant time. May leak: the kinds and the lengths.
     fn __eq__(&self, other: &Self) -> bool {
         let (one, two) = match (self.0.material(), other.0.material()) {
             (Material::Seed(one), Material::Seed(two)) | (Material::Expanded(one), Material::Expanded(two)) => {

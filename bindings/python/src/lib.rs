@@ -61,7 +61,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(lab::lab_shown, module)?)?;
     module.add_function(wrap_pyfunction!(picture::hide, module)?)?;
     module.add_function(wrap_pyfunction!(picture::reveal, module)?)?;
-    // Without this call, a daemon thread that still works at exit would leave its incomplete output.
+    // If this function were not registered, a daemon thread that still works at exit would leave its incomplete output.
     let at_exit = module.py().import("atexit")?;
     at_exit.call_method1("register", (wrap_pyfunction!(files::remove_drafts, module)?,))?;
     Ok(())

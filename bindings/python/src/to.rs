@@ -41,7 +41,7 @@ fn recipients(value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<Recipient>>> {
     Ok(None)
 }
 
-/// Returns the sealing for one recipient or several.
+/// Returns the `Sealing` for one or several recipients.
 pub(crate) fn sealing(to: &Bound<'_, PyAny>, options: Options) -> PyResult<Sealing> {
     let all = match recipients(to)? {
         Some(all) => all,
@@ -62,7 +62,6 @@ pub(crate) fn sealing(to: &Bound<'_, PyAny>, options: Options) -> PyResult<Seali
     })
 }
 
-/// The advice for an argument that may be a path instead of a key.
 const READ_IT: &str = "; if it is a path, read the file: pathlib.Path(path).read_bytes()";
 
 /// Returns the advice for a text that is not a key but may be a path. Texts of keys are longer than paths, or contain

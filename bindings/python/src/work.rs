@@ -1,4 +1,4 @@
-//! Long work. It runs without the lock of the interpreter, reports progress, and checks for Ctrl-C.
+//! Long work. Long work runs without the lock of the interpreter, reports progress, and checks for Ctrl-C.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -13,13 +13,12 @@ use deadpan_seal::Work;
 
 /// The time between two checks for signals, and between two reports of progress.
 const TICK: Duration = Duration::from_millis(40);
-/// Work on fewer bytes than this takes less than a tick.
+/// Work on fewer bytes than this number takes less than a tick.
 const SHORT: u64 = 16 << 20;
 
-/// The options of long work, from the arguments of Python's functions.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct How<'a, 'py> {
-    /// Called with the number of bytes that are done.
+    /// The function that is called with the number of bytes that are done.
     pub(crate) progress: Option<&'a Bound<'py, PyAny>>,
     /// The number of threads. 0 stands for one thread on each core.
     pub(crate) threads: usize,

@@ -139,7 +139,7 @@ def test_a_killed_worker_is_replaced(store, place, ray):
     ((child, worker),) = wait_for(lambda: processes("--shard=2/4", "/killed/")).items()
     wait_until_begun(store)
     os.kill(worker, signal.SIGKILL)
-    # When its task is killed, the command ends too, and Ray runs the task again.
+    # When Ray's task is killed, the command of the task also ends, and Ray runs the task again.
     wait_for(lambda: child not in processes(), 10)
     ((again, other),) = wait_for(lambda: processes("--shard=2/4", "/killed/")).items()
     assert again != child and other != worker

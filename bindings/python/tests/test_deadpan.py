@@ -473,7 +473,7 @@ def test_base64_pad_and_compare():
 def test_work_does_not_hold_the_lock_of_the_interpreter(tmp_path):
     fifo, sealed = tmp_path / "fifo", tmp_path / "sealed"
     os.mkfifo(fifo)
-    # The work waits for the bytes that this thread writes.
+    # `seal_file` waits for the bytes that this thread writes to the pipe.
     thread = threading.Thread(target=deadpan.seal_file, args=(fifo, sealed, KEY.public), daemon=True)
     thread.start()
     fifo.write_bytes(b"straight face")

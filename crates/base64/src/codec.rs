@@ -111,7 +111,7 @@ impl Base64 {
         imp::encode_onto(self.alphabet, self.writes_padding(), input, output);
     }
 
-    /// Encodes into the front of `output` and returns that part. May leak: the length.
+    /// Encodes into the front of `output` and returns the written part. May leak: the length.
     ///
     /// # Errors
     /// If `output` is too small.
@@ -123,7 +123,8 @@ impl Base64 {
         }
     }
 
-    /// Encodes into the front of memory that need not be initialized, and returns that part. May leak: the length.
+    /// Encodes into the front of memory that need not be initialized, and returns the written part. May leak: the
+    /// length.
     ///
     /// # Errors
     /// If `output` is too small.
@@ -133,7 +134,7 @@ impl Base64 {
             .map_err(|needed| Error::Output { needed })
     }
 
-    /// Encodes the first `length` bytes of `buffer` to its front and returns that part. May leak: the length.
+    /// Encodes the first `length` bytes of `buffer` to its front and returns the written part. May leak: the length.
     ///
     /// # Errors
     /// If `buffer` is too small.
@@ -170,8 +171,8 @@ impl Base64 {
         release(self.verdict(flaws), output)
     }
 
-    /// Decodes into the front of `output` and returns that part. On failure, the output is wiped. May leak: the length,
-    /// the number of `=`, the positions of white space if it is skipped, and whether the input was valid.
+    /// Decodes into the front of `output` and returns the written part. On failure, the output is wiped. May leak: the
+    /// length, the number of `=`, the positions of white space if it is skipped, and whether the input was valid.
     ///
     /// # Errors
     /// If the input is not valid (the whole input is read before the error is returned), or if `output` is too small.
@@ -187,7 +188,7 @@ impl Base64 {
         release(self.verdict(flaws), output)
     }
 
-    /// Decodes `buffer` to its front and returns that part. On failure, the whole buffer is wiped. May leak: the
+    /// Decodes `buffer` to its front and returns the written part. On failure, the whole buffer is wiped. May leak: the
     /// length, the number of `=`, the positions of white space if it is skipped, and whether the input was valid.
     ///
     /// # Errors

@@ -32,7 +32,7 @@ pub fn encode(input: &[u8]) -> String {
     imp::string(output)
 }
 
-/// Encodes into the front of `output` and returns that part. May leak: the length.
+/// Encodes into the front of `output` and returns the written part. May leak: the length.
 ///
 /// # Errors
 /// If `output` is too small.
@@ -55,8 +55,8 @@ pub fn decode(input: impl AsRef<[u8]>) -> Result<Vec<u8>, Error> {
     Ok(output)
 }
 
-/// Decodes digits of either case into the front of `output` and returns that part. On failure, the output is wiped. May
-/// leak: the length, and whether the input was valid.
+/// Decodes digits of either case into the front of `output` and returns the written part. On failure, the output is
+/// wiped. May leak: the length, and whether the input was valid.
 ///
 /// # Errors
 /// If the input is not valid (the whole input is read before the error is returned), or if `output` is too small.

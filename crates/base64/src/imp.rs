@@ -76,7 +76,8 @@ impl Flaws {
     }
 }
 
-/// Returns whether two ranges have no byte in common. Conversion in place uses the simple loops.
+/// Returns whether two ranges have no byte in common. If the two ranges overlap, the kernels use only their simple
+/// loops.
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 #[inline(always)]
 fn apart(source: *const u8, read: usize, target: *mut u8, written: usize) -> bool {
@@ -84,18 +85,19 @@ fn apart(source: *const u8, read: usize, target: *mut u8, written: usize) -> boo
     source + read <= target || target + written <= source
 }
 
-/// Encodes `input` into the front of `output` and returns that part, or the number of bytes that are needed.
+/// Encodes `input` into the front of `output` and returns the written part, or the number of bytes that are needed.
 #[inline(always)]
 pub fn encode<'a>(alphabet: Alphabet, padded: bool, input: &[u8], output: &'a mut [u8]) -> Result<&'a mut [u8], usize> {
     let total = total_for(input.len(), padded);
     let output = output.get_mut(..total).ok_or(total)?;
-    // SAFETY: the input is readable for its length, the output is writable for `total`, and two borrows do not overlap.
+    // SAFETY: the input is readable for its length, the output is writable for `total` bytes, and two borrows do not
+    // overlap.
     unsafe { encode_raw(alphabet, input.as_ptr(), input.len(), output.as_mut_ptr(), total) };
     Ok(output)
 }
 
-/// Encodes `input` into the front of memory that need not be initialized, and returns that part, or the number of bytes
-/// that are needed.
+/// Encodes `input` into the front of memory that need not be initialized, and returns the written part, or the number
+/// of bytes that are needed.
 #[inline(always)]
 pub fn encode_uninit<'a>(
     alphabet: Alphabet,
@@ -105,8 +107,8 @@ pub fn encode_uninit<'a>(
 ) -> Result<&'a mut [u8], usize> {
     let total = total_for(input.len(), padded);
     let output = output.get_mut(..total).ok_or(total)?;
-    // SAFETY: the input is readable for its length, the output is writable for `total`, and two borrows do not overlap.
-    // The kernel fills the whole output, so the output is initialized after the call.
+    // SAFETY: the input is readable for its length, the output is writable for `total` bytes, and two borrows do not
+    // overlap. The kernel fills the whole output, so the output is initialized after the call.
     unsafe {
         encode_raw(alphabet, input.as_ptr(), input.len(), output.as_mut_ptr().cast(), total);
         Ok(core::slice::from_raw_parts_mut(output.as_mut_ptr().cast(), total))
@@ -127,8 +129,8 @@ pub fn encode_onto(alphabet: Alphabet, padded: bool, input: &[u8], output: &mut 
     }
 }
 
-/// Encodes the first `length` bytes of `buffer` into the whole buffer. Returns `None` if the buffer's length does not
-/// fit.
+/// Encodes the first `length` bytes of `buffer` into the whole buffer. Returns `None` if the length of `buffer` is not
+/// the length of the encoded text.
 #[inline(always)]
 pub fn encode_in_place(alphabet: Alphabet, padded: bool, buffer: &mut [u8], length: usize) -> Option<()> {
     if length > buffer.len() || total_for(length, padded) != buffer.len() {
@@ -137,9 +139,9 @@ pub fn encode_in_place(alphabet: Alphabet, padded: bool, buffer: &mut [u8], leng
     let gap = buffer.len() - length;
     buffer.copy_within(..length, gap);
     let start = buffer.as_mut_ptr();
-    // SAFETY: both ranges lie in `buffer`. Both ranges end at the same place, and symbols take at least as much room as
-    // the bytes that they stand for. So the output catches up with the input only at the end, and the output never
-    // covers a byte that is still to be read.
+    // SAFETY: both ranges lie in `buffer`. The input and the output end at the same place, and symbols take at least as
+    // much room as the bytes that they stand for. So the output catches up with the input only at the end, and the
+    // output never covers a byte that is still to be read.
     unsafe { encode_raw(alphabet, start.add(gap), length, start, buffer.len()) };
     Some(())
 }
@@ -188,8 +190,8 @@ pub(crate) fn text(symbols: &[u8]) -> &str {
 /// Runs the kernel for this CPU.
 ///
 /// # Safety
-/// `source` is readable for `length` bytes. `target` is writable for `total` bytes, and `total` is [`symbols_for`]
-/// `length` or up to two more. If the two ranges overlap, the module's contract holds.
+/// `source` is readable for `length` bytes. `target` is writable for `total` bytes, and `total` is the result of
+/// [`symbols_for`] for `length`, plus at most two. If the two ranges overlap, the module's contract holds.
 #[inline(always)]
 unsafe fn encode_raw(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8, total: usize) {
     // SAFETY: the caller's promise is passed on, and `level` returns a level only if the CPU and the operating system
@@ -213,7 +215,8 @@ unsafe fn encode_raw(alphabet: Alphabet, source: *const u8, length: usize, targe
 /// `target` is writable for `total` bytes.
 #[inline(always)]
 unsafe fn fill_up(target: *mut u8, symbols: usize, total: usize) {
-    // No fill of a slice here: the compiler would turn a fill into a function call, for at most two bytes.
+    // The code does not fill a slice, because the compiler would turn the fill into a function call for at most two
+    // bytes.
     if symbols < total {
         // SAFETY: inside `total`.
         unsafe { target.add(symbols).write(b'=') };

@@ -12,10 +12,10 @@
 //! # Ok::<(), pem::Error>(())
 //! ```
 //!
-//! Writing is strict: `\n` line ends, 64 columns, nothing around the block. Reading accepts everything that the RFC
-//! requires of parsers: text before and after, `\r\n` and `\r`, lines of any length, white space in the body. Blocks
-//! with headers inside, such as `Proc-Type: 4,ENCRYPTED` (from before PKCS#8) or `Comment: …`, are refused with an
-//! error of their own.
+//! Writing is strict: the text has `\n` line ends and 64 columns, and nothing comes before or after the block. Reading
+//! accepts everything that the RFC requires of parsers: text before and after, `\r\n` and `\r`, lines of any length,
+//! white space in the body. If a block has headers inside, such as `Proc-Type: 4,ENCRYPTED` (from before PKCS#8) or
+//! `Comment: …`, reading fails with a separate error.
 //!
 //! What may leak: the length of everything, the label, the positions of line ends and white space, and whether the
 //! block was valid. Only the constant-time codec examines the body.
@@ -160,7 +160,6 @@ impl<'a> Iterator for Documents<'a> {
 }
 
 impl<'a> Documents<'a> {
-    /// Returns the next line without its line end.
     fn line(&mut self) -> Option<&'a [u8]> {
         if self.rest.is_empty() {
             return None;
@@ -171,7 +170,6 @@ impl<'a> Documents<'a> {
         Some(line)
     }
 
-    /// Reads the block that begins with `line`.
     fn block(&mut self, line: &'a [u8]) -> Result<Document<'a>, Error> {
         let label = label_of(line, BEGIN).ok_or(Error::Begin)?;
         let start = self.rest;
@@ -204,15 +202,15 @@ fn has_headers(body: &[u8]) -> bool {
     body.iter().fold(Choice::FALSE, |found, byte| found | byte.ct_eq(&b':')).declassify()
 }
 
-/// Returns whether a line starts with certain words. This result is public, and the function examines nothing else of
-/// the line.
+/// Returns whether a line starts with certain words. The result of this comparison is public, and the function examines
+/// nothing else of the line.
 fn starts_with(line: &[u8], words: &str) -> bool {
     line.get(..words.len()).is_some_and(|start| start.ct_eq(words.as_bytes()).declassify())
 }
 
-/// Returns the label of a `BEGIN` or `END` line, if the line is well formed. White space may follow the line. Any other
-/// line, such as a line that contains a whole block, leaks only the positions of its white space and of its pairs of
-/// hyphens.
+/// Returns the label of a `BEGIN` or `END` line, if the line is well formed. White space may follow the line. For any
+/// other line, such as a line that contains a whole block, only the positions of white space and of pairs of hyphens
+/// leak.
 fn label_of<'a>(line: &'a [u8], keyword: &str) -> Option<&'a str> {
     let label = line.get(keyword.len()..imp::space::trimmed_len(line))?;
     let (label, dashes) = label.split_at_checked(label.len().checked_sub(DASHES.len())?)?;

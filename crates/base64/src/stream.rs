@@ -1,11 +1,11 @@
 //! Encoding and decoding in pieces of any size. The output and the verdict do not depend on how the input is cut.
 //!
 //! [`Encoder`] and [`Decoder`] hold one block in memory, and the caller does the input and output. With `std`, the
-//! adaptors in [`io`] connect them to `Read` and `Write`.
+//! adaptors in [`io`] connect the encoder and the decoder to `Read` and `Write`.
 //!
-//! A decoder cannot wait for the end of a stream. It therefore checks the stream in blocks of [`BLOCK`] symbols, and
-//! outputs no byte of a block that is not valid. So a stream may leak which block has the first flaw, in addition to
-//! the leaks of one-shot decoding.
+//! A decoder cannot wait for the end of a stream. The decoder therefore checks the stream in blocks of [`BLOCK`]
+//! symbols, and outputs no byte of a block that is not valid. So a stream may leak which block has the first flaw, in
+//! addition to the leaks of one-shot decoding.
 
 mod decoder;
 mod encoder;

@@ -30,7 +30,7 @@ impl Symbol {
         self.byte.ct_eq(&b'=')
     }
 
-    /// Adds a range of symbols: bytes from `first` to `last` stand for `start` and the values after it.
+    /// Adds a range of symbols: bytes from `first` to `last` stand for `start` and the following values.
     #[inline(always)]
     fn consider(&mut self, first: u8, last: u8, start: u8) {
         let here = between(self.byte, first, last);

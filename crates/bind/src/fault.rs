@@ -90,7 +90,7 @@ impl Code {
     }
 }
 
-/// An error. It has a code, and a text that names the file or key and says what happened.
+/// An error. A fault has a code, and a text that names the file or key and says what happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The kind of the error.
@@ -158,7 +158,6 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// Returns the code of an error of the engine.
 fn code(error: &Error) -> Code {
     match error {
         Error::NotSealed(_) => Code::NotSealed,
@@ -197,7 +196,6 @@ impl From<Error> for Fault {
     }
 }
 
-/// Returns the code of an error of a key.
 fn code_of_key(error: &KeyError) -> Code {
     match error {
         KeyError::WrongPassphrase => Code::Passphrase,
@@ -211,7 +209,6 @@ impl From<KeyError> for Fault {
     }
 }
 
-/// Returns the code of an error of the engine for folders.
 fn code_of_folder(error: &deadpan_pack::Error) -> Code {
     use deadpan_pack::{Action, Error};
     match error {
@@ -240,7 +237,6 @@ impl From<deadpan_files::Error> for Fault {
     }
 }
 
-/// Returns the code of an error of a file or a folder.
 fn code_of_files(error: &deadpan_files::Error) -> Code {
     use deadpan_files::Error as Files;
     match error {

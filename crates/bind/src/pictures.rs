@@ -25,8 +25,8 @@ pub struct PictureOptions {
     pub replace: bool,
 }
 
-/// Writes the first `length` bytes of `data` to PNG or WebP pictures, and returns their paths. One picture gets the
-/// name `output`, whose extension decides the format. Several pictures get numbers before the extension. Nothing is
+/// Writes the first `length` bytes of `data` to PNG or WebP pictures, and returns their paths. A single picture gets
+/// the name `output`, whose extension decides the format. Several pictures get numbers before the extension. Nothing is
 /// encrypted.
 ///
 /// # Errors
@@ -157,7 +157,6 @@ fn format(output: &Path) -> Result<Format, Fault> {
     }
 }
 
-/// Returns the names of `count` pictures.
 fn names(output: &Path, count: u32) -> Vec<PathBuf> {
     if count == 1 {
         return vec![output.to_owned()];

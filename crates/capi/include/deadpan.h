@@ -16,10 +16,10 @@
  *         dp_error_free(error);
  *     }
  *
- * Handles are numbers in a table and not addresses. A handle that was freed, or that is of another kind, gives
- * DP_ERR_HANDLE, and no memory is touched. Freeing NULL does nothing. Any thread may use any handle. If two threads use
- * one reader or writer at the same time, the second thread gets DP_ERR_BUSY. Secrets are wiped when their last handle
- * is freed.
+ * Handles are numbers in a table and not addresses. If a handle was freed or is of another kind, the function returns
+ * DP_ERR_HANDLE and touches no memory. Freeing NULL does nothing. Any thread may use any handle. If two threads use one
+ * reader or writer at the same time, the second thread gets DP_ERR_BUSY. Secrets are wiped when their last handle is
+ * freed.
  *
  * Buffers belong to the caller. If a result has a length, the function writes this length to `written` or `length`. If
  * the buffer is too small, the function returns DP_ERR_ROOM and writes the length that is needed. A pointer may be NULL
@@ -29,17 +29,17 @@
  * In `check(dp_…(…, &error), error)`, C may read the last argument before it makes the call. So pass `&error` to
  * `check`, and not `error`.
  *
- * Callbacks run on threads of the library or on the caller's thread. One callback never runs twice at the same time for
- * one call, but a stream's `read` may run while its `write` runs. A callback must return: no exception of C++ and no
- * longjmp may leave it. Callbacks may use the library. In a callback, a reader or writer that is in use gives
- * DP_ERR_BUSY. While the progress callback runs, further progress is not reported.
+ * Callbacks run on threads of the library or on the caller's thread. The same callback never runs twice at the same
+ * time for one call, but a stream's `read` may run while its `write` runs. A callback must return: a C++ exception or a
+ * longjmp must not leave the callback. Callbacks may use the library. If a callback uses a reader or writer that is in
+ * use, the function returns DP_ERR_BUSY. While the progress callback runs, further progress is not reported.
  *
  * After fork, a child of a program with several threads must not use the library. Writing to a closed pipe sends
  * SIGPIPE, as it does everywhere. If there is no memory even for small allocations, the program is aborted.
  *
  * Nobody may change an input, or read or write an output, while a function works on it. If another thread nevertheless
- * changes the input of dp_open, dp_open either fails or returns the data that were sealed, because it opens a copy of
- * each part. The time for secret inputs depends only on their lengths; the documentation of the crates says what may
+ * changes the input of dp_open, dp_open either fails or returns the data that were sealed, because dp_open opens a copy
+ * of each part. The time for secret inputs depends only on their lengths; the documentation of the crates says what may
  * leak.
  */
 #ifndef DEADPAN_H
@@ -118,21 +118,21 @@ int32_t dp_error_free(dp_error *error);
 
 int32_t dp_private_key_generate(int32_t kind, dp_private_key **key, dp_error **error);
 /*
- * Reads PEM or an age identity. `passphrase` is the passphrase of a protected key, or NULL. A text with several keys
- * gives DP_ERR_KEY.
+ * Reads PEM or an age identity. `passphrase` is the passphrase of a protected key, or NULL. If a text has several keys,
+ * the function returns DP_ERR_KEY.
  */
 int32_t dp_private_key_read(const uint8_t *text, size_t length, const dp_passphrase *passphrase, dp_private_key **key,
                             dp_error **error);
 /*
- * Writes PEM or an age identity. PEM is protected by the passphrase, unless `passphrase` is NULL. Wipe the text after
+ * Writes PEM or an age identity. PEM is protected by the passphrase if `passphrase` is not NULL. Wipe the text after
  * use.
  */
 int32_t dp_private_key_write(const dp_private_key *key, int32_t form, const dp_passphrase *passphrase, uint8_t *text,
                              size_t room, size_t *length, dp_error **error);
 int32_t dp_private_key_public(const dp_private_key *key, dp_public_key **public_key, dp_error **error);
 /*
- * Compares two keys in constant time. `equal` is 1 if they are the same key, and otherwise 0. An ML-KEM key with its
- * seed and the same key without its seed count as different.
+ * Compares two keys in constant time. `equal` is 1 if the two keys are the same key, and otherwise 0. An ML-KEM key
+ * with its seed and the same key without its seed count as different.
  */
 int32_t dp_private_key_equal(const dp_private_key *one, const dp_private_key *other, int32_t *equal, dp_error **error);
 int32_t dp_private_key_free(dp_private_key *key);
@@ -175,11 +175,11 @@ int32_t dp_opening_add_key(const dp_opening *opening, const dp_private_key *key,
 int32_t dp_opening_add_passphrase(const dp_opening *opening, const dp_passphrase *passphrase, dp_error **error);
 int32_t dp_opening_add_session(const dp_opening *opening, const dp_session *session, dp_error **error);
 /*
- * Limits the cost of trying the passphrases and sessions of the list, also of those that are added later: the memory in
- * KiB, and the work as a number of passes over this memory. Data that need more give DP_ERR_COSTLY before any work is
- * done. A server that opens data of other people needs a low limit. Without a call of this function, 2.5 GiB and 3
- * passes are allowed. Data that this library seals cost 256 MiB and 3 passes. A session always opens data that cost no
- * more than its own hash.
+ * Limits the cost of trying the passphrases and sessions of the list, including those that are added later. The limits
+ * are the memory in KiB, and the work as a number of passes over this memory. If data need more than the limits,
+ * opening fails with DP_ERR_COSTLY before any work is done. A server that opens data of other people needs a low limit.
+ * Without a call of this function, 2.5 GiB and 3 passes are allowed. Data that this library seals cost 256 MiB and 3
+ * passes. A session always opens data that cost no more than its own hash.
  */
 int32_t dp_opening_max_cost(const dp_opening *opening, uint32_t memory, uint32_t passes, dp_error **error);
 int32_t dp_opening_free(dp_opening *opening);
@@ -187,8 +187,8 @@ int32_t dp_opening_free(dp_opening *opening);
 /* ---- Work: threads, progress, stop. NULL stands for one thread on each core, and no progress ---- */
 
 /*
- * Gets the number of bytes of data that are done. Any thread may call it, but only one thread at a time. A result other
- * than 0 stops the work.
+ * Gets the number of bytes of data that are done. Any thread may call this callback, but only one thread at a time. A
+ * result other than 0 stops the work.
  */
 typedef int32_t (*dp_progress)(uint64_t done, void *user);
 
@@ -216,7 +216,7 @@ int32_t dp_open(const dp_opening *opening, const uint8_t *sealed, size_t length,
 /* ---- Files and folders. The output gets its name only when complete, so an error leaves no output ---- */
 
 /* `replace` lets the output replace another file or link. Without `replace`, or if the output is a folder or a device,
- * an existing output gives DP_ERR_EXISTS. */
+ * an existing output causes the error DP_ERR_EXISTS. */
 int32_t dp_seal_file(const dp_sealing *sealing, const char *input, const char *output, int32_t replace,
                      const dp_work *work, dp_error **error);
 int32_t dp_open_file(const dp_opening *opening, const char *input, const char *output, int32_t replace,
@@ -235,8 +235,8 @@ typedef int32_t (*dp_each)(void *user, const char *path, int32_t kind, uint64_t 
 int32_t dp_list_folder(const dp_opening *opening, const char *input, dp_each each, void *user, dp_error **error);
 
 /*
- * Describes a sealed file as a JSON object. `opening` may be NULL. If it opens the file, the object also has the name,
- * time and mode.
+ * Describes a sealed file as a JSON object. `opening` may be NULL. If `opening` opens the file, the object also has the
+ * name, time and mode.
  */
 int32_t dp_inspect(const char *input, const dp_opening *opening, char *text, size_t room, size_t *length,
                    dp_error **error);
@@ -256,8 +256,8 @@ int32_t dp_seal_stream(const dp_sealing *sealing, dp_read read, dp_write write, 
 int32_t dp_open_stream(const dp_opening *opening, dp_read read, dp_write write, void *user, const dp_work *work,
                        dp_error **error);
 /* Seals or opens from one open descriptor to another. Both descriptors stay open, and are at their ends after the call.
- * If both are regular files at their beginnings, the speed is as high as for files by path. Descriptors must be in
- * blocking mode. After an error, the output may hold a part of the data. */
+ * If both descriptors are regular files at their beginnings, the speed is as high as for files by path. Descriptors
+ * must be in blocking mode. After an error, the output may hold a part of the data. */
 int32_t dp_seal_fd(const dp_sealing *sealing, int32_t input, int32_t output, const dp_work *work, dp_error **error);
 int32_t dp_open_fd(const dp_opening *opening, int32_t input, int32_t output, const dp_work *work, dp_error **error);
 

@@ -28,7 +28,6 @@ impl Recipe {
         change(&mut parts);
     }
 
-    /// Returns the [`Sealing`] that the parts describe.
     pub(crate) fn sealing(&self) -> Result<Arc<Sealing>, Fault> {
         let mut parts = self.0.lock();
         if let Some(made) = &parts.made {
@@ -55,12 +54,10 @@ impl Ring {
         self.identities.lock().push(identity);
     }
 
-    /// Sets the highest cost of trying a passphrase.
     pub(crate) fn limit(&self, max_cost: MaxCost) {
         *self.max_cost.lock() = Some(max_cost);
     }
 
-    /// Returns the identities, each with the limit on the cost.
     pub(crate) fn identities(&self) -> Vec<Identity> {
         let max_cost = *self.max_cost.lock();
         let identities = self.identities.lock().clone();

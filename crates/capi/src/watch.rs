@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 
 use deadpan_seal::Work;
 
-/// Gets the number of bytes that are done, and returns whether to go on.
+/// Gets the number of bytes that are done, and returns whether to continue.
 type Callback = Box<dyn FnMut(u64) -> bool + Send>;
 
 /// Options for work. Other threads may change the options while the work runs.
@@ -27,8 +27,8 @@ impl Watch {
         *self.callback.lock() = callback;
     }
 
-    /// Reports to the callback how many bytes are done, unless the callback is already running. It may run on another
-    /// thread, or on this thread if the callback itself uses the library.
+    /// Reports to the callback how many bytes are done, if the callback is not already running. The callback may be
+    /// running on another thread, or on this thread if the callback itself uses the library.
     fn tell(&self) {
         let callback = self.callback.lock().clone();
         let Some(callback) = callback else { return };
@@ -40,7 +40,6 @@ impl Watch {
     }
 }
 
-/// Runs work, and watches it if `watch` is given.
 pub(crate) fn under<T>(watch: Option<&Watch>, run: impl FnOnce(&Work<'_>) -> T) -> T {
     let Some(watch) = watch else { return run(&Work::default()) };
     watch.done.store(0, Ordering::Relaxed);

@@ -27,7 +27,6 @@ fn squeezed(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the types of a list of parameters in C.
 fn c_types(parameters: &str) -> Vec<String> {
     let one = |parameter: &str| {
         let parameter = squeezed(parameter);
@@ -38,7 +37,6 @@ fn c_types(parameters: &str) -> Vec<String> {
     parameters.split(',').map(one).filter(|one| one != "void").collect()
 }
 
-/// Returns the functions and the types of callbacks that the header declares.
 fn declared() -> BTreeMap<String, Signature> {
     let mut found = BTreeMap::new();
     let text: String = header().lines().filter(|line| !line.starts_with('#')).map(|line| format!("{line} ")).collect();
@@ -94,7 +92,6 @@ fn rust_types(parameters: &str) -> Vec<String> {
     parameters.map(|parameter| c_type(parameter.split_once(": ").expect("a name and a type").1)).collect()
 }
 
-/// Returns the functions and the types of callbacks that the sources define.
 fn defined() -> BTreeMap<String, Signature> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/ffi")).expect("a folder") {

@@ -1,5 +1,5 @@
-//! The CPU's instruction sets, as a ladder of levels. The lowest level is portable code. The code detects the level
-//! only once.
+//! The CPU's instruction sets, as ordered levels. The lowest level is portable code. The code detects the level only
+//! once.
 //!
 //! In the test configuration (`--cfg deadpan_test`) the environment variable `DEADPAN_CPU` lowers the level to
 //! `portable`, `sse2`, `ssse3`, `avx2` or `avx512`, so that tests can run every back end. Release builds ignore this

@@ -79,7 +79,7 @@ macro_rules! dispatch {
     };
 }
 
-/// Returns all ones if both slices hold the same bytes, and zero otherwise. Both slices have the same length.
+/// Returns all ones if both slices have the same bytes, and zero otherwise. Both slices have the same length.
 #[inline(always)]
 pub fn equal(left: &[u8], right: &[u8]) -> usize {
     debug_assert_eq!(left.len(), right.len());

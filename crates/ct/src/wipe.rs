@@ -1,8 +1,8 @@
 //! Wipes memory in such a way that the compiler cannot remove the writes.
 //!
 //! An ordinary `fill` writes the zeros, and the compiler turns it into the fastest code for the target. Then an empty
-//! assembly statement takes the address, so that the compiler must assume that the statement reads the zeros. The usual
-//! way, volatile writes, writes byte by byte.
+//! assembly statement takes the address, so that the compiler must assume that the statement reads the zeros. Volatile
+//! writes, which are the usual way, write byte by byte.
 
 use core::fmt;
 use core::ops::{Deref, DerefMut};

@@ -6,10 +6,9 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-/// The longest buffer that is kept: a part.
+/// The longest buffer that is kept for reuse: it is long enough for a part.
 const KEPT: usize = 17 << 20;
 
-/// Buffers that nobody uses at the moment.
 #[derive(Default)]
 pub(crate) struct Buffers(Mutex<Vec<Vec<u8>>>);
 

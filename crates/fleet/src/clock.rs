@@ -14,9 +14,9 @@ const fn doubt(ahead: i64) -> i64 {
     if ahead == 0 { 0 } else { 2 }
 }
 
-/// Whether a target was written before its source changed. For a target in a store, the same second counts as before.
-/// The clock of a store counts whole seconds, and may differ from the clock of this machine, which sets the times of
-/// files.
+/// Whether a target was written before its source changed. A target in a store also counts as older if it was written
+/// in the same second in which its source changed. The clock of a store counts whole seconds, and may differ from the
+/// clock of this machine, which sets the times of files.
 pub(crate) fn is_older(written: SystemTime, changed: SystemTime, pair: &Pair) -> bool {
     let seconds = |time: SystemTime| match time.duration_since(UNIX_EPOCH) {
         Ok(since) => since.as_secs().cast_signed(),
@@ -30,8 +30,8 @@ pub(crate) fn is_older(written: SystemTime, changed: SystemTime, pair: &Pair) ->
     seconds(written) <= seconds(changed).saturating_add(ahead).saturating_add(doubt(ahead))
 }
 
-/// Waits until the time of a result in a store will be at least one second later than the time of its source, so that
-/// the next run knows that the result is newer.
+/// Waits until a new result in a store gets a time that is at least one second later than the time of its source. The
+/// next run then knows that the result is newer.
 pub(crate) fn wait_for_second(source: &Source, target: &Spot) {
     let Spot::Object(store, _) = target else { return };
     let (now, modified) = (SystemTime::now(), source.changed());

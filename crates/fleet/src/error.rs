@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::source::shown;
 
-/// An error of the user of this crate, from one of the functions that the user passed in.
+/// An error from a function that the user of this crate passed in.
 pub type Foreign = Box<dyn std::error::Error + Send + Sync>;
 
 /// The reason why a result was not made.
@@ -36,7 +36,7 @@ pub enum Error {
     OtherJob(String, String),
     /// A piece of state is damaged, or was copied from another place.
     Damaged(String),
-    /// There are more pieces of state at this address than jobs write.
+    /// The store lists more pieces of state at this address than jobs write.
     TooMuch(String),
     /// Another program ended the upload. The next run of the command begins the upload again.
     Lost(String),

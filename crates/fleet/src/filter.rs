@@ -79,8 +79,9 @@ impl Filter {
     }
 }
 
-/// Whether the patterns match this file. The last pattern that matches the file decides, or else the last pattern that
-/// matches a folder above the file. If the deciding pattern begins with `!`, the result is false.
+/// Whether the patterns match this file. The last pattern that matches the file decides. If no pattern matches the
+/// file, the last pattern that matches a folder above the file decides. If the deciding pattern begins with `!`, the
+/// result is false.
 fn matches(patterns: &Gitignore, name: &str) -> bool {
     // A key may begin with slashes, or have parts that are not valid names of files.
     patterns.matched_path_or_any_parents(Path::new(name.trim_start_matches('/')), false).is_ignore()

@@ -1,8 +1,8 @@
 //! Jobs: the state that several runs on several machines share, so that the next run continues where the last run
 //! stopped.
 //!
-//! All state lies in the bucket of the results, in `_deadpan/JOB/`, and is sealed to the job's key. So an attacker who
-//! can write to the bucket but does not have the job's key cannot give his own file key to the processes of the job.
+//! All state lies in the bucket of the results, in `_deadpan/JOB/`, and is sealed to the job's key. Without the job's
+//! key, an attacker who can write to the bucket cannot give his own file key to the processes of the job.
 
 use std::fmt;
 
@@ -16,14 +16,15 @@ use deadpan_seal::{Cost, Header, Identity, MaxCost, Opened, Passphrase, Recipien
 
 /// The folder in which all jobs keep their state. The folder lies in the bucket that gets the results.
 pub const STATE: &str = "_deadpan/";
-/// The field of a piece of state that names the place of this piece.
+/// The field of a piece of state that contains the place of this piece.
 const PLACE: &str = "place";
 /// The number of hexadecimal digits of a key.
 const DIGITS: usize = 64;
-/// The cost of hashing the key. The key is random, so a slow hash like for a passphrase would not improve security.
+/// The cost of hashing the key. The key is random, so a slow hash, which a passphrase needs, would not improve
+/// security.
 const COST: Cost = Cost { memory: 8, passes: 1, lanes: 1 };
 
-/// The secret of a job. All processes of the job have the secret, and nobody else.
+/// The secret of a job. All processes of the job have the secret, and nobody else has it.
 #[derive(Clone)]
 pub struct JobKey {
     session: Session,
@@ -60,7 +61,8 @@ impl JobKey {
         }
         let text = text.to_ascii_lowercase();
         let names = blake3::derive_key("deadpan 2026 names of a job's state", &text);
-        // The cost is limited, since an attacker could write state to the bucket whose passphrase hash needs gigabytes.
+        // The cost is limited: an attacker could write state to the bucket, and the passphrase hash of this state could
+        // need gigabytes.
         let session =
             Session::new(&Passphrase::new(&text), COST)?.with_max_cost(MaxCost::new(COST.memory, COST.passes));
         Ok(Self { session, names })
@@ -79,7 +81,6 @@ impl JobKey {
         [Identity::from(&self.session)]
     }
 
-    /// Opens data that were sealed to the job.
     pub(crate) fn open(&self, header: Header, name: &str) -> Result<Opened, Error> {
         header.open(&self.identities()).map_err(|_| Error::OtherKey(name.to_owned()))
     }
@@ -159,8 +160,8 @@ impl Job {
         }
     }
 
-    /// Returns a mark of a passphrase. Equal passphrases have equal marks. To guess a passphrase from its mark costs as
-    /// much as to guess it from a sealed file.
+    /// Returns a mark of a passphrase. Equal passphrases have equal marks. Guessing a passphrase from its mark costs as
+    /// much as guessing it from a sealed file.
     ///
     /// # Errors
     /// If there is not enough memory.
@@ -190,7 +191,7 @@ impl Job {
         Error::OtherJob(self.folder.to_string(), how.to_owned())
     }
 
-    /// Reads a piece of state. Returns `None` if it does not exist.
+    /// Reads a piece of state. Returns `None` if the piece does not exist.
     pub(crate) fn read(&self, place: &Address) -> Result<Option<Found>, Error> {
         let object = match Object::open(&self.store, place) {
             Ok(object) => object,
@@ -212,7 +213,7 @@ impl Job {
         Ok(Some(Found { value, more: Bytes::from(text).slice(line + 1..) }))
     }
 
-    /// Writes a piece of state, unless it exists already. The piece consists of a line of JSON and more bytes.
+    /// Writes a piece of state if the piece does not exist yet. The piece consists of a line of JSON and more bytes.
     pub(crate) fn write(&self, place: &Address, value: &Value, more: &[u8]) -> Result<(), Error> {
         let mut value = value.clone();
         if let Some(fields) = value.as_object_mut() {
@@ -230,7 +231,7 @@ pub(crate) struct Found {
     pub(crate) more: Bytes,
 }
 
-/// The most bytes in a piece of state. A header takes up to 256 KiB of them.
+/// The most bytes in a piece of state. A header takes up to 256 KiB of these bytes.
 const LONGEST: u64 = 1 << 20;
 
 /// Fails if a target lies below [`STATE`].

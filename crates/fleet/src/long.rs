@@ -37,7 +37,7 @@ const TRIES: usize = 3;
 const ROUNDS: u64 = 20;
 /// The number of bytes that a slow store puts together in a second.
 const JOINED: u64 = 50_000_000;
-/// The time for which a list of the finished parts counts as fresh.
+/// The time for which a list of the finished parts is used before it is requested again.
 const FRESH: Duration = Duration::from_secs(5);
 
 /// A long result that is being made.
@@ -46,7 +46,7 @@ pub(crate) struct Long {
     job: Job,
     store: Store,
     target: Address,
-    /// The mark of the object. It stands for this version of the source and for the settings of the job.
+    /// The mark of the object. The mark identifies this version of the source and the settings of the job.
     mark: String,
     /// The address of the manifest.
     place: Address,
@@ -63,7 +63,6 @@ struct Seen {
     parts: BTreeSet<u64>,
 }
 
-/// The result of beginning a long object.
 pub(crate) enum BeginResult {
     Long(Box<Long>),
     /// The result cannot be divided.
@@ -101,14 +100,12 @@ enum Try {
     Ready(Box<(Maker, Pieces, There)>),
     /// The result cannot be divided.
     Whole,
-    /// Another process has made the result in the meantime.
     There,
     /// Another process has changed the state in the meantime, so a new try is needed.
     Again,
 }
 
 impl Start<'_> {
-    /// Continues the upload that the manifest names.
     fn join(&self, found: &Found) -> Result<Try, Error> {
         let damaged = || Error::Damaged(self.place.to_string());
         if self.names.iter().any(|(field, value)| found.value.get(field) != Some(value)) {
@@ -140,7 +137,6 @@ impl Start<'_> {
         if self.pair.replace { Ok(None) } else { mark_of(self.store, self.target) }
     }
 
-    /// Begins an upload, and writes its manifest.
     fn first(&self) -> Result<Try, Error> {
         match self.look()? {
             Some(known) if known.as_ref() == Some(self.mark) => return Ok(Try::There),
@@ -179,7 +175,6 @@ impl Start<'_> {
 }
 
 impl Long {
-    /// Begins a long result, or continues it.
     pub(crate) fn begin(job: &Job, act: &dyn Act, pair: &Pair, source: Source) -> Result<BeginResult, Error> {
         let Spot::Object(store, target) = &pair.target else { return Ok(BeginResult::Whole(Box::new(source))) };
         if !Pieces::are_kept(store, target) {
@@ -231,17 +226,14 @@ impl Long {
         self.source.length()
     }
 
-    /// Returns the number of bytes of memory that a part takes.
     pub(crate) fn memory(&self) -> u64 {
         2 * self.maker.length().div_ceil(self.count()).max(1)
     }
 
-    /// Returns the number of bytes of plain data that belong to a part.
     pub(crate) fn bytes_in(&self, part: u64) -> u64 {
         self.maker.bytes_in(part)
     }
 
-    /// Makes a part, and sends the part to the store.
     pub(crate) fn make(&self, part: u64, buffers: &Arc<Buffers>) -> Result<(), Error> {
         Ok(self.pieces.put(part, self.maker.make(part, &self.source, buffers)?)?)
     }
@@ -277,7 +269,8 @@ impl Long {
                 if missing > 0 {
                     return Ok(Some(missing));
                 }
-                // Some stores give an object the time at which its upload ended, so an outdated object would look new.
+                // Some stores give an object the time at which its upload ended, so an outdated object would have a
+                // newer time than its source.
                 if !self.source.is_current()? {
                     return Err(Error::Changed);
                 }
@@ -336,7 +329,7 @@ impl Long {
         Awaited { job, store, target, mark, place, length: source.length() }
     }
 
-    /// Whether the result has its name, after the upload is over.
+    /// Whether the result exists under its name after the upload is over.
     pub(crate) fn is_made_by_another(&self) -> Result<bool, Error> {
         self.awaited().is_made_by_another()
     }

@@ -21,9 +21,9 @@ const EACH: u64 = 64;
 pub(crate) const PARTS: u64 = 9_990;
 const SEGMENT: u64 = 256 << 10;
 /// The most segments in a part. Such a part is 1 GiB long. If a store reports a wrong length of an object, the program
-/// must not allocate more memory than that.
+/// must not allocate more memory than this number of segments.
 const LONGEST: u64 = 4096;
-/// The number of bytes in a part, unless a result needs longer parts.
+/// The number of bytes in a part, if the result does not need longer parts.
 pub(crate) const PART: u64 = EACH * SEGMENT;
 /// The number of bytes of a source that are read to find out whether its result can be divided.
 pub(crate) const BEGINNING: u64 = 300 << 10;
@@ -55,7 +55,6 @@ impl Maker {
         }
     }
 
-    /// Returns the range of the plain data that belong to a part.
     fn data(&self, part: u64) -> Range<u64> {
         match self {
             Self::Seal { parts, .. } => parts.data(part),
@@ -63,7 +62,6 @@ impl Maker {
         }
     }
 
-    /// Returns the number of bytes of plain data that belong to a part.
     pub(crate) fn bytes_in(&self, part: u64) -> u64 {
         let data = self.data(part);
         data.end - data.start
@@ -176,7 +174,7 @@ fn plain_length(opened: &Opened, source: &Source) -> Result<u64, Error> {
     length.map_err(of_store)
 }
 
-/// Unencrypted data. They are wiped after they were sent.
+/// Unencrypted data. The data are wiped after they were sent.
 struct Excerpt(Buffer);
 
 impl AsRef<[u8]> for Excerpt {

@@ -12,7 +12,6 @@ use deadpan_remote::{Address, Pieces, Problem};
 /// The most versions of an object that may have manifests at the same time.
 const VERSIONS: usize = 1000;
 
-/// Returns the name of the upload in a manifest.
 pub(crate) fn upload(manifest: &Value) -> Option<&str> {
     manifest.get("upload")?.as_str()
 }
@@ -30,8 +29,8 @@ pub(crate) fn forget(job: &Job, place: &Address, id: &str) -> Result<(), Error> 
     }
 }
 
-/// Ends uploads of older versions of the source or for other recipients. Does not end uploads of newer versions:
-/// processes that know the newer version handle them.
+/// Ends uploads of older versions of the source or for other recipients. Does not end uploads of newer versions: these
+/// uploads are the task of processes that know the newer version.
 pub(crate) fn remove_others(job: &Job, all: &str, mark: &str, modified: SystemTime) -> Result<(), Error> {
     let folder = job.at(&format!("{all}/"))?;
     let mut others = BTreeSet::new();
@@ -76,7 +75,6 @@ pub(crate) fn sweep(job: &Job, place: &Address) -> Result<(), Error> {
     }
 }
 
-/// Returns the upload that a manifest names.
 pub(crate) fn pieces(job: &Job, manifest: &Value) -> Result<Option<Pieces>, Error> {
     let target = manifest.get("target").and_then(Value::as_str).and_then(|target| target.parse().ok());
     let named = target.zip(upload(manifest));

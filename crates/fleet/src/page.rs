@@ -1,5 +1,5 @@
-//! Pages: sources that were listed together. When all results of a page are complete, the sources are listed again: a
-//! source that was replaced after it was read would otherwise look older than its result in later runs.
+//! Pages: sources that were listed together. When all results of a page are complete, the sources are listed again.
+//! Otherwise a source that was replaced after it was read would look older than its result in later runs.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -44,13 +44,12 @@ impl Page {
         self.left.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
-    /// Returns the sources whose results are complete.
     pub(crate) fn noted(&self) -> Vec<Read> {
         std::mem::take(&mut *self.read.lock())
     }
 
-    /// Returns the sources whose results are complete, and whether a new listing shows the version that was read. If
-    /// the listing does not show this version, the store has to be asked for the source.
+    /// Returns the sources whose results are complete. For each source, also returns whether a new listing shows the
+    /// version that was read. If the listing does not show this version, the store has to be asked for the source.
     pub(crate) fn compare(&self) -> Vec<(Read, bool)> {
         let read = self.noted();
         let found = listed(&self.store, &self.prefix, read.iter().map(|it| it.pair.name.as_str())).unwrap_or_default();

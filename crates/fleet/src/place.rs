@@ -43,8 +43,8 @@ impl fmt::Display for Place {
 }
 
 impl Place {
-    /// Returns the whole name without escapes. It names the same place in each run. The name is not for messages: see
-    /// [`Address::text`].
+    /// Returns the whole name without escapes. The returned name stands for the same place in each run. The name is not
+    /// for messages: see [`Address::text`].
     #[must_use]
     pub fn text(&self) -> String {
         match self {
@@ -53,8 +53,8 @@ impl Place {
         }
     }
 
-    /// Lists the sources of results that go `to` another place. Leaves out objects that lie at that place, and the
-    /// state of jobs. Adds the entries of a folder that are no files to `beside`.
+    /// Lists the sources of results that go `to` another place. Leaves out the objects that lie at the target place,
+    /// and the state of jobs. Adds folder entries that are not files to `beside`.
     ///
     /// # Errors
     /// If the place cannot be listed.
@@ -91,7 +91,6 @@ impl Place {
         }
     }
 
-    /// Returns the place of the object or file with this name.
     pub(crate) fn spot(&self, name: &str) -> Result<Spot, Error> {
         match self {
             Self::Prefix(store, prefix) => {
@@ -107,8 +106,8 @@ impl Place {
         }
     }
 
-    /// Returns the targets with these names that exist. If `dated` is set, the time of a file is the time when it was
-    /// made, so the result includes it.
+    /// Returns the targets with these names that exist. If `dated` is set, the time of a target file is the time when
+    /// it was made, and the result includes this time.
     pub(crate) fn which<'a>(&self, names: impl Iterator<Item = &'a str>, dated: bool) -> Result<There, Error> {
         match self {
             Self::Prefix(store, prefix) => {
@@ -193,7 +192,6 @@ fn is_fit(name: &str) -> bool {
 /// The entries of a folder that are not sealed or opened.
 #[derive(Default)]
 pub(crate) struct Beside {
-    /// The names of links and special files.
     pub(crate) others: Vec<String>,
     /// Subfolders that cannot be read: their paths, their names below the listed folder, and the errors.
     pub(crate) unreadable: Vec<(PathBuf, String, Error)>,

@@ -15,10 +15,10 @@ use pool::{Item, Pool};
 
 /// The number of sources that are compared with the targets at a time.
 const PAGE: usize = 1000;
-/// The number of bytes of memory for data, unless [`Run::memory`] sets another number.
+/// The number of bytes of memory for data, if [`Run::memory`] does not set another number.
 const MEMORY: u64 = 176 << 20;
-/// A result in a store is made in parts if its source has at least this number of bytes, unless [`Run::long`] sets
-/// another number.
+/// A result in a store is made in parts if its source has at least this number of bytes. [`Run::long`] can set another
+/// number.
 const LONG: u64 = 64 << 20;
 
 /// A source, and the place of its result.
@@ -45,7 +45,7 @@ pub enum Outcome {
     There,
     /// The result would be made from this number of bytes, if the run was no rehearsal.
     Would(u64),
-    /// This share has made its parts. This number of parts is missing, and other shares have to make them.
+    /// This share has made its parts. The given number of parts is missing, and other shares have to make these parts.
     Waiting(u64),
     /// There is no result.
     Failed(Error),
@@ -137,7 +137,7 @@ impl<'a> Run<'a> {
     ///
     /// # Errors
     /// If the place cannot be listed, if `begin` fails, or if the store cannot be reached any more. Errors of single
-    /// objects go to the observer.
+    /// objects are reported to the observer.
     pub fn all(&self, from: &Place, to: &Place, begin: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
         Pool::run(self, |pool| {
             let (mut page, mut begin) = (Vec::new(), Some(begin));
@@ -173,8 +173,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Whether the filter takes an object. To open an object, a pattern may match the sealed name or the name of the
-    /// result.
+    /// Whether the filter takes an object. When objects are opened, a pattern may match the sealed name or the name of
+    /// the result.
     fn takes(&self, name: &str, target: &str) -> bool {
         let names = [name, target];
         self.filter.takes_either(if self.is_opening() { &names } else { &names[..1] })
@@ -187,7 +187,7 @@ impl<'a> Run<'a> {
     /// Seals or opens one source.
     ///
     /// # Errors
-    /// If the system starts no thread. An error of the pair goes to the observer.
+    /// If the system starts no thread. An error of the pair is reported to the observer.
     pub fn one(&self, pair: Pair) -> Result<(), Error> {
         Pool::run(self, |pool| {
             pool.push(Item { pair, page: None });

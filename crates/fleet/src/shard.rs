@@ -26,8 +26,8 @@ impl Default for Shard {
     }
 }
 
-/// The names of variables in which engines give the number of a task: the engine, and the variables with the task's
-/// number, the first number, and the number of tasks.
+/// The names of variables in which an engine stores the number of a task. Each entry has the engine, and the variables
+/// with the task's number, the first number, and the number of tasks.
 const ENGINES: [(&str, &str, &str, &str); 4] = [
     ("AWS Batch", "AWS_BATCH_JOB_ARRAY_INDEX", "", "AWS_BATCH_JOB_ARRAY_SIZE"),
     ("Slurm", "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_COUNT"),

@@ -32,8 +32,8 @@ impl fmt::Display for Spot {
 }
 
 impl Spot {
-    /// Returns the whole name without escapes. It names the same place in each run. The name is not for messages: see
-    /// [`Address::text`].
+    /// Returns the whole name without escapes. The returned name stands for the same place in each run. The name is not
+    /// for messages: see [`Address::text`].
     #[must_use]
     pub fn text(&self) -> String {
         match self {
@@ -76,7 +76,7 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    /// Opens a source. If it is an object, the same request reads its first `first` bytes.
+    /// Opens a source. If the source is an object, the same request reads its first `first` bytes.
     pub(crate) fn open(spot: &Spot, first: u64) -> Result<Self, Error> {
         match spot {
             Spot::Object(store, address) => Ok(Self::Object(Box::new(Object::open_with(store, address, first)?))),
@@ -153,7 +153,6 @@ impl Source {
         }
     }
 
-    /// Fills a buffer with the bytes at a position.
     pub(crate) fn fill(&self, buffer: &mut [u8], position: u64) -> Result<(), Error> {
         match self {
             Self::Object(object) => Ok(object.fill(buffer, position)?),
@@ -177,7 +176,6 @@ impl Source {
         }
     }
 
-    /// Returns a reader of the whole source, in order.
     pub(crate) fn reader(&self) -> Reader<'_> {
         match self {
             Self::Object(object) => Reader::Object(Box::new(object.reader())),

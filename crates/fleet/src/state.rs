@@ -99,7 +99,6 @@ impl Job {
         }
     }
 
-    /// Returns the places of all manifests.
     fn manifests(&self) -> Result<Vec<Address>, Error> {
         let is_name = |part: &str| part.len() == 32 && part.bytes().all(|byte| byte.is_ascii_hexdigit());
         let mut places = Vec::new();
@@ -141,7 +140,7 @@ impl Job {
     /// were ended or left.
     ///
     /// # Errors
-    /// If the store does not allow it.
+    /// If the store does not allow an operation.
     pub fn clean(&self) -> Result<Cleaned, Error> {
         let mut cleaned = Cleaned::default();
         for place in self.manifests()? {

@@ -18,7 +18,8 @@ pub struct Tree {
     own: bool,
     /// If the folder itself is missing: the nearest existing folder above, and the path from there.
     above: Arc<OnceLock<(Folder, PathBuf)>>,
-    /// Set when a folder that was made for results has been exchanged. After that, no more folders are made.
+    /// Set when a folder that was made for results has been exchanged. After such an exchange, no more folders are
+    /// made.
     exchanged: Arc<OnceLock<()>>,
 }
 
@@ -65,7 +66,7 @@ impl Tree {
         })
     }
 
-    /// Opens the folder, or the nearest existing folder above it. After that, changes of the path have no effect.
+    /// Opens the folder, or the nearest existing folder above it. After this call, changes of the path have no effect.
     ///
     /// # Errors
     /// If the folder cannot be opened, or if another user may have planted it.
@@ -93,7 +94,7 @@ impl Tree {
         })
     }
 
-    /// Makes folders that are missing, unless a folder was exchanged before.
+    /// Makes folders that are missing, if no folder was exchanged before.
     fn make(&self, above: &Folder, rest: &Path) -> io::Result<Way> {
         if self.exchanged.get().is_some() {
             return Err(Exchanged.into());
@@ -123,7 +124,7 @@ impl Tree {
     }
 }
 
-/// Returns the folder at the end of a way, unless another user may have planted a folder or link on the way.
+/// Returns the last folder of a path. Fails if another user may have planted a folder or link on the path.
 fn own(way: Way) -> io::Result<Folder> {
     way.unplanted().map_err(|error| io::Error::new(io::ErrorKind::PermissionDenied, error))
 }
@@ -147,12 +148,12 @@ impl TreeFile {
     /// Finds the file: opens one folder after the other, and follows no link.
     ///
     /// # Errors
-    /// [`io::ErrorKind::NotADirectory`] if a link or a file is on the way; otherwise the system's error.
+    /// [`io::ErrorKind::NotADirectory`] if a part of the path is a link or a file; otherwise the system's error.
     pub fn spot(&self) -> io::Result<Spot> {
         self.within(self.tree.open()?.descend(self.folder())?)
     }
 
-    /// Like [`spot`](Self::spot), but makes missing folders. Refuses a folder that another user may have planted.
+    /// Works like [`spot`](Self::spot), but makes missing folders. Refuses a folder that another user may have planted.
     ///
     /// # Errors
     /// The errors of [`spot`](Self::spot).

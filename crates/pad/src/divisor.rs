@@ -16,8 +16,8 @@ impl Divisor {
     pub const fn new(block: u8) -> Self {
         let shift = (block as u32).next_power_of_two().trailing_zeros();
         // Let `r` be this reciprocal. `r * block` exceeds 2^(63 + shift) by at least one and at most `block`, and
-        // `block` is at most 2^shift. This is the condition of Granlund and Montgomery (1994, theorem 4.2). This
-        // condition implies that the quotients of all 63-bit numbers are exact.
+        // `block` is at most 2^shift. The inequality is the condition of Granlund and Montgomery (1994, theorem 4.2).
+        // This condition implies that the quotients of all 63-bit numbers are exact.
         let reciprocal = ((1_u128 << (63 + shift)) / block as u128 + 1) as u64;
         Self { block: block as usize, reciprocal, shift }
     }

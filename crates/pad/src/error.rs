@@ -13,7 +13,7 @@ pub enum Error {
     Padding,
     /// The padded input is empty or does not consist of whole blocks.
     NotBlocks,
-    /// The data ends in a zero byte. After padding, this byte would look like zero padding.
+    /// The data ends in a zero byte. After padding, the last zero byte of the data would look like zero padding.
     ZeroTail,
     // The caller.
     /// The block size is zero.

@@ -19,7 +19,7 @@ use deadpan_ct::cpu::{Level, level};
 pub use portable::last_kept;
 pub use row::{Row, Value};
 
-/// Random bytes for the largest block. If the scheme needs no random bytes, the contents do not matter.
+/// Random bytes for the largest block. If the scheme needs no random bytes, the contents of this array do not matter.
 pub type Noise = [u8; u8::MAX as usize];
 /// The noise for schemes that need no random bytes.
 pub static NO_NOISE: Noise = [0; u8::MAX as usize];

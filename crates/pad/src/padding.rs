@@ -235,8 +235,8 @@ impl Padding {
                 let mut seed = [0; 8];
                 fill(&mut seed)?;
                 let seed = u64::from_le_bytes(seed);
-                // The number is between 1 and 255, and is uniform to within 2^-56. XORed with the last data byte, it
-                // can give any other byte.
+                // The random number is between 1 and 255, and is uniform to within 2^-56. The XOR of this random number
+                // and the last data byte can be any byte except the last data byte.
                 return Ok(Value { data: 1 + ((u128::from(seed) * 255) >> 64) as u8, empty: seed as u8 });
             }
             _ => {}

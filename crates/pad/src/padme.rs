@@ -21,8 +21,8 @@
 #[must_use]
 pub const fn padme(length: u64) -> Option<u64> {
     // An allowed length may have ones only in its leading bits: the highest bit and the next `kept` bits. For 0 and 1,
-    // `exponent` and `kept` are zero. `| 1` is necessary because the compiler may use a jump to count the zeros of
-    // zero.
+    // `exponent` and `kept` are zero. The code uses `length | 1`, because the compiler may use a jump to count the
+    // leading zeros of zero.
     let exponent = 63 - (length | 1).leading_zeros();
     let kept = 31 - (2 * exponent + 1).leading_zeros();
     let cleared = (1 << (exponent - kept)) - 1;

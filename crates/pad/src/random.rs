@@ -22,7 +22,7 @@ impl fmt::Display for RandomError {
 
 impl core::error::Error for RandomError {}
 
-/// The default source of random bytes. The methods without a generator use this source.
+/// The default source of random bytes. Methods without a generator parameter use this source.
 #[inline(always)]
 pub(crate) fn fill(bytes: &mut [u8]) -> Result<(), Error> {
     #[cfg(feature = "std")]

@@ -94,19 +94,20 @@ impl Address {
         format!("{}{}/{}", self.scheme.prefix(), self.bucket, self.key)
     }
 
-    /// Whether another address lies in the same bucket.
+    /// Whether another address is in the same bucket as this address.
     #[must_use]
     pub fn is_in_bucket_of(&self, other: &Self) -> bool {
         (self.scheme, &self.bucket) == (other.scheme, &other.bucket)
     }
 
-    /// Whether this address stands for all objects below it. Such an address ends with a slash or names only a bucket.
+    /// Whether this address stands for all objects below it. An address of this kind ends with a slash or names only a
+    /// bucket.
     #[must_use]
     pub fn is_prefix(&self) -> bool {
         self.key.is_empty() || self.key.ends_with('/')
     }
 
-    /// Returns the last part of the key, unless this is a prefix.
+    /// Returns the last part of the key, or `None` if this address is a prefix.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         if self.is_prefix() { None } else { self.key.rsplit('/').next() }

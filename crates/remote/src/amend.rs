@@ -41,7 +41,7 @@ pub(crate) async fn ask(store: &Store, path: &Path, query: String) -> object_sto
     Ok(String::from_utf8_lossy(&list).into_owned())
 }
 
-/// Adds these headers to the requests about uploads. Requests for credentials do not change.
+/// Adds `headers` to the requests about uploads that `requests` sends. Requests for credentials do not change.
 pub(crate) async fn with<T>(headers: HeaderMap, requests: impl Future<Output = T>) -> T {
     HEADERS.scope(headers, requests).await
 }
@@ -125,8 +125,8 @@ pub(crate) async fn listed(response: HttpResponse) -> Result<HttpResponse, HttpE
     Ok(HttpResponse::from_parts(parts, HttpResponseBody::from(body)))
 }
 
-/// Returns the answer to a copy in the form of an answer to a part, which the client expects: the tag is in a header.
-/// An error that comes with status 200 gets the status of an error.
+/// Converts the answer to a copy into the answer to a part, which the client expects: the tag is in a header. An error
+/// that comes with status 200 gets the status of an error.
 pub(crate) async fn copied(response: HttpResponse) -> Result<HttpResponse, HttpError> {
     if !response.status().is_success() {
         return Ok(response);
@@ -140,8 +140,8 @@ pub(crate) async fn copied(response: HttpResponse) -> Result<HttpResponse, HttpE
             Some("PreconditionFailed") => StatusCode::PRECONDITION_FAILED,
             Some("NoSuchKey" | "NoSuchUpload") => StatusCode::NOT_FOUND,
             Some("AccessDenied") => StatusCode::FORBIDDEN,
-            // A request that the store cannot execute at the moment is sent again. The same holds for an answer that
-            // broke off.
+            // A request that the store cannot execute at the moment is sent again. The client also sends a request
+            // again if the answer broke off.
             Some("InternalError" | "SlowDown" | "ServiceUnavailable" | "RequestTimeout") | None => {
                 StatusCode::SERVICE_UNAVAILABLE
             }

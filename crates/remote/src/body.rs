@@ -1,4 +1,4 @@
-//! Bodies of answers. No body may be longer than requested, and no body may come at less than the lowest rate.
+//! Bodies of answers. A body must not be longer than requested, and must not arrive more slowly than the lowest rate.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -26,8 +26,8 @@ pub(crate) enum Expected {
     Data(u64),
     /// A text of at most this number of bytes.
     Text(u64),
-    /// A text of at most this number of bytes, after a request that takes the store some time. In that time, the store
-    /// may send white space at a slow rate.
+    /// A text of at most this number of bytes, after a request that takes the store some time. While the store works,
+    /// it may send white space at a slow rate.
     Work(u64),
 }
 

@@ -68,7 +68,6 @@ impl Error {
         Self { address: address.clone(), problem, detail: Words::new(detail) }
     }
 
-    /// Returns the error of this crate for an error of the client.
     pub(crate) fn from_store(address: &Address, error: &object_store::Error) -> Self {
         if let Some(fault) = Fault::among(error) {
             return Self::new(address, fault.problem, fault.to_string());
@@ -79,7 +78,7 @@ impl Error {
             Some("NoSuchBucket" | "ContainerNotFound") => Problem::NoBucket,
             Some("InvalidAccessKeyId" | "SignatureDoesNotMatch" | "ExpiredToken" | "InvalidToken") => Problem::Unknown,
             Some("AccessDenied" | "AuthorizationFailure" | "AuthorizationPermissionMismatch") => Problem::Denied,
-            // The last of these codes comes from versitygw.
+            // The code `XAdminUserNotFound` comes from versitygw.
             Some("AuthFailure" | "AuthenticationFailed" | "XAdminUserNotFound") => Problem::Unknown,
             Some("RequestTimeTooSkewed" | "RequestExpired") => Problem::Clock,
             Some("SlowDown" | "ServiceUnavailable" | "ServerBusy" | "TooManyRequests") => Problem::Busy,
@@ -193,8 +192,8 @@ fn by_kind(error: &object_store::Error, text: &str) -> Problem {
     }
 }
 
-/// Words of the clients when they find no credentials. The first two come from the clients of S3 and of Azure, and the
-/// last two name the hosts that give credentials to machines in a cloud.
+/// Words that the clients' errors contain if the clients find no credentials. The first two entries come from the
+/// clients of S3 and Azure. The last two entries name the hosts that give credentials to machines in a cloud.
 const NO_CREDENTIALS: [&str; 5] =
     ["Missing SecretAccessKey", "Account must be specified", "credential", "169.254.169.254", "metadata.google"];
 

@@ -7,7 +7,7 @@ use object_store::client::{HttpError, HttpErrorKind};
 
 use crate::Problem;
 
-/// A fault of a store. [`Error::of`](crate::Error::of) finds it among the causes of the client's error.
+/// A fault of a store. [`Error::of`](crate::Error::of) finds the fault among the causes of the client's error.
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
     pub(crate) problem: Problem,
@@ -36,7 +36,7 @@ impl Fault {
         Self { problem: Problem::Slow, what }
     }
 
-    /// Returns the fault of an answer that was not whole after some time.
+    /// Returns the fault of an answer that was still incomplete after some time.
     pub(crate) fn unfinished(time: Duration) -> Self {
         Self { problem: Problem::Slow, what: format!("its answer was not whole after {} seconds", seconds(time)) }
     }
@@ -56,7 +56,6 @@ impl Fault {
         HttpError::new(kind, self)
     }
 
-    /// Returns the fault as an error of the client.
     pub(crate) fn of_client(self) -> object_store::Error {
         object_store::Error::Generic { store: "store", source: Box::new(self) }
     }

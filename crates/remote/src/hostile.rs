@@ -40,7 +40,8 @@ impl Connection {
         self.send(format!("HTTP/1.1 {head}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}").as_bytes());
     }
 
-    /// Sends an answer whose body never ends. If the answer is an object, it announces a length of one petabyte.
+    /// Sends an answer whose body never ends. If the answer is an object, the answer announces a length of one
+    /// petabyte.
     fn answer_for_ever(&mut self, head: &str, body: &str) {
         let is_object = head.contains("etag");
         let way = if is_object { "content-length: 1000000000000000" } else { "transfer-encoding: chunked" };
@@ -60,7 +61,6 @@ impl Connection {
     }
 }
 
-/// Reads a request, and returns its first line.
 fn read_request(stream: &mut TcpStream) -> Option<String> {
     let (mut request, mut buffer) = (Vec::new(), [0; 1 << 16]);
     loop {
@@ -173,7 +173,8 @@ fn an_answer_without_an_end_is_not_read_to_the_end() {
         let text = error.to_string();
         assert!(error.problem() == Problem::Protocol && text.contains(words), "{text}");
         let sent = hostile.sent.load(Ordering::Relaxed) - before;
-        // The limit is higher than the read bytes, since the buffers of the connection hold some more.
+        // The limit is higher than the number of read bytes, since the buffers of the connection contain additional
+        // bytes.
         assert!(sent < 64 << 20, "{text}: {sent} bytes");
     }
     // The answer to a part has only headers.
@@ -259,7 +260,7 @@ fn odd_names_come_page_by_page() {
         assert_eq!(entry.name, format!("/{:09}{}", key / 10, key % 10));
         assert_eq!(hostile.asked.load(Ordering::Relaxed), key / 10 + 1, "pages that were asked for");
     }
-    // The number of such keys is limited, too.
+    // The number of keys that the client cannot name is also limited.
     let number = AtomicU64::new(0);
     let hostile = Hostile::start(move |_, client| {
         let number = number.fetch_add(1, Ordering::Relaxed);
@@ -336,7 +337,7 @@ fn a_store_that_drips_is_told_of_and_given_up() {
         let start = Instant::now();
         let text = act().expect_err("an error").to_string();
         assert!(text.contains(words), "{text}");
-        // This is enough time for the tries and the client's pauses between them.
+        // 20 seconds are enough for the tries and the client's pauses between the tries.
         assert!(start.elapsed() < Duration::from_secs(20), "{text} after {:?}", start.elapsed());
         assert!(was_told("has sent nothing or almost nothing for"), "{text}");
     }
@@ -354,7 +355,7 @@ fn a_store_that_is_slow_and_honest_is_waited_for() {
         }
     });
     assert_eq!(Object::open(&slow.store_with(SHORT), &address("x")).expect("an object").length(), 8000);
-    // A store that is putting parts together may send white space in that time.
+    // While a store puts parts together, it may send white space.
     let working = Hostile::start(|_, client| {
         let end = "<R><ETag>tag</ETag></R>";
         client.send(format!("HTTP/1.1 200 Good\r\ncontent-length: {}\r\n\r\n", end.len() + 10).as_bytes());

@@ -11,7 +11,8 @@ use crate::odd::{Course, PageKeys};
 use crate::store::runtime;
 use crate::{Address, Error, Problem, Store};
 
-/// The most pages without a key that may follow each other. A store that has removed many objects may send such pages.
+/// The most pages without a key that may follow each other. A store that has removed many objects may send pages
+/// without a key.
 const EMPTY: u32 = 1000;
 /// The most keys in one listing that the client cannot name. Each such key is reported to the caller as an error.
 const ODD: usize = 100_000;
@@ -42,7 +43,7 @@ pub struct Listing {
     here: VecDeque<Entry>,
     next: NextPage,
     course: Course,
-    /// The number of pages without a key in a row.
+    /// The number of successive pages without a key.
     empty: u32,
     /// The number of keys so far that the client cannot name.
     odd: usize,
@@ -110,8 +111,8 @@ impl Listing {
         Ok(())
     }
 
-    /// Refuses listings that never end. Also refuses a page in which the client has `found` more keys than this crate.
-    /// `keys` are the keys that this crate found in a page that came over the wire.
+    /// Refuses listings that never end. Also refuses a page if the client has found more keys than this crate. `found`
+    /// is the client's number. `keys` are the keys that this crate found in the received page.
     fn check(&mut self, keys: Option<&PageKeys>, found: usize) -> Result<(), Fault> {
         let Some(keys) = keys else { return Ok(()) };
         self.empty = if keys.all == 0 { self.empty + 1 } else { 0 };

@@ -17,12 +17,12 @@ use crate::store::runtime;
 use crate::{Address, Entry, Error, Problem, Store};
 use deadpan_seal::ReadAt;
 
-/// The number of bytes in the first request. It covers the header of a sealed object, which may fill a segment, and the
-/// whole of a small object.
+/// The number of bytes in the first request. These bytes include the header of a sealed object, which may fill a
+/// segment, and the whole of a small object.
 const FIRST: u64 = 320 << 10;
 /// The number of bytes in a request when an object is read in order.
 const PIECE: u64 = 8 << 20;
-/// The number of such requests that run at the same time.
+/// The number of requests that run at the same time when an object is read in order.
 const AHEAD: usize = 6;
 /// The name of the mark in the metadata of an object.
 pub(crate) const MARK: &str = "deadpan-mark";
@@ -35,7 +35,6 @@ pub struct Object {
     pub(crate) address: Address,
     pub(crate) path: Path,
     pub(crate) length: u64,
-    /// The tag that distinguishes this version of the object from later versions.
     pub(crate) tag: Option<String>,
     pub(crate) version: Option<String>,
     pub(crate) modified: SystemTime,
@@ -189,7 +188,7 @@ impl Object {
         is_same && now.size == self.length
     }
 
-    /// Fills a buffer with the bytes at a position. This takes at most one request, since the beginning is known.
+    /// Fills a buffer with the bytes at a position. A call needs at most one request, since the beginning is known.
     ///
     /// # Errors
     /// [`Problem::Changed`] if the object was replaced, or another error if the store fails or the object is too short.
@@ -280,7 +279,6 @@ fn described(found: &mut GetResult) -> (Attributes, usize) {
     (attributes, header("x-amz-tagging-count").and_then(|count| count.parse().ok()).unwrap_or(0))
 }
 
-/// Waits for an answer about an object.
 pub(crate) fn wait<T>(address: &Address, answer: impl Future<Output = object_store::Result<T>>) -> Result<T, Error> {
     let answer = match Own::find() {
         Some(own) => own.wait(answer),

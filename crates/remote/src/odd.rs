@@ -16,7 +16,7 @@ use crate::xml::{self, Elements};
 /// The longest page of a listing. A page has a thousand keys of a kilobyte, and each byte of a key can take six bytes
 /// in the page.
 pub(crate) const LONGEST: u64 = 16 << 20;
-/// The most keys in a page. Azure sends this number, and other stores send a thousand.
+/// The most keys in a page. Azure sends up to 5000 keys, and other stores send a thousand.
 const MOST: usize = 5000;
 /// The most bytes in a key. Azure allows 1024 characters.
 const LONGEST_KEY: usize = 4096;
@@ -30,9 +30,9 @@ tokio::task_local! {
 pub(crate) struct Course {
     /// The last key.
     last: Option<String>,
-    /// For each of [`ORDERS`], whether the keys violate this order.
+    /// For each order in [`ORDERS`], whether the keys violate this order.
     without: [bool; ORDERS.len()],
-    /// The keys of the last page, if it came over the wire.
+    /// The keys of the last page, if the page came over the network.
     pub(crate) page: Option<PageKeys>,
 }
 
@@ -88,7 +88,7 @@ impl Course {
     }
 }
 
-/// Takes the odd keys out of a page. Also takes out the marks of folders, whose keys end with a slash.
+/// Takes the odd keys out of a page. Also takes out the keys that mark folders, which end with a slash.
 pub(crate) async fn sift(response: HttpResponse) -> Result<HttpResponse, HttpError> {
     if !response.status().is_success() {
         return Ok(response);
@@ -112,7 +112,7 @@ type Tags = [&'static str; 3];
 const S3: Tags = ["Contents", "Key", "Size"];
 const AZURE: Tags = ["Blob", "Name", "Content-Length"];
 
-/// Returns a page without its odd keys. Records the keys of the page in `course`.
+/// Returns a page without the keys that the client cannot name. Records the keys of the page in `course`.
 fn sifted(text: &str, course: &mut Course) -> Result<String, Fault> {
     let [object, name, size] = if text.contains("<Blobs>") { AZURE } else { S3 };
     let (mut kept, mut page, mut done) = (String::with_capacity(text.len()), PageKeys::default(), 0);
@@ -192,7 +192,7 @@ mod tests {
         let page =
             |keys: &[&str]| format!("<R><Blobs>{}</Blobs></R>", keys.iter().map(|key| blob(key)).collect::<String>());
         assert_eq!(odd(&page(&["a", "a//b", "dir/", "folder/"])), (page(&["a"]), vec!["a//b".into(), "dir/".into()]));
-        // An element without an end is left to the client.
+        // The client processes an element without an end.
         assert_eq!(odd("<Contents><Key>a//b").0, "<Contents><Key>a//b");
     }
 

@@ -18,7 +18,6 @@ thread_local! {
     static OWN: RefCell<Option<Rc<Own>>> = const { RefCell::new(None) };
 }
 
-/// The runtime and the client of one thread.
 pub(crate) struct Own {
     client: HttpClient,
     runtime: Runtime,
@@ -26,7 +25,7 @@ pub(crate) struct Own {
 
 impl Own {
     /// Returns this thread's runtime and client inside of [`with_own_connections`]. The first call makes the runtime
-    /// and the client. If this fails, the thread uses the connections that all threads share.
+    /// and the client. If no runtime or client can be made, the thread uses the connections that all threads share.
     pub(crate) fn find() -> Option<Rc<Self>> {
         if !WANTED.get() {
             return None;
@@ -56,8 +55,9 @@ impl Own {
 
     pub(crate) fn wait<T>(&self, answer: impl Future<Output = T>) -> T {
         self.runtime.block_on(async {
-            // The store may have closed a connection since the last request. The first yield polls the sockets, the
-            // second lets the connection's task read the end of the stream, so that the pool drops the connection.
+            // The store may have closed a connection since the last request. The first yield polls the sockets. The
+            // second yield lets the connection's task read the end of the stream, so that the pool drops the
+            // connection.
             yield_now().await;
             yield_now().await;
             answer.await

@@ -19,12 +19,12 @@ pub(crate) struct Patience {
     /// A connection that is silent for this time is closed.
     pub(crate) silence: Duration,
     pub(crate) connecting: Duration,
-    /// If a store is this far behind the lowest rate, the request fails. This happens, for example, if the store sends
-    /// nothing for this time within an answer.
+    /// If the delay of a store, compared with the lowest rate, exceeds this time, the request fails. For example, the
+    /// request fails if the store sends nothing for this time within an answer.
     pub(crate) window: Duration,
     /// The lowest rate of each answer, in bytes per second.
     pub(crate) rate: u32,
-    /// If a store is this far behind the lowest rate, the user gets a message.
+    /// If the delay of a store, compared with the lowest rate, exceeds this time, the user gets a message.
     pub(crate) quiet: Duration,
 }
 
@@ -46,10 +46,10 @@ impl Default for Patience {
 /// sent at this rate.
 const SENDING: u32 = 500_000;
 
-/// The pace of one answer. Only the time of waiting for the answer counts.
+/// The pace of one answer. Only the time of waiting for the answer is measured.
 pub(crate) struct Pace {
     wire: Arc<Wire>,
-    /// Whether the answer must keep the lowest rate.
+    /// Whether the answer must arrive at the lowest rate or faster.
     is_held: bool,
     /// The delay of the store, compared with the lowest rate.
     behind: Duration,

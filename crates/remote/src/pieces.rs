@@ -16,7 +16,7 @@ use crate::xml::{Element, Elements};
 use crate::{Address, Error, Problem, Scheme, Store, xml};
 
 /// An upload in parts. Every process that knows its [`id`](Pieces::id) can add parts, in any order and more than once.
-/// If several parts have the same number, the last part counts. The object gets its name in
+/// If several parts have the same number, the object contains the last part. The object gets its name in
 /// [`complete`](Pieces::complete).
 #[derive(Clone, Debug)]
 pub struct Pieces {
@@ -32,7 +32,7 @@ impl Pieces {
     /// [`Object::mark`]: crate::Object::mark
     ///
     /// # Errors
-    /// If the store does not allow it.
+    /// If the store does not allow an operation.
     pub fn begin(store: &Store, address: &Address, mark: &str) -> Result<Self, Error> {
         let path = Store::path(address)?;
         let wrong = |error: InvalidHeaderValue| Error::new(address, Problem::Other, error.to_string());
@@ -100,7 +100,7 @@ impl Pieces {
             let page = Page::read(&text).ok_or_else(|| {
                 Error::new(&self.address, Problem::Protocol, "it lists the parts of an upload in an unknown form")
             })?;
-            // Without this check, a store whose list runs in circles or never ends would be asked for ever.
+            // Without a limit on the list, a store whose list runs in circles or never ends would be asked for ever.
             if let Some(next) = &page.next
                 && next.parse().ok().filter(|next| *next <= NUMBERS) <= after.parse::<u64>().ok()
             {

@@ -17,16 +17,16 @@ use crate::upload::{AHEAD, LONGEST, PARTS, started};
 use crate::wire::encoded_path;
 use crate::{Canceller, Error, Object, Problem, Scheme};
 
-/// The length of the first part, which goes through this machine. Stores do not accept a shorter part, and copy pieces
-/// only from an object that is longer than this.
+/// The length of the first part, which goes through this machine. Stores do not accept a shorter first part, and copy
+/// pieces only from an object that is longer than 5 MiB.
 const FIRST: u64 = 5 << 20;
-/// The number of bytes that one request copies, unless the object needs longer pieces.
+/// The number of bytes that one request copies, if the object does not need longer pieces.
 const PIECE: u64 = 64 << 20;
-/// The longest object that goes through this machine as a whole. This is needed if the store cannot copy or if the
-/// whole object changes.
+/// The longest object that goes through this machine as a whole. An object goes through this machine if the store
+/// cannot copy or if the whole object changes.
 const WHOLE: u64 = 64 << 20;
 
-/// A change of an object. Nobody sees the change before it is complete. If somebody replaced the object after it was
+/// A change of an object. The change is not visible before it is complete. If somebody replaced the object after it was
 /// opened, the new object is not changed.
 #[derive(Debug)]
 pub struct Splice {
@@ -42,7 +42,7 @@ impl Splice {
         Self { object: object.clone(), id: Arc::default() }
     }
 
-    /// Returns a canceller. It ends the change early from another place, such as a signal handler.
+    /// Returns a canceller. The canceller ends the change early from another place, such as a signal handler.
     #[must_use]
     pub fn canceller(&self) -> Canceller {
         Canceller::new(&self.object.store, &self.object.path, &self.id)
@@ -198,7 +198,6 @@ impl CopiedPieces<'_> {
         part.map(|part| Some((part, bytes))).map_err(|error| self.splice.changed(error))
     }
 
-    /// Returns the headers of a request for a copy.
     fn copy_of(&self, range: Range<u64>) -> Result<HeaderMap, Error> {
         let address = &self.splice.object.address;
         let source = format!("{}/{}", address.bucket(), encoded_path(address.key()));

@@ -137,7 +137,7 @@ impl Store {
     /// Whether the object exists.
     ///
     /// # Errors
-    /// If the store does not answer the question.
+    /// If the store does not answer the request.
     pub fn has(&self, address: &Address) -> Result<bool, Error> {
         exists(self, address, &Self::path(address)?)
     }
@@ -185,7 +185,6 @@ impl Store {
         self.wire.requests()
     }
 
-    /// Returns the path of an object in this bucket.
     pub(crate) fn path(address: &Address) -> Result<Path, Error> {
         Path::parse(address.key()).map_err(|error| Error::new(address, Problem::Other, error.to_string()))
     }
@@ -199,7 +198,7 @@ fn sides<S: ObjectStore + MultipartStore + PaginatedListStore>(store: S) -> Side
     (Arc::<S>::clone(&store), Arc::<S>::clone(&store), store)
 }
 
-/// Makes a client of S3. The client hashes and signs all data that it sends, also over encrypted connections: if only
+/// Makes a client of S3. The client hashes and signs all data that it sends, also over encrypted connections. If only
 /// the length of a body is announced, some stores accept a body that was cut off as a whole body.
 fn s3(address: &Address, wire: &Arc<Wire>) -> Result<AmazonS3Builder, Error> {
     let mut builder = AmazonS3Builder::new();
@@ -259,15 +258,15 @@ fn checked(address: &Address, name: &str, value: &str) -> Result<String, Error> 
     }
 }
 
-/// Whether the address answers at which Amazon's machines get their credentials. Without this check, the client would
-/// try for minutes.
+/// Whether the server from which Amazon's machines get their credentials answers. Without this check, the client would
+/// ask this server again and again for minutes.
 fn is_on_amazon() -> bool {
     let address = SocketAddr::from(([169, 254, 169, 254], 80));
     TcpStream::connect_timeout(&address, Duration::from_secs(1)).is_ok()
 }
 
 fn options() -> ClientOptions {
-    // The other options belong to the connections: see `wire`.
+    // The module `wire` sets the options of connections.
     ClientOptions::new()
 }
 

@@ -12,10 +12,10 @@ const PERIOD: Duration = Duration::from_secs(30);
 
 static TOLD: OnceLock<fn(&str)> = OnceLock::new();
 
-/// Sets the function that informs the user. The function gets a text about the store, such as `cannot be reached; its
-/// requests are tried again`. It is called when requests have failed for some seconds, or when a store has sent nothing
-/// or almost nothing for ten seconds, and after that at most twice a minute. Only the first call of `tell_of_trouble`
-/// has an effect.
+/// Sets the function that informs the user. The function gets a text about the store, such as
+/// `cannot be reached; its requests are tried again`. The function is called when requests have failed for some
+/// seconds, or when a store has sent nothing or almost nothing for ten seconds. After that, it is called at most twice
+/// a minute. Only the first call of `tell_of_trouble` has an effect.
 pub fn tell_of_trouble(told: fn(&str)) {
     let _ = TOLD.set(told);
 }
@@ -50,7 +50,6 @@ impl Trouble {
 struct Times {
     /// The time when the first request failed after the last answer of the store.
     since: Option<Instant>,
-    /// The time of the last message to the user.
     told: Option<Instant>,
 }
 

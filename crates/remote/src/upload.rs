@@ -1,4 +1,4 @@
-//! Objects that are written part by part. They get their name only when they are complete.
+//! Objects that are written part by part. The objects get their names only when they are complete.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -17,7 +17,7 @@ use crate::object::wait;
 use crate::store::runtime;
 use crate::{Address, Error, Problem, Store};
 
-/// The number of bytes in a part, unless the object needs longer parts.
+/// The number of bytes in a part, if the object does not need longer parts.
 const PART: u64 = 8 << 20;
 /// The most parts of an upload, a little below the limit of stores.
 pub(crate) const PARTS: u64 = 9_990;
@@ -30,8 +30,8 @@ pub(crate) const LONGEST: u64 = 5 << 30;
 /// If the length of an object is not known, its parts become four times as long after this number of parts.
 const GROWTH: u64 = 2_400;
 
-/// An object that is being written. The object gets its name in [`Upload::finish`]. Without this call, nothing of the
-/// object remains.
+/// An object that is being written. The object gets its name in [`Upload::finish`]. If [`Upload::finish`] is not
+/// called, nothing of the object remains.
 #[derive(Debug)]
 pub struct Upload {
     store: Store,
@@ -84,7 +84,7 @@ impl Upload {
         &self.address
     }
 
-    /// Returns a canceller. It ends the upload early from another place, such as a signal handler.
+    /// Returns a canceller. The canceller ends the upload early from another place, such as a signal handler.
     #[must_use]
     pub fn canceller(&self) -> Canceller {
         Canceller::new(&self.store, &self.path, &self.id)
@@ -139,7 +139,7 @@ impl Upload {
     ///
     /// # Errors
     /// If an object with this name exists and must not be replaced, or if the store fails. After an error, nothing of
-    /// the upload remains, unless the store cannot be reached.
+    /// the upload remains, except if the store cannot be reached.
     pub fn finish(mut self) -> Result<u64, Error> {
         let result = self.end();
         if result.is_ok() {
@@ -182,7 +182,7 @@ impl Write for Upload {
         }
         if self.buffer.capacity() == 0 {
             // The system provides memory only when it is used, so reserved memory costs nothing for a short object. The
-            // reserve is limited, since a store could report a wrong length.
+            // reserved memory is limited, since a store could report a wrong length.
             self.buffer.reserve(self.room().min(PART as usize));
         }
         let length = bytes.len().min(self.room() - self.buffer.len());
@@ -204,12 +204,12 @@ impl Drop for Upload {
     }
 }
 
-/// Whether an object exists. The program asks before it seals the object, to fail early. The end of the upload checks
-/// this again.
+/// Whether an object exists. The program checks this before it seals the object, so that it fails early. At its end,
+/// the upload checks again whether the object exists.
 pub(crate) fn exists(store: &Store, address: &Address, path: &Path) -> Result<bool, Error> {
     match wait(address, store.objects.head(path)) {
         Ok(_) => Ok(true),
-        // Credentials that may only write get a refusal here, but not at the end of the upload.
+        // Credentials that may only write are refused here, but not at the end of the upload.
         Err(error) if matches!(error.problem(), Problem::Missing | Problem::Denied) => Ok(false),
         Err(error) => Err(error),
     }
@@ -242,7 +242,7 @@ impl Canceller {
     }
 
     /// Removes the parts of an upload that has not ended, and returns whether no part is left. Does not wait for a
-    /// store that does not answer: the store's rule for old uploads removes the parts.
+    /// store that does not answer, because the store's rule for old uploads then removes the parts.
     pub fn cancel(&self) -> bool {
         let id = self.id.lock().take();
         let (Some(id), Ok(runtime)) = (id, runtime()) else { return true };

@@ -163,7 +163,6 @@ impl HttpConnector for Connector {
     }
 }
 
-/// Makes a client that has no connections yet.
 pub(crate) fn client(patience: &Patience) -> Result<HttpClient, Box<dyn std::error::Error + Send + Sync>> {
     // Following a redirect would send the session's token to another host.
     let builder = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).http1_only();
@@ -220,7 +219,7 @@ impl Layer {
         self.wire.compare_clocks(&response);
         if let Some(limit) = LIMIT.get().filter(|_| !is_head) {
             let length = response.headers().get("content-length").and_then(|length| length.to_str().ok()?.parse().ok());
-            // The wait is for no more bytes than are read.
+            // The limit applies only to the bytes that are read.
             limit.wait(length.unwrap_or(0).min(expected.most())).await;
         }
         let expected = if response.status().is_success() { expected } else { Expected::ERROR };
@@ -247,10 +246,11 @@ impl HttpService for Layer {
     async fn call(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpError> {
         self.wire.requests.fetch_add(1, Ordering::Relaxed);
         if self.wire.is_careful(&request) {
-            // The signature covers only the headers that it names, so this header can be added without a new signature.
+            // The signature applies only to the headers that it names, so this header can be added without a new
+            // signature.
             request.headers_mut().insert("if-none-match", HeaderValue::from_static("*"));
         }
-        // The first form is for S3 and Google, and the second form is for Azure.
+        // S3 and Google use the first form of the query, and Azure uses the second form.
         let mut query = request.uri().query().unwrap_or_default().split('&');
         let is_listing = request.method() == "GET" && query.any(|pair| matches!(pair, "list-type=2" | "comp=list"));
         let change = amend::amend(&self.wire, &mut request).await?;
@@ -284,7 +284,7 @@ impl HttpService for Layer {
         }
         if matches!(status, 429 | 503) {
             let asked = response.headers().get("retry-after").and_then(|value| value.to_str().ok()?.parse().ok());
-            // After this pause, the client waits for its own pause, and tries again.
+            // After this pause, the client also waits for its own pause, and then tries again.
             tokio::time::sleep(asked.map_or(Duration::ZERO, Duration::from_secs).min(PAUSE)).await;
         }
         Ok(response)

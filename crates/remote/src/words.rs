@@ -6,7 +6,7 @@ use std::fmt;
 const MOST: usize = 300;
 
 /// A text from outside: a message of a store, or a name that somebody chose. `Display` shows the text as one line of at
-/// most 300 characters. It escapes control characters and invisible characters in the same way as
+/// most 300 characters. `Display` escapes control characters and invisible characters in the same way as
 /// [`shown`](crate::shown), so that no store controls a terminal or forges a line of a message.
 ///
 /// ```

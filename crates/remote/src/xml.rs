@@ -40,7 +40,6 @@ impl<'a> Elements<'a> {
 impl<'a> Iterator for Elements<'a> {
     type Item = Element<'a>;
 
-    /// Returns the next element that has an end tag.
     fn next(&mut self) -> Option<Element<'a>> {
         loop {
             let begin = self.reader.buffer_position();
@@ -59,7 +58,6 @@ impl<'a> Iterator for Elements<'a> {
     }
 }
 
-/// Returns the text of the first element with this name.
 pub(crate) fn text(xml: &str, name: &str) -> Option<String> {
     let element = Elements::new(xml, name).next()?;
     Some(unescaped(element.inside).unwrap_or_else(|| element.inside.to_owned()))

@@ -1,4 +1,4 @@
-//! Decrypts random numbers with one private key. This is the step of RSA before the padding is removed.
+//! Decrypts random numbers with one private key. This decryption is the step of RSA before the padding is removed.
 
 use std::process::ExitCode;
 

@@ -61,7 +61,8 @@ fn significant(rules: Rules, text: &[u8]) -> Vec<u8> {
     text.iter().copied().filter(|byte| !rules.skip_white_space || !matches!(byte, b'\t'..=b'\r' | b' ')).collect()
 }
 
-/// Returns up to `width` bytes as a big-endian number of `width` bytes. Zeros follow the bytes if there are fewer.
+/// Returns up to `width` bytes as a big-endian number of `width` bytes. If there are fewer bytes, zeros follow the
+/// bytes.
 fn number(bytes: &[u8], width: usize) -> u32 {
     (0..width).fold(0, |number, place| number << 8 | u32::from(bytes.get(place).copied().unwrap_or(0)))
 }

@@ -68,7 +68,6 @@ pub(super) fn seal(preamble: &[u8; 10], label: &str, about: &[u8], plain: &[u8])
     [&nonce[..], &sealed].concat()
 }
 
-/// Returns the authentication code of `bytes`.
 pub(super) fn code(preamble: &[u8; 10], label: &str, bytes: &[u8]) -> Vec<u8> {
     hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &derive(preamble, label)), bytes).as_ref().to_vec()
 }

@@ -41,8 +41,8 @@ pub fn hashes(data: &[u8]) -> (Vec<u8>, [u8; 32], [u8; 32]) {
     (leaves, page, root)
 }
 
-/// Makes a file. Its signature box has the contents `contents`, and its only page has the leaves `leaves`. The number
-/// of segments in the footer is wrong by `lie`.
+/// Makes a file. The signature box of the file has the contents `contents`, and the only page of the file has the
+/// leaves `leaves`. The number of segments in the footer is wrong by `lie`.
 #[must_use]
 pub fn file(data: &[u8], leaves: &[u8], contents: &[u8], lie: u64) -> Vec<u8> {
     let parameters = Parameters::with_segment(SEGMENT as u32).expect("room for data");

@@ -9,7 +9,6 @@ use aes_gcm::{Aes256Gcm, Nonce};
 use crate::leaks;
 use deadpan_lab::Random;
 
-/// A function and two classes of its input.
 #[derive(Clone, Copy)]
 pub struct Case {
     pub name: &'static str,

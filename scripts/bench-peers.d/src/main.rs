@@ -51,7 +51,6 @@ fn main() -> ExitCode {
     )
 }
 
-/// Runs one tool on one case in this process, and prints its verdict.
 fn one(case: &str, tool: &str) -> Result<(), Trouble> {
     let case = cases::all().into_iter().find(|one| one.name == case).ok_or("there is no such case")?;
     let tool = tools::ALL.iter().find(|one| one.name == tool).ok_or("there is no such tool")?;

@@ -7,8 +7,8 @@ use crate::cases::{self, Case};
 use crate::{Trouble, tools};
 use deadpan_lab::{clock, clopper_pearson, machine};
 
-/// A person wrote the text above this heading and the section after the tables. Both stay when the page is written
-/// again.
+/// A person wrote the text above this heading and the section after the tables. When the page is written again, the
+/// text and the section do not change.
 const SUMMARY: &str = "## Summary\n\n";
 const READING: &str = "## Reading";
 
@@ -61,7 +61,6 @@ pub struct Run {
     pub others: u64,
 }
 
-/// Writes the page to the file that the options name, or to standard output.
 pub fn write(options: &Options, runs: &[Run]) -> Result<(), Trouble> {
     let page = text(options, runs)?;
     let Some(path) = &options.markdown else {

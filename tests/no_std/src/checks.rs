@@ -5,7 +5,7 @@ use deadpan_base64::{Error, STANDARD, URL_SAFE_NO_PAD, hex};
 use deadpan_ct::{Choice, CtAssign, CtEq, CtOrd, Wipe, Wiped, declassify, lookup};
 use deadpan_pad::{Padding, Random, RandomError, Scheme, padme};
 
-/// All checks. If one fails, the exit status is its position in this list, counted from one.
+/// All checks. If a check fails, the exit status is the position of the check in this list, counted from one.
 pub const ALL: &[fn() -> Option<()>] = &[
     compare_a_tag,
     choose_and_swap,
@@ -83,7 +83,7 @@ fn hex_in_stack_buffers() -> Option<()> {
     (hex::decode_into(text.as_bytes(), &mut bytes).ok()? == DATA).then_some(())
 }
 
-/// A generator that counts up. Its bytes are not random, so that a check can predict them.
+/// A generator that counts up. The bytes of the generator are not random, so that a check can predict them.
 struct Counter(u8);
 
 impl Random for Counter {
@@ -112,7 +112,7 @@ fn pad_and_unpad() -> Option<()> {
     (padding.pad_into_with(DATA, &mut output, &mut Counter(0)).ok()?[15] == 2).then_some(())
 }
 
-/// Without std there is no default generator, and a scheme that needs one returns an error.
+/// Without std there is no default generator, and a scheme that needs a generator returns an error.
 fn pad_without_a_generator() -> Option<()> {
     let mut output = [0; 16];
     let pad = |scheme| Padding::new(scheme, 16)?.pad_into(DATA, &mut output).map(|padded| padded[15]);

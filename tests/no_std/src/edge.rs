@@ -7,13 +7,13 @@ use core::panic::PanicInfo;
 /// The exit status after a panic, which is not the status of any check.
 const PANICKED: c_int = 101;
 
-// SAFETY: `_exit` is the POSIX function. It is part of the C library, which `main` below needs anyway.
+// SAFETY: `_exit` is the POSIX function. `_exit` is part of the C library, which `main` below needs anyway.
 #[link(name = "c")]
 unsafe extern "C" {
     safe fn _exit(status: c_int) -> !;
 }
 
-/// The entry point. The startup code of the C library calls it.
+/// The entry point. The startup code of the C library calls the entry point.
 // SAFETY: C requires this name and this signature, and no other function here has this name.
 #[unsafe(no_mangle)]
 extern "C" fn main(_argc: c_int, _argv: *const *const c_char) -> c_int {

@@ -22,7 +22,7 @@ class Metadata:
     mode: int | None = None
     name: bytes | None = None
 
-    # The bytes of the fields as they are in the box, because signers sign these bytes. This is not a field of the
+    # The bytes of the fields as they are in the box, because signers sign these bytes. `raw` is not a field of the
     # dataclass.
     raw = b""
 

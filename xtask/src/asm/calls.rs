@@ -11,9 +11,9 @@ use super::value::Value;
 pub(crate) enum Callee {
     /// A function that never returns, such as a panic or an abort. The audit checks the jump that leads to the call.
     End,
-    /// `memcpy` and `memmove`. Their time depends only on the length and the addresses.
+    /// `memcpy` and `memmove`. The time of both functions depends only on the length and the addresses.
     Copy,
-    /// `memset`. Its time depends only on the length and the address.
+    /// `memset`. The time of `memset` depends only on the length and the address.
     Fill,
     /// A function that allocates or frees memory and has this many arguments. The result is a public pointer.
     Allocator(usize),
@@ -25,7 +25,6 @@ pub(crate) enum Callee {
     Other,
 }
 
-/// Classifies a function by its linker name.
 pub(crate) fn classify(name: &str, imported: bool) -> Callee {
     const ENDS: [&str; 9] = [
         "handle_error",
@@ -39,7 +38,7 @@ pub(crate) fn classify(name: &str, imported: bool) -> Callee {
         "capacity_overflow",
     ];
     let path = Path::of(name);
-    // These functions return, although their names resemble the names of functions that do not return.
+    // The listed functions return, although their names resemble the names of functions that do not return.
     let returns = ["panic_count", "panicking::panicking", "catch_unwind"].iter().any(|part| path.plain.contains(part));
     if (imported || path.standard) && !returns && ENDS.iter().any(|end| path.plain.contains(end)) {
         return Callee::End;
@@ -87,8 +86,8 @@ impl Path {
     }
 }
 
-/// The names of Rust's allocation functions begin with a mangled crate name. The names of C's allocation functions do
-/// not.
+/// The names of Rust's allocation functions begin with a mangled crate name. The names of C's allocation functions have
+/// no such beginning.
 fn allocator_arguments(name: &str) -> Option<usize> {
     const KNOWN: [(&str, usize); 9] = [
         ("malloc", 1),
@@ -109,7 +108,6 @@ fn allocator_arguments(name: &str) -> Option<usize> {
     })
 }
 
-/// Applies the effect of a callee that returns.
 pub(crate) fn apply(callee: Callee, name: &str, state: &mut State) -> Vec<Reason> {
     let mut reasons = Vec::new();
     let asks: &[Register] = match callee {
@@ -198,7 +196,7 @@ fn overwrite(state: &mut State, len: Option<i64>, secret: bool) {
     }
 }
 
-/// The length, if it is a known number that is small enough for an analysis byte by byte.
+/// The length in `rdx`, if it is a known number that is small enough for an analysis byte by byte.
 fn length(state: &State) -> Option<i64> {
     match state.value(Register::RDX) {
         Value::Number(n @ 0..=0x1_0000) => Some(n.cast_signed()),

@@ -35,7 +35,7 @@ impl fmt::Display for Reason {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Finding {
     pub(crate) address: u64,
-    /// The function that contains the instruction. This function may be a callee of the audited function.
+    /// The function that contains the instruction. The containing function may be a callee of the audited function.
     pub(crate) place: String,
     pub(crate) text: String,
     pub(crate) reason: Reason,

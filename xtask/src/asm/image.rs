@@ -90,7 +90,6 @@ impl Image {
         known.size = known.size.max(size);
     }
 
-    /// The exported functions, with their names.
     pub(crate) fn exports(&self) -> impl Iterator<Item = (&str, u64)> {
         self.exports.iter().map(|(name, &address)| (name.as_str(), address))
     }
@@ -101,7 +100,6 @@ impl Image {
         (address == start || address < start + symbol.size).then_some((start, symbol))
     }
 
-    /// The demangled name of the function that holds this address.
     pub(crate) fn name_at(&self, address: u64) -> String {
         match self.function_at(address) {
             Some((_, symbol)) => format!("{:#}", rustc_demangle::demangle(&symbol.name)),

@@ -1,4 +1,4 @@
-//! Declassification. `deadpan_ct` informs Valgrind by the instructions of a client request that a value has become
+//! Declassification. With the instructions of a client request, `deadpan_ct` informs Valgrind that a value has become
 //! public. The audit recognizes the same instructions.
 
 use iced_x86::{Instruction, Mnemonic, Register};

@@ -5,7 +5,6 @@ use iced_x86::{Instruction, OpAccess, Register, UsedMemory};
 use super::state::State;
 use super::value::Value;
 
-/// The address that a memory operand refers to.
 pub(crate) fn address(state: &State, instruction: &Instruction, memory: &UsedMemory) -> Value {
     // Thread-local storage and the stack protector contain no data of the audited crates.
     if matches!(memory.segment(), Register::FS | Register::GS) {

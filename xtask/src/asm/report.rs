@@ -26,7 +26,6 @@ struct Row {
 }
 
 impl Table {
-    /// Prints the findings at one level and adds them to the counts.
     pub(crate) fn add(&mut self, level: Level, verdicts: &[Verdict]) -> Result<(), String> {
         let of_ours = verdicts.iter().filter(|verdict| verdict.expected == Expectation::Clean);
         let known_bad = verdicts.iter().filter(|verdict| verdict.expected != Expectation::Clean);

@@ -1,8 +1,8 @@
-//! The audit's model of the stack. A byte is secret unless the code stored a public value in this byte.
+//! The audit's model of the stack. A byte is secret, except if the code stored a public value in this byte.
 //!
-//! If the code never stored to a byte, a read of the byte counts as secret. But where two paths meet, and only one path
-//! has stored to the byte, the joined state keeps the entry of this path. This is correct, because no valid program
-//! reads such a byte after the paths meet.
+//! If the code never stored to a byte, a read of the byte counts as secret. Where two paths meet and only one path has
+//! stored to the byte, the joined state keeps the entry of this path. Keeping this entry is correct, because no valid
+//! program reads such a byte after the paths meet.
 
 use std::collections::BTreeMap;
 
@@ -15,12 +15,13 @@ pub(crate) enum Origin {
     Secret,
     /// A vector store, a narrow store or a library call. The byte is perhaps part of the first contents of an array.
     Contents,
-    /// A store of any other number of 4 or 8 bytes. The byte belongs to a variable or to a very small array.
+    /// A store of a number of 4 or 8 bytes, except a small count. The byte belongs to a variable or to a very small
+    /// array.
     Number,
     /// A store of a whole register, or of a small count. The byte belongs to a spilled variable.
     Spill,
     /// No known store wrote this byte, but a store at an unknown address near this byte wrote a secret. A read of the
-    /// byte counts as secret. Where paths meet, a spilled variable takes precedence.
+    /// byte counts as secret. Where this kind and a spilled variable meet, the joined state keeps the spilled variable.
     Smeared,
 }
 
@@ -91,10 +92,10 @@ impl Stack {
 
     /// Applies a secret store at an unknown address around `floor`.
     ///
-    /// If an array of known extent holds `floor`, the store makes that whole array secret. Otherwise the store makes
-    /// array contents anywhere in that frame secret, since a loop may count a negative index up to zero and so write
-    /// below `floor`. The store also makes numbers at or above `floor` secret. It does not change spilled variables,
-    /// because the compiler never stores to spilled variables through a pointer.
+    /// If an array of known extent holds `floor`, the store makes that whole array secret. If no known array holds
+    /// `floor`, the store makes array contents anywhere in that frame secret. The reason: a loop may count a negative
+    /// index up to zero and so write below `floor`. The store also makes numbers at or above `floor` secret. The store
+    /// does not change spilled variables, because the compiler never stores to spilled variables through a pointer.
     pub(crate) fn smear(&mut self, to: Value) {
         if let Value::Either(_, second) = to {
             self.smear_at(second);
@@ -105,7 +106,7 @@ impl Stack {
     }
 
     fn smear_at(&mut self, floor: i64) {
-        // A pointer that a loop moves through an array keeps the start of the array as its floor.
+        // If a loop moves a pointer through an array, the floor of the pointer stays the start of the array.
         let known = self.array(floor);
         let top = self.frame_top(floor);
         let bottom = self.frames.iter().rev().find(|&&start| start <= floor).copied().unwrap_or(i64::MIN);
@@ -170,7 +171,6 @@ impl Stack {
         }
     }
 
-    /// Makes all bytes between two offsets public.
     pub(crate) fn publish(&mut self, from: i64, to: i64) {
         for byte in from..to {
             let origin = self.bytes.entry(byte).or_insert(Origin::Contents);

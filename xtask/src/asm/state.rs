@@ -18,7 +18,6 @@ const HIGH_VECTOR: u32 = 64;
 const MASK: u32 = 96;
 const X87: u32 = 104;
 
-/// All flags that a conditional instruction can test.
 pub(crate) const ALL_FLAGS: u32 = iced_x86::RflagsBits::OF
     | iced_x86::RflagsBits::SF
     | iced_x86::RflagsBits::ZF
@@ -82,7 +81,7 @@ impl State {
     pub(crate) fn enter(&self, by: i64) -> Self {
         let values = self.values.map(|value| value.shift(by));
         let mut state = Self { secret: self.secret, flags: 0, values, stack: self.stack.enter(by) };
-        // The call has pushed the return address. The offsets of a callee count from the address of this return
+        // The call has pushed the return address. The stack offsets of a callee count from the place of this return
         // address.
         state.set_value(Register::RSP, Value::Stack(0));
         state
@@ -105,7 +104,6 @@ impl State {
     }
 }
 
-/// The registers that a callee must preserve in the System V ABI.
 pub(crate) const CALLEE_SAVED: [Register; 7] =
     [Register::RBX, Register::RBP, Register::RSP, Register::R12, Register::R13, Register::R14, Register::R15];
 

@@ -9,7 +9,6 @@ use super::stack::Origin;
 use super::state::State;
 use super::value::Value;
 
-/// The kind and the value of the bytes that an instruction stores.
 #[derive(Clone, Copy)]
 pub(crate) struct Stored {
     origin: Origin,
@@ -51,8 +50,8 @@ pub(crate) fn write(state: &mut State, access: OpAccess, address: Value, extent:
     }
 }
 
-/// The stack offset of a variable to which this instruction stores a whole public register, or to which it adds or from
-/// which it subtracts such a register.
+/// The stack offset of a variable. The instruction stores a whole public register to this variable, adds such a
+/// register to it, or subtracts such a register from it.
 pub(crate) fn variable(state: &State, instruction: &Instruction) -> Option<i64> {
     let whole = matches!(instruction.mnemonic(), Mnemonic::Mov | Mnemonic::Add | Mnemonic::Sub)
         && instruction.op1_register().is_gpr64();

@@ -11,7 +11,6 @@ use super::image::Image;
 const START: u64 = 0x1000;
 const GOT: u64 = 0x9000;
 
-/// Assembles one function and returns the reasons why the audit reports it.
 fn reasons(arguments: &str, write: impl FnOnce(&mut CodeAssembler) -> Result<(), IcedError>) -> Vec<Reason> {
     let mut code = CodeAssembler::new(64).unwrap();
     write(&mut code).unwrap();
@@ -514,7 +513,6 @@ fn names_say_what_is_secret() {
     assert!(parse_name("ok_eq__ppppppp").is_err());
 }
 
-/// Audits the compiler's own output at every level.
 #[test]
 fn a_built_library_is_judged_rightly_at_every_level() {
     let folder = std::env::temp_dir().join(format!("deadpan-xtask-{}", std::process::id()));

@@ -232,8 +232,8 @@ fn result(
         },
         Mnemonic::Inc => old.plus(1),
         Mnemonic::Dec => old.plus(-1),
-        // An `and` aligns the stack. The true address is at most the size of the alignment higher than the address that
-        // the audit assumes. The new frame and the old frame never overlap.
+        // An `and` aligns the stack. The true address may be higher than the assumed address, by at most the size of
+        // the alignment. The new frame and the old frame never overlap.
         Mnemonic::And if matches!(old, Value::Stack(_)) && is_immediate(instruction) => {
             old.plus(instruction.immediate(1).cast_signed())
         }

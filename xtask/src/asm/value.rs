@@ -64,8 +64,9 @@ impl Value {
         matches!(self, Self::Address(_) | Self::Static | Self::Loaded(_))
     }
 
-    /// This value plus a known number. An inexact stack pointer keeps its floor. Otherwise the analysis of a loop that
-    /// moves down through an array would never reach a fixpoint.
+    /// This value plus a known number. The floor of an inexact stack pointer (its lowest possible offset) does not
+    /// change. If the floor moved, the analysis of a loop that moves down through an array would never reach a
+    /// fixpoint.
     pub(crate) fn plus(self, number: i64) -> Self {
         match self {
             Self::Number(n) => Self::Number(n.wrapping_add_signed(number)),
@@ -99,7 +100,8 @@ impl Value {
         }
     }
 
-    /// The same value, seen from a function whose entry stack pointer lies `by` above the current function's.
+    /// The same value in a function whose entry stack pointer is `by` higher than the entry stack pointer of the
+    /// current function.
     pub(crate) fn shift(self, by: i64) -> Self {
         match self {
             Self::Stack(offset) => Self::Stack(offset - by),

@@ -46,7 +46,6 @@ pub(crate) struct Walker<'image> {
     pub(crate) first: Option<Finding>,
 }
 
-/// The results of walking one or more basic blocks.
 #[derive(Default)]
 struct Pass {
     onward: Vec<(u64, State)>,
@@ -156,7 +155,6 @@ impl<'image> Walker<'image> {
         all
     }
 
-    /// Walks one basic block, from one leader to the next.
     fn stretch(&mut self, graph: &Graph, start: u64, mut state: State, pass: &mut Pass) {
         let mut at = start;
         loop {
@@ -277,7 +275,6 @@ impl<'image> Walker<'image> {
         true
     }
 
-    /// The target of a call or jump through a register or through memory.
     fn indirect_target(&self, instruction: &Instruction, state: &State) -> Option<Target> {
         let value = match instruction.op0_kind() {
             OpKind::Register => state.value(instruction.op0_register()),
@@ -293,9 +290,9 @@ impl<'image> Walker<'image> {
         }
     }
 
-    /// Handles a call of a function that is already being walked. The result of the inner call may depend on every
-    /// secret. The outer walk reports the findings of the function. This is complete only if the inner call adds no
-    /// secret argument.
+    /// Analyzes a call of a function that is already being walked. The result of the inner call may depend on every
+    /// secret. The outer walk reports the findings of the function. The report is complete only if the inner call adds
+    /// no secret argument.
     fn recursion(&self, start: u64, mut state: State, covered: bool) -> Outcome {
         if !covered {
             return self.lost(start, state, "recursion on new secrets");
@@ -334,7 +331,7 @@ impl<'image> Walker<'image> {
 
 /// Restores the stack pointer after a stack probe. A function with a large frame touches this frame page by page in a
 /// loop `sub rsp, 4096; ...; cmp rsp, r11; jne`. After the loop, `rsp` and the other register are equal. Without this
-/// rule, the audit would lose the stack pointer.
+/// rule for stack probes, the audit would lose the stack pointer.
 fn end_of_probe(graph: &Graph, jump: &Instruction, state: &mut State) {
     let before = graph.instructions.range(..jump.ip()).next_back();
     if let Some((_, compare)) = before

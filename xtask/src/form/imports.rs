@@ -81,14 +81,14 @@ fn group(import: &ItemUse, modules: &[String]) -> Group {
         "std" | "core" | "alloc" => Group::Std,
         "crate" | "self" | "super" => Group::Ours,
         root if root.starts_with("deadpan") || modules.iter().any(|module| module == root) => Group::Ours,
-        // The first name is a type of this crate whose variants are imported. It cannot be a crate, because names of
-        // crates are in lower case.
+        // The first name is a type of this crate whose variants are imported. The name cannot be a crate, because names
+        // of crates are in lower case.
         root if root.starts_with(char::is_uppercase) => Group::Ours,
         _ => Group::Crates,
     }
 }
 
-/// The first name of a path. If there are several paths in braces, the first path counts.
+/// The first name of a path. If there are several paths in braces, the function uses the first path.
 fn root(tree: &UseTree) -> String {
     match tree {
         UseTree::Path(path) => path.ident.to_string(),

@@ -24,7 +24,6 @@ fn without_comment(line: &str) -> &str {
     if line.trim_start().starts_with('#') { "" } else { line.split_once(" # ").map_or(line, |(code, _)| code) }
 }
 
-/// Returns the fault if this command installs a package without a pin.
 fn fault(command: &str) -> Option<&'static str> {
     let words: Vec<&str> =
         command.split(|c: char| c.is_whitespace() || "\"'`(){}$".contains(c)).filter(|word| !word.is_empty()).collect();
@@ -33,7 +32,7 @@ fn fault(command: &str) -> Option<&'static str> {
     }
     words.iter().enumerate().find_map(|(place, word)| {
         let program = word.rsplit('/').next().unwrap_or_default();
-        // In `--option=value`, only the name of the option counts.
+        // In `--option=value`, only the name of the option is compared.
         let rest = words[place + 1..].iter().map(|word| word.split_once('=').map_or(*word, |(name, _)| name));
         let has = |wanted: &[&str]| rest.clone().any(|word| wanted.contains(&word));
         match program {

@@ -4,7 +4,6 @@ use std::ops::RangeInclusive;
 
 use proc_macro2::{TokenStream, TokenTree};
 
-/// The maximum number of columns of a line of code or of a comment.
 const COLUMNS: usize = 120;
 
 /// Reports the lines of `source` that are too wide. Two kinds of lines are exempt: lines inside `strings`, and lines

@@ -20,7 +20,6 @@ enum Kind {
     Permission,
 }
 
-/// Returns the faults of one file, as lines to print.
 pub(crate) fn faults(file: &Path, source: &str) -> Vec<String> {
     let parsed = match syn::parse_file(source) {
         Ok(parsed) => parsed,
@@ -117,8 +116,8 @@ impl Scan<'_> {
             .any(|text| text.starts_with("//") && says(text))
     }
 
-    /// Finds the first line of a statement by going up through lines that continue the statement. This is necessary
-    /// because the parser does not split macro bodies into statements.
+    /// Finds the first line of a statement by going up through lines that continue the statement. This search is
+    /// necessary because the parser does not split macro bodies into statements.
     fn statement_start(&self, line: usize) -> usize {
         let mut start = line;
         while start > 1 {

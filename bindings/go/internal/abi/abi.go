@@ -1,7 +1,9 @@
-// Package abi calls libdeadpan. It has one Go function for each function of deadpan.h, with the same parameters.
+// Package abi calls libdeadpan. The package has one Go function for each function of deadpan.h, with the same
+// parameters.
 //
 // Two files declare the functions: purego.go finds the library while the program runs. The build tag deadpan_cgo
-// chooses cgo.go instead, and then the linker connects the library. All other code is the same with both files.
+// chooses cgo.go instead, and then the linker connects the library. All other code is the same with purego.go and with
+// cgo.go.
 package abi
 
 import "unsafe"
@@ -20,9 +22,9 @@ const (
 	Read     = 30
 	Write    = 31
 	System   = 32
-	// Missing is not a code of the library. It means that the library itself was not found.
+	// Missing is not a code of the library. Missing means that the library itself was not found.
 	Missing = -1
-	// Unfinished is not a code of the library either. It means that a writer was closed before Finish.
+	// Unfinished is not a code of the library either. Unfinished means that a writer was closed before Finish.
 	Unfinished = -2
 )
 

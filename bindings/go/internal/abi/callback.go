@@ -6,7 +6,8 @@ import (
 	"unsafe"
 )
 
-// A Target has the functions that the library calls. The functions must return, and no panic may leave them.
+// A Target has the functions that the library calls. The functions must return, and must not let a panic reach the
+// library.
 type Target struct {
 	// Read fills a buffer, and returns the number of bytes, 0 at the end, or a negative number after an error.
 	Read func(buffer []byte) int64
@@ -14,7 +15,7 @@ type Target struct {
 	ReadAt func(position uint64, buffer []byte) int64
 	// Write takes all of the bytes, and returns 0, or another number after an error.
 	Write func(bytes []byte) int32
-	// Each gets an entry of a folder. It returns 0 to go on, or another number to end the listing.
+	// Each gets an entry of a folder. The function returns 0 to continue, or another number to end the listing.
 	Each func(path string, kind int32, size uint64) int32
 }
 

@@ -249,7 +249,7 @@ func bytes(slice []byte) *C.uint8_t {
 	return (*C.uint8_t)(unsafe.SliceData(slice))
 }
 
-// out returns the C pointer to the place for a handle, and count returns the C pointer to the place for a length.
+// out returns a C pointer to a handle, and count returns a C pointer to a length.
 func out(handle *Handle) *C.uintptr_t {
 	return (*C.uintptr_t)(unsafe.Pointer(handle))
 }

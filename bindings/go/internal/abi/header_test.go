@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// The two files that declare the functions are written by hand. This test compares them with deadpan.h.
+// The two files that declare the functions are written by hand. This test compares the two files with deadpan.h.
 
 const header = "../../../../crates/capi/include/deadpan.h"
 

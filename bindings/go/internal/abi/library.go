@@ -15,13 +15,11 @@ const advice = `
 install it with "cargo cinstall --release -p deadpan-capi" in Deadpan's repository, or build it there with
 "cargo build --profile dist -p deadpan-capi" and set DEADPAN_LIBRARY to the path of target/dist/libdeadpan.so`
 
-// A symbol is a function of the library.
 type symbol struct {
 	name    string
 	address atomic.Uintptr
 }
 
-// symbols holds all functions of the library that the package calls.
 var symbols []*symbol
 
 func add(name string) *symbol {
@@ -47,7 +45,7 @@ func (s *symbol) find() uintptr {
 	return address
 }
 
-// library opens the library once. It stays open until the program ends.
+// library opens the library once. The library stays open until the program ends.
 var library = sync.OnceValues(func() (uintptr, error) {
 	if path := os.Getenv("DEADPAN_LIBRARY"); path != "" {
 		return open(path)
@@ -67,7 +65,6 @@ var library = sync.OnceValues(func() (uintptr, error) {
 	return 0, errors.Join(failed...)
 })
 
-// open opens one library, and checks that it is Deadpan's library.
 func open(path string) (uintptr, error) {
 	handle, err := loadLibrary(path)
 	if err != nil {

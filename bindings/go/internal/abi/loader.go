@@ -4,7 +4,8 @@ package abi
 
 import "github.com/ebitengine/purego"
 
-// noSystem is empty on this system. On other systems it says that there is no library for the system.
+// noSystem is empty on this system. On other systems, noSystem contains the message that there is no library for the
+// system.
 const noSystem = ""
 
 func loadLibrary(path string) (uintptr, error) {

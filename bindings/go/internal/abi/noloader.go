@@ -7,8 +7,8 @@ import (
 	"runtime"
 )
 
-// The package also compiles on these systems, so that programs for several systems need no own build tags. On these
-// systems, each call returns Missing with this text.
+// The package also compiles on systems without libdeadpan, so that programs for several systems do not need their own
+// build tags. On systems without libdeadpan, each call returns Missing with this text.
 const noSystem = "there is no libdeadpan for " + runtime.GOOS + "/" + runtime.GOARCH + `
 use Linux or macOS of 64 bits, or build libdeadpan for this system and use the build tag deadpan_cgo`
 

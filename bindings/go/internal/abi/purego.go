@@ -78,7 +78,7 @@ var (
 	dpConstantTimeEqual    = add("dp_ct_equal")
 )
 
-// One callback for each type, because purego never frees a callback.
+// Each callback type has only one callback, because purego never frees a callback.
 var (
 	cRead   = sync.OnceValue(func() uintptr { return callbackTo(onRead) })
 	cReadAt = sync.OnceValue(func() uintptr { return callbackTo(onReadAt) })
@@ -86,8 +86,8 @@ var (
 	cEach   = sync.OnceValue(func() uintptr { return callbackTo(onEach) })
 )
 
-// call calls a function of the library. The pragma keeps the values at the addresses alive and on the heap until the
-// call returns. It works only for conversions that stand in the call itself.
+// The pragma keeps the values at the addresses alive and on the heap until the call returns. The pragma works only for
+// conversions in the argument list of the call itself.
 //
 //go:uintptrescapes
 func call(function *symbol, arguments ...uintptr) int32 {

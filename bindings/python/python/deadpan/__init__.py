@@ -87,7 +87,7 @@ __all__ = [
 
 
 def __getattr__(name):
-    # These modules are loaded at their first use.
+    # The modules in this table are loaded at their first use.
     if name in ("cluster", "lab", "picture"):
         import importlib
 

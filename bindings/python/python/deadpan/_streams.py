@@ -225,7 +225,7 @@ class Writer(io.BufferedIOBase):
             self.finish()
 
     def __del__(self):
-        # The data of a writer that was not closed get no end, because some data may be missing.
+        # The destructor does not seal the end of the data, because some data may be missing.
         if getattr(self, "_native", None) is not None:
             _forgotten(self, "the sealed data are cut short")
             self.abandon()

@@ -29,7 +29,7 @@ _ERRORS = {1: Error, 2: ValueError, 3: NoKeyError, 5: SignatureError}
 _RETRIES = 5
 # If one share fails, the other shares get this number of seconds to end by themselves.
 _GRACE = 2
-# The largest number of failed objects that a report names, so that the result of a task stays small for any number of
+# The largest number of failed objects that a report names. The limit keeps the result of a task small for any number of
 # objects.
 _NAMED = 100
 # Objects of at least _LONG bytes may be made by several shares. A report lists at most _LISTED of these objects.
@@ -135,7 +135,7 @@ def _shares(words, src, job_key, shards, address):
         raise ModuleNotFoundError(text, name="ray") from error
     is_own = not ray.is_initialized()
     if is_own:
-        # Ray must not send usage statistics, unless the user has asked for them.
+        # Ray must not send usage statistics, except if the user has asked for them.
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         more = {"include_dashboard": False} if address is None else {}
         ray.init(address, logging_level="WARNING", **more)
@@ -170,7 +170,8 @@ def _shares(words, src, job_key, shards, address):
             ray.shutdown()
         elif pending:
             # If a task ends at the moment when it is canceled, Ray can end this process (seen with Ray 2.60). Shares
-            # that fail for the same reason end at about the same time, so this code waits for them first.
+            # that fail for the same reason end at about the same time, so this code waits before it cancels the other
+            # tasks.
             _, left = ray.wait(list(pending), num_returns=len(pending), timeout=_GRACE)
             for task in left:
                 ray.cancel(task, force=True)
@@ -266,7 +267,6 @@ def _sum(reports, last):
         made, moved = made - len(twice), moved - sum(report["long"][file] for file in twice)
         seen |= report["long"].keys()
     there = max(0, summary["made"] + summary["there"] - made)
-    # The job is new if one of the shares has made it.
     is_new = any(report["summary"]["job_is_new"] for report in counted)
     return {
         **summary,

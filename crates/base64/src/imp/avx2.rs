@@ -1,4 +1,4 @@
-//! Registers of 32 bytes, used as two halves of 16.
+//! The back end for AVX2. Each register of 32 bytes is used as two halves of 16 bytes.
 
 use core::arch::x86_64::{
     __m256i, _mm_add_epi8, _mm_loadu_si128, _mm_set1_epi8, _mm_storeu_si128, _mm256_add_epi8, _mm256_and_si256,
@@ -15,7 +15,7 @@ use crate::Alphabet;
 /// Encodes `length` bytes under the contract of `imp`. May leak: the length.
 ///
 /// # Safety
-/// `source` is readable for `length` bytes, `target` writable for `total`, and the CPU has AVX2.
+/// `source` is readable for `length` bytes, `target` is writable for `total` bytes, and the CPU has AVX2.
 #[target_feature(enable = "avx2")]
 pub unsafe fn encode(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8, total: usize) {
     // SAFETY: the caller's promise is passed on.
@@ -25,7 +25,7 @@ pub unsafe fn encode(alphabet: Alphabet, source: *const u8, length: usize, targe
 /// Decodes `length` symbols under the contract of `imp`. May leak: the length.
 ///
 /// # Safety
-/// `source` is readable for `length` symbols, `target` writable for their bytes, and the CPU has AVX2.
+/// `source` is readable for `length` symbols, `target` is writable for the decoded bytes, and the CPU has AVX2.
 #[target_feature(enable = "avx2")]
 pub unsafe fn decode(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8) -> Flaws {
     // SAFETY: the caller's promise is passed on.
@@ -39,8 +39,8 @@ fn shift_right_4(vector: __m256i) -> __m256i {
     _mm256_srli_epi32::<4>(vector)
 }
 
-/// Writes a multiplication as one instruction in assembly. rustc 1.95 replaces the intrinsic of each of the two
-/// multiplications by several instructions, which nearly halves the speed of encoding.
+/// Writes a multiplication as one instruction in assembly. rustc 1.95 replaces each of the two multiplication
+/// intrinsics by several instructions, which nearly halves the speed of encoding.
 macro_rules! multiply {
     ($name:ident, $instruction:literal) => {
         #[inline]
@@ -105,26 +105,26 @@ impl Vector for __m256i {
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> Self {
-        // SAFETY: the caller vouches for `SYMBOLS` bytes.
+        // SAFETY: the caller promises that `SYMBOLS` bytes are valid.
         unsafe { _mm256_loadu_si256(from.cast()) }
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
-        // SAFETY: the caller vouches for `SYMBOLS` bytes.
+        // SAFETY: the caller promises that `SYMBOLS` bytes are valid.
         unsafe { _mm256_storeu_si256(to.cast(), self) }
     }
 
     #[inline(always)]
     unsafe fn load_bytes(from: *const u8) -> Self {
-        // SAFETY: the caller vouches for `REACH` bytes: the two loads of 16 bytes at 0 and at 12 read 28 bytes
-        // together, which is `REACH`.
+        // SAFETY: the caller promises that `REACH` bytes are valid: the two loads of 16 bytes at 0 and at 12 read 28
+        // bytes together, which is `REACH`.
         unsafe { _mm256_loadu2_m128i(from.add(12).cast(), from.cast()) }
     }
 
     #[inline(always)]
     unsafe fn load_quick(from: *const u8) -> Self {
-        // SAFETY: the caller vouches for four bytes before `from` and 28 bytes from `from` on.
+        // SAFETY: the caller promises that four bytes before `from` and 28 bytes from `from` on are valid.
         unsafe { _mm256_loadu_si256(from.sub(4).cast()) }
     }
 
@@ -140,8 +140,8 @@ impl Vector for __m256i {
 
     #[inline(always)]
     unsafe fn store_bytes(self, to: *mut u8) {
-        // SAFETY: the caller vouches for `SYMBOLS` bytes: the first store writes 16 bytes at 0, and the second store
-        // writes 16 bytes at 12, over the last four bytes of the first store.
+        // SAFETY: the caller promises that `SYMBOLS` bytes are valid. The first store writes 16 bytes at 0, and the
+        // second store writes 16 bytes at 12, over the last four bytes of the first store.
         unsafe {
             _mm_storeu_si128(to.cast(), _mm256_castsi256_si128(self));
             _mm_storeu_si128(to.add(12).cast(), _mm256_extracti128_si256::<1>(self));

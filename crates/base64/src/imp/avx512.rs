@@ -1,10 +1,10 @@
-//! Encodes and decodes 64 symbols in a step. The alphabet is kept in registers, and the tail is a masked load and
-//! store.
+//! Encodes and decodes 64 symbols in a step. The alphabet is kept in registers. The kernel loads and stores the last,
+//! incomplete vector under a mask.
 //!
 //! `vpermb` and `vpermi2b` look bytes up in registers, so that no address depends on a secret. For inputs below a
 //! kilobyte, every step loads and stores one vector. For longer inputs, either the loads or the stores are first
 //! aligned to cache lines, since an access that straddles two lines costs double. Then four decoded vectors are packed
-//! into three full vectors. `memory` says how large outputs are written.
+//! into three full vectors. The module `memory` decides how large outputs are written.
 
 mod memory;
 
@@ -22,13 +22,14 @@ use crate::Alphabet;
 /// The number of symbols in a vector, and the number of bytes that these symbols hold.
 const SYMBOLS: usize = 64;
 const BYTES: usize = 48;
-/// Vectors in one round of the main loops.
+/// The number of vectors in one round of the main loops.
 const ROUND: usize = 4;
 /// From this input size on, accesses are aligned to cache lines and made in rounds of four vectors.
 const LONG: usize = 1 << 10;
 /// `a | b | c`
 const OR3: i32 = 0b1111_1110;
-/// The table entry of a byte that is not a symbol. It is the top bit, which is not set in any value.
+/// The table entry of a byte that is not a symbol. The entry is the top bit, which is not set in the value of any
+/// symbol.
 const NO_SYMBOL: u8 = 0x80;
 
 /// The bytes of a register, aligned so that one access loads them.
@@ -46,7 +47,8 @@ const SPREAD: Table = {
     Table(table)
 };
 
-/// Indices that gather three of every four bytes that `madd` leaves, in big-endian order. The indices gather 48 bytes.
+/// Indices that gather the three used bytes of every four bytes that `madd` returns, in big-endian order. The indices
+/// gather 48 bytes.
 const GATHER: Table = {
     let mut table = [0; 64];
     let mut byte = 0;
@@ -112,7 +114,7 @@ impl Avx512Encoder {
     fn new(alphabet: Alphabet) -> Self {
         Self {
             spread: table(&SPREAD),
-            // The bits where the four sextets start in each half of a spread quadword.
+            // The bit positions where the four sextets begin in each half of a spread quadword.
             shifts: _mm512_set1_epi64(0x3036_242a_1016_040a),
             symbols: table(match alphabet {
                 Alphabet::Standard => &STANDARD_SYMBOLS,
@@ -135,7 +137,7 @@ impl Avx512Encoder {
 /// The registers that decoding needs, and the flaws found so far.
 struct Avx512Decoder {
     values: [__m512i; 2],
-    /// Two registers, used in turn. With only one register, every step would wait for the step before.
+    /// Two registers, used in turn. With only one register for flaws, every step would wait for the previous step.
     flaws: [__m512i; 2],
 }
 
@@ -162,7 +164,8 @@ impl Avx512Decoder {
         _mm512_madd_epi16(pairs, _mm512_set1_epi32(0x0001_1000))
     }
 
-    /// Runs [`step`](Avx512Decoder::step) on up to 64 symbols, filled up with the symbol for zero.
+    /// Runs [`step`](Avx512Decoder::step) on up to 64 symbols. If there are fewer symbols, the rest of the vector
+    /// contains the symbol for zero.
     ///
     /// # Safety
     /// `source` is readable for `count` bytes.
@@ -184,7 +187,8 @@ impl Avx512Decoder {
 /// Encodes `length` bytes under the contract of `imp`. May leak: the length.
 ///
 /// # Safety
-/// `source` is readable for `length` bytes, `target` writable for `total`, and the CPU has the features named here.
+/// `source` is readable for `length` bytes, `target` is writable for `total` bytes, and the CPU has the target features
+/// of this function.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
 pub unsafe fn encode(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8, total: usize) {
     // SAFETY: the caller's promise is passed on.
@@ -200,12 +204,12 @@ pub unsafe fn encode(alphabet: Alphabet, source: *const u8, length: usize, targe
 /// Works on one vector at a time, until the end of the input.
 ///
 /// # Safety
-/// The same conditions as for [`encode`].
+/// The caller fulfills the conditions of [`encode`].
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
 unsafe fn encode_short(encoder: &Avx512Encoder, source: *const u8, length: usize, target: *mut u8, total: usize) {
     let (mut read, mut written) = (0, 0);
-    // SAFETY: every access below stays inside `length` bytes of input and `total` of output. A full load reads 64
+    // SAFETY: every access below stays inside `length` bytes of input and `total` bytes of output. A full load reads 64
     // bytes, of which 48 are used. So the loops run only while 16 more bytes are left. Masked accesses touch only the
     // lanes that their mask admits.
     unsafe {
@@ -228,11 +232,11 @@ unsafe fn encode_short(encoder: &Avx512Encoder, source: *const u8, length: usize
     }
 }
 
-/// Encodes four vectors at a time, and encodes the end with [`encode_short`]. This function is not inlined, so that
-/// short inputs do not pay for its registers.
+/// Encodes four vectors at a time, and encodes the end with [`encode_short`]. This function is not inlined, so that its
+/// use of registers does not slow down short inputs.
 ///
 /// # Safety
-/// The same conditions as for [`encode`], and `length` is at least [`LONG`].
+/// The caller fulfills the conditions of [`encode`], and `length` is at least [`LONG`].
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
 unsafe fn encode_long(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8, total: usize) {
@@ -277,10 +281,10 @@ unsafe fn encode_rounds(
 ) {
     let (mut source, mut target) = (source, target);
     for _ in 0..rounds {
-        // SAFETY: inside this round's 192 bytes and the 16 bytes after them.
+        // SAFETY: the load lies inside this round's 192 bytes and the 16 bytes after them.
         let step = |lane: usize| encoder.step(unsafe { _mm512_loadu_si512(source.add(lane * BYTES).cast()) });
         let (first, second, third, fourth) = (step(0), step(1), step(2), step(3));
-        // SAFETY: inside this round's 256 symbols.
+        // SAFETY: the stores lie inside this round's 256 symbols.
         unsafe {
             write(target, first);
             write(target.add(SYMBOLS), second);
@@ -295,8 +299,8 @@ unsafe fn encode_rounds(
 /// Decodes `length` symbols under the contract of `imp`. May leak: the length.
 ///
 /// # Safety
-/// `source` is readable for `length` symbols, `target` writable for their bytes, and the CPU has the features named
-/// here.
+/// `source` is readable for `length` symbols, `target` is writable for the decoded bytes, and the CPU has the target
+/// features of this function.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
 pub unsafe fn decode(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8) -> Flaws {
     // SAFETY: the caller's promise is passed on.
@@ -312,7 +316,7 @@ pub unsafe fn decode(alphabet: Alphabet, source: *const u8, length: usize, targe
 /// Works on one vector at a time, until the end of the input.
 ///
 /// # Safety
-/// The same conditions as for [`decode`].
+/// The caller fulfills the conditions of [`decode`].
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
 unsafe fn decode_short(mut decoder: Avx512Decoder, source: *const u8, length: usize, target: *mut u8) -> Flaws {
@@ -338,12 +342,12 @@ unsafe fn decode_short(mut decoder: Avx512Decoder, source: *const u8, length: us
     }
 }
 
-/// Decodes four vectors at a time, and encodes the end with [`decode_short`]. This function is not inlined, so that
-/// short inputs do not pay for its registers.
+/// Decodes four vectors at a time, and decodes the end with [`decode_short`]. This function is not inlined, so that its
+/// use of registers does not slow down short inputs.
 ///
 /// # Safety
-/// The same conditions as for [`decode`]. In addition, `length` is at least [`LONG`], and the input and the output do
-/// not overlap.
+/// The caller fulfills the conditions of [`decode`]. In addition, `length` is at least [`LONG`], and the input and the
+/// output do not overlap.
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
 unsafe fn decode_long(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8) -> Flaws {
@@ -395,11 +399,11 @@ unsafe fn decode_rounds(
     let packed = [table(&PACKED[0]), table(&PACKED[1]), table(&PACKED[2])];
     let (mut source, mut target) = (source, target);
     for _ in 0..rounds {
-        // SAFETY: inside this round's 256 symbols.
+        // SAFETY: the load lies inside this round's 256 symbols.
         let mut step =
             |lane: usize| decoder.step(lane, unsafe { _mm512_loadu_si512(source.add(lane * SYMBOLS).cast()) });
         let (first, second, third, fourth) = (step(0), step(1), step(2), step(3));
-        // SAFETY: inside this round's 192 bytes.
+        // SAFETY: the stores lie inside this round's 192 bytes.
         unsafe {
             write(target, _mm512_permutex2var_epi8(first, packed[0], second));
             write(target.add(64), _mm512_permutex2var_epi8(second, packed[1], third));

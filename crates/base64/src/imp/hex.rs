@@ -39,7 +39,7 @@ fn to_digits(bytes: u32, gap: u8) -> u64 {
     let wide = (wide | (wide << 16)) & 0x0000_ffff_0000_ffff;
     let wide = (wide | (wide << 8)) & 0x00ff_00ff_00ff_00ff;
     let nibbles = ((wide >> 4) | (wide << 8)) & 0x0f0f_0f0f_0f0f_0f0f;
-    // A nibble of ten or more carries into the top bit of its byte. This top bit is then widened to seven bits.
+    // A nibble of ten or more carries into the top bit of its byte. The carry bit is then widened to seven bits.
     let letters = (nibbles + ONES * (128 - 10)) & TOPS;
     nibbles + ONES * u64::from(b'0') + ((letters - (letters >> 7)) & (ONES * u64::from(gap)))
 }

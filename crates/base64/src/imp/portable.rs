@@ -1,8 +1,9 @@
 //! Works on eight symbols in a 64-bit register, with additions, shifts and masks only.
 //!
 //! The usual portable code compares ranges byte by byte, and the compiler is free to turn a comparison into a jump.
-//! Here, a comparison is a carry into the top bit of each byte of a word, which cannot become a jump at any
-//! optimization level. The words are independent, so that the compiler puts as many words into a vector as fit.
+//! This code instead compares with a carry into the top bit of each byte of a word. The compiler cannot turn such a
+//! carry into a jump at any optimization level. The words are independent, so that the compiler puts as many words into
+//! a vector as fit.
 
 use super::{Flaws, bytes_for, fill_up, symbols_for};
 use crate::Alphabet;
@@ -25,8 +26,8 @@ const fn reaches(word: u64, limit: u8) -> u64 {
     (word + ONES * (128 - limit as u64)) & TOPS
 }
 
-/// Returns an offset for each byte of `word`. The range of the byte decides about the offset, and each range is given
-/// as (lower limit, offset). All numbers are below 128. Each limit that a byte reaches replaces its offset with an XOR
+/// Returns an offset for each byte of `word`. The range of the byte determines the offset, and each range is given as
+/// (lower limit, offset). All numbers are below 128. Each limit that a byte reaches replaces its offset with an XOR
 /// under a mask of seven bits. A subtraction makes this mask from a top bit.
 #[inline(always)]
 const fn climb<const N: usize>(word: u64, first: u8, ladder: [(u8, u8); N]) -> u64 {
@@ -62,7 +63,7 @@ fn to_symbols(alphabet: Alphabet, values: u64) -> u64 {
 fn to_values(alphabet: Alphabet, bytes: u64) -> (u64, u64) {
     let (c62, c63) = (alphabet.sixty_two(), alphabet.sixty_three());
     let low = bytes & !TOPS;
-    // For a byte between two ranges of symbols, the offset does not matter, and the byte counts as bad.
+    // A byte between two ranges of symbols counts as bad, so its offset does not matter.
     let inside = |from: u8, to: u8| reaches(low, from) & !reaches(low, to + 1);
     let good = inside(b'0', b'9') | inside(b'A', b'Z') | inside(b'a', b'z') | inside(c62, c62) | inside(c63, c63);
     let [digits, upper, lower] = [(b'0', offset(b'0', 52)), (b'A', offset(b'A', 0)), (b'a', offset(b'a', 26))];
@@ -133,11 +134,11 @@ fn decode_step(alphabet: Alphabet, symbols: &[u8; SYMBOLS]) -> ([u8; BYTES + 2],
 /// Encodes `length` bytes under the contract of `imp`. May leak: the length.
 ///
 /// # Safety
-/// `source` is readable for `length` bytes and `target` writable for `total`.
+/// `source` is readable for `length` bytes, and `target` is writable for `total` bytes.
 pub unsafe fn encode(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8, total: usize) {
     let (mut read, mut written) = (0, 0);
-    // SAFETY: the loop makes a whole step only while the bytes of the step and two more bytes are left. The rest goes
-    // through an array, and exactly its length is copied into and out of the array.
+    // SAFETY: the loop makes a whole step only while the bytes of the step and two more bytes are left. The remaining
+    // bytes go through an array, and exactly the remaining length is copied into and out of the array.
     unsafe {
         while length - read >= BYTES + 2 {
             let bytes = source.add(read).cast::<[u8; BYTES + 2]>().read();
@@ -163,7 +164,7 @@ pub unsafe fn encode(alphabet: Alphabet, source: *const u8, length: usize, targe
 /// Decodes `length` symbols under the contract of `imp`. May leak: the length.
 ///
 /// # Safety
-/// `source` is readable for `length` symbols and `target` writable for their bytes.
+/// `source` is readable for `length` symbols, and `target` is writable for the decoded bytes.
 pub unsafe fn decode(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8) -> Flaws {
     let (mut read, mut written) = (0, 0);
     let mut flaws = 0;
@@ -180,8 +181,8 @@ pub unsafe fn decode(alphabet: Alphabet, source: *const u8, length: usize, targe
         }
         let rest = length - read;
         if rest > 0 {
-            // The array is filled up with the symbol for zero, so that the byte after the last one holds only the
-            // left-over bits.
+            // The array is filled up with the symbol for zero, so that the byte after the last decoded byte holds only
+            // the left-over bits.
             let mut symbols = [b'A'; SYMBOLS];
             symbols.as_mut_ptr().copy_from_nonoverlapping(source.add(read), rest);
             let (mut bytes, bad) = decode_step(alphabet, &symbols);

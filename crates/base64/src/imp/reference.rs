@@ -4,7 +4,6 @@ use std::vec::Vec;
 
 use crate::Alphabet;
 
-/// Returns the symbols of `input`, without padding.
 pub(super) fn encode(alphabet: Alphabet, input: &[u8]) -> Vec<u8> {
     let symbols = alphabet.symbols();
     let mut output = Vec::new();

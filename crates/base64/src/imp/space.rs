@@ -23,7 +23,7 @@ const fn fold(word: u64) -> usize {
 /// Moves the bytes of `buffer` that are not white space to its front, and returns their number.
 pub fn squeeze(buffer: &mut [u8]) -> usize {
     let start = buffer.as_mut_ptr();
-    // SAFETY: source and target are the same memory, of one length, and the output never gets ahead of the input.
+    // SAFETY: source and target are the same memory with the same length, and the output never gets ahead of the input.
     unsafe { squeeze_raw(start, buffer.len(), start) }
 }
 
@@ -85,7 +85,7 @@ unsafe fn squeeze_raw(source: *const u8, length: usize, target: *mut u8) -> usiz
 /// after `source`.
 pub unsafe fn portable(source: *const u8, length: usize, target: *mut u8) -> usize {
     let (mut read, mut written) = (0, 0);
-    // SAFETY: `written` never passes `read`, and `read` never passes `length`; a word is loaded before it is stored.
+    // SAFETY: `written` never exceeds `read`, and `read` never exceeds `length`. A word is loaded before it is stored.
     unsafe {
         while read < length {
             let here = source.add(read);
@@ -115,7 +115,7 @@ pub unsafe fn portable(source: *const u8, length: usize, target: *mut u8) -> usi
 /// Removes white space within a register, with the instruction `vpcompressb`.
 ///
 /// # Safety
-/// The same conditions as for `portable`, and the CPU has the features named here.
+/// The caller fulfills the conditions of `portable`, and the CPU has the target features of this function.
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi2,bmi2,popcnt")]
 pub unsafe fn avx512(source: *const u8, length: usize, target: *mut u8) -> usize {
@@ -127,7 +127,8 @@ pub unsafe fn avx512(source: *const u8, length: usize, target: *mut u8) -> usize
     while read < length {
         let count = (length - read).min(64);
         let lanes = _bzhi_u64(u64::MAX, count as u32);
-        // SAFETY: the masks admit at most the rest of the input, and at most as many bytes of the output as were read.
+        // SAFETY: the mask of the load selects at most the rest of the input. The mask of the store selects at most as
+        // many bytes as were read.
         unsafe {
             let bytes = _mm512_maskz_loadu_epi8(lanes, source.add(read).cast());
             let controls = _mm512_cmplt_epu8_mask(_mm512_sub_epi8(bytes, _mm512_set1_epi8(9)), _mm512_set1_epi8(5));

@@ -13,7 +13,7 @@ use crate::Alphabet;
 /// Encodes `length` bytes under the contract of `imp`. May leak: the length.
 ///
 /// # Safety
-/// `source` is readable for `length` bytes, `target` writable for `total`, and the CPU has SSSE3.
+/// `source` is readable for `length` bytes, `target` is writable for `total` bytes, and the CPU has SSSE3.
 #[target_feature(enable = "ssse3")]
 pub unsafe fn encode(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8, total: usize) {
     // SAFETY: the caller's promise is passed on.
@@ -23,7 +23,7 @@ pub unsafe fn encode(alphabet: Alphabet, source: *const u8, length: usize, targe
 /// Decodes `length` symbols under the contract of `imp`. May leak: the length.
 ///
 /// # Safety
-/// `source` is readable for `length` symbols, `target` writable for their bytes, and the CPU has SSSE3.
+/// `source` is readable for `length` symbols, `target` is writable for the decoded bytes, and the CPU has SSSE3.
 #[target_feature(enable = "ssse3")]
 pub unsafe fn decode(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8) -> Flaws {
     // SAFETY: the caller's promise is passed on.
@@ -37,15 +37,15 @@ fn shift_right_4(vector: __m128i) -> __m128i {
     _mm_srli_epi32::<4>(vector)
 }
 
-/// Writes a multiplication as one instruction in assembly. rustc 1.95 replaces the intrinsic of each of the two
-/// multiplications by several instructions, which nearly halves the speed of encoding.
+/// Writes a multiplication as one instruction in assembly. rustc 1.95 replaces each of the two multiplication
+/// intrinsics by several instructions, which nearly halves the speed of encoding.
 macro_rules! multiply {
     ($name:ident, $instruction:literal) => {
         #[inline]
         #[target_feature(enable = "ssse3")]
         fn $name(left: __m128i, right: __m128i) -> __m128i {
             let mut product = left;
-            // SAFETY: an instruction of this back end, on registers.
+            // SAFETY: the instruction belongs to this back end and touches only registers.
             unsafe {
                 core::arch::asm!(
                     concat!($instruction, " {0}, {1}"),
@@ -102,26 +102,26 @@ impl Vector for __m128i {
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> Self {
-        // SAFETY: the caller vouches for `SYMBOLS` bytes.
+        // SAFETY: the caller promises that `SYMBOLS` bytes are valid.
         unsafe { _mm_loadu_si128(from.cast()) }
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
-        // SAFETY: the caller vouches for `SYMBOLS` bytes.
+        // SAFETY: the caller promises that `SYMBOLS` bytes are valid.
         unsafe { _mm_storeu_si128(to.cast(), self) }
     }
 
     #[inline(always)]
     unsafe fn load_bytes(from: *const u8) -> Self {
-        // SAFETY: the caller vouches for `REACH` bytes.
+        // SAFETY: the caller promises that `REACH` bytes are valid.
         unsafe { _mm_loadu_si128(from.cast()) }
     }
 
     #[inline(always)]
     unsafe fn load_quick(from: *const u8) -> Self {
-        // SAFETY: the caller vouches for the bytes that `load_bytes` reads. At this width, no other load needs fewer
-        // instructions.
+        // SAFETY: the caller promises that the bytes that `load_bytes` reads are valid. At this width, no other load
+        // needs fewer instructions.
         unsafe { Self::load_bytes(from) }
     }
 
@@ -133,7 +133,7 @@ impl Vector for __m128i {
 
     #[inline(always)]
     unsafe fn store_bytes(self, to: *mut u8) {
-        // SAFETY: the caller vouches for `SYMBOLS` bytes.
+        // SAFETY: the caller promises that `SYMBOLS` bytes are valid.
         unsafe { _mm_storeu_si128(to.cast(), self) }
     }
 

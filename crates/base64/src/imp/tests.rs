@@ -88,7 +88,6 @@ impl Backend {
         (target[to..to + length].to_vec(), flaws)
     }
 
-    /// Compares the result of decoding with the result of the reference.
     fn check(&self, alphabet: Alphabet, symbols: &[u8], from: usize, to: usize) {
         let (bytes, flaws) = self.decode_at(alphabet, symbols, from, to);
         let name = self.level.name();
@@ -143,10 +142,10 @@ fn converts_in_place() {
             let mut buffer = vec![0; symbols.len() - length];
             buffer.extend_from_slice(&input);
             let (start, end) = (buffer.as_mut_ptr(), symbols.len() - length);
-            // SAFETY: the input lies at the end of the buffer, the output fills it.
+            // SAFETY: the input lies at the end of the buffer, and the output fills the whole buffer.
             unsafe { (backend.encode)(Alphabet::Standard, start.add(end), length, start, symbols.len()) };
             assert!(buffer == symbols, "{} encodes {length} bytes in place", backend.level.name());
-            // SAFETY: input and output begin together.
+            // SAFETY: input and output both begin at the start of the buffer.
             let flaws = unsafe { (backend.decode)(Alphabet::Standard, start, symbols.len(), start) };
             assert_eq!((flaws.symbols, flaws.trailing), (0, 0));
             assert!(buffer[..length] == input, "{} decodes {length} bytes in place", backend.level.name());

@@ -12,7 +12,7 @@ use deadpan_ct::Wipe;
 ///
 /// # Safety
 /// Each function is an instruction, and the caller makes sure that the CPU has this instruction. Loads and stores
-/// access `SYMBOLS` bytes at the pointer, unless their comment says otherwise.
+/// access `SYMBOLS` bytes at the pointer, except if their comment says otherwise.
 pub(super) trait Vector: Copy {
     /// Symbols in a register. Four symbols hold three bytes.
     const SYMBOLS: usize;
@@ -28,12 +28,12 @@ pub(super) trait Vector: Copy {
     /// Loads twelve bytes to the front of every 16 bytes of the register. The load reads four more bytes than it uses.
     unsafe fn load_bytes(from: *const u8) -> Self;
     /// Loads the same bytes as `load_bytes` with fewer instructions, to the places that `spread_quick` expects. Reads
-    /// up to four bytes *before* `from`. After `from`, it reads no more than `load_bytes` does.
+    /// up to four bytes *before* `from`. After `from`, the load reads no more bytes than `load_bytes`.
     unsafe fn load_quick(from: *const u8) -> Self;
     /// Returns the table that spreads each group of three bytes from `load_quick` over four lanes.
     unsafe fn spread_quick() -> Self;
     /// Stores the first twelve bytes of every 16 bytes next to each other. The store also overwrites the bytes after
-    /// them, up to `SYMBOLS` bytes.
+    /// the stored bytes, up to `SYMBOLS` bytes in total.
     unsafe fn store_bytes(self, to: *mut u8);
     unsafe fn shuffle(self, index: Self) -> Self;
     unsafe fn and(self, other: Self) -> Self;
@@ -199,8 +199,8 @@ impl<V: Vector> VectorEncoder<V> {
     /// symbols of these bytes are copied out of the array.
     ///
     /// # Safety
-    /// `source` is readable for `count` bytes, `target` is writable for their symbols, and `count` is at most the bytes
-    /// of one step.
+    /// `source` is readable for `count` bytes, `target` is writable for the encoded symbols, and `count` is at most the
+    /// bytes of one step.
     #[inline(always)]
     unsafe fn edge(&self, source: *const u8, count: usize, target: *mut u8) {
         let mut edge = [0_u8; 32];
@@ -273,12 +273,12 @@ impl<V: Vector> VectorDecoder<V> {
     /// Decodes at most one step through an array. Returns the bits left over after the last byte.
     ///
     /// # Safety
-    /// `source` is readable for `count` symbols, `target` is writable for their bytes, and `count` is at most the
+    /// `source` is readable for `count` symbols, `target` is writable for the decoded bytes, and `count` is at most the
     /// symbols of one step.
     #[inline(always)]
     unsafe fn edge(&mut self, source: *const u8, count: usize, target: *mut u8) -> u64 {
-        // The array is filled up with the symbol for zero, so that the byte after the last one holds only the left-over
-        // bits.
+        // The array is filled up with the symbol for zero, so that the byte after the last decoded byte holds only the
+        // left-over bits.
         let mut edge = [b'A'; 32];
         // SAFETY: the array is as long as the widest step reads and writes.
         unsafe {
@@ -305,7 +305,8 @@ impl<V: Vector> VectorDecoder<V> {
 /// Encodes `length` bytes under the contract of `imp`. May leak: the length.
 ///
 /// # Safety
-/// `source` is readable for `length` bytes, `target` writable for `total`, and the CPU has the instructions of `V`.
+/// `source` is readable for `length` bytes, `target` is writable for `total` bytes, and the CPU has the instructions of
+/// `V`.
 #[inline(always)]
 pub(super) unsafe fn encode<V: Vector>(
     alphabet: Alphabet,
@@ -316,8 +317,8 @@ pub(super) unsafe fn encode<V: Vector>(
 ) {
     let (mut read, mut written) = (0, 0);
     let bytes = V::SYMBOLS / 4 * 3;
-    // SAFETY: a step runs only while at least as many bytes are left as the step reads. The stores of the steps and of
-    // the edges write only their own symbols.
+    // SAFETY: a step runs only while at least as many bytes are left as the step reads. The stores of `step` and `edge`
+    // write only the symbols of their own input.
     unsafe {
         let encoder = VectorEncoder::<V>::new(alphabet);
         if length >= 4 * bytes + V::REACH {
@@ -358,16 +359,16 @@ pub(super) unsafe fn encode<V: Vector>(
 /// Decodes `length` symbols under the contract of `imp`. May leak: the length.
 ///
 /// # Safety
-/// `source` is readable for `length` symbols, `target` writable for their bytes, and the CPU has the instructions of
-/// `V`.
+/// `source` is readable for `length` symbols, `target` is writable for the decoded bytes, and the CPU has the
+/// instructions of `V`.
 #[inline(always)]
 pub(super) unsafe fn decode<V: Vector>(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8) -> Flaws {
     let (mut read, mut written) = (0, 0);
     let bytes = V::SYMBOLS / 4 * 3;
     let mut trailing = 0;
     // SAFETY: loads are exact. A store writes `SYMBOLS` bytes, of which a quarter is garbage. A store happens only
-    // while at least half as many symbols again are left, and the bytes of these symbols overwrite the garbage. The
-    // edges write only their own bytes.
+    // while at least `SYMBOLS / 2` further symbols are left, and the bytes of these symbols overwrite the garbage. The
+    // function `edge` writes only its own bytes.
     unsafe {
         let mut decoder = VectorDecoder::<V>::new(alphabet);
         while length - read >= 4 * V::SYMBOLS + V::SYMBOLS / 2 {

@@ -35,7 +35,7 @@ impl Decoder {
     /// white space if it is skipped, and the block of the first flaw.
     ///
     /// # Errors
-    /// If a block is not valid. Every later call then fails as well.
+    /// If a block is not valid. After such an error, every later call fails as well.
     pub fn push(&mut self, input: &[u8]) -> Result<(usize, &[u8]), Error> {
         if self.failed {
             return Err(Error::Invalid);
@@ -56,9 +56,9 @@ impl Decoder {
         self.close().judge()
     }
 
-    /// Takes symbols until the block is full *and* more input follows. Only then is it known that the block is not the
-    /// last block of the text, which may contain `=`. Returns how many bytes were taken, and whether a full block is
-    /// ready that is not the last.
+    /// Takes symbols until the block is full *and* more input follows. Only the first symbol after the block shows that
+    /// the block is not the last block of the text, which may contain `=`. Returns how many bytes were taken, and
+    /// whether a full block is ready that is not the last block.
     pub(crate) fn fill(&mut self, input: &[u8]) -> (usize, bool) {
         let mut taken = 0;
         while taken < input.len() {
@@ -83,7 +83,7 @@ impl Decoder {
         (taken, false)
     }
 
-    /// Decodes a full block that is not the last.
+    /// Decodes a full block that is not the last block.
     pub(crate) fn open(&mut self) -> Opened<'_> {
         self.filled = 0;
         let good = imp::decode_in_place(self.codec.alphabet, &mut *self.symbols, BLOCK).all_symbols();
@@ -111,7 +111,7 @@ impl<'a> Opened<'a> {
         &self.decoder.symbols[..self.length]
     }
 
-    /// Returns the bytes if they are valid. Otherwise wipes them and makes every later call fail.
+    /// Returns the bytes if they are valid. Otherwise wipes the bytes and makes every later call fail.
     fn judge(self) -> Result<&'a [u8], Error> {
         let Self { decoder, good, length } = self;
         if good.declassify() {

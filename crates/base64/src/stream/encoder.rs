@@ -77,7 +77,6 @@ impl Encoder {
         &self.symbols[if has_held { 0 } else { HELD }..HELD + made]
     }
 
-    /// Keeps back the last of the `made` symbols.
     #[cfg(feature = "std")]
     pub(crate) fn hold(&mut self, made: usize) {
         self.symbols.copy_within(made..HELD + made, 0);

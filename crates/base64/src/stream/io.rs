@@ -42,7 +42,6 @@ impl<W: Write> Sink<W> {
         Self { inner: Some(inner), failed: false }
     }
 
-    /// Fails if the inner writer has failed before.
     fn check(&self) -> io::Result<()> {
         if self.failed {
             Err(io::Error::other("an earlier write failed, so the output is not complete"))
@@ -64,7 +63,7 @@ impl<W: Write> Sink<W> {
         if let Some(inner) = &mut self.inner { inner.flush() } else { Ok(()) }
     }
 
-    /// Writes the end, flushes, and returns the inner writer.
+    /// Writes the end of the output, flushes the inner writer, and returns it.
     fn finish(&mut self, end: &[u8]) -> io::Result<W> {
         self.check()?;
         self.put(end)?;
@@ -93,8 +92,8 @@ impl<W: Write> core::fmt::Debug for EncodeWriter<W> {
 }
 
 /// A writer that encodes the bytes written to it. Only [`finish`](EncodeWriter::finish) completes the text. If `finish`
-/// is not called, because of `?`, a panic or a mistake, the text is cut short. Readers can see that it is cut short:
-/// the text has one symbol after whole groups of four, and no rule for `=` allows such a text. Decoders refuse the
+/// is not called, because of `?`, a panic or a mistake, the text is cut short. Readers can see that the text is cut
+/// short: it has one symbol after whole groups of four, and no rule for `=` allows such a text. Decoders refuse the
 /// text, except decoders that drop left-over symbols, such as the decoder of Node.js.
 ///
 /// ```
@@ -127,7 +126,7 @@ impl<W: Write> EncodeWriter<W> {
         Self { encoder: Box::new(Encoder::new(codec)), begun: false, sink: Sink::new(inner) }
     }
 
-    /// Writes the rest, flushes, and returns the inner writer.
+    /// Writes the remaining symbols, flushes the inner writer, and returns it.
     ///
     /// # Errors
     /// If the inner writer fails.
@@ -161,7 +160,7 @@ impl<W: Write> Drop for EncodeWriter<W> {
     /// symbol is written.
     fn drop(&mut self) {
         if !self.begun && !self.sink.failed {
-            // The error is ignored: `drop` cannot report it, and after an error the text is not complete.
+            // The error is ignored: `drop` cannot report the error, and after an error the text is not complete.
             let _ = self.sink.put(b"A");
         }
     }
@@ -172,9 +171,10 @@ impl<W: Write> Drop for EncodeWriter<W> {
 ///
 /// Any bytes may be data, so the written data cannot show that they are cut short. The written data come from all
 /// blocks of [`BLOCK`] symbols that were followed by more symbols. For a text of one block, nothing is written before
-/// `finish`. So pass the inner writer by value, not as `&mut`: then only `finish` returns the inner writer. An inner
-/// writer that must itself be completed, such as a file that gets its name at the end, then cannot be completed without
-/// `finish`. The inner writer must block: after a failure, its output is incomplete, and every further call fails too.
+/// `finish`. So pass the inner writer by value, not as `&mut`: then only `finish` returns the inner writer. If the
+/// inner writer must itself be completed, such as a file that gets its name at the end, it then cannot be completed
+/// without `finish`. The inner writer must block: after a failure, its output is incomplete, and every further call
+/// fails too.
 #[must_use = "the end of the data is missing until `finish` is called"]
 pub struct DecodeWriter<W> {
     decoder: Box<Decoder>,
@@ -187,7 +187,7 @@ impl<W: Write> DecodeWriter<W> {
         Self { decoder: Box::new(Decoder::new(codec)), sink: Sink::new(inner) }
     }
 
-    /// Checks and writes the rest, flushes, and returns the inner writer.
+    /// Checks and writes the remaining data, flushes the inner writer, and returns it.
     ///
     /// # Errors
     /// If the text is not valid (`InvalidData`), or if the inner writer fails.
@@ -216,7 +216,7 @@ impl<W: Write> Write for DecodeWriter<W> {
     }
 }
 
-/// The buffers of a reader. They hold input that is not used yet, and output that is not returned yet.
+/// The buffers of a reader. The buffers hold input that is not used yet, and output that is not returned yet.
 struct Buffers {
     input: Wiped<[u8; BLOCK]>,
     used: usize,
@@ -252,7 +252,6 @@ impl Buffers {
         Ok(true)
     }
 
-    /// Copies as many bytes as fit into `target`, and returns their number.
     fn give(&mut self, target: &mut [u8]) -> usize {
         let count = target.len().min(self.made - self.given);
         target[..count].copy_from_slice(&self.output[self.given..][..count]);
@@ -295,7 +294,7 @@ impl<R: Read> Read for EncodeReader<R> {
     }
 }
 
-/// A reader that decodes the symbols of the inner reader. It returns no byte of a block that is not valid.
+/// A reader that decodes the symbols of the inner reader. The reader returns no byte of a block that is not valid.
 pub struct DecodeReader<R> {
     decoder: Box<Decoder>,
     buffers: Box<Buffers>,

@@ -178,7 +178,7 @@ fn assert_cut_short(text: &[u8], case: &str) {
 fn a_text_without_finish_is_valid_nowhere() {
     for codec in [STANDARD, STANDARD.with_padding(Padding::Forbidden), URL_SAFE_NO_PAD] {
         for length in lengths() {
-            // The symbols of zeros leave no trailing bits that are set, and the symbols of 0x5a may leave some.
+            // The symbols of zeros leave no set bits after the last byte, and the symbols of 0x5a may leave set bits.
             for data in [vec![0; length], vec![0x5a; length]] {
                 for sizes in [&[1][..], &[1000], &[100_000]] {
                     let mut dropped = Vec::new();

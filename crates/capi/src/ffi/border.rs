@@ -42,7 +42,7 @@ macro_rules! frees {
     )* };
 }
 
-/// Runs a function's body. Writes the error to `error`, unless `error` is NULL.
+/// Runs a function's body. Writes the error to `error` if `error` is not NULL.
 // SAFETY: `error` is NULL or points to a handle that may be written.
 pub(super) unsafe fn run(error: *mut *mut dp_error, body: impl FnOnce() -> Result<(), Fault>) -> i32 {
     if !error.is_null() {
@@ -64,7 +64,8 @@ pub(super) fn code(body: impl FnOnce() -> Result<(), Fault>) -> i32 {
 /// Turns a panic into an error, without printing a message.
 fn caught(body: impl FnOnce() -> Result<(), Fault>) -> Result<(), Fault> {
     static SILENT: Once = Once::new();
-    // This library contains its own copy of the standard library, so this call replaces no hook of the program.
+    // This library contains its own copy of the standard library, so the call does not replace a panic hook of the
+    // program.
     SILENT.call_once(|| std::panic::set_hook(Box::new(|_| ())));
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
@@ -98,8 +99,8 @@ pub(super) unsafe fn buffer<'a>(pointer: *mut u8, length: usize) -> Result<&'a m
     Ok(if length == 0 { &mut [] } else { slice::from_raw_parts_mut(pointer, length) })
 }
 
-/// Memory of the caller that other threads may write at the same time. Bytes are copied from it, and no reference to it
-/// is made.
+/// Memory of the caller that other threads may write at the same time. Code copies bytes from this memory, and makes no
+/// reference to this memory.
 #[derive(Clone, Copy)]
 pub(super) struct CallerMemory {
     start: *const u8,
@@ -130,7 +131,6 @@ impl ReadAt for CallerMemory {
     }
 }
 
-/// Refuses an input and an output that share bytes.
 pub(super) fn apart(input: *const u8, length: usize, output: *const u8, room: usize) -> Result<(), Fault> {
     let (input, output) = (input as usize, output as usize);
     let overlap =
@@ -175,7 +175,6 @@ pub(super) fn held<H: Any + Send + Sync, T>(handle: *const T) -> Result<Arc<H>, 
     handles::get(handle as usize)
 }
 
-/// Returns the value of a handle that may be NULL.
 pub(super) fn maybe<H: Any + Send + Sync, T>(handle: *const T) -> Result<Option<Arc<H>>, Fault> {
     if handle.is_null() { Ok(None) } else { held(handle).map(Some) }
 }
@@ -191,7 +190,6 @@ pub(super) unsafe fn copy(value: &[u8], pointer: *mut u8, room: usize, length: *
     Ok(())
 }
 
-/// Returns the error for a buffer that is too small.
 pub(super) fn small(needed: usize) -> Fault {
     Fault::new(Code::Room, format!("{}: it needs {needed} bytes", Code::Room.message()))
 }

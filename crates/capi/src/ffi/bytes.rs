@@ -69,7 +69,6 @@ exports! {
         told(result.map(|summary| summary.plain as usize), room, written, || opened.room_at(&sealed, length))
     }
 
-    /// Fills a buffer with random bytes of the system.
     fn dp_random(output: *mut u8, length: usize) {
         random::fill(buffer(output, length)?)?;
         Ok(())

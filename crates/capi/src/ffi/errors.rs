@@ -15,7 +15,6 @@ pub extern "C" fn dp_version() -> *const c_char {
 
 macro_rules! messages {
     ($($name:ident)*) => {
-        /// Returns the message of a code, with a zero after it.
         fn message(code: Code) -> &'static std::ffi::CStr {
             match code {
                 $( Code::$name => const {

@@ -27,7 +27,6 @@ exports! {
         Ok(())
     }
 
-    /// Opens a sealed folder to a new folder.
     fn dp_open_folder(
         opening: *const dp_opening,
         input: *const c_char,
@@ -40,7 +39,6 @@ exports! {
         Ok(())
     }
 
-    /// Lists the entries of a sealed folder.
     fn dp_list_folder(opening: *const dp_opening, input: *const c_char, each: EntryCallback, user: *mut c_void) {
         let identities = held::<Ring, _>(opening)?.identities();
         let each = each.ok_or_else(|| Fault::argument("the callback is NULL"))?;

@@ -31,7 +31,7 @@ exports! {
         give(key, private_key(bytes(text, length)?, passphrase.as_deref())?)
     }
 
-    /// Writes a key as PEM or as an age identity. PEM is protected with `passphrase` unless `passphrase` is NULL.
+    /// Writes a key as PEM or as an age identity. PEM is protected with `passphrase` if `passphrase` is not NULL.
     fn dp_private_key_write(
         key: *const dp_private_key,
         form: i32,
@@ -53,7 +53,6 @@ exports! {
         }
     }
 
-    /// Returns the public key of a private key.
     fn dp_private_key_public(key: *const dp_private_key, public: *mut *mut dp_public_key) {
         ready(public)?;
         give(public, held::<PrivateKey, _>(key)?.public().clone())
@@ -71,7 +70,6 @@ exports! {
         give(key, public_key(bytes(text, length)?)?)
     }
 
-    /// Writes a public key as PEM or as an age recipient.
     fn dp_public_key_write(key: *const dp_public_key, form: i32, text: *mut u8, room: usize, length: *mut usize) {
         let key = held::<PublicKey, _>(key)?;
         let written = match form {
@@ -87,7 +85,6 @@ exports! {
         set(kind, held::<PublicKey, _>(key)?.kem().id().into())
     }
 
-    /// Writes the fingerprint of a public key.
     fn dp_public_key_fingerprint(key: *const dp_public_key, text: *mut u8, room: usize, length: *mut usize) {
         copy(key::fingerprint(&*held::<PublicKey, _>(key)?).as_bytes(), text, room, length)
     }

@@ -14,7 +14,6 @@ use deadpan_seal::{Cursor, Header, ReadAt};
 trait SeekableInput: Read + Seek + Send {}
 impl<T: Read + Seek + Send> SeekableInput for T {}
 
-/// An opened file, and the length of its data.
 struct Reader {
     source: Mutex<Box<dyn SeekableInput>>,
     length: u64,
@@ -30,7 +29,6 @@ impl Reader {
 }
 
 exports! {
-    /// Opens a file for reading at any place.
     fn dp_reader_new(opening: *const dp_opening, input: *const c_char, reader: *mut *mut dp_reader) {
         ready(reader)?;
         let (ring, input) = (held::<Ring, _>(opening)?, path(input)?);

@@ -1,4 +1,4 @@
-//! Lists of recipients, to which files are sealed, and lists of keys, which open files.
+//! Lists of recipients and lists of keys: files are sealed to recipients, and keys open files.
 
 use super::border::{give, held, ready, set};
 use super::kinds::{dp_opening, dp_passphrase, dp_private_key, dp_public_key, dp_sealing, dp_session};
@@ -12,7 +12,7 @@ exports! {
         give(sealing, Recipe::default())
     }
 
-    /// Adds a key. Its owner can then open the sealed data.
+    /// Adds a key. The owner of the key can then open the sealed data.
     fn dp_sealing_add_key(sealing: *const dp_sealing, key: *const dp_public_key) {
         let key = held::<PublicKey, _>(key)?;
         held::<Recipe, _>(sealing)?.change(|parts| parts.recipients.push(Recipient::Key((*key).clone())));
@@ -27,7 +27,7 @@ exports! {
         Ok(())
     }
 
-    /// Adds a session. Everybody who knows its passphrase can then open the sealed data.
+    /// Adds a session. Everybody who knows the passphrase of the session can then open the sealed data.
     fn dp_sealing_add_session(sealing: *const dp_sealing, session: *const dp_session) {
         let recipient = held::<Session, _>(session)?.recipient();
         held::<Recipe, _>(sealing)?.change(|parts| parts.recipients.push(recipient));
@@ -52,7 +52,6 @@ exports! {
         Ok(())
     }
 
-    /// Returns the length of the sealed data for data of length `length`.
     fn dp_sealed_length(sealing: *const dp_sealing, length: u64, sealed: *mut u64) {
         set(sealed, held::<Recipe, _>(sealing)?.sealing()?.sealed_length(length)?)
     }

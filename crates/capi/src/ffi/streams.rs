@@ -1,4 +1,4 @@
-//! Callbacks as streams, and descriptors.
+//! Sealing and opening of streams, through callbacks or through descriptors.
 
 use std::ffi::c_void;
 use std::fs::{File, Metadata};
@@ -101,8 +101,8 @@ unsafe fn borrowed(descriptor: i32) -> Result<ManuallyDrop<File>, Fault> {
     Ok(ManuallyDrop::new(File::from_raw_fd(descriptor)))
 }
 
-/// Returns whether the work can read and write at positions. This is possible if both files are regular files at their
-/// beginnings, and the output is empty.
+/// Returns whether the work can read and write at positions. Such work is possible if both files are regular files at
+/// their beginnings, and the output is empty.
 fn is_positioned(mut input: &File, mut output: &File) -> bool {
     let is_regular = |file: &File| file.metadata().is_ok_and(|about| about.is_file());
     let is_empty = |file: &File| file.metadata().is_ok_and(|about| about.len() == 0);
@@ -116,7 +116,6 @@ fn is_positioned(mut input: &File, mut output: &File) -> bool {
         && output.stream_position().is_ok_and(|position| position == 0)
 }
 
-/// Refuses to use the same file as the input and the output.
 fn refuse_same(input: &File, output: &File) -> Result<(), Fault> {
     let id = |file: &File| file.metadata().ok().filter(Metadata::is_file).map(|about| (about.dev(), about.ino()));
     match (id(input), id(output)) {

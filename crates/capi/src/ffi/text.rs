@@ -95,7 +95,6 @@ exports! {
         padding.pad_into(data, output).map(drop).map_err(|error| Fault::new(Code::Encoding, error.to_string()))
     }
 
-    /// Returns the length of padded data without their padding.
     fn dp_unpad(scheme: i32, block: usize, data: *const u8, length: usize, plain: *mut usize) {
         set(plain, 0)?;
         let unpadded = padding(scheme, block)?.unpad(bytes(data, length)?).map(<[u8]>::len);

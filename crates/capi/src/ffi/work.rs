@@ -18,7 +18,7 @@ pub(super) struct User(pub(super) *mut c_void);
 unsafe impl Send for User {}
 
 impl User {
-    /// Returns the pointer. This is a method, so that closures capture the whole value instead of its field.
+    /// Returns the pointer. `pointer` is a method, so that closures capture the whole value instead of its field.
     pub(super) fn pointer(self) -> *mut c_void {
         self.0
     }
@@ -53,7 +53,6 @@ exports! {
         Ok(())
     }
 
-    /// Returns how many bytes of data the work has done.
     fn dp_work_done(work: *const dp_work, done: *mut u64) {
         set(done, held::<Watch, _>(work)?.done.load(Ordering::Relaxed))
     }

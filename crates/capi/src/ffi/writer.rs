@@ -11,7 +11,7 @@ use crate::recipe::Recipe;
 use deadpan_bind::{Code, Fault};
 use deadpan_seal::Sealer;
 
-/// A writer. It holds `None` after it was finished or failed.
+/// A writer. A finished or failed writer holds `None`.
 struct Writer(Mutex<Option<Sealer<WriteCallback>>>);
 
 impl Writer {
@@ -20,7 +20,7 @@ impl Writer {
             Ok(sealer) => Ok(sealer),
             Err(TryLockError::WouldBlock) => Err(Fault::new(Code::Busy, Code::Busy.message())),
             Err(TryLockError::Poisoned(poisoned)) => {
-                // After a panic, the writer is given up: bytes that are written later would come after a gap.
+                // After a panic, the writer is dropped, because bytes that are written later would come after a gap.
                 let mut sealer = poisoned.into_inner();
                 drop(sealer.take());
                 Ok(sealer)
@@ -52,11 +52,11 @@ exports! {
         let data = bytes(data, length)?;
         let mut sealer = writer.lock()?;
         let written = sealer.as_mut().ok_or_else(ended)?.write_all(data);
-        // After a failure, the writer is given up: bytes that are written later would come after a gap.
+        // After a failure, the writer is dropped, because bytes that are written later would come after a gap.
         written.inspect_err(|_| drop(sealer.take())).map_err(Fault::of_writer)
     }
 
-    /// Seals the end. Without this call, the sealed data are cut short and do not open.
+    /// Seals the end. If this function is not called, the sealed data are cut short and do not open.
     fn dp_writer_finish(writer: *const dp_writer) {
         let writer = held::<Writer, _>(writer)?;
         let sealer = writer.lock()?.take().ok_or_else(ended)?;
@@ -65,6 +65,6 @@ exports! {
 }
 
 frees! {
-    /// Frees a writer. If it was not finished, the sealed data are cut short.
+    /// Frees a writer. If the writer was not finished, the sealed data are cut short.
     dp_writer_free(dp_writer => Writer);
 }

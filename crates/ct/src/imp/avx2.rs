@@ -2,7 +2,7 @@
 
 use super::portable;
 
-/// Returns all ones if both slices hold the same bytes, and zero otherwise.
+/// Returns all ones if both slices have the same bytes, and zero otherwise.
 #[target_feature(enable = "avx2")]
 pub fn equal(left: &[u8], right: &[u8]) -> usize {
     portable::equal(left, right)

@@ -9,8 +9,8 @@ use super::word::Word;
 
 /// The number of bytes in a vector.
 const STEP: usize = 64;
-/// The number of vectors in one step of the loop. The code collects their differences in separate registers, so that
-/// the loop waits only for loads.
+/// The number of vectors in one step of the loop. The code collects the differences of the vectors in separate
+/// registers, so that the loop waits only for loads.
 const LANES: usize = 4;
 
 /// Computes `a | (b ^ c)`
@@ -24,7 +24,6 @@ fn first(count: usize) -> __mmask64 {
     (1 << count) - 1
 }
 
-/// Loads a vector from the first 64 bytes of `slice`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 fn load(slice: &[u8; STEP]) -> __m512i {
@@ -41,7 +40,6 @@ fn load_tail(slice: &[u8]) -> __m512i {
     unsafe { _mm512_maskz_loadu_epi8(first(slice.len()), slice.as_ptr().cast()) }
 }
 
-/// Stores a vector to the first 64 bytes of `slice`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 fn store(slice: &mut [u8; STEP], vector: __m512i) {
@@ -66,7 +64,7 @@ fn zero_mask(seen: [__m512i; LANES]) -> usize {
     _mm512_test_epi64_mask(all, all).zero()
 }
 
-/// Returns all ones if both slices hold the same bytes, and zero otherwise.
+/// Returns all ones if both slices have the same bytes, and zero otherwise.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 pub fn equal(left: &[u8], right: &[u8]) -> usize {
     let (left, left_tail) = left.as_chunks::<STEP>();

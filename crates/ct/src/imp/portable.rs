@@ -10,7 +10,7 @@ use super::word::Word;
 /// The number of bytes in a step.
 const STEP: usize = 8;
 
-/// Returns all ones if both slices hold the same bytes, and zero otherwise.
+/// Returns all ones if both slices have the same bytes, and zero otherwise.
 #[inline(always)]
 pub fn equal(left: &[u8], right: &[u8]) -> usize {
     let (left, left_tail) = left.as_chunks::<STEP>();

@@ -1,7 +1,7 @@
 //! Operations with 16-byte vectors, which every x86-64 CPU supports. This module contains only the comparisons. For the
 //! other operations, the portable code is enough, because the compiler vectorizes it well.
 //!
-//! One vector over the last 16 bytes covers the tail. This vector may overlap the previous vector.
+//! One vector, which ends at the last byte, processes the tail. This vector may overlap the previous vector.
 
 pub use super::portable::{assign, swap};
 
@@ -28,7 +28,7 @@ fn zero_mask(vector: __m128i) -> usize {
     unsafe { _mm_movemask_epi8(_mm_cmpeq_epi8(vector, _mm_setzero_si128())) }.equal(0xffff)
 }
 
-/// Returns all ones if both slices hold the same bytes, and zero otherwise.
+/// Returns all ones if both slices have the same bytes, and zero otherwise.
 #[inline(always)]
 pub fn equal(left: &[u8], right: &[u8]) -> usize {
     let (Some(left_last), Some(right_last)) = (left.last_chunk(), right.last_chunk()) else {

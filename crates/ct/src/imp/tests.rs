@@ -58,7 +58,6 @@ fn agree_with_loops_over_bytes() {
     }
 }
 
-/// Tests one length at one offset from an aligned address.
 fn check(backend: &Backend, length: usize, from: usize) {
     let name = backend.level.name();
     let a: Vec<u8> = (0..length + from).map(|place| (place * 37 % 251) as u8).collect();

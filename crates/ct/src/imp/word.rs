@@ -239,7 +239,7 @@ mod portable {
 
                 #[inline(always)]
                 fn less(self, other: Self) -> usize {
-                    // The top bit of this number is the borrow of the subtraction `self - other`.
+                    // The top bit of `borrow` is the borrow of the subtraction `self - other`.
                     let borrow = (!self & other) | (!(self ^ other) & self.wrapping_sub(other));
                     hide(0_usize.wrapping_sub((borrow >> (Self::BITS - 1)) as usize))
                 }

@@ -6,7 +6,6 @@ use proptest::prelude::*;
 
 use deadpan_ct::{Choice, CtAssign, CtEq, CtOption, CtOrd, CtSelect, CtSign, CtZero, declassify, lookup};
 
-/// Checks all laws of an integer type for one pair of values.
 fn pair_laws<T>(a: T, b: T)
 where
     T: CtEq + CtOrd + CtZero + CtSelect + CtAssign + Ord + Default + Copy + Debug,
@@ -31,7 +30,6 @@ where
     moves(Choice::FALSE, false, a, b);
 }
 
-/// Checks selection, assignment and swapping of two values with a choice.
 fn moves<T: CtSelect + CtAssign + Copy + PartialEq + Debug>(choice: Choice, yes: bool, a: T, b: T) {
     assert_eq!(choice.select(a, b), if yes { a } else { b });
     let mut target = b;

@@ -1,4 +1,4 @@
-//! The way in which a thread makes one result.
+//! Makes one result on one thread.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -21,7 +21,6 @@ use deadpan_seal::Error as SealError;
 /// The number of tries to make a result whose source changes in the meantime.
 const TRIES: usize = 3;
 
-/// The end of an attempt to make a result.
 enum Attempt {
     /// The outcome for the observer, or `None` if another attempt or another share reports the outcome.
     Done(Option<Outcome>),
@@ -30,7 +29,6 @@ enum Attempt {
 }
 
 impl Pool<'_> {
-    /// Makes a result, or begins with the parts of a long result.
     pub(super) fn make(&self, item: &Item) -> Result<Option<Outcome>, Error> {
         let mut pair = item.pair.clone();
         for _ in 0..TRIES {
@@ -159,14 +157,14 @@ fn put(store: &Store, target: &Address, made: &Bytes, replace: bool) -> Result<(
     }
 }
 
-/// Whether an object holds these bytes. The beginning is enough, since two sealings never give the same bytes.
+/// Whether an object holds these bytes. A comparison of the beginning is enough, since two sealings never give the same
+/// bytes.
 fn is_same(store: &Store, target: &Address, made: &Bytes) -> Result<bool, Error> {
     let object = Object::open(store, target)?;
     let begin = made.len().min(4096);
     Ok(object.length() == made.len() as u64 && object.bytes(0..begin as u64)? == made[..begin])
 }
 
-/// Adds the path of the file to an error of writing.
 fn of_file(path: &Path, error: Foreign) -> Error {
     match error.downcast::<SealError>().map(|error| *error) {
         Ok(SealError::Write(error)) => Error::Write(path.to_owned(), error),
@@ -175,7 +173,7 @@ fn of_file(path: &Path, error: Foreign) -> Error {
     }
 }
 
-/// A reader that reports the number of bytes it reads to the observer.
+/// A reader that reports to the observer how many bytes it reads.
 struct Counted<'a, R> {
     reader: R,
     observer: &'a dyn Observer,

@@ -40,7 +40,8 @@ impl Run<'_> {
             let is_first = targets.insert(target.text());
             let pair = Pair { name: found.name, source, target, length: found.length, replace: known.is_some() };
             if !is_first {
-                // Later runs would take the result of one source for the result of the other source.
+                // Without this error, later runs would mistake the result of one source for the result of the other
+                // source.
                 self.observer.ended(&pair, Outcome::Failed(Error::Twice));
                 continue;
             }
@@ -66,7 +67,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Returns the outcome of a pair whose result need not or cannot be made, according to the known target. Returns
+    /// If the known target shows that a result need not or cannot be made, returns the outcome of the pair. Returns
     /// `None` if the result has to be made.
     fn verdict(&self, pair: &Pair, modified: SystemTime, known: Option<&Known>) -> Option<Outcome> {
         let Some(known) = known else { return self.rehearse.then_some(Outcome::Would(pair.length)) };
@@ -82,7 +83,7 @@ impl Run<'_> {
         }
     }
 
-    /// Whether this share may have a part of a result. A result never has more parts than this function checks.
+    /// Whether this share may have to make a part of a result. A result never has more parts than this function checks.
     fn has_part(&self, pair: &Pair, length: u64) -> bool {
         let most = (length / PART + 2).min(self.shard.count());
         self.is_divided(pair) && (0..most).any(|part| self.shard.has_part(&pair.name, part))

@@ -43,7 +43,7 @@ struct Queue {
 }
 
 impl Queue {
-    /// Whether the store could not be reached for so many objects that the run ends without the remaining objects.
+    /// Whether the run ends without the remaining objects, because the store could not be reached for too many objects.
     const fn is_given_up(&self) -> bool {
         self.lost >= LOST
     }
@@ -110,7 +110,6 @@ impl Pool<'_> {
         result.and(pool.give_up())
     }
 
-    /// Whether the run ends without the remaining objects.
     pub(super) fn is_given_up(&self) -> bool {
         self.queue.lock().is_given_up()
     }
@@ -243,8 +242,8 @@ impl Pool<'_> {
         }
     }
 
-    /// Reports the results of a page whose sources are unchanged. For the other results, queues a request for the
-    /// source.
+    /// Reports the results of a page whose sources are unchanged. For each other result, queues a request that checks
+    /// the source.
     fn compare(&self, page: &Page) {
         for (read, is_shown) in page.compare() {
             if is_shown {

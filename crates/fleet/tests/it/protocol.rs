@@ -1,10 +1,10 @@
-//! A model check of the protocol of long results (`src/long.rs`). It covers all orders of requests, crashes, lost
-//! answers and late answers.
+//! A model check of the protocol of long results (`src/long.rs`). The model check explores all orders of requests,
+//! crashes, lost answers and late answers.
 //!
-//! The world is a store with a source, a target, uploads and manifests, and several processes that make the target from
-//! the source. One step is one request to the store. The search visits all worlds that can be reached. It is a
-//! breadth-first search, so the trace of a violation is the shortest trace. Worlds that differ only in the names of
-//! uploads, or in the order of equal processes, count once.
+//! A state (`World`) consists of a store with a source, a target, uploads and manifests, and of several processes that
+//! make the target from the source. A step of the search is one request to the store. The search visits all states that
+//! can be reached. The search is a breadth-first search, so the trace of a violation is the shortest trace. States that
+//! differ only in the names of uploads, or in the order of equal processes, count once.
 //!
 //! The search checks in every world:
 //!
@@ -23,19 +23,19 @@
 //! The tests also leave out each rule of the protocol once, and expect the violation that the rule prevents.
 //!
 //! The model does not contain lengths, encryption, lists of more than one page, clocks, stores that ignore conditions,
-//! and stores that end an upload before its object exists. It also does not contain lost answers to the request that
-//! begins an upload. After such a loss, the client asks again, and the first upload stays without a manifest.
+//! and stores that end an upload before its object exists. The model also does not contain lost answers to the request
+//! that begins an upload. After such a loss, the client asks again, and the first upload stays without a manifest.
 
 use std::hash::{Hash, Hasher};
 
-/// The largest numbers of parts, of uploads with a name, of versions of the source, and of processes.
+/// The maximum numbers of parts, of uploads with a name, of versions of the source, and of processes.
 const PARTS: usize = 3;
 const UPLOADS: usize = 7;
 const VERSIONS: usize = 3;
 const PROCESSES: usize = 5;
 /// The same number as in `long.rs`.
 const TRIES: u8 = 3;
-/// The version of `cluster clean`. It treats all manifests as manifests of other versions.
+/// The version of `cluster clean`. `cluster clean` treats all manifests as manifests of other versions.
 const NONE: u8 = VERSIONS as u8;
 /// The file key of a target that exists at the beginning. Higher numbers are keys of single processes.
 const OLD: u8 = UPLOADS as u8 + 1;
@@ -47,7 +47,7 @@ struct Rules {
     pinned: bool,
     /// The manifest's path depends on the version of the source.
     tagged: bool,
-    /// The target is completed with If-None-Match, unless the user asked for replacing.
+    /// The target is completed with If-None-Match, except if the user asked for replacing.
     careful: bool,
     /// All processes use the file key from the manifest, instead of their own file keys.
     one_key: bool,
@@ -57,12 +57,14 @@ struct Rules {
     own_parts: bool,
     /// If a process could not write the manifest, it reads the manifest, since an earlier try may have written it.
     read_back: bool,
-    /// A manifest whose upload is over is removed at the beginning, and the same run begins anew if there is no object.
+    /// A manifest whose upload is over is removed at the beginning. If there is no object, the same run then begins
+    /// again.
     anew: bool,
     /// A manifest is removed only if it is still the manifest that was read.
     own_manifest: bool,
-    /// A process checks whether another process has completed the target. It checks before an upload begins, after the
-    /// manifest was written, and before the process fails. A target that is not older than the source is a success.
+    /// A process checks whether another process has completed the target. The process checks before an upload begins,
+    /// after the manifest was written, and before the process fails. A target that is not older than the source is a
+    /// success.
     looks: bool,
     /// All processes remove the state of other versions, and not only the process that wrote the manifest.
     all_remove: bool,
@@ -144,11 +146,10 @@ enum At {
     ReadManifest {
         tries: u8,
     },
-    /// Asks whether the manifest's upload exists. If it does not exist, also asks for the target.
+    /// Asks whether the manifest's upload exists. If the upload does not exist, also asks for the target.
     Alive {
         tries: u8,
     },
-    /// Removes a manifest whose upload is over.
     Drop {
         tries: u8,
     },
@@ -299,7 +300,7 @@ enum Effect {
     Never,
 }
 
-/// The reason why a world is wrong: the number in the module's list, and a text.
+/// The reason why a state is wrong: the number in the module's list, and a text.
 type Wrong = (u8, &'static str);
 
 /// An answer of the store.
@@ -414,8 +415,8 @@ impl World {
 
 /// The processes.
 impl World {
-    /// Sends the next request of a process, and returns the process afterwards. With `again`, the process does not know
-    /// that a part exists already.
+    /// Sends the next request of a process, and returns the process afterwards. If `again` is set, the process does not
+    /// know that a part exists already.
     fn step(&mut self, setting: &Setting, index: usize, again: bool) -> Result<Process, Wrong> {
         let (rules, process) = (&setting.rules, self.processes[index]);
         let Process { at, version, upload } = process;
@@ -588,7 +589,7 @@ impl Process {
         }
     }
 
-    /// Begins again, up to [`TRIES`] times.
+    /// Starts the protocol again, up to [`TRIES`] times.
     fn retry(self, setting: &Setting, tries: u8) -> Result<Self, Wrong> {
         match tries + 1 {
             TRIES => setting.fail(),
@@ -603,7 +604,7 @@ impl Process {
         }
     }
 
-    /// Whether the next request changes something that other processes see.
+    /// Whether the next request changes something that other processes can read.
     fn is_write(&self) -> bool {
         matches!(
             self.at,
@@ -643,7 +644,6 @@ impl World {
         }
     }
 
-    /// Finds the events that can come next.
     fn events(&self, setting: &Setting, events: &mut Vec<Event>) {
         let effects = if self.late.is_none() { &[Effect::Never, Effect::Later][..] } else { &[Effect::Never] };
         let is_completed = |process: &&Process| matches!(process.at, At::Complete { .. });
@@ -746,7 +746,7 @@ impl World {
             || self.target.is_some_and(|target| target.parts.iter().any(|part| part.key == upload))
     }
 
-    /// Gives equal worlds the same form, and returns the number of uploads that cannot be found any more.
+    /// Gives equal states the same form, and returns the number of uploads that cannot be found any more.
     fn tidy(&mut self, setting: &Setting) -> u64 {
         if !setting.rules.one_key || !setting.rules.own_parts {
             return 0;
@@ -787,8 +787,8 @@ impl World {
         lost
     }
 
-    /// Runs a driver without disturbance, unless the target is right and no manifest of this version is left. Returns
-    /// whether the run was needed.
+    /// If the target is not right, or a manifest of this version is left, runs one more process without disturbance.
+    /// Returns whether the run was needed.
     fn ends_in_a_run(&self, setting: &Setting) -> Result<bool, Wrong> {
         let (mut world, slot) = (*self, if setting.rules.tagged { self.source as usize } else { 0 });
         (world.processes, world.late) = ([GONE; PROCESSES], None);
@@ -804,7 +804,7 @@ impl World {
                 return Ok(is_needed);
             }
             world.processes[0] = Process { at: At::OpenSource, ..GONE };
-            // 60 requests are enough. Only a process that tries again for ever would send more.
+            // 60 requests are enough. Only a process that tries again for ever would send more than 60 requests.
             for _ in 0..60 {
                 if world.processes[0] != GONE {
                     world.processes[0] = world.step(&alone, 0, false)?;
@@ -819,25 +819,25 @@ impl World {
 #[derive(Debug, Default)]
 struct Found {
     worlds: usize,
-    /// The number of worlds in which all processes have ended or crashed.
+    /// The number of final states, in which all processes have ended or crashed.
     ends: usize,
-    /// The number of these worlds in which one more run is needed.
+    /// The number of final states in which one more run is needed.
     runs: usize,
-    /// The number of these worlds with a target and a manifest. Runs that compare dates leave this state.
+    /// The number of final states with a target and a manifest. Runs that compare dates leave this state.
     left: usize,
     /// The number of times that an upload without a manifest was lost.
     orphans: u64,
 }
 
-/// All worlds that were seen, and the events that lead to each world.
+/// All states that were seen, and the events that lead to each state.
 struct Seen {
     worlds: Vec<World>,
     ways: Vec<(u32, Event)>,
-    /// The numbers of worlds, counted from 1, in a table by the worlds' hashes. 0 marks a free place.
+    /// The numbers of states, counted from 1, in a table by the states' hashes. 0 marks a free place.
     table: Vec<u32>,
 }
 
-/// Mixes bytes quickly. Equal hashes do no harm, because the worlds are compared.
+/// Mixes bytes quickly. Equal hashes do no harm, because the states are compared.
 struct Mix(u64);
 
 impl Hasher for Mix {
@@ -888,7 +888,7 @@ impl Seen {
         }
     }
 
-    /// Returns the events that lead to a world, and the event after it, with the positions of the processes.
+    /// Returns the events that lead to a state, and the last event, with the positions of the processes.
     fn trace(&self, mut number: usize, last: Option<Event>) -> Vec<String> {
         let mut trace: Vec<_> = last.iter().map(|event| event.told(&self.worlds[number])).collect();
         while number > 0 {
@@ -940,7 +940,7 @@ fn search(setting: &Setting) -> Result<Found, (Wrong, Vec<String>)> {
     Ok(found)
 }
 
-/// Searches, prints the trace of a violation, and checks that at least `least` worlds were seen.
+/// Searches, prints the trace of a violation, and checks that at least `least` states were seen.
 fn is_right(setting: &Setting, least: usize) -> Found {
     let found = search(setting).unwrap_or_else(|(wrong, trace)| panic!("{wrong:?}\n{}", trace.join("\n")));
     assert!(found.worlds >= least && found.ends > 0, "{found:?}");
@@ -953,7 +953,8 @@ const SECOND: u8 = 0b010;
 const THIRD: u8 = 0b100;
 const CLEAN: u8 = 0;
 
-/// The search sees 1,313,914 worlds, 45,070 worlds with a target that is replaced, and 131,992 worlds with three parts.
+/// The search visits 1,313,914 states, 45,070 states with a target that is replaced, and 131,992 states with three
+/// parts.
 #[test]
 fn without_disturbance_all_succeed_and_nothing_stays() {
     let five = &[ALL, ALL, FIRST, FIRST, SECOND];
@@ -965,19 +966,19 @@ fn without_disturbance_all_succeed_and_nothing_stays() {
     assert!(found.iter().all(|found| (found.runs, found.left, found.orphans) == (0, 0, 0)), "{found:?}");
 }
 
-/// The search sees 285,647 worlds with one crash, 11,830 worlds with three crashes, and 377,082 worlds with three
+/// The search visits 285,647 states with one crash, 11,830 states with three crashes, and 377,082 states with three
 /// parts.
 #[test]
 fn crashes() {
     let found = is_right(&Setting { processes: &[ALL, ALL, FIRST, SECOND], crashes: 1, ..CALM }, 280_000);
-    // The model finds uploads whose process crashed before it wrote their manifest, and worlds in which one more run is
+    // The model finds uploads whose process crashed before it wrote their manifest, and states in which one more run is
     // needed.
     assert!(found.orphans > 0 && found.runs > 0 && found.left > 0, "{found:?}");
     is_right(&Setting { processes: &[ALL, ALL, FIRST], crashes: 3, ..CALM }, 10_000);
     is_right(&Setting { processes: &[ALL, FIRST, SECOND, THIRD], parts: 3, crashes: 1, ..CALM }, 370_000);
 }
 
-/// The search sees 12,165 worlds with one lost answer, and 286,491 worlds with two lost answers.
+/// The search visits 12,165 states with one lost answer, and 286,491 states with two lost answers.
 #[test]
 fn lost_answers() {
     let lost = Setting { processes: &[ALL, ALL, FIRST], lost: 1, ..CALM };
@@ -985,7 +986,7 @@ fn lost_answers() {
     is_right(&Setting { gives_up: true, lost: 2, ..lost }, 280_000);
 }
 
-/// The search sees 85,865 worlds with the store's rule, and 67,713 worlds with `cluster clean`.
+/// The search visits 85,865 states with the store's rule, and 67,713 states with `cluster clean`.
 #[test]
 fn uploads_that_others_end() {
     is_right(&Setting { processes: &[ALL, ALL, FIRST], ended: 2, ..CALM }, 85_000);
@@ -993,7 +994,7 @@ fn uploads_that_others_end() {
     assert_eq!(found.orphans, 0, "{found:?}");
 }
 
-/// The search sees 49,993 worlds, 49,146 worlds with a target that is replaced, and 264,248 worlds with two changes.
+/// The search visits 49,993 states, 49,146 states with a target that is replaced, and 264,248 states with two changes.
 #[test]
 fn sources_that_change() {
     let three = Setting { processes: &[ALL, ALL, FIRST], changes: 1, ..CALM };
@@ -1002,7 +1003,7 @@ fn sources_that_change() {
     is_right(&Setting { replace: true, changes: 2, ..three }, 260_000);
 }
 
-/// The search sees 59,918 worlds, 59,561 worlds with a target that is replaced, and 1,030,289 worlds with three
+/// The search visits 59,918 states, 59,561 states with a target that is replaced, and 1,030,289 states with three
 /// processes.
 #[test]
 fn all_at_once() {

@@ -128,7 +128,6 @@ fn sample(length: u64) -> Vec<u8> {
     (0..length as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect()
 }
 
-/// Keeps the outcomes of pairs as texts.
 #[derive(Default)]
 struct Log(Mutex<Vec<(String, String)>>);
 
@@ -142,7 +141,6 @@ impl Observer for Log {
     }
 }
 
-/// The key, the bucket and the folder of a test.
 struct Bench {
     key: PrivateKey,
     job: JobKey,

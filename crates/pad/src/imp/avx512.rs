@@ -8,7 +8,7 @@ use super::Noise;
 use super::row::{Row, Value};
 use deadpan_ct::Choice;
 
-/// The block size of AES and SM4. Such a block fits into a 16-byte register.
+/// The block size of AES and SM4. A block of 16 bytes fits into a 16-byte register.
 const COMMON: usize = 16;
 
 /// Writes a padded block: the bytes of `data`, then the padding of the row. `data` must be shorter than the block. For

@@ -65,7 +65,7 @@ pub fn unpad(row: &Row, block: &[u8]) -> (usize, Choice) {
     run.verdict(row, last_byte)
 }
 
-/// Returns the last data byte of a block whose first `kept` bytes are data, or zero if there is none. The function
+/// The first `kept` bytes of a block are data. Returns the last data byte, or zero if there are no data. The function
 /// reads every byte.
 #[inline(always)]
 pub fn last_kept(block: &[u8], kept: usize) -> u8 {
@@ -78,7 +78,7 @@ pub fn last_kept(block: &[u8], kept: usize) -> u8 {
 
 #[inline(always)]
 fn search(block: &[u8], kept: usize) -> u8 {
-    // If `kept` is zero, this number is not the index of any lane.
+    // If `kept` is zero, `last` is not the index of any lane.
     let last = kept.wrapping_sub(1);
     let (mut found, mut at) = (0, 0);
     while at < block.len() {
@@ -174,7 +174,6 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Returns a vector that has `byte` in every lane.
 #[inline(always)]
 fn splat(byte: u8) -> u64 {
     u64::from(byte) * ONES
@@ -192,7 +191,7 @@ fn subtract(left: u64, right: u64) -> u64 {
     ((left | HIGH) - (right & !HIGH)) ^ ((left ^ !right) & HIGH)
 }
 
-/// Returns a word in which the highest bit of every lane that is not zero is set.
+/// Returns a word with flags: in every lane that is not zero, the highest bit is set.
 #[inline(always)]
 fn nonzero(word: u64) -> u64 {
     (((word & !HIGH) + !HIGH) | word) & HIGH

@@ -2,19 +2,19 @@
 //! condition are masks, `ff` or `00`.
 //!
 //! A block of `size` bytes has `kept` data bytes. `last` is the last data byte, or zero if there are no data bytes, and
-//! `count = size - kept`. Then lane `i` of the padding is `(value ^ count & counts ^ last & follows) + (i - kept &
+//! `count = size - kept`. Then the padding in lane `i` is `(value ^ count & counts ^ last & follows) + (i - kept &
 //! steps) ^ (mark if i == kept)`. If `ends_in_count` is set, the final lane is `count`. If `noisy` is set, the padding
 //! is XORed with the noise that is already in the block.
 
 use crate::Scheme;
 use deadpan_ct::CtZero;
 
-/// The numbers that describe a scheme. See the documentation of the module.
+/// The numbers that describe a scheme.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     /// The number of bytes in a block, from 1 to 255.
     pub size: u8,
-    /// The start value of all padding bytes, unless each call chooses a random value.
+    /// The start value of all padding bytes. In some schemes, each call chooses a random value instead.
     pub value: Value,
     /// The mask for schemes in which every padding byte is XORed with the count.
     pub counts: u8,
@@ -49,7 +49,7 @@ pub struct Value {
 }
 
 impl Value {
-    /// Returns the same value for blocks with data and blocks without data.
+    /// Returns a value that is the same for blocks with data and blocks without data.
     const fn both(value: u8) -> Self {
         Self { data: value, empty: value }
     }

@@ -12,7 +12,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// Makes the run for a block of which no byte was read yet.
+    /// Makes an empty run for a block from which no byte was read yet.
     #[inline(always)]
     pub fn new() -> Self {
         Self { begins: 0, marked: 0 }
@@ -24,7 +24,7 @@ impl Run {
     #[inline(always)]
     pub fn extend<const LANES: u32>(&mut self, at: usize, bad: u64, marks: u64) {
         let any = bad.ct_is_nonzero();
-        // `| 1` is necessary because the compiler may use a jump to count the zeros of zero.
+        // The code uses `bad | 1`, because the compiler may use a jump to count the leading zeros of zero.
         let above = (bad | 1).leading_zeros();
         let behind = at as u64 + u64::from((63 - above) * LANES / 64) + 1;
         // The code shifts the bit to the top, because compilers turn a shift to the bottom into a bit test. Valgrind

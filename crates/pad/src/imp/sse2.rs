@@ -95,7 +95,6 @@ fn numbers() -> __m128i {
     _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 }
 
-/// Returns a vector that has `byte` in every lane.
 #[inline]
 #[target_feature(enable = "sse2")]
 fn splat(byte: u8) -> __m128i {

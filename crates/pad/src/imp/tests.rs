@@ -64,7 +64,6 @@ impl Stream {
     }
 }
 
-/// Returns random data or data that look like padding, depending on `pattern`.
 fn data(pattern: usize, length: usize, stream: &mut Stream) -> Vec<u8> {
     match pattern {
         0 => (0..length).map(|_| stream.next()).collect(),

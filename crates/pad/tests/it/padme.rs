@@ -4,7 +4,6 @@ use proptest::prelude::*;
 
 use deadpan_pad::padme;
 
-/// Computes a Padmé length with algorithm 1 of the paper.
 fn paper(length: u64) -> u64 {
     if length < 2 {
         return length;

@@ -48,7 +48,7 @@ pub fn judge(mut target: Target) -> ExitCode {
     let equal_times = |pair: &Pair| pair.p_holm > settings.alpha && pair.mde_ns.is_finite();
     let measured = !matches!(timing.verdict, Verdict::Invalid | Verdict::Unmeasurable);
     if measured && timing.pairs.iter().all(equal_times) {
-        // This condition ignores the bound for the slowest calls, because this bound may stay wide on a busy machine.
+        // `equal_times` ignores the bound for the slowest calls, because this bound may stay wide on a busy machine.
         let found = timing.pairs.iter().map(|pair| pair.mde_ns).fold(0.0, f64::max);
         println!("{equal}; no difference by clock in {elapsed:.1} s; a shift of {found:.1} ns would have been found");
         return ExitCode::SUCCESS;

@@ -10,8 +10,8 @@ import java.util.Map;
  * Runs operations for {@code scripts/bench languages}, and times them.
  *
  * <p>A line {@code NAME SIZE TIMES} runs the operation {@code NAME} {@code TIMES} times on {@code
- * SIZE} bytes, and prints the total in nanoseconds. For a wrong line, it prints {@code error} and
- * the reason.
+ * SIZE} bytes, and prints the total in nanoseconds. For a wrong line, the worker prints {@code
+ * error} and the reason.
  */
 public final class Worker {
     private final Map<String, Task.Maker> makers = new HashMap<>();

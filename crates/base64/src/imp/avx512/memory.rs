@@ -7,8 +7,9 @@ use core::arch::x86_64::{
     _mm512_storeu_si512, _mm512_stream_si512,
 };
 
-/// Two input sizes. From the first size on, output lines are prefetched, since the output is no longer in the nearer
-/// caches. From the second size on, stores bypass the caches, since the output would push other data out of the caches.
+/// Two input sizes. For inputs of at least the first size, output lines are prefetched, since the output is no longer
+/// in the nearer caches. For inputs of at least the second size, stores bypass the caches, since the output would push
+/// other data out of the caches.
 const AHEAD_FROM: usize = 512 << 10;
 const STREAM_FROM: usize = 24 << 20;
 /// The distance of prefetching, in bytes.
@@ -21,7 +22,7 @@ pub(super) fn first(count: usize) -> __mmask64 {
     _bzhi_u64(u64::MAX, count as u32)
 }
 
-/// The way in which the main loops store vectors. The size of the input decides about it.
+/// The way in which the main loops store vectors. The size of the input determines the way of storing.
 pub(super) enum Writing {
     /// Stores into the caches.
     Plain,
@@ -32,7 +33,7 @@ pub(super) enum Writing {
 }
 
 impl Writing {
-    /// Returns whether an input of this size needs its output aligned to whole vectors.
+    /// Returns whether the output for an input of this size must be aligned to whole vectors.
     #[inline(always)]
     pub(super) fn is_past(length: usize) -> bool {
         length >= STREAM_FROM
@@ -69,7 +70,7 @@ pub(super) unsafe fn write(place: *mut u8, vector: __m512i) {
 }
 
 /// # Safety
-/// The same conditions as for [`write`].
+/// The caller fulfills the conditions of [`write`].
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) unsafe fn write_ahead(place: *mut u8, vector: __m512i) {
@@ -81,7 +82,7 @@ pub(super) unsafe fn write_ahead(place: *mut u8, vector: __m512i) {
 /// The caller calls [`fence`] afterwards.
 ///
 /// # Safety
-/// The same conditions as for [`write`], and `place` is aligned to 64 bytes.
+/// The caller fulfills the conditions of [`write`], and `place` is aligned to 64 bytes.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) unsafe fn write_past(place: *mut u8, vector: __m512i) {
@@ -89,19 +90,19 @@ pub(super) unsafe fn write_past(place: *mut u8, vector: __m512i) {
     unsafe { _mm512_stream_si512(place.cast(), vector) }
 }
 
-/// Loads up to 64 bytes, with `fill` after them.
+/// Loads up to 64 bytes, and fills the rest of the vector with `fill`.
 ///
 /// Masked-out bytes are not read, but the CPU waits for pending writes to these bytes, for example if a small output
 /// lies right after a small input. The load is therefore as narrow as possible.
 ///
 /// # Safety
-/// `source` is readable for `count` bytes, and the CPU has the features named here.
+/// `source` is readable for `count` bytes, and the CPU has the target features of this function.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
 pub(super) unsafe fn load(source: *const u8, count: usize, fill: u8) -> __m512i {
     let fill = _mm512_set1_epi8(fill.cast_signed());
     let lanes = first(count);
-    // SAFETY: the mask admits `count` lanes, all of which fit into the width chosen.
+    // SAFETY: the mask selects `count` lanes, and all these lanes fit into the chosen width.
     unsafe {
         if count <= 16 {
             let low = _mm_mask_loadu_epi8(_mm512_castsi512_si128(fill), lanes as u16, source.cast());
@@ -119,12 +120,12 @@ pub(super) unsafe fn load(source: *const u8, count: usize, fill: u8) -> __m512i 
 /// writes to masked-out bytes.
 ///
 /// # Safety
-/// `target` is writable for `count` bytes, and the CPU has the features named here.
+/// `target` is writable for `count` bytes, and the CPU has the target features of this function.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
 pub(super) unsafe fn store(target: *mut u8, count: usize, bytes: __m512i) {
     let lanes = first(count);
-    // SAFETY: the mask admits `count` lanes, all of which fit into the width chosen.
+    // SAFETY: the mask selects `count` lanes, and all these lanes fit into the chosen width.
     unsafe {
         if count <= 16 {
             _mm_mask_storeu_epi8(target.cast(), lanes as u16, _mm512_castsi512_si128(bytes));

@@ -51,7 +51,7 @@ pub fn unpad(row: &Row, block: &[u8; SIZE]) -> (usize, Choice) {
     let bad = u32::from(_mm_cmpneq_epi8_mask(text, wanted)) & !i32::from(row.unchecked).cast_unsigned();
     let marks = u32::from(_mm_cmpeq_epi8_mask(text, splat(row.mark)));
     let good = (bad | (1 << SIZE)).trailing_zeros();
-    // In a row without a mark, `row.mark` is zero, so this result is zero.
+    // In a row without a mark, `row.mark` is zero, so `marked` is zero.
     let marked = ((marks << (31 - good)) >> 31) & u32::from(row.mark >> 7);
     verdict(row, u64::from(good), u64::from(marked), last_byte)
 }
@@ -105,7 +105,6 @@ fn backwards() -> __m128i {
     _mm_setr_epi8(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
 }
 
-/// Returns a vector that has `byte` in every lane.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2")]
 fn splat(byte: u8) -> __m128i {

@@ -142,7 +142,6 @@ unsafe fn last_byte(source: *const u8, kept: u8, size: u8) -> __m512i {
     _mm512_broadcastb_epi8(_mm512_castsi512_si128(found))
 }
 
-/// Returns a vector that has `byte` in every lane.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2")]
 fn splat(byte: u8) -> __m512i {

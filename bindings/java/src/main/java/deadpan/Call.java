@@ -30,8 +30,8 @@ final class Call implements AutoCloseable {
     private static final MethodHandle FREE = Library.function("dp_error_free", Library.HANDLE);
 
     /**
-     * Most texts of keys and descriptions fit in this room. For a longer text, the call is
-     * repeated.
+     * Most texts of keys and descriptions fit in a buffer of this length. For a longer text, the
+     * call is repeated.
      */
     private static final int ROOM = 8192;
 

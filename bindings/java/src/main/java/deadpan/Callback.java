@@ -22,7 +22,7 @@ import java.util.concurrent.atomic.AtomicReference;
  *
  * <p>There is one pointer for each kind of callback. The library passes a number to the callback,
  * and the callback finds its object by this number. No exception may reach the library, because it
- * would end the program. So the exception is kept here, for the thread that waits.
+ * would end the program. So the callback stores the exception for the thread that waits.
  */
 abstract class Callback implements AutoCloseable {
     static final MemorySegment PROGRESS =
@@ -51,8 +51,8 @@ abstract class Callback implements AutoCloseable {
     private final AtomicReference<Throwable> thrown = new AtomicReference<>();
 
     /**
-     * The threads of the library that run the caller's code. There may be several, because one
-     * stream may be read while another stream is written.
+     * The threads of the library that run the caller's code. There may be several threads, because
+     * one stream may be read while another stream is written.
      */
     private final Set<Thread> runners = ConcurrentHashMap.newKeySet();
 

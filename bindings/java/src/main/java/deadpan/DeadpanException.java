@@ -6,10 +6,10 @@ import java.io.IOException;
  * Says what is wrong with sealed data or keys. The subclasses distinguish the causes, and the
  * message names the file.
  *
- * <p>Files that cannot be read or written give {@link java.nio.file.FileSystemException} and its
- * subclasses, and an interrupted thread gets {@link java.io.InterruptedIOException}, as in the rest
- * of the platform. An exception of this class itself, and not of a subclass, stands for a failure
- * of the system.
+ * <p>If a file cannot be read or written, a method throws {@link java.nio.file.FileSystemException}
+ * or a subclass of it. If the thread is interrupted, the method throws {@link
+ * java.io.InterruptedIOException}, as in the rest of the platform. A direct instance of this class
+ * stands for a failure of the system.
  *
  * {@snippet :
  * try {

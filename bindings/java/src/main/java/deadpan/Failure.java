@@ -49,8 +49,8 @@ final class Failure {
     }
 
     /**
-     * Returns the exception for a code. If the caller's code caused the failure, throws the
-     * exception instead.
+     * Returns the exception for a code. If the caller's code caused the failure, the method throws
+     * the caller's exception and returns nothing.
      *
      * @throws IllegalArgumentException for an argument that is not possible
      * @throws IllegalStateException for an object that was closed, or is in use

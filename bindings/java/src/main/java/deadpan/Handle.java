@@ -5,11 +5,11 @@ import java.lang.ref.Cleaner;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A handle of the library. It is freed once: by {@link #close}, or by the cleaner when nothing
- * refers to its owner.
+ * A handle of the library. The handle is freed once: by {@link #close}, or by the cleaner when
+ * nothing refers to the owner of the handle.
  *
- * <p>The library keeps a value while a call uses it, and refuses the number of a freed handle. So a
- * handle may be closed while another thread uses it.
+ * <p>The library keeps a value while a call uses it, and refuses the number of a freed handle. A
+ * handle may therefore be closed while another thread uses it.
  */
 final class Handle implements AutoCloseable {
     static final Cleaner CLEANER = Cleaner.create();
@@ -19,7 +19,7 @@ final class Handle implements AutoCloseable {
 
     private Handle(State state, Object owner) {
         this.state = state;
-        // The call that made a handle without an owner closes this handle.
+        // If a handle has no owner, the call that made the handle also closes it.
         this.cleanable = owner == null ? state::run : CLEANER.register(owner, state);
     }
 
@@ -29,8 +29,8 @@ final class Handle implements AutoCloseable {
     }
 
     /**
-     * Makes a handle that is freed when nothing refers to its owner. Then the callback that the
-     * handle uses is also unregistered.
+     * Makes a handle that is freed when nothing refers to its owner. When the handle is freed, its
+     * callback is also unregistered.
      */
     static Handle of(Object owner, String noun, long number, MethodHandle free, Callback callback) {
         return new Handle(new State(number, free, noun, callback), owner);

@@ -61,8 +61,8 @@ final class Library {
     }
 
     /**
-     * Returns a function for short calls, which accepts memory of the heap. The collector waits
-     * while the function runs, and the function must not call Java code.
+     * Returns a function for short calls. The function accepts memory on the Java heap. The
+     * collector waits while the function runs, and the function must not call Java code.
      */
     static MethodHandle brief(String name, MemoryLayout... parameters) {
         return LINKER.downcallHandle(

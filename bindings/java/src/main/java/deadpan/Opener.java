@@ -113,10 +113,10 @@ public final class Opener {
     }
 
     /**
-     * Limits the cost of trying a passphrase or session. Data that need more give {@link
-     * CostlyPassphraseException} before any work is done. A server that opens data of other people
-     * needs a low limit. Without this option, 2.5 GiB and 3 passes are allowed. Data that this
-     * library seals cost 256 MiB and 3 passes.
+     * Limits the cost of trying a passphrase or session. If data need more memory or passes than
+     * this limit, opening fails with {@link CostlyPassphraseException} before any work is done. A
+     * server that opens data of other people needs a low limit. Without a call of this method, 2.5
+     * GiB and 3 passes are allowed. Data that this library seals cost 256 MiB and 3 passes.
      *
      * @param memory the memory in KiB
      * @param passes the work, measured in passes over this memory; data that need less memory may
@@ -142,7 +142,8 @@ public final class Opener {
         MemorySegment input = MemorySegment.ofArray(Given.notNull(sealed, "sealed"));
         Ring ring = begin();
         try {
-            // Computing the length costs a try of the keys, and trying a passphrase is slow.
+            // To compute the length, the library must try the keys, and trying a passphrase is
+            // slow.
             boolean isAsked = isOfKeys && sealed.length >= Bytes.BRIEF;
             byte[] room = new byte[isAsked ? (int) Bytes.openedLength(ring, input) : sealed.length];
             int length = (int) open(ring, input, MemorySegment.ofArray(room));
@@ -296,7 +297,8 @@ public final class Opener {
      * Opens sealed data of one stream, and writes the data to another stream. Both streams stay
      * open. Threads of the library read and write at the same time.
      *
-     * <p>All written data are authentic. They are complete only if no exception is thrown.
+     * <p>All written data are authentic. The written data are complete only if no exception is
+     * thrown.
      *
      * @param input the sealed data
      * @param output gets the data
@@ -360,9 +362,9 @@ public final class Opener {
     }
 
     /**
-     * Opens a stream with sealed data while they are read. All data that the stream returns are
-     * authentic, and they are complete when the end is reached. Data that are cut short or changed
-     * cause an exception instead of an end.
+     * Returns a stream that opens sealed data while the program reads them. All data that the
+     * stream returns are authentic, and they are complete when the end is reached. Data that are
+     * cut short or changed cause an exception instead of an end.
      *
      * <p>Each stream has its own thread, which works until the stream is closed, at its end, or no
      * longer referenced. This method waits until the first piece is open. Closing the new stream

@@ -12,8 +12,9 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Opens the sealed data of another stream while its own data are read. The library writes to its
- * output without being asked, so it runs in its own thread and passes on one piece at a time.
+ * Opens the sealed data of another stream while the program reads from this stream. The library
+ * writes its output without waiting for a read. The library therefore runs in its own thread and
+ * passes on one piece at a time.
  */
 final class OpeningStream extends InputStream {
     private final InputStream sealed;

@@ -5,7 +5,7 @@ import java.lang.invoke.MethodHandle;
 import java.util.Arrays;
 
 /**
- * Paddings to whole blocks, which are checked in a time that depends on the lengths only.
+ * Paddings to whole blocks. The time of a padding check depends on the lengths only.
  *
  * {@snippet :
  * byte[] blocks = Padding.PKCS7.pad(data, 16);

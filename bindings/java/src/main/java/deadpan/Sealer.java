@@ -316,8 +316,8 @@ public final class Sealer {
 
     /**
      * Returns a stream that seals the data that are written to it. Call {@link
-     * SealingStream#finish} at the end. Without this call, the sealed data are cut short and do not
-     * open.
+     * SealingStream#finish} at the end. If {@code finish} is not called, the sealed data are cut
+     * short and do not open.
      *
      * @param output gets the sealed data
      * @return the stream
@@ -335,8 +335,8 @@ public final class Sealer {
 
     /**
      * Returns a channel that seals the data that are written to it. Call {@link
-     * SealingStream#finish} at the end. Without this call, the sealed data are cut short and do not
-     * open.
+     * SealingStream#finish} at the end. If {@code finish} is not called, the sealed data are cut
+     * short and do not open.
      *
      * @param output gets the sealed data, and must be in blocking mode
      * @return the channel

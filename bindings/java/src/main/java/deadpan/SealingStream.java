@@ -14,8 +14,8 @@ import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Seals the data that are written to it on the caller's thread, and writes the result to another
- * stream.
+ * Seals, on the caller's thread, the data that are written to this stream, and writes the result to
+ * another stream.
  *
  * <p>Only {@link #finish} seals the end, so a part of the data never looks like all of the data.
  * {@link #close} closes the other stream. If {@code close} is called without {@code finish}, the
@@ -211,8 +211,8 @@ public final class SealingStream extends OutputStream implements WritableByteCha
     }
 
     /**
-     * Cuts the sealed data short on purpose, so that they do not open. Afterwards, {@link #close}
-     * closes the other stream without an exception. Does nothing if the stream is finished.
+     * Cuts the sealed data short on purpose, so that they do not open. After this call, {@link
+     * #close} closes the other stream without an exception. Does nothing if the stream is finished.
      */
     public void abandon() {
         // This method takes no lock, because a write that waits for the other stream must not delay
@@ -226,7 +226,8 @@ public final class SealingStream extends OutputStream implements WritableByteCha
         try {
             isLate |= isFinished && data.byteSize() > 0;
             check();
-            // This holds for any exception: bytes that are written later would come after a gap.
+            // The stream counts as failed after any exception, because bytes that are written later
+            // would come after a gap.
             isFailed = true;
             take(data);
             isFailed = false;
@@ -256,8 +257,8 @@ public final class SealingStream extends OutputStream implements WritableByteCha
     }
 
     /**
-     * Waits for other threads. Refuses calls from the other stream's own methods, which would
-     * overtake data.
+     * Waits for other threads. Refuses calls from methods of the other stream, because such calls
+     * would put the data in the wrong order.
      */
     private void enter() {
         if (lock.isHeldByCurrentThread()) {

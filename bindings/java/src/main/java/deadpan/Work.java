@@ -15,7 +15,7 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * Long work on the caller's thread, with its options and callbacks. Other threads can stop it.
  *
- * <p>{@link Thread#interrupt} reaches the work in the same way as channels: immediately, and
+ * <p>{@link Thread#interrupt} stops the work in the same way as it stops channels: immediately, and
  * without a thread that polls.
  */
 final class Work implements AutoCloseable {

@@ -130,8 +130,8 @@ class HandlesTest {
     }
 
     /**
-     * Returns a function for the number of an object's handle, which is 0 after the handle is
-     * freed.
+     * Returns a function that returns the number of an object's handle. The number is 0 after the
+     * handle is freed.
      */
     private static LongSupplier handleOf(Object owner) throws ReflectiveOperationException {
         Field field = owner.getClass().getDeclaredField("handle");

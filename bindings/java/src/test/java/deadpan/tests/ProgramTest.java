@@ -147,8 +147,8 @@ class ProgramTest {
     }
 
     /**
-     * Prints by how many bytes 5000 calls made the program grow. It prints the smallest of three
-     * measurements, since a leak grows each time.
+     * Prints how many bytes the memory of the program grew during 5000 calls. The method prints the
+     * smallest of three measurements, since a leak grows in each measurement.
      */
     private static void grow() throws Exception {
         try (PrivateKey key = PrivateKey.generate(Kind.X25519)) {
@@ -212,8 +212,8 @@ class ProgramTest {
         Path wrong = Files.writeString(folder.resolve("wrong.so"), "no library");
         text = program(wrong.toString(), "missing").text;
         assertTrue(text.contains("wrong.so is no library"), text);
-        // Without a name, the system searches the library. Either the system finds it, or the text
-        // says how to build it.
+        // With an empty path, the system searches for the library. Either the system finds the
+        // library, or the error text says how to build the library.
         text = program("", "missing").text;
         assertTrue(text.isEmpty() || text.contains("cargo cinstall"), text);
     }

@@ -233,7 +233,8 @@ class StreamsTest {
         out.reset();
         SealingStream stream = SEALER.newOutputStream(out);
         stream.write(half);
-        // Each close throws, because the first caller of close may swallow the exception.
+        // Each call of close throws an exception, because the first caller may swallow the
+        // exception.
         for (int time = 0; time < 2; time++) {
             var cut = assertThrows(UnfinishedException.class, stream::close);
             assertTrue(cut.getMessage().contains("finish() was not called"), cut::getMessage);
