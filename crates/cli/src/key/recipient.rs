@@ -519,12 +519,10 @@ fn own(
     rehearse: bool,
 ) -> Result<(String, PublicKey), Failure> {
     let find = || {
-        if !rehearse {
-            home.settle_default()?;
-        }
+        let default = if rehearse { home.default_key()? } else { home.settle_default()? };
         match mode {
             Some(mode) => home.key_of_mode(mode),
-            None => home.default_key(),
+            None => Ok(default),
         }
     };
     if let Some(own) = find()? {

@@ -7,13 +7,13 @@
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use super::{Home, Own, check_name, write};
+use super::{Home, Own, check_name, permissions, write};
 use crate::key::mode::mode_name;
 use crate::place::held;
 use crate::tell::console::say;
 use crate::tell::failure::Failure;
 use crate::tell::shown::shown;
-use deadpan_disk::OpenMode;
+use deadpan_disk::{About, OpenMode};
 use deadpan_seal::Mode;
 
 /// The maximum number of bytes that are read of the file `default`.
@@ -25,22 +25,35 @@ const CHOOSE: &str = "choose one with: deadpan keys default NAME";
 impl Home {
     /// Returns the default key: the recorded key, or else the key that [`Home::settle_default`] would record.
     pub fn default_key(&self) -> Result<Option<Own>, Failure> {
+        Ok(self.default()?.map(|(own, _)| own))
+    }
+
+    /// Returns the default key, and whether it is recorded.
+    fn default(&self) -> Result<Option<(Own, bool)>, Failure> {
+        permissions::check_folder(&self.folder);
+        // If the key folder cannot be read, the failure names the folder.
+        let recorded = self.recorded().or_else(|failure| self.own().and(Err(failure)))?;
+        // Usually the recorded key exists, and then no other key need be read.
+        if let Some(name) = &recorded {
+            let own = Own { name: name.clone(), path: self.own_path(name) };
+            if About::of_path(&own.path).is_ok_and(|about| about.is_file()) {
+                return Ok(Some((own, true)));
+            }
+        }
         let mut keys = self.own()?;
-        let Some(name) = self.recorded()?.filter(|_| !keys.is_empty()) else {
-            return Ok(candidate(&mut keys));
-        };
-        match keys.iter().position(|own| own.name == name) {
-            Some(index) => Ok(Some(keys.swap_remove(index))),
-            None => Err(Failure::usage(format!("your default key {name} does not exist any more"), CHOOSE)),
+        match recorded.filter(|_| !keys.is_empty()) {
+            None => Ok(candidate(&mut keys).map(|own| (own, false))),
+            Some(name) => Err(Failure::usage(format!("your default key {name} does not exist any more"), CHOOSE)),
         }
     }
 
     /// Returns the default key, and records it if no key is recorded yet. Returns `None` if there is no key.
     pub fn settle_default(&self) -> Result<Option<Own>, Failure> {
-        let Some(own) = self.default_key()? else { return Ok(None) };
-        if self.recorded()?.as_deref() == Some(&own.name) {
-            return Ok(Some(own));
-        }
+        let own = match self.default()? {
+            None => return Ok(None),
+            Some((own, true)) => return Ok(Some(own)),
+            Some((own, false)) => own,
+        };
         // An error is ignored: nobody can add a key to a key folder that cannot be written to, so the default key stays
         // the same. Another run of the program may have recorded a key in the meantime.
         let recorded = write(&self.record_path(), line(&own.name).as_bytes(), 0o600, false);

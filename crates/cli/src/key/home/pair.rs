@@ -53,8 +53,10 @@ pub fn public_of(private: &Path) -> Result<Option<PublicKey>, Failure> {
         })
     });
     match (inside, beside_sealing(private)?) {
-        (Ok(Some(public)), _) => {
-            check_pair(private, &public);
+        (Ok(Some(public)), beside) => {
+            if beside.is_some_and(|beside| beside != public) {
+                warn_of_pair(private);
+            }
             Ok(Some(public))
         }
         (_, Some(public)) if said.is_some_and(|said| said != key::fingerprint(&public)) => {

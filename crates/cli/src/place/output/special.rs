@@ -53,13 +53,12 @@ struct Found {
 
 /// Resolves `path` as the system does, one component at a time, until a component is the folder of descriptors.
 fn find(path: &Path) -> Option<Found> {
-    let descriptors: Vec<_> = DESCRIPTORS.iter().filter_map(|folder| Path::new(folder).canonicalize().ok()).collect();
     let mut folder = PathBuf::from(".").canonicalize().ok()?;
     // The remaining components, in reverse order.
     let mut left: Vec<_> = path.components().rev().map(|component| component.as_os_str().to_owned()).collect();
     let (mut links, mut foreign) = (0, false);
     while let Some(component) = left.pop() {
-        if left.is_empty() && descriptors.contains(&folder) {
+        if left.is_empty() && is_of_descriptors(&folder) {
             return component.to_str()?.parse().ok().map(|number| Found { number, foreign });
         }
         if component == ".." {
@@ -81,6 +80,12 @@ fn find(path: &Path) -> Option<Found> {
         }
     }
     None
+}
+
+/// Whether the entries of a folder are the open descriptors of this process. `folder` is a path without links.
+fn is_of_descriptors(folder: &Path) -> bool {
+    // Resolving the two names takes ten calls, so other folders are excluded first.
+    folder.ends_with("fd") && DESCRIPTORS.iter().any(|it| Path::new(it).canonicalize().is_ok_and(|it| it == folder))
 }
 
 /// Duplicates a descriptor, so that data are written at its current position.

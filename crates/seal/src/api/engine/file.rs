@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
+use crate::api::engine::buffer::PAGE;
 use crate::format::segment::Segments;
 use crate::primitive::threads::workers;
 use crate::{Error, Work};
@@ -45,12 +46,19 @@ struct Edge {
 }
 
 impl<'a> Shift<'a> {
+    /// Divides the segments into batches. `memory` is the largest number of bytes that a worker needs. Returns the
+    /// state, and the number of workers.
     fn new(segments: Segments, work: &Work<'a>, memory: usize) -> (Self, usize) {
         let workers = workers(work, memory, segments.data() / WORTH_A_THREAD + 1);
         let batch = (segments.count() / (workers as u64 * BATCHES)).clamp(1, LONGEST_BATCH);
         let batch = if workers == 1 { segments.count() } else { batch };
         let (next, end) = (AtomicU64::new(0), AtomicU64::new(segments.count()));
         (Self { segments, batch, next, end, failure: Mutex::new(None), work: *work }, workers)
+    }
+
+    /// Returns how much of `room` bytes for the output a worker can use, if segments of the output have `segment` bytes.
+    fn used(&self, room: usize, segment: usize) -> usize {
+        usize::try_from(self.batch).map_or(room, |batch| room.min(batch.saturating_mul(segment) + PAGE))
     }
 
     /// Takes the next batch of segments. Returns `None` if no batch is left.

@@ -29,6 +29,7 @@ pub(crate) fn open(
     // `reserve` is ignored, because opening the segments then finds the fault of the input.
     let _ = output.reserve(segments.data());
     let (shift, workers) = Shift::new(segments, work, data + overhead + room);
+    let room = shift.used(room, data);
     let end = Mutex::new(padding::End::default());
     on_threads(workers, &|| {
         let mut cipher = payload.cipher();

@@ -58,6 +58,7 @@ pub(crate) fn seal(
     let room = room(output, segments.sealed(), full);
     output.reserve(begin + segments.sealed()).map_err(Error::Write)?;
     let (shift, workers) = Shift::new(segments, work, data + room);
+    let room = shift.used(room, full);
     on_threads(workers, &|| {
         let mut cipher = payload.cipher();
         let (mut plain, mut pages) = (Buffer::new(data), Pages::new(room));
